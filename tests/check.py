@@ -1,0 +1,84 @@
+"""Run every check of the project with one command: `python tests/check.py`.
+
+Makes a virtual environment, installs the project and its tools into it, and runs them all, also
+after one of them has failed. Exits with 1 if any failed.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+TOOLS = {
+    "ruff format": ["-m", "ruff", "format", "--check", "."],
+    "ruff check": ["-m", "ruff", "check", "."],
+    "mypy": ["-m", "mypy"],
+    "lint-imports": ["-c", LINT_IMPORTS, "--no-logo"],
+    "pytest": ["-m", "pytest", "-n", "2"],
+}
+
+
+def run(python: Path, *arguments: str) -> bool:
+    """Run `python` on the project as if its environment were activated; True if it exits with 0."""
+    environment = os.environ | {
+        "PATH": os.pathsep.join([str(python.parent), os.environ.get("PATH", os.defpath)])
+    }
+    environment.pop("PYTHONPATH", None)
+    finished = subprocess.run(
+        [python, *arguments], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, check=False
+    )
+    return finished.returncode == 0
+
+
+def installed(folder: Path) -> Path:
+    """Install the project and its tools into the environment in `folder`; returns its Python."""
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not python.exists():
+        print(f"making {folder}", flush=True)
+        venv.create(folder, clear=True, with_pip=True)
+    print("installing onnxpad[dev]", flush=True)
+    if not run(python, "-m", "pip", "install", "--quiet", "--editable", ".[dev]"):
+        sys.exit("the installation failed, so nothing was checked")
+    return python
+
+
+def check(python: Path) -> bool:
+    """Run every tool, print how each ended; True if all passed."""
+    results = []
+    for name, arguments in TOOLS.items():
+        print(f"\n--- {name}", flush=True)
+        start = time.monotonic()
+        passed = run(python, *arguments)
+        results.append((name, passed, time.monotonic() - start))
+    print()
+    for name, passed, seconds in results:
+        print(f"{name:<14} {'passed' if passed else 'FAILED'} {seconds:7.1f} s")
+    return all(passed for _, passed, _ in results)
+
+
+def main() -> None:
+    """Parse the command line and check."""
+    parser = argparse.ArgumentParser(description="Run every check of the project.")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
+        "--venv",
+        type=Path,
+        default=ROOT / ".venv-check",
+        metavar="DIR",
+        help="virtual environment to make or reuse (default: .venv-check)",
+    )
+    where.add_argument(
+        "--here", action="store_true", help="use the running Python as it is and install nothing"
+    )
+    options = parser.parse_args()
+    python = Path(sys.executable) if options.here else installed(options.venv.resolve())
+    sys.exit(0 if check(python) else 1)
+
+
+if __name__ == "__main__":
+    main()
