@@ -1,0 +1,178 @@
+"""What passes map from and to: [Pad] -> padded operator, as one frozen value."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from onnxpad.geometry.axis import Axis
+from onnxpad.ops import Kind, Operator
+
+
+class AutoPad(StrEnum):
+    """Values of the attribute auto_pad that stand for pads."""
+
+    VALID = "VALID"
+    SAME_UPPER = "SAME_UPPER"
+    SAME_LOWER = "SAME_LOWER"
+
+
+@dataclass(frozen=True, slots=True)
+class Pads:
+    """Cells added before and after each spatial axis; negative numbers crop."""
+
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @classmethod
+    def zero(cls, rank: int) -> Pads:
+        """No padding on `rank` axes."""
+        return cls((0,) * rank, (0,) * rank)
+
+    @property
+    def flat(self) -> tuple[int, ...]:
+        """ONNX order: every begin, then every end."""
+        return self.begins + self.ends
+
+    def __add__(self, other: Pads) -> Pads:
+        return Pads(
+            tuple(a + b for a, b in zip(self.begins, other.begins, strict=True)),
+            tuple(a + b for a, b in zip(self.ends, other.ends, strict=True)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Unclear:
+    """Padding that cannot be read as one value, with the reason and what to try."""
+
+    reason: str
+    hints: tuple[str, ...] = ()
+
+
+Padding: TypeAlias = AutoPad | Pads | Unclear
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A padded cell that holds one known number."""
+
+    value: float | int
+
+    def __str__(self) -> str:
+        return f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class TensorValue:
+    """A padded cell that holds the value of a scalar tensor, known or not."""
+
+    tensor: str
+    value: float | int | None = None
+
+    def __str__(self) -> str:
+        return f"the value of '{self.tensor}'" if self.value is None else f"{self.value:g}"
+
+
+class Implicit(StrEnum):
+    """Padded cells that are no number."""
+
+    LOWEST = "the lowest value"
+    NOTHING = "nothing (padded cells are not counted)"
+
+
+Fill: TypeAlias = Constant | TensorValue | Implicit
+
+_LOWEST = {
+    "float16": (-math.inf, -65504.0),
+    "bfloat16": (-math.inf, -3.3895313892515355e38),
+    "float32": (-math.inf, -3.4028234663852886e38),
+    "float64": (-math.inf, -1.7976931348623157e308),
+    "int8": (-128,),
+    "uint8": (0,),
+    "int16": (-(2**15),),
+    "uint16": (0,),
+    "int32": (-(2**31),),
+    "uint32": (0,),
+    "int64": (-(2**63),),
+    "uint64": (0,),
+}
+
+
+def lowest(dtype: str) -> tuple[float | int, ...]:
+    """Values that never win a maximum in `dtype`, the preferred one first; empty if unknown."""
+    return _LOWEST.get(dtype, ())
+
+
+@dataclass(frozen=True, slots=True)
+class PadStep:
+    """A Pad node in front of the operator, over all axes of its input.
+
+    `unclear` says why its pads, mode or place cannot be used; `kept_because` names who else
+    reads it, so that it stays when the operator bypasses it.
+    """
+
+    pads: Pads
+    fill: Fill
+    mode: str = "constant"
+    unclear: str = ""
+    kept_because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A padded operator with the Pad that feeds it.
+
+    `axes` are the spatial axes of the operator's own input (after the Pad), the first of them
+    at position `first_axis` of the tensor. `ambiguous` marks auto_pad written together with
+    pads, settled by the user; `trouble` says why the padding cannot be worked on.
+    """
+
+    op: Operator
+    opset: int
+    axes: tuple[Axis, ...]
+    padding: Padding
+    fill: Fill
+    dtype: str = ""
+    first_axis: int = 2
+    ceil_mode: bool = False
+    counts_padding: bool = False
+    uses_indices: bool = False
+    output_padding: tuple[int, ...] = ()
+    output_shape: tuple[int, ...] = ()
+    pad: PadStep | None = None
+    ambiguous: bool = False
+    trouble: Unclear | None = None
+
+    @property
+    def rank(self) -> int:
+        """Number of spatial axes."""
+        return len(self.axes)
+
+    @property
+    def tensor_rank(self) -> int:
+        """Number of axes of the input, batch and channels included."""
+        return len(self.axes) + 2
+
+    @property
+    def spatial(self) -> slice:
+        """The spatial axes within a tuple over all axes of the input."""
+        return slice(self.first_axis, self.first_axis + len(self.axes))
+
+    @property
+    def is_max(self) -> bool:
+        """Whether the lowest value is what padding must hold."""
+        return self.op.kind is Kind.MAX
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """A pass leaves a chain as it is, and why.
+
+    `moot` marks nodes where there was nothing to do. `hints` are options to try.
+    """
+
+    reason: str
+    hints: tuple[str, ...] = ()
+    moot: bool = False

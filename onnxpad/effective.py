@@ -1,0 +1,153 @@
+"""The pads that a chain really has, and the sizes that follow; or why they cannot be known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
+from onnxpad.geometry.axis import Axis, output_size, smaller_than_window
+from onnxpad.geometry.same import same_output, same_pads
+from onnxpad.geometry.size import Size, Symbol, plus, show
+from onnxpad.geometry.transposed import same_crop, shape_crop, transposed_output
+from onnxpad.ops import Kind
+
+
+def effective_pads(chain: Chain) -> Pads | Skip:
+    """Begin and end pads in cells over the spatial axes of the operator's own input.
+
+    auto_pad follows the formula of the ONNX text with the dilated kernel, never what one
+    runtime does. A Skip says which size is missing and how to give it.
+    """
+    if chain.trouble:
+        return Skip(chain.trouble.reason, chain.trouble.hints)
+    match chain.padding:
+        case Unclear(reason, hints):
+            return Skip(reason, hints)
+        case padding if chain.op.kind is Kind.TRANSPOSED:
+            return _transposed_pads(chain, padding)
+        case AutoPad.VALID:
+            return Pads.zero(chain.rank)
+        case Pads() as pads:
+            return pads
+        case AutoPad() as mode:
+            return _same(chain, mode)
+
+
+def short_axis(chain: Chain, pads: Pads) -> Skip | None:
+    """A Skip where the padded input is shorter than the window on some axis."""
+    for index, axis in enumerate(chain.axes):
+        if smaller_than_window(axis, pads.begins[index], pads.ends[index]):
+            return Skip(
+                f"axis {chain.first_axis + index} has {show(axis.size)} cells, with pads "
+                f"{pads.begins[index]},{pads.ends[index]} fewer than the window's {axis.span}"
+            )
+    return None
+
+
+def output_sizes(chain: Chain) -> tuple[Size | None, ...]:
+    """Output size of every spatial axis, as far as it is known."""
+    if chain.trouble:
+        return (None,) * chain.rank
+    if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and not chain.output_shape:
+        if chain.op.kind is not Kind.TRANSPOSED:
+            return tuple(
+                None if axis.size is None else same_output(axis.size, axis.stride)
+                for axis in chain.axes
+            )
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return (None,) * chain.rank
+    sides = zip(chain.axes, pads.begins, pads.ends, strict=True)
+    if chain.op.kind is Kind.TRANSPOSED:
+        extra = chain.output_padding or (0,) * chain.rank
+        return tuple(
+            transposed_output(axis, begin, end, more)
+            for (axis, begin, end), more in zip(sides, extra, strict=True)
+        )
+    return tuple(output_size(a, begin, end, ceil_mode=chain.ceil_mode) for a, begin, end in sides)
+
+
+def _same(chain: Chain, mode: AutoPad) -> Pads | Skip:
+    lower = mode is AutoPad.SAME_LOWER
+    found = [same_pads(axis, lower=lower) for axis in chain.axes]
+    known = [pair for pair in found if pair is not None]
+    if len(known) == len(found):
+        return Pads(tuple(b for b, _ in known), tuple(e for _, e in known))
+    missing = [index for index, pair in enumerate(found) if pair is None]
+    return _missing_size(chain, mode, missing)
+
+
+def _missing_size(chain: Chain, mode: AutoPad, missing: list[int]) -> Skip:
+    axes = chain.axes
+    parts = [
+        f"{chain.first_axis + i} ({_which(axes[i].size)}, stride {axes[i].stride})" for i in missing
+    ]
+    kernel = ",".join(str(axis.kernel) for axis in axes)
+    noun = "the size of axis" if len(missing) == 1 else "the sizes of axes"
+    reason = f"{mode} with kernel {kernel} needs {noun} {' and '.join(parts)}"
+    return Skip(reason, _hints([axes[i] for i in missing]))
+
+
+def _which(size: Size | None) -> str:
+    return "which nothing in the model tells" if size is None else f"which is '{show(size)}'"
+
+
+def _hints(axes: list[Axis]) -> tuple[str, ...]:
+    values, facts = [], []
+    for axis in axes:
+        if isinstance(axis.size, Symbol) and axis.size.root:
+            root, modulus = axis.size.root, axis.size.divisor * axis.stride
+            values.append(f"--dim '{root}={modulus * max(1, 640 // modulus)}'")
+            facts.append(f"--dim '{root}%{modulus}=0'")
+    if len(values) < len(axes):
+        return ("give the model's inputs fixed sizes",) if not values else tuple(values)
+    return (
+        " ".join(dict.fromkeys(values)),
+        " ".join(dict.fromkeys(facts)),
+    )
+
+
+def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
+    upper = padding is AutoPad.SAME_UPPER
+    extra = chain.output_padding or (0,) * chain.rank
+    if chain.output_shape:
+        if not all(isinstance(axis.size, int) for axis in chain.axes):
+            missing = [i for i, axis in enumerate(chain.axes) if not isinstance(axis.size, int)]
+            parts = ", ".join(f"axis {chain.first_axis + i}" for i in missing)
+            hints = _hints([chain.axes[i] for i in missing])
+            return Skip(f"output_shape needs the size of {parts}", hints)
+        pairs = [
+            shape_crop(axis, more, wanted, upper=upper)
+            for axis, more, wanted in zip(chain.axes, extra, chain.output_shape, strict=True)
+        ]
+    elif padding is AutoPad.VALID:
+        return Pads.zero(chain.rank)
+    elif isinstance(padding, Pads):
+        return padding
+    else:
+        pairs = [
+            same_crop(axis, more, upper=upper)
+            for axis, more in zip(chain.axes, extra, strict=True)
+        ]
+    return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
+
+
+def same_windows_when_padded(chain: Chain, moved: Pads, kept: Pads | None = None) -> bool:
+    """Whether ceil_mode gives as many windows when `moved` is data rather than padding.
+
+    `chain.axes` are the sizes without `moved`; `kept` stays padding on both sides. The rule
+    that drops a window which starts in the end padding sees a Pad node's cells as data. Where
+    a size is not known, True only if no size drops a window on either side.
+    """
+    kept = kept or Pads.zero(chain.rank)
+    for index, axis in enumerate(chain.axes):
+        begin, end = moved.begins[index], moved.ends[index]
+        own_begin, own_end = kept.begins[index], kept.ends[index]
+        grown = replace(axis, size=None if axis.size is None else plus(axis.size, begin + end))
+        inside = output_size(axis, begin + own_begin, end + own_end, ceil_mode=True)
+        outside = output_size(grown, own_begin, own_end, ceil_mode=True)
+        if inside is None or outside is None:
+            return False
+        if isinstance(inside, int) and inside != outside:
+            return False
+    return True

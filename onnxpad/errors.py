@@ -1,0 +1,28 @@
+"""The exception tree.
+
+OnnxpadError
+├── ModelError           the model cannot be read, is invalid, or cannot be written
+├── RequestError         what was asked for does not exist or contradicts itself
+├── RuntimeUnavailable   a device or runtime was asked for that is not there
+└── InternalError        onnxpad broke one of its own laws: please report it
+"""
+
+
+class OnnxpadError(Exception):
+    """Root of every error that onnxpad raises on purpose."""
+
+
+class ModelError(OnnxpadError):
+    """A model cannot be read, is not valid, or cannot be written; names the file or node."""
+
+
+class RequestError(OnnxpadError):
+    """A name, option or value in the request is wrong; suggests the nearest one where it can."""
+
+
+class RuntimeUnavailable(OnnxpadError):
+    """A device or runtime was asked for that cannot be opened; nothing else is tried instead."""
+
+
+class InternalError(OnnxpadError):
+    """A rewrite broke a law that onnxpad promises to keep; nothing was written."""

@@ -1,0 +1,106 @@
+"""The ways in which padding is written, of which some runtime refuses each."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from onnxpad.chain import AutoPad, Chain, Pads, Unclear
+from onnxpad.ops import Kind
+
+
+class Form(StrEnum):
+    """One way of writing padding; the value is what tables and `explain` print."""
+
+    AUTO_PAD = "auto_pad"
+    PADS = "pads"
+    ASYMMETRIC = "asymmetric"
+    WIDER_THAN_KERNEL = "wider-than-kernel"
+    PAD_NODE = "pad-node"
+    CEIL_MODE = "ceil_mode"
+    COUNTS_PADDING = "counts-padding"
+    OUTPUT_PADDING = "output_padding"
+    OUTPUT_SHAPE = "output_shape"
+    NEGATIVE = "negative"
+    REFLECT = "reflect"
+    EDGE = "edge"
+    WRAP = "wrap"
+    DYNAMIC = "dynamic"
+
+
+MEANING = {
+    Form.AUTO_PAD: "auto_pad is VALID, SAME_UPPER or SAME_LOWER: the pads follow from the size",
+    Form.PADS: "the operator itself pads: its pads attribute holds something other than 0",
+    Form.ASYMMETRIC: "begin and end pads of one axis differ",
+    Form.WIDER_THAN_KERNEL: "a pad is as wide as the kernel or wider; pools of onnxruntime refuse",
+    Form.PAD_NODE: "a Pad node stands in front of the operator",
+    Form.CEIL_MODE: "ceil_mode=1: the output size is rounded up",
+    Form.COUNTS_PADDING: "count_include_pad=1 with padding: the average divides by padded cells",
+    Form.OUTPUT_PADDING: "output_padding adds cells at the end of a transposed convolution",
+    Form.OUTPUT_SHAPE: "output_shape fixes the size, the pads follow from it",
+    Form.NEGATIVE: "a pad is negative and crops",
+    Form.REFLECT: "a Pad node mirrors the data (mode=reflect)",
+    Form.EDGE: "a Pad node repeats the border (mode=edge)",
+    Form.WRAP: "a Pad node continues at the other side (mode=wrap)",
+    Form.DYNAMIC: "the pads are computed while the model runs",
+}
+
+_MODES = {"reflect": Form.REFLECT, "edge": Form.EDGE, "wrap": Form.WRAP}
+
+
+def forms_of(chain: Chain) -> frozenset[Form]:
+    """Every form that the chain is written in."""
+    found = _operator_forms(chain) | _pad_forms(chain)
+    if chain.ceil_mode:
+        found.add(Form.CEIL_MODE)
+    if any(chain.output_padding):
+        found.add(Form.OUTPUT_PADDING)
+    if chain.output_shape:
+        found.add(Form.OUTPUT_SHAPE)
+    return frozenset(found)
+
+
+def _operator_forms(chain: Chain) -> set[Form]:
+    match chain.padding:
+        case AutoPad():
+            return {Form.AUTO_PAD}
+        case Unclear():
+            return {Form.DYNAMIC}
+        case Pads():
+            return _attribute_forms(chain, chain.padding)
+
+
+def _attribute_forms(chain: Chain, pads: Pads) -> set[Form]:
+    found = set()
+    if any(pads.flat):
+        found.add(Form.PADS)
+        if chain.counts_padding and chain.op.kind is Kind.AVERAGE:
+            found.add(Form.COUNTS_PADDING)
+    if pads.begins != pads.ends:
+        found.add(Form.ASYMMETRIC)
+    if any(pad < 0 for pad in pads.flat):
+        found.add(Form.NEGATIVE)
+    if reaches_kernel(chain, pads):
+        found.add(Form.WIDER_THAN_KERNEL)
+    return found
+
+
+def _pad_forms(chain: Chain) -> set[Form]:
+    step = chain.pad
+    if step is None:
+        return set()
+    found = {Form.PAD_NODE}
+    if step.mode in _MODES:
+        found.add(_MODES[step.mode])
+    if step.unclear:
+        found.add(Form.DYNAMIC)
+    if any(pad < 0 for pad in step.pads.flat):
+        found.add(Form.NEGATIVE)
+    return found
+
+
+def reaches_kernel(chain: Chain, pads: Pads) -> bool:
+    """Whether a pad is not smaller than the kernel (undilated, as onnxruntime's pools test it)."""
+    return any(
+        begin >= axis.kernel or end >= axis.kernel
+        for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
+    )

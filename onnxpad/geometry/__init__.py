@@ -1,0 +1,1 @@
+"""Pure arithmetic on one axis: sizes, windows, SAME, rounding, transposed windows."""

@@ -1,0 +1,55 @@
+"""One axis of a sliding window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onnxpad.geometry.size import Size, ceil_divide, floor_divide, lower_bound, plus
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A window that slides along one axis; sizes and steps in cells.
+
+    `size` is the extent of the operator's input, None where not even a name is known.
+    """
+
+    size: Size | None
+    kernel: int
+    stride: int = 1
+    dilation: int = 1
+
+    @property
+    def span(self) -> int:
+        """Extent of the dilated kernel: d(k-1)+1."""
+        return self.dilation * (self.kernel - 1) + 1
+
+
+def output_size(axis: Axis, begin: int, end: int, *, ceil_mode: bool = False) -> Size | None:
+    """Number of windows over the padded axis.
+
+    With ceil_mode the last window is dropped when it would start in the end padding
+    (ONNX Operators, MaxPool-22 and AveragePool-22; onnxruntime does so at every opset).
+    """
+    if axis.size is None:
+        return None
+    room = plus(axis.size, begin + end - axis.span)
+    if not ceil_mode:
+        return plus(floor_divide(room, axis.stride), 1)
+    count = plus(ceil_divide(room, axis.stride), 1)
+    if isinstance(count, int) and isinstance(axis.size, int):
+        return count - 1 if (count - 1) * axis.stride >= axis.size + begin else count
+    return count if _last_window_starts_inside(axis, begin, end) else None
+
+
+def _last_window_starts_inside(axis: Axis, begin: int, end: int) -> bool:
+    """Whether no size lets the last ceil window start in the end padding.
+
+    Its start lies at most stride-1 cells after room = size+begin+end-span.
+    """
+    return end - axis.span + axis.stride - 1 < 0
+
+
+def smaller_than_window(axis: Axis, begin: int, end: int) -> bool:
+    """Whether the padded axis is known to be too short for one window."""
+    return isinstance(axis.size, int) and lower_bound(axis.size) + begin + end < axis.span

@@ -1,0 +1,1 @@
+"""The graph layer: the only imports of onnx and onnx_graphsurgeon."""

@@ -1,0 +1,53 @@
+"""Attributes of a node as Python values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from onnx import AttributeProto, NodeProto
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    """An attribute that refers to an attribute of the function, which the caller did not give."""
+
+    name: str
+
+
+Value: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...] | Unbound
+Bindings: TypeAlias = Mapping[str, AttributeProto]
+
+
+def read_attributes(node: NodeProto, bindings: Bindings | None = None) -> dict[str, Value]:
+    """Numbers, texts and lists of numbers; tensors and graphs are left out.
+
+    `bindings` are the attributes of the call that the function body is read for.
+    """
+    found: dict[str, Value] = {}
+    for attribute in node.attribute:
+        value = attribute_value(attribute, bindings)
+        if value is not None:
+            found[attribute.name] = value
+    return found
+
+
+def attribute_value(attribute: AttributeProto, bindings: Bindings | None) -> Value | None:
+    """The value of one attribute, looked up at the call where it refers to one."""
+    if attribute.ref_attr_name:
+        bound = (bindings or {}).get(attribute.ref_attr_name)
+        return Unbound(attribute.ref_attr_name) if bound is None else attribute_value(bound, None)
+    match attribute.type:
+        case AttributeProto.INTS:
+            return tuple(attribute.ints)
+        case AttributeProto.INT:
+            return attribute.i
+        case AttributeProto.STRING:
+            return attribute.s.decode("utf-8", "replace")
+        case AttributeProto.FLOAT:
+            return attribute.f
+        case AttributeProto.FLOATS:
+            return tuple(attribute.floats)
+        case _:
+            return None

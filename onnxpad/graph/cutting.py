@@ -1,0 +1,56 @@
+"""Models made from parts of a model: with more outputs, or only some of the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import ModelProto, helper
+
+from onnxpad.graph.networks import Network, free_names
+
+
+def exposed(network: Network, names: Iterable[str]) -> bytes:
+    """The model's bytes with further tensors of the main graph as outputs.
+
+    Merging two serialised messages appends their lists, so the model itself is not copied.
+    """
+    extra = ModelProto()
+    for name in names:
+        if name not in network.outputs and name not in network.fed:
+            extra.graph.output.add().name = name
+    added: bytes = extra.SerializeToString()
+    return network.serialised() + added
+
+
+def cut(
+    network: Network,
+    indices: Iterable[int],
+    inputs: Mapping[str, np.dtype[Any]],
+    outputs: Iterable[str],
+) -> Network:
+    """A model of the nodes at `indices` alone, fed with `inputs` of these element types."""
+    nodes = [network.nodes[index] for index in indices]
+    made = {name for node in nodes for name in node.output}
+    graph = helper.make_graph(nodes, "cut", [], [])
+    for name, dtype in inputs.items():
+        code = helper.np_dtype_to_tensor_dtype(dtype)
+        graph.input.append(helper.make_tensor_value_info(name, code, None))
+    read = {name for node in nodes for name in free_names(node)} | set(outputs)
+    for name in sorted(read - made - inputs.keys()):
+        tensor = network.initializers.get(name)
+        if tensor is not None:
+            graph.initializer.add().CopyFrom(tensor)
+            graph.initializer[-1].name = name
+    for name in outputs:
+        graph.output.append(onnx.ValueInfoProto(name=name))
+    return Network(_wrapped(network, graph), network.folder)
+
+
+def _wrapped(network: Network, graph: onnx.GraphProto) -> ModelProto:
+    model = ModelProto(ir_version=network.model.ir_version, graph=graph)
+    model.opset_import.extend(network.model.opset_import)
+    model.functions.extend(network.model.functions)
+    return model

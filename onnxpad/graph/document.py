@@ -1,0 +1,247 @@
+"""A model as scopes of nodes: the main graph, bodies of If, Loop and Scan, local functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import onnx
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+
+from onnxpad.errors import ModelError
+
+GRAPH = AttributeProto.GRAPH
+GRAPHS = AttributeProto.GRAPHS
+
+
+class Node:
+    """A node with its identity: `key` is its place in the scope as it was read."""
+
+    __slots__ = ("domain", "inputs", "key", "name", "op_type", "outputs", "proto")
+
+    def __init__(self, key: int, proto: NodeProto) -> None:
+        self.key = key
+        self.proto = proto
+        self.op_type: str = proto.op_type
+        self.domain: str = proto.domain
+        self.name: str = proto.name
+        self.inputs: list[str] = list(proto.input)
+        self.outputs: list[str] = list(proto.output)
+
+
+@dataclass(eq=False)
+class Scope:
+    """One list of nodes and what its names mean.
+
+    `id` addresses it in edit scripts: '' for the main graph, '5.then_branch' for a body of its
+    node 5, 'domain:name' for a function. `label` is the same for people.
+    """
+
+    id: str
+    label: str
+    proto: GraphProto | FunctionProto
+    parent: Scope | None
+    opset: int
+    nodes: list[Node] = field(default_factory=list)
+    initializers: dict[str, TensorProto] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    outputs: frozenset[str] = frozenset()
+    producers: dict[str, Node] = field(default_factory=dict)
+    uses: dict[str, int] = field(default_factory=dict)
+    children: dict[int, list[tuple[str, Scope]]] = field(default_factory=dict)
+    before: dict[int, list[Node]] = field(default_factory=dict)
+    removed: set[int] = field(default_factory=set)
+    changed: bool = False
+    next_key: int = 0
+
+    @property
+    def is_function(self) -> bool:
+        """Whether this is the body of a model-local function."""
+        return isinstance(self.proto, FunctionProto)
+
+    def ordered(self) -> Iterator[Node]:
+        """Nodes in graph order, with what edits inserted and without what they removed."""
+        if not self.before and not self.removed:
+            yield from self.nodes
+            return
+        for node in self.nodes:
+            yield from (new for new in self.before.get(node.key, ()) if new.key not in self.removed)
+            if node.key not in self.removed:
+                yield node
+
+    def owner(self, name: str) -> Scope | None:
+        """The scope, this or an enclosing one, that defines the tensor."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.producers or name in scope.initializers or name in scope.inputs:
+                return scope
+            scope = scope.parent
+        return None
+
+
+@dataclass(eq=False)
+class Document:
+    """A model with its scopes; `overridable` are initializers that an input may replace."""
+
+    model: ModelProto
+    main: Scope
+    functions: dict[tuple[str, str, str], Scope]
+    scopes: dict[str, Scope]
+    overridable: frozenset[str]
+
+    def function(self, node: Node) -> Scope | None:
+        """The local function that a node calls."""
+        if not self.functions:
+            return None
+        return self.functions.get((node.domain, node.op_type, node.proto.overload))
+
+
+def open_document(model: ModelProto) -> Document:
+    """Index a model; its nodes are referred to, not copied.
+
+    Raises ModelError for an opset that the installed onnx does not know and for cycles.
+    """
+    opset = _default_opset(model.opset_import, "the model")
+    scopes: dict[str, Scope] = {}
+    main = _graph_scope(model.graph, "", "", None, opset, scopes)
+    functions = {}
+    for proto in model.functions:
+        key = (proto.domain, proto.name, proto.overload)
+        functions[key] = _function_scope(proto, opset, scopes)
+    names = {value.name for value in model.graph.input} if model.ir_version >= 4 else set()
+    overridable = frozenset(names & main.initializers.keys())
+    return Document(model, main, functions, scopes, overridable)
+
+
+def scope_label(parent: Scope, node: Node, attribute: str) -> str:
+    """'node/then_branch' for people; the first output names a node without a name."""
+    name = node.name or (node.outputs[0] if node.outputs else node.op_type)
+    return f"{parent.label}/{name}.{attribute}" if parent.label else f"{name}.{attribute}"
+
+
+def _default_opset(imports: object, where: str) -> int:
+    newest = onnx.defs.onnx_opset_version()
+    found = 0
+    for entry in imports:  # type: ignore[attr-defined]
+        if entry.domain in ("", "ai.onnx"):
+            found = entry.version
+    if found > newest:
+        raise ModelError(
+            f"{where} uses opset {found}, the installed onnx {onnx.__version__} knows up to "
+            f"{newest}: update onnx, or convert the model to opset {newest}"
+        )
+    if found < 0:
+        raise ModelError(f"{where} uses opset {found}, which does not exist")
+    return found
+
+
+def _graph_scope(
+    graph: GraphProto,
+    id_: str,
+    label: str,
+    parent: Scope | None,
+    opset: int,
+    scopes: dict[str, Scope],
+) -> Scope:
+    scope = Scope(id_, label, graph, parent, opset)
+    scope.initializers = {tensor.name: tensor for tensor in graph.initializer}
+    scope.initializers |= {t.values.name: t.values for t in graph.sparse_initializer}
+    scope.inputs = tuple(value.name for value in graph.input)
+    scope.outputs = frozenset(value.name for value in graph.output)
+    return _fill(scope, graph.node, scopes)
+
+
+def _function_scope(proto: FunctionProto, opset: int, scopes: dict[str, Scope]) -> Scope:
+    name = f"{proto.domain}:{proto.name}" + (f":{proto.overload}" if proto.overload else "")
+    own = _default_opset(proto.opset_import, f"function '{name}'") or opset
+    scope = Scope(name, name, proto, None, own)
+    scope.inputs = tuple(proto.input)
+    scope.outputs = frozenset(proto.output)
+    return _fill(scope, proto.node, scopes)
+
+
+def _fill(scope: Scope, protos: object, scopes: dict[str, Scope]) -> Scope:
+    scopes[scope.id] = scope
+    scope.nodes = [Node(key, proto) for key, proto in enumerate(protos)]  # type: ignore[arg-type]
+    scope.next_key = len(scope.nodes)
+    producers, sorted_so_far = scope.producers, True
+    for node in scope.nodes:
+        for name in node.outputs:
+            if name and name in producers:
+                raise ModelError(
+                    f"tensor '{name}' is written by two nodes in {scope.label or 'the main graph'}"
+                )
+            producers[name] = node
+    producers.pop("", None)
+    for name in scope.outputs:
+        scope.uses[name] = scope.uses.get(name, 0) + 1
+    for node in scope.nodes:
+        _count_uses(scope, node)
+        for name in node.inputs:
+            made = producers.get(name)
+            sorted_so_far &= made is None or made.key < node.key
+        _open_bodies(scope, node, scopes)
+    if not sorted_so_far:
+        _sort(scope)
+    return scope
+
+
+def _count_uses(scope: Scope, node: Node) -> None:
+    for name in node.inputs:
+        if scope.parent is None or not name:
+            scope.uses[name] = scope.uses.get(name, 0) + 1
+        else:
+            owner = scope.owner(name) or scope
+            owner.uses[name] = owner.uses.get(name, 0) + 1
+
+
+def _open_bodies(scope: Scope, node: Node, scopes: dict[str, Scope]) -> None:
+    for attribute in node.proto.attribute:
+        if attribute.type not in (GRAPH, GRAPHS):
+            continue
+        graphs = [attribute.g] if attribute.type == GRAPH else list(attribute.graphs)
+        for index, graph in enumerate(graphs):
+            name = attribute.name + (f"[{index}]" if attribute.type == GRAPHS else "")
+            id_ = f"{scope.id}/{node.key}.{name}" if scope.id else f"{node.key}.{name}"
+            label = scope_label(scope, node, name)
+            body = _graph_scope(graph, id_, label, scope, scope.opset, scopes)
+            for used in body.outputs:
+                if body.owner(used) not in (body, None):
+                    outer = body.owner(used)
+                    outer.uses[used] = outer.uses.get(used, 0) + 1  # type: ignore[union-attr]
+            scope.children.setdefault(node.key, []).append((name, body))
+
+
+def _sort(scope: Scope) -> None:
+    """Put nodes in an order in which every input exists; the file's order is left alone."""
+    waiting = {node.key: _needs(scope, node) for node in scope.nodes}
+    ready = [node for node in reversed(scope.nodes) if not waiting[node.key]]
+    followers: dict[int, list[Node]] = {}
+    for node in scope.nodes:
+        for key in waiting[node.key]:
+            followers.setdefault(key, []).append(node)
+    done: list[Node] = []
+    while ready:
+        node = ready.pop()
+        done.append(node)
+        for follower in followers.get(node.key, ()):
+            waiting[follower.key].discard(node.key)
+            if not waiting[follower.key]:
+                ready.append(follower)
+    if len(done) < len(scope.nodes):
+        stuck = next(node for node in scope.nodes if waiting[node.key])
+        raise ModelError(
+            f"the graph has a cycle through {stuck.op_type} '{stuck.name or stuck.outputs[0]}'"
+        )
+    scope.nodes = done
+
+
+def _needs(scope: Scope, node: Node) -> set[int]:
+    names = set(node.inputs)
+    pending = [body for _, body in scope.children.get(node.key, ())]
+    while pending:
+        body = pending.pop()
+        for inner in body.nodes:
+            names.update(inner.inputs)
+            pending.extend(child for _, child in body.children.get(inner.key, ()))
+    return {scope.producers[name].key for name in names if name in scope.producers}

@@ -1,0 +1,128 @@
+"""Edit scripts: what a rewrite does to a model, as values that can be printed and applied."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
+
+AttributeValue: TypeAlias = int | float | str | tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A node by identity: its scope and its place in it; `label` is for people."""
+
+    scope: str
+    key: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetAttribute:
+    """Write an attribute, in place of what it held."""
+
+    node: Address
+    name: str
+    value: AttributeValue
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveAttribute:
+    """Take an attribute away, so that its default holds."""
+
+    node: Address
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetInput:
+    """Let a node read another tensor at one of its inputs."""
+
+    node: Address
+    position: int
+    tensor: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewConstant:
+    """A constant tensor; `as_node` writes a Constant in front of `before`, not an initializer."""
+
+    before: Address
+    name: str
+    dtype: str
+    dims: tuple[int, ...]
+    values: tuple[int | float, ...]
+    as_node: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InsertNode:
+    """A new node in front of `before`; later edits address it by `key`."""
+
+    before: Address
+    key: int
+    op_type: str
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: tuple[tuple[str, AttributeValue], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveUnused:
+    """Remove a node that nothing reads, with the constants that only it reads."""
+
+    node: Address
+
+
+@dataclass(frozen=True, slots=True)
+class CloneFunction:
+    """A copy of a local function under another name, called by `calls` from now on."""
+
+    scope: str
+    name: str
+    calls: tuple[Address, ...]
+
+
+Edit: TypeAlias = (
+    SetAttribute
+    | RemoveAttribute
+    | SetInput
+    | NewConstant
+    | InsertNode
+    | RemoveUnused
+    | CloneFunction
+)
+
+
+def edit_record(edit: Edit) -> dict[str, Any]:
+    """An edit as plain JSON data; `edit` names its kind."""
+    return {"edit": type(edit).__name__} | asdict(edit)
+
+
+def describe_edit(edit: Edit) -> str:
+    """An edit as one line for people."""
+    match edit:
+        case SetAttribute(node, name, value):
+            return f"{node.label}: set {name}={_text(value)}"
+        case RemoveAttribute(node, name):
+            return f"{node.label}: remove {name}"
+        case SetInput(node, position, tensor):
+            return f"{node.label}: input {position} reads '{tensor}'"
+        case NewConstant(before, name, dtype, _, values, _):
+            return f"{before.label}: new constant '{name}' = {dtype} {list(values)}"
+        case InsertNode(before, _, op_type, name, inputs, outputs, attributes):
+            shown = "".join(f" {key}={_text(value)}" for key, value in attributes)
+            return (
+                f"{before.label}: new {op_type} '{name}'{shown} in front, "
+                f"{list(inputs)} -> {list(outputs)}"
+            )
+        case RemoveUnused(node):
+            return f"{node.label}: remove if nothing reads it"
+        case CloneFunction(scope, name, calls):
+            users = ", ".join(call.label for call in calls)
+            return f"function '{scope}': copy as '{name}' for {users}"
+
+
+def _text(value: AttributeValue) -> str:
+    return str(list(value)) if isinstance(value, tuple) else str(value)

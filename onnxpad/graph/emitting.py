@@ -1,0 +1,146 @@
+"""The edits that turn the node behind one chain into the node behind another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxpad.chain import AutoPad, Chain, Constant, Pads, PadStep, TensorValue
+from onnxpad.errors import InternalError
+from onnxpad.graph.context import Context
+from onnxpad.graph.document import Document, Node, Scope
+from onnxpad.graph.edits import (
+    Address,
+    AttributeValue,
+    Edit,
+    InsertNode,
+    NewConstant,
+    RemoveAttribute,
+    RemoveUnused,
+    SetAttribute,
+    SetInput,
+)
+
+_PADS_ARE_INPUTS = 11
+_INITIALIZERS_NEED_NO_INPUT = 4
+
+
+class Names:
+    """Hands out names that no tensor and no node of the model has."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._taken: set[str] | None = None
+
+    def new(self, wanted: str) -> str:
+        """`wanted`, with a number where it is taken."""
+        if self._taken is None:
+            self._taken = set(_all_names(self._document))
+        name, number = wanted, 1
+        while name in self._taken:
+            name = f"{wanted}_{number}"
+            number += 1
+        self._taken.add(name)
+        return name
+
+
+def address_of(scope: Scope, node: Node) -> Address:
+    """Identity of a node, with a label that leads people to it."""
+    name = node.name or next((out for out in node.outputs if out), node.op_type)
+    label = f"{scope.label}/{name}" if scope.label else name
+    return Address(scope.id, node.key, label)
+
+
+def emit(context: Context, node: Node, before: Chain, after: Chain, names: Names) -> list[Edit]:
+    """Edits that make `node`, read as `before`, compute `after`."""
+    scope = context.scope
+    place = address_of(scope, node)
+    edits = list(_padding_edits(node, place, before, after))
+    if before.ceil_mode and not after.ceil_mode:
+        edits.append(RemoveAttribute(place, "ceil_mode"))
+    if after.counts_padding and not before.counts_padding:
+        edits.append(SetAttribute(place, "count_include_pad", 1))
+    if after.pad is None and before.pad is not None:
+        edits += _bypass(scope, node, place)
+    elif after.pad is not None and after.pad != before.pad:
+        edits += _new_pad(context, node, place, after, after.pad, names)
+    return edits
+
+
+def _padding_edits(node: Node, place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
+    written = {attribute.name for attribute in node.proto.attribute}
+    match after.padding:
+        case Pads() as pads:
+            settled = before.ambiguous and not after.ambiguous
+            if "auto_pad" in written and (isinstance(before.padding, AutoPad) or settled):
+                yield RemoveAttribute(place, "auto_pad")
+            if pads != before.padding:
+                yield SetAttribute(place, "pads", pads.flat)
+        case AutoPad() as mode:
+            if mode != before.padding:
+                if "pads" in written:
+                    yield RemoveAttribute(place, "pads")
+                yield SetAttribute(place, "auto_pad", str(mode))
+        case other:
+            if other != before.padding:
+                raise InternalError(f"{place.label}: a pass made the padding unclear")
+
+
+def _bypass(scope: Scope, node: Node, place: Address) -> list[Edit]:
+    pad = scope.producers[node.inputs[0]]
+    return [SetInput(place, 0, pad.inputs[0]), RemoveUnused(address_of(scope, pad))]
+
+
+def _new_pad(
+    context: Context, node: Node, place: Address, chain: Chain, step: PadStep, names: Names
+) -> list[Edit]:
+    scope = context.scope
+    base = f"{node.name or next(out for out in node.outputs if out)}/pad"
+    name = names.new(base)
+    output = names.new(f"{base}_output")
+    key = scope.next_key
+    scope.next_key += 1
+    if chain.opset < _PADS_ARE_INPUTS:
+        if not isinstance(step.fill, Constant):
+            raise InternalError(f"{place.label}: Pad of opset {chain.opset} takes no tensor value")
+        attributes: list[tuple[str, AttributeValue]] = [
+            ("mode", "constant"),
+            ("paddings" if chain.opset < 2 else "pads", step.pads.flat),
+            ("value", float(step.fill.value)),
+        ]
+        data: tuple[str, ...] = (node.inputs[0],)
+        edits: list[Edit] = []
+    else:
+        attributes = [("mode", "constant")]
+        data, edits = _pad_inputs(context, node, place, chain, step, names)
+    insert = InsertNode(place, key, "Pad", name, data, (output,), tuple(attributes))
+    return [*edits, insert, SetInput(place, 0, output)]
+
+
+def _pad_inputs(
+    context: Context, node: Node, place: Address, chain: Chain, step: PadStep, names: Names
+) -> tuple[tuple[str, ...], list[Edit]]:
+    model = context.document.model
+    as_node = context.scope.is_function or model.ir_version < _INITIALIZERS_NEED_NO_INPUT
+    base = f"{node.name or next(out for out in node.outputs if out)}/pad"
+    pads = names.new(f"{base}_pads")
+    flat = step.pads.flat
+    edits: list[Edit] = [NewConstant(place, pads, "int64", (len(flat),), flat, as_node)]
+    if isinstance(step.fill, TensorValue):
+        return (node.inputs[0], pads, step.fill.tensor), edits
+    if not isinstance(step.fill, Constant):
+        raise InternalError(f"{place.label}: a Pad node cannot write {step.fill}")
+    if step.fill.value == 0:
+        return (node.inputs[0], pads), edits
+    value = names.new(f"{base}_value")
+    edits.append(NewConstant(place, value, chain.dtype, (), (step.fill.value,), as_node))
+    return (node.inputs[0], pads, value), edits
+
+
+def _all_names(document: Document) -> Iterator[str]:
+    for scope in document.scopes.values():
+        yield from scope.inputs
+        yield from scope.outputs
+        yield from scope.initializers
+        for node in scope.ordered():
+            yield node.name
+            yield from node.outputs

@@ -1,0 +1,208 @@
+"""Weights kept in files beside the model (onnx/docs/ExternalData.md): who refers to what.
+
+Nothing here reads a weight: files are only asked for their kind and size.
+"""
+
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto
+
+from onnxpad.errors import ModelError
+
+_EXTERNAL = TensorProto.EXTERNAL
+_PLAIN_ATTRIBUTES = {
+    AttributeProto.FLOAT,
+    AttributeProto.INT,
+    AttributeProto.STRING,
+    AttributeProto.FLOATS,
+    AttributeProto.INTS,
+    AttributeProto.STRINGS,
+    AttributeProto.TYPE_PROTO,
+    AttributeProto.TYPE_PROTOS,
+}
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """What a model needs of one external data file.
+
+    Attributes:
+        location: the path as the model writes it, relative to the model's folder.
+        size: bytes that the file must have at least.
+        owner: the tensor that reaches furthest into it.
+    """
+
+    location: str
+    size: int
+    owner: str
+
+
+def data_files(model: ModelProto, data: bytes, *, name: str) -> tuple[DataFile, ...]:
+    """The external data files that tensors of the model refer to, each location once.
+
+    Covers initializers, sparse ones, tensor attributes, subgraphs, functions and training info.
+    Looking at every attribute of a large model costs more than parsing it, so that is done only
+    where `data` says `location` at all; without it, no tensor can name a file.
+
+    Args:
+        model: the model.
+        data: the same model, serialised.
+        name: what to call it in messages.
+
+    Raises:
+        ModelError: a tensor's entry is not one: no location, a location that is absolute or goes
+            upwards, an offset or length that is not a whole number from 0.
+    """
+    owned = _everywhere(model) if b"location" in data else _external(model.graph.initializer)
+    files: dict[str, DataFile] = {}
+    for owner, tensor in owned:
+        found = _data_file(tensor, owner, name)
+        known = files.get(found.location)
+        if known is None or found.size > known.size:
+            files[found.location] = found
+    return tuple(files.values())
+
+
+def locate(files: tuple[DataFile, ...], folder: Path, *, name: str) -> dict[str, Path]:
+    """Where each data file is, by location, after one look at each of them.
+
+    Raises:
+        ModelError: a file is missing, not a regular file, outside `folder` once symbolic links
+            are followed, or too short for the tensors in it.
+    """
+    if not files:
+        return {}
+    real = folder.resolve()
+    return {file.location: _located(file, folder, real, name) for file in files}
+
+
+def _located(file: DataFile, folder: Path, real: Path, name: str) -> Path:
+    path = folder / file.location
+    told = f"{name}: {file.owner} has its weights in '{file.location}'"
+    try:
+        found = path.stat()
+        resolved = path.resolve()
+    except FileNotFoundError:
+        raise ModelError(
+            f"{told}, which is not in '{folder}'; put that file beside the model"
+        ) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError(
+            f"{told}, which cannot be looked at: {reason}; check its permissions and name"
+        ) from error
+    if not resolved.is_relative_to(real):
+        raise ModelError(
+            f"{told}, a symbolic link to '{resolved}' outside the model's folder, which "
+            "runtimes refuse; put the file itself beside the model (cp -L)"
+        )
+    if not stat.S_ISREG(found.st_mode):
+        raise ModelError(f"{told}, which is not a file; put the file of weights there")
+    if found.st_size < file.size:
+        raise ModelError(
+            f"{told} up to byte {file.size}, but that file has {found.st_size} bytes; "
+            "copy or export it again"
+        )
+    return path
+
+
+def _data_file(tensor: TensorProto, owner: str, name: str) -> DataFile:
+    told = f"{name}: {owner}"
+    entries: dict[str, str] = {}
+    for entry in tensor.external_data:
+        if entry.key in entries:
+            raise ModelError(
+                f"{told} gives the {entry.key} of its external data twice; export the model again"
+            )
+        entries[entry.key] = entry.value
+    location = entries.get("location", "")
+    wrong = _wrong_location(location)
+    if wrong:
+        raise ModelError(
+            f"{told} has external data at {location!r}, {wrong}; the location must be a file in "
+            "or below the model's folder: export the model again with relative locations"
+        )
+    numbers = {"offset": 0, "length": 0}
+    for key in numbers:
+        text = entries.get(key, "0")
+        # 19 digits hold every file size; int() of a very long text raises, and int(' 1_0 ') is 10.
+        if not (text.isascii() and text.isdigit() and len(text) < 20):
+            raise ModelError(
+                f"{told} has external data with {key} {text[:40]!r}, which is not a whole number "
+                "from 0; export the model again"
+            )
+        numbers[key] = int(text)
+    return DataFile(location, numbers["offset"] + numbers["length"], owner)
+
+
+def _wrong_location(location: str) -> str | None:
+    # protobuf hands over bytes where the text is not UTF-8.
+    if not isinstance(location, str):
+        return "which is not text"
+    if not location:
+        return "which is empty"
+    if "\0" in location:
+        return "which has a NUL character in it"
+    windows = PureWindowsPath(location)
+    if windows.root or PurePath(location).drive:
+        return "an absolute path"
+    if ".." in windows.parts:
+        return "which goes upwards"
+    if not PurePosixPath(location).parts:
+        return "which is the folder itself"
+    return None
+
+
+_Owned = Iterator[tuple[str, TensorProto]]
+
+
+def _everywhere(model: ModelProto) -> _Owned:
+    """Every external tensor of the model, wherever it stands, behind what to call it."""
+    graphs: list[GraphProto] = [model.graph]
+    for training in model.training_info:
+        graphs += [training.initialization, training.algorithm]
+    for function in model.functions:
+        yield from _in_attributes(function.attribute_proto, f"function '{function.name}'", graphs)
+        yield from _in_nodes(function.node, graphs)
+    while graphs:
+        graph = graphs.pop()
+        yield from _external(graph.initializer)
+        yield from _in_sparse(graph.sparse_initializer)
+        yield from _in_nodes(graph.node, graphs)
+
+
+def _in_nodes(nodes: Iterable[NodeProto], graphs: list[GraphProto]) -> _Owned:
+    for node in nodes:
+        if node.attribute:
+            label = f"{node.op_type} '{node.name or ''.join(node.output[:1])}'"
+            yield from _in_attributes(node.attribute, label, graphs)
+
+
+def _in_attributes(
+    attributes: Iterable[AttributeProto], owner: str, graphs: list[GraphProto]
+) -> _Owned:
+    """The external tensors in attributes of `owner`; graphs in them are added to `graphs`."""
+    for attribute in attributes:
+        if attribute.type in _PLAIN_ATTRIBUTES:
+            continue
+        label = f"attribute '{attribute.name}' of {owner}"
+        yield from _external((attribute.t, *attribute.tensors), label)
+        yield from _in_sparse((attribute.sparse_tensor, *attribute.sparse_tensors), label)
+        graphs.extend(attribute.graphs)
+        if attribute.HasField("g"):
+            graphs.append(attribute.g)
+
+
+def _in_sparse(sparse: Iterable[SparseTensorProto], owner: str = "") -> _Owned:
+    for tensor in sparse:
+        label = owner or f"sparse tensor '{tensor.values.name}'"
+        yield from _external((tensor.values, tensor.indices), label)
+
+
+def _external(tensors: Iterable[TensorProto], owner: str = "") -> _Owned:
+    for tensor in tensors:
+        if tensor.data_location == _EXTERNAL:
+            yield owner or f"tensor '{tensor.name}'", tensor

@@ -1,0 +1,48 @@
+"""What people hand over as a model: a path, a ModelProto or a graphsurgeon Graph."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from onnx import ModelProto
+
+from onnxpad.errors import RequestError
+from onnxpad.graph.files import Source, read
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+Model: TypeAlias = ModelProto
+ModelLike: TypeAlias = Union[str, "os.PathLike[str]", ModelProto, "gs.Graph"]
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A model ready to be worked on.
+
+    `owned` says that `model` may be changed in place. `surgeon` is the Graph that was given;
+    `model` then holds its structure without weights.
+    """
+
+    model: ModelProto
+    source: Source | None
+    owned: bool
+    surgeon: gs.Graph | None = None
+
+
+def open_model(model: ModelLike) -> Opened:
+    """Open any kind of model; RequestError for anything else, ModelError for a bad file."""
+    if isinstance(model, str | os.PathLike):
+        proto, source = read(model)
+        return Opened(proto, source, owned=True)
+    if isinstance(model, ModelProto):
+        return Opened(model, None, owned=False)
+    if type(model).__name__ == "Graph" and type(model).__module__.startswith("onnx_graphsurgeon"):
+        from onnxpad.graph.surgeon import structure_of
+
+        return Opened(structure_of(model), None, owned=True, surgeon=model)
+    raise RequestError(
+        f"a model is a path, a ModelProto or an onnx_graphsurgeon.Graph, not {type(model).__name__}"
+    )

@@ -1,0 +1,130 @@
+"""The padded operators of ONNX and com.microsoft: one row each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+MICROSOFT = "com.microsoft"
+OPTIMISED_DOMAINS = ("com.microsoft.nchwc", "com.ms.internal.nhwc")
+
+
+class Kind(StrEnum):
+    """What an operator computes over its windows."""
+
+    CONVOLUTION = "convolution"
+    TRANSPOSED = "transposed convolution"
+    MAX = "max pool"
+    AVERAGE = "average pool"
+    LP = "lp pool"
+    PAD = "pad"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """Facts about one padded operator that do not depend on a model.
+
+    Positions are input indices. `ceil_mode` and `dilations` name the opset that brought the
+    attribute (0: never). `why_left_alone` is set where no rewrite may touch the padding.
+    """
+
+    name: str
+    kind: Kind
+    source: str
+    domain: str = ""
+    weight: int | None = None
+    zero_point: int | None = None
+    quantised: bool = False
+    auto_pad: bool = True
+    pads_input: int | None = None
+    dilations: int = 1
+    ceil_mode: int = 0
+    channels_last: bool = False
+    offers_channels_last: bool = False
+    why_left_alone: str = ""
+
+    @property
+    def is_pool(self) -> bool:
+        """Whether onnxruntime's limit pads < kernel_shape holds for it."""
+        return self.kind in (Kind.MAX, Kind.AVERAGE, Kind.LP)
+
+    @property
+    def title(self) -> str:
+        """Name with its domain, as it is written in tables."""
+        return f"{self.domain}.{self.name}" if self.domain else self.name
+
+
+_SPEC = "ONNX Operators.md, {}"
+_CONTRIB = "onnxruntime docs/ContribOperators.md, com.microsoft.{}"
+
+
+def _onnx(name: str, kind: Kind, **facts: object) -> Operator:
+    return Operator(name, kind, _SPEC.format(name), **facts)  # type: ignore[arg-type]
+
+
+def _microsoft(name: str, kind: Kind, **facts: object) -> Operator:
+    return Operator(name, kind, _CONTRIB.format(name), domain=MICROSOFT, **facts)  # type: ignore[arg-type]
+
+
+_CAUSAL = "its padding is implicit: the left context comes from the state input"
+
+_ROWS = (
+    _onnx("Conv", Kind.CONVOLUTION, weight=1),
+    _onnx("ConvInteger", Kind.CONVOLUTION, weight=1, zero_point=2, quantised=True),
+    _onnx("QLinearConv", Kind.CONVOLUTION, weight=3, zero_point=2, quantised=True),
+    _onnx("ConvTranspose", Kind.TRANSPOSED, weight=1),
+    _onnx("DeformConv", Kind.CONVOLUTION, weight=1, auto_pad=False),
+    _onnx("MaxPool", Kind.MAX, ceil_mode=10, dilations=10),
+    _onnx("AveragePool", Kind.AVERAGE, ceil_mode=10, dilations=19),
+    _onnx("LpPool", Kind.LP, ceil_mode=18, dilations=18),
+    _onnx(
+        "MaxUnpool",
+        Kind.OTHER,
+        auto_pad=False,
+        dilations=0,
+        why_left_alone="its pads only change the inferred output size, the indices stay flat",
+    ),
+    _onnx("Col2Im", Kind.OTHER, auto_pad=False, why_left_alone="its pads crop the folded image"),
+    _onnx("Pad", Kind.PAD, auto_pad=False),
+    _onnx(
+        "CenterCropPad",
+        Kind.OTHER,
+        auto_pad=False,
+        why_left_alone="it pads or crops to a shape that is an input",
+    ),
+    _onnx("CausalConvWithState", Kind.OTHER, auto_pad=False, why_left_alone=_CAUSAL),
+    _microsoft("FusedConv", Kind.CONVOLUTION, weight=1),
+    _microsoft("NhwcFusedConv", Kind.CONVOLUTION, weight=1, channels_last=True),
+    _microsoft("NhwcConv", Kind.CONVOLUTION, weight=1, channels_last=True),
+    _microsoft(
+        "QLinearConv",
+        Kind.CONVOLUTION,
+        weight=3,
+        zero_point=2,
+        quantised=True,
+        offers_channels_last=True,
+    ),
+    _microsoft("NhwcMaxPool", Kind.MAX, ceil_mode=1, channels_last=True),
+    _microsoft(
+        "QLinearAveragePool",
+        Kind.AVERAGE,
+        zero_point=2,
+        quantised=True,
+        ceil_mode=1,
+        dilations=0,
+        offers_channels_last=True,
+    ),
+    _microsoft("MaxpoolWithMask", Kind.MAX, dilations=1, ceil_mode=1),
+    _microsoft("ConvTransposeWithDynamicPads", Kind.TRANSPOSED, weight=1, pads_input=2),
+    _microsoft("Pad", Kind.PAD, auto_pad=False),
+    _microsoft("CausalConvWithState", Kind.OTHER, auto_pad=False, why_left_alone=_CAUSAL),
+    _microsoft("VarlenCausalConvWithState", Kind.OTHER, auto_pad=False, why_left_alone=_CAUSAL),
+)
+
+OPERATORS = {(row.domain, row.name): row for row in _ROWS}
+
+
+def operator(domain: str, name: str) -> Operator | None:
+    """The row of an operator, or None where it has no padding; `ai.onnx` is the empty domain."""
+    return OPERATORS.get(("" if domain == "ai.onnx" else domain, name))

@@ -1,0 +1,60 @@
+"""Rewrites, one file each; the folder is walked, there is no second list."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+
+from onnxpad.chain import Chain, Skip
+from onnxpad.errors import InternalError, RequestError
+from onnxpad.forms import Form
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One rewrite: the forms that it removes and may add, and the function that decides.
+
+    `rewrite` is pure: it maps a chain to the chain that computes the same, or to a Skip.
+    `text` is the docstring of the pass's file.
+    """
+
+    name: str
+    removes: frozenset[Form]
+    adds: frozenset[Form]
+    rewrite: Callable[[Chain], Chain | Skip]
+    text: str
+
+
+@cache
+def all_passes() -> dict[str, Pass]:
+    """Every pass by name; the name is the file's, with dashes."""
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return {found.name: found for found in (_load(name) for name in names)}
+
+
+def find_pass(name: str) -> Pass:
+    """The pass called `name`; RequestError with the nearest name where there is none."""
+    passes = all_passes()
+    if name in passes:
+        return passes[name]
+    near = get_close_matches(name, passes, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(passes)}"
+    raise RequestError(f"no pass is called '{name}': {hint}")
+
+
+def _load(file: str) -> Pass:
+    module = import_module(f"{__name__}.{file}")
+    try:
+        return Pass(
+            name=file.replace("_", "-"),
+            removes=frozenset(module.REMOVES),
+            adds=frozenset(module.ADDS),
+            rewrite=module.rewrite,
+            text=(module.__doc__ or "").strip(),
+        )
+    except AttributeError as error:
+        raise InternalError(f"pass file '{file}.py' lacks {error.name}") from error

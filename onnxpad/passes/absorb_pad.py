@@ -1,0 +1,156 @@
+"""Fold a Pad node into the pads of the operator behind it.
+
+What: the operator reads what the Pad read and pads by itself; the Pad goes when nothing else
+reads it, and stays for its other readers otherwise. auto_pad of the operator is resolved
+against the padded size first.
+
+Exact: when the Pad writes what the operator's own padding stands for: 0 before convolutions,
+LpPool and averages that count padding (or have no pads of their own: count_include_pad is set
+then), the lowest value before max pools, the zero point before integer convolutions.
+
+Refuses: any other value (Pad(0) before MaxPool changes negative data), reflect, edge and wrap,
+padded batch or channel axes, negative pads, pads that are computed or can be overridden by an
+input, pools whose pads would reach the kernel, averages that pad without counting, used
+Indices of a max pool, ceil_mode where the last window would be dropped, transposed
+convolutions.
+
+Cost: none; one node less.
+
+Example: Pad [0,0,0,0, 0,0,1,1] and Conv pads=[0, 0, 0, 0] become Conv pads=[0, 0, 1, 1].
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxpad.chain import (
+    AutoPad,
+    Chain,
+    Constant,
+    Fill,
+    Implicit,
+    Pads,
+    PadStep,
+    Skip,
+    TensorValue,
+    lowest,
+)
+from onnxpad.effective import effective_pads, same_windows_when_padded
+from onnxpad.forms import Form, reaches_kernel
+from onnxpad.geometry.size import plus
+from onnxpad.ops import Kind
+
+REMOVES = {Form.PAD_NODE}
+ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
+
+_COUNT_INCLUDE_PAD_SINCE = 7
+
+
+def rewrite(chain: Chain) -> Chain | Skip:
+    """Let the operator do the padding of the Pad node in front of it."""
+    step = chain.pad
+    if step is None or chain.op.kind is Kind.PAD:
+        return Skip("no Pad node in front", moot=True)
+    if refusal := _pad_refusal(chain, step):
+        return refusal
+    own = effective_pads(chain)
+    if isinstance(own, Skip):
+        return own
+    spatial = chain.spatial
+    folded = Pads(step.pads.begins[spatial], step.pads.ends[spatial])
+    if any(folded.flat) and (refusal := _operator_refusal(chain, step.fill, own)):
+        return refusal
+    if refusal := _window_refusal(chain, own, folded):
+        return refusal
+    return _absorbed(chain, own, folded)
+
+
+def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
+    spatial = chain.spatial
+    outside = [
+        pad
+        for side in (step.pads.begins, step.pads.ends)
+        for pad in side[: spatial.start] + side[spatial.stop :]
+    ]
+    if step.unclear:
+        return Skip(step.unclear)
+    if not any(step.pads.flat):
+        return None
+    if step.mode != "constant":
+        return Skip(f"the Pad has mode '{step.mode}', an operator pads with a constant")
+    if any(outside):
+        return Skip("the Pad also pads the batch or channel axis")
+    if any(pad < 0 for pad in step.pads.flat):
+        return Skip("the Pad has negative pads and crops")
+    return None
+
+
+def _operator_refusal(chain: Chain, fill: Fill, own: Pads) -> Skip | None:
+    if chain.op.kind is Kind.TRANSPOSED:
+        return Skip("a transposed convolution crops; a Pad in front of it is no part of its pads")
+    if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
+        return Skip(f"{chain.op.name} has an input that depends on its own padding")
+    if chain.uses_indices:
+        return Skip("its Indices are used and count the cells of the Pad")
+    if chain.fill is Implicit.NOTHING and any(own.flat):
+        return Skip("the average counts the cells of the Pad, but not its own padding")
+    if chain.fill is Implicit.NOTHING and chain.opset < _COUNT_INCLUDE_PAD_SINCE:
+        return Skip(f"AveragePool of opset {chain.opset} has no count_include_pad")
+    if not _same_fill(chain, fill):
+        return Skip(f"the Pad writes {fill}, {chain.op.name} pads with {_wanted(chain)}")
+    return None
+
+
+def _same_fill(chain: Chain, fill: Fill) -> bool:
+    value = fill.value if isinstance(fill, Constant | TensorValue) else None
+    match chain.fill:
+        case Implicit.LOWEST:
+            return value is not None and value in lowest(chain.dtype)
+        case Implicit.NOTHING:
+            return value == 0
+        case TensorValue(tensor, known):
+            same = isinstance(fill, TensorValue) and fill.tensor == tensor
+            return same or (value is not None and value == known)
+        case Constant(wanted):
+            return value is not None and value == wanted
+    raise AssertionError(chain.fill)
+
+
+def _wanted(chain: Chain) -> str:
+    return "0" if chain.fill is Implicit.NOTHING else str(chain.fill)
+
+
+def _window_refusal(chain: Chain, own: Pads, folded: Pads) -> Skip | None:
+    total = own + folded
+    if chain.op.is_pool and reaches_kernel(chain, total):
+        return Skip(
+            f"the pads would be {list(total.flat)} and reach the kernel, "
+            "which onnxruntime refuses in a pool"
+        )
+    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    if chain.ceil_mode and not same and any(folded.flat):
+        before = replace(chain, axes=_axes_without(chain, folded), padding=total)
+        if not same_windows_when_padded(before, folded, own):
+            return Skip("ceil_mode would drop the last window, which the Pad keeps")
+    return None
+
+
+def _axes_without(chain: Chain, folded: Pads) -> tuple:  # type: ignore[type-arg]
+    return tuple(
+        replace(axis, size=None if axis.size is None else plus(axis.size, -begin - end))
+        for axis, begin, end in zip(chain.axes, folded.begins, folded.ends, strict=True)
+    )
+
+
+def _absorbed(chain: Chain, own: Pads, folded: Pads) -> Chain:
+    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    counts = chain.fill is Implicit.NOTHING and any(folded.flat)
+    return replace(
+        chain,
+        axes=_axes_without(chain, folded),
+        padding=own + folded if any(folded.flat) or same else chain.padding,
+        ceil_mode=chain.ceil_mode and not same,
+        counts_padding=chain.counts_padding or counts,
+        fill=Constant(0) if counts else chain.fill,
+        pad=None,
+    )

@@ -1,0 +1,111 @@
+"""Move the pads of an operator into a Pad node in front of it.
+
+What: the pads attribute becomes zeros and a Pad node does the padding, with the value that the
+operator's own padding stands for: 0 for convolutions, LpPool and averages that count padding,
+the lowest value of the type for max pools, the zero point (number or tensor) for integer ones.
+
+Exact: always; max pools agree up to NaN, and up to -inf against the lowest finite float where
+a window holds padding alone.
+
+Refuses: averages that do not count padded cells (their divisor would change), max pools whose
+Indices are used, ceil_mode where the last window would no longer be dropped, transposed
+convolutions (their pads crop), unknown element types, integer data before opset 11 (Pad had
+floats only).
+
+Cost: one Pad node and a padded copy of the input for each operator.
+
+Example: Conv pads=[0, 0, 1, 1] becomes Pad [0,0,0,0, 0,0,1,1] and Conv pads=[0, 0, 0, 0].
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxpad.chain import (
+    AutoPad,
+    Chain,
+    Constant,
+    Fill,
+    Implicit,
+    Pads,
+    PadStep,
+    Skip,
+    lowest,
+)
+from onnxpad.effective import effective_pads, same_windows_when_padded, short_axis
+from onnxpad.forms import Form, reaches_kernel
+from onnxpad.geometry.size import plus
+from onnxpad.ops import Kind
+
+REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
+ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
+
+_PAD_HAS_ITS_VALUE_AS_INPUT = 11
+
+
+def rewrite(chain: Chain) -> Chain | Skip:
+    """Put the operator's own pads into a Pad node."""
+    if chain.op.kind is Kind.PAD:
+        return Skip("a Pad node already", moot=True)
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return pads
+    if not any(pads.flat):
+        return Skip("it does not pad", moot=True)
+    refusal = _refusal(chain, pads) or short_axis(chain, pads)
+    if refusal:
+        return refusal
+    fill = _fill(chain)
+    if isinstance(fill, Skip):
+        return fill
+    return _split(chain, pads, fill)
+
+
+def _refusal(chain: Chain, pads: Pads) -> Skip | None:
+    if chain.op.kind is Kind.TRANSPOSED:
+        return Skip("the pads of a transposed convolution crop its output, a Pad node cannot")
+    if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
+        return Skip(f"{chain.op.name} has an input that depends on its own padding")
+    if any(pad < 0 for pad in pads.flat):
+        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
+    if chain.uses_indices:
+        return Skip("its Indices are used and would count the padded cells")
+    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    if chain.ceil_mode and not same and not same_windows_when_padded(chain, pads):
+        return Skip("ceil_mode drops its last window over padding; behind a Pad node it may not")
+    if chain.ceil_mode and not same and reaches_kernel(chain, pads):
+        return Skip(f"the pads {list(pads.flat)} reach the kernel and ceil_mode is set")
+    return None
+
+
+def _fill(chain: Chain) -> Fill | Skip:
+    fill = chain.fill
+    if fill is Implicit.NOTHING:
+        return Skip("the average does not count padded cells, it would count those of a Pad node")
+    if fill is Implicit.LOWEST:
+        values = lowest(chain.dtype)
+        if not values:
+            return Skip(f"the lowest value of type '{chain.dtype or 'unknown'}' is not known")
+        fill = Constant(values[0])
+    if chain.opset < _PAD_HAS_ITS_VALUE_AS_INPUT:
+        if chain.op.quantised or "int" in chain.dtype:
+            return Skip(f"Pad of opset {chain.opset} takes no integers")
+    return fill
+
+
+def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
+    around = (0,) * chain.first_axis, (0,) * (2 - chain.first_axis)
+    full = Pads(around[0] + pads.begins + around[1], around[0] + pads.ends + around[1])
+    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    axes = tuple(
+        replace(axis, size=None if axis.size is None else plus(axis.size, begin + end))
+        for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
+    )
+    protect = chain.op.is_pool and reaches_kernel(chain, pads) and fill == Constant(0)
+    return replace(
+        chain,
+        axes=axes,
+        padding=AutoPad.VALID if protect else Pads.zero(chain.rank),
+        ceil_mode=chain.ceil_mode and not same,
+        pad=PadStep(full, fill),
+    )

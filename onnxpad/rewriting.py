@@ -1,0 +1,160 @@
+"""rewrite: the same padding in another form; the numbers that a model computes stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from onnxpad.errors import RequestError
+from onnxpad.graph.chain_reading import Preference
+from onnxpad.graph.edits import Address, Edit, edit_record
+from onnxpad.graph.files import Source, save, write_unchanged
+from onnxpad.graph.models import Model, ModelLike, open_model
+from onnxpad.graph.session import Session
+from onnxpad.passes import find_pass
+from onnxpad.pipeline import Change, Outcome, Refusal, run
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+SCHEMA = 1
+DEFAULT_PASSES = ("explicit-pads",)
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Rewriting:
+    """What a rewrite did.
+
+    `model` is the rewritten ModelProto, or the Graph that was given, edited in place. `skips`
+    are nodes that a pass left alone, with the reason; `assumed` the sizes that the user stated.
+    """
+
+    model: Model | gs.Graph
+    passes: tuple[str, ...]
+    changes: tuple[Change, ...]
+    skips: tuple[Refusal, ...]
+    script: tuple[Edit, ...]
+    assumed: Mapping[str, int | str]
+    source: Source | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was edited."""
+        return bool(self.script)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model: byte for byte the input where nothing changed.
+
+        External data stays where it is when the folder is the same, and is copied otherwise.
+        Raises ModelError where the target cannot be written; nothing half-written stays.
+        """
+        if not self.changed and self.source is not None:
+            write_unchanged(self.source, path)
+        else:
+            save(self.model, path, source=self.source)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "schema": SCHEMA,
+            "passes": list(self.passes),
+            "changed": self.changed,
+            "assumed": dict(self.assumed),
+            "changes": [_change_record(change) for change in self.changes],
+            "skips": [_skip_record(skip) for skip in self.skips],
+        }
+
+
+def rewrite(
+    model: ModelLike,
+    *,
+    passes: Sequence[str] | None = None,
+    dims: Mapping[str, int | str] | None = None,
+    nodes: str | Sequence[str] | None = None,
+    ambiguous: Preference = None,
+    progress: Progress | None = None,
+) -> Rewriting:
+    """Rewrite the padding of a model without changing what it computes.
+
+    `passes` are names in the order given (default: explicit-pads), `nodes` globs over node
+    addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32==0'}),
+    `ambiguous` which of auto_pad and pads holds where a node has both. A path and a ModelProto
+    are never changed, a graphsurgeon Graph is edited in place. Raises RequestError for unknown
+    names and ModelError for models that cannot be read.
+    """
+    rules = [find_pass(name) for name in (passes or DEFAULT_PASSES)]
+    opened = open_model(model)
+    session = Session(
+        opened.model,
+        dims=dims,
+        folder=opened.source.folder if opened.source else None,
+        prefer=ambiguous,
+        owned=opened.owned,
+    )
+    outcome = run(session, rules, selection(session, nodes), progress)
+    result: Model | gs.Graph = session.finish()
+    if opened.surgeon is not None:
+        from onnxpad.graph.surgeon_applying import apply_script
+
+        apply_script(opened.surgeon, session.script)
+        result = opened.surgeon
+    return _report(result, rules, outcome, session, dims, opened.source)
+
+
+def selection(
+    session: Session, nodes: str | Sequence[str] | None
+) -> Callable[[Address], bool]:
+    """Whether a node matches one of the globs; RequestError for a glob that matches none."""
+    globs = [nodes] if isinstance(nodes, str) else list(nodes or ())
+    labels = [site.address.label for site in session.sites()] if globs else []
+    for glob in globs:
+        if not any(fnmatchcase(label, glob) for label in labels):
+            shown = ", ".join(labels[:8]) + (" ..." if len(labels) > 8 else "")
+            raise RequestError(f"no padded node matches '{glob}'; there are: {shown or 'none'}")
+    if not globs:
+        return lambda address: True
+    return lambda address: any(fnmatchcase(address.label, glob) for glob in globs)
+
+
+def _report(
+    model: Model | gs.Graph,
+    rules: Sequence[Any],
+    outcome: Outcome,
+    session: Session,
+    dims: Mapping[str, int | str] | None,
+    source: Source | None,
+) -> Rewriting:
+    return Rewriting(
+        model=model,
+        passes=tuple(rule.name for rule in rules),
+        changes=tuple(outcome.changes),
+        skips=tuple(outcome.refusals),
+        script=tuple(session.script),
+        assumed=dict(dims or {}),
+        source=source,
+    )
+
+
+def _change_record(change: Change) -> dict[str, Any]:
+    return {
+        "pass": change.rule,
+        "node": change.node.label,
+        "scope": change.node.scope,
+        "op": change.op,
+        "edits": [edit_record(edit) for edit in change.edits],
+    }
+
+
+def _skip_record(refusal: Refusal) -> dict[str, Any]:
+    return {
+        "pass": refusal.rule,
+        "node": refusal.node.label,
+        "scope": refusal.node.scope,
+        "op": refusal.op,
+        "reason": refusal.skip.reason,
+        "try": list(refusal.skip.hints),
+    }
