@@ -80,6 +80,7 @@ class Implicit(StrEnum):
 
     LOWEST = "the lowest value"
     NOTHING = "nothing (padded cells are not counted)"
+    PER_CHANNEL = "one value per channel"
 
 
 Fill: TypeAlias = Constant | TensorValue | Implicit
@@ -109,15 +110,13 @@ def lowest(dtype: str) -> tuple[float | int, ...]:
 class PadStep:
     """A Pad node in front of the operator, over all axes of its input.
 
-    `unclear` says why its pads, mode or place cannot be used; `kept_because` names who else
-    reads it, so that it stays when the operator bypasses it.
+    `unclear` says why its pads, mode or place cannot be used.
     """
 
     pads: Pads
     fill: Fill
     mode: str = "constant"
     unclear: str = ""
-    kept_because: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ def _microsoft(name: str, kind: Kind, **facts: object) -> Operator:
     return Operator(name, kind, _CONTRIB.format(name), domain=MICROSOFT, **facts)  # type: ignore[arg-type]
 
 
+_OPTIMISED = "only onnxruntime writes it, into models that it has optimised: use the original"
 _CAUSAL = "its padding is implicit: the left context comes from the state input"
 
 _ROWS = (
@@ -126,5 +127,11 @@ OPERATORS = {(row.domain, row.name): row for row in _ROWS}
 
 
 def operator(domain: str, name: str) -> Operator | None:
-    """The row of an operator, or None where it has no padding; `ai.onnx` is the empty domain."""
-    return OPERATORS.get(("" if domain == "ai.onnx" else domain, name))
+    """The row of an operator, or None where it has no padding; `ai.onnx` is the empty domain.
+
+    Operators of onnxruntime's internal layouts are left alone as a whole.
+    """
+    row = OPERATORS.get(("" if domain in OPTIMISED_DOMAINS or domain == "ai.onnx" else domain, name))
+    if row is not None and domain in OPTIMISED_DOMAINS:
+        return Operator(name, Kind.OTHER, row.source, domain, why_left_alone=_OPTIMISED)
+    return row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from onnxpad.chain import Chain, Skip
@@ -38,6 +38,11 @@ class Refusal:
     skip: Skip
 
 
+@dataclass(frozen=True, slots=True)
+class Clones:
+    """A function got copies for calls that need different padding; nothing else changed yet."""
+
+
 @dataclass
 class Outcome:
     """Everything that the passes did and did not do, in order."""
@@ -66,40 +71,74 @@ def _run_pass(
 ) -> None:
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
-        changed = False
+        again = False
         for site in session.sites():
             if not selected(site.address):
                 continue
             verdict = _decide(session, rule, site)
             if isinstance(verdict, Change):
                 outcome.changes.append(verdict)
-                changed = True
+                again |= _uncovers(verdict)
+            elif isinstance(verdict, Clones):
+                again = True
+                break
             elif verdict is not None:
                 refusals.append(verdict)
-        if not changed:
+        if not again:
             outcome.refusals += refusals
             return
-        session.read_again()
     raise InternalError(f"pass {rule.name} does not come to an end")
 
 
-def _decide(session: Session, rule: Pass, site: Site) -> Change | Refusal | None:
+def _uncovers(change: Change) -> bool:
+    """Whether the change may have given the pass something new to do, at this node or another."""
+    return change.before.pad is not None and change.after.pad is None
+
+
+def _decide(session: Session, rule: Pass, site: Site) -> Change | Refusal | Clones | None:
     results = [_rewrite(session, rule, chain, site) for chain in site.chains]
+    groups = _groups(results)
+    if max(groups) > 0:
+        if session.tell_apart(site, groups):
+            return Clones()
+        skip = Skip(
+            "the function is called in ways that need different padding, and its calls cannot "
+            "be told apart"
+        )
+        return Refusal(rule.name, site.address, site.op, site.chain, skip)
     first = results[0]
-    if any(result != first for result in results):
-        differing = [result for result in results if isinstance(result, Skip)]
-        reason = differing[0].reason if differing else "its calls need different padding"
-        skip = Skip(f"the function is called in ways that ask for different results: {reason}")
-        return Refusal(rule.name, site.address, site.op, site.chains[0], skip)
     if isinstance(first, Skip):
         return None if first.moot else Refusal(rule.name, site.address, site.op, site.chain, first)
     edits = tuple(session.change(site, first))
     return Change(rule.name, site.address, site.op, site.chain, first, edits)
 
 
+def _groups(results: Sequence[Chain | Skip]) -> list[int]:
+    """A number for each result; readings that are left alone share one, whatever the reason."""
+    seen: list[object] = []
+    groups = []
+    for result in results:
+        wanted = None if isinstance(result, Skip) else _written(result)
+        if wanted not in seen:
+            seen.append(wanted)
+        groups.append(seen.index(wanted))
+    return groups
+
+
+def _written(chain: Chain) -> tuple[object, ...]:
+    """What of a chain ends up in the file: sizes do not."""
+    dtype = chain.dtype if chain.pad else ""
+    return (chain.padding, chain.ceil_mode, chain.counts_padding, chain.pad, dtype)
+
+
 def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Chain | Skip:
-    after = session.remembered(rule.name, chain, lambda: rule.rewrite(chain))
-    if isinstance(after, Chain) and not after.trouble:
+    return session.remembered(rule.name, chain, lambda: _lawful(rule, chain, site))
+
+
+def _lawful(rule: Pass, chain: Chain, site: Site) -> Chain | Skip:
+    """The pass's result; InternalError where it brings forms that it does not declare."""
+    after = rule.rewrite(chain)
+    if isinstance(after, Chain):
         added = forms_of(after) - forms_of(chain) - rule.adds
         if added:
             forms = ", ".join(sorted(added))
@@ -107,5 +146,3 @@ def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Chain | 
                 f"pass {rule.name} added {forms} to {site.address.label}, which it does not declare"
             )
     return after
-
-

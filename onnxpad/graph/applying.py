@@ -8,6 +8,7 @@ from typing import Any
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, helper
 
 from onnxpad.errors import InternalError
+from onnxpad.graph.cloning import clone_function
 from onnxpad.graph.constants import constant_proto
 from onnxpad.graph.document import Document, Node, Scope
 from onnxpad.graph.edits import (
@@ -64,7 +65,11 @@ class ProtoApplier:
             case RemoveUnused(place):
                 self._remove_unused(self._document.scopes[place.scope], self._find(place))
             case CloneFunction():
-                raise InternalError("functions are cloned before a document is opened")
+                copy = clone_function(self._document, edit)
+                for new, anchor in list(self._anchors.items()):
+                    if new[0] == edit.scope:
+                        self._anchors[copy.id, new[1]] = anchor
+                self._dropped[copy.id] = set(self._dropped.get(edit.scope, ()))
 
     def _find(self, place: Address) -> Node:
         scope = self._document.scopes[place.scope]
@@ -161,7 +166,15 @@ def _set_attribute(node: NodeProto, name: str, value: AttributeValue) -> None:
 
 
 def _attribute(name: str, value: AttributeValue) -> AttributeProto:
-    return helper.make_attribute(name, list(value) if isinstance(value, tuple) else value)
+    match value:
+        case tuple():
+            return AttributeProto(name=name, type=AttributeProto.INTS, ints=value)
+        case int():
+            return AttributeProto(name=name, type=AttributeProto.INT, i=value)
+        case float():
+            return AttributeProto(name=name, type=AttributeProto.FLOAT, f=value)
+        case str():
+            return AttributeProto(name=name, type=AttributeProto.STRING, s=value.encode())
 
 
 def _remove_attribute(node: NodeProto, name: str) -> None:

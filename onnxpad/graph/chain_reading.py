@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from onnxpad.chain import (
@@ -28,50 +29,82 @@ from onnxpad.graph.types import Type
 from onnxpad.ops import Kind, Operator, operator
 
 Preference: TypeAlias = Literal["auto_pad", "pads"] | None
+_READ = {"auto_pad", "ceil_mode", "count_include_pad", "channels_last"}
 _LISTS = ("pads", "strides", "dilations", "kernel_shape", "output_padding", "output_shape")
+_READ |= set(_LISTS)
 
 
-def read_chain(context: Context, node: Node, op: Operator, prefer: Preference = None) -> Chain:
-    """The chain of a padded node, seen from `context`.
+class ChainReader:
+    """Reads padded nodes; nodes that compute the same share one Chain object.
 
-    `prefer` settles auto_pad together with pads. Raises ModelError where attributes have
-    lengths or values that cannot be meant.
+    `prefer` settles auto_pad together with pads.
     """
-    source = context.type_of(node.inputs[0]) if node.inputs else Type()
-    if op.kind is Kind.PAD:
-        return _pad_chain(context, node, op, source)
-    attributes = context.attributes(node)
-    opset = context.scope.opset
-    first_axis = 1 if op.channels_last or attributes.get("channels_last") == 1 else 2
-    unbound = [v.name for k, v in attributes.items() if isinstance(v, Unbound) and k != "group"]
-    kernel = _kernel(context, node, op, attributes, source)
-    fixed = Chain(op, opset, (), Pads((), ()), Constant(0), source.dtype, first_axis)
-    if op.why_left_alone:
-        return _troubled(fixed, op.why_left_alone)
-    if unbound:
-        return _troubled(fixed, f"the function's attributes {unbound} are not given by its call")
-    if kernel is None:
-        return _troubled(fixed, "no kernel_shape, and the weight's shape is not known")
-    check_lengths(node, attributes, len(kernel), source)
-    axes = _axes(kernel, attributes, source, first_axis)
-    padding, trouble = _padding(context, node, op, attributes, len(axes), prefer)
-    return Chain(
-        op=op,
-        opset=opset,
-        axes=axes,
-        padding=padding,
-        fill=_fill(context, node, op, attributes),
-        dtype=source.dtype,
-        first_axis=first_axis,
-        ceil_mode=attributes.get("ceil_mode") == 1,
-        counts_padding=attributes.get("count_include_pad") == 1,
-        uses_indices=len(node.outputs) > 1 and bool(context.scope.uses.get(node.outputs[1])),
-        output_padding=_ints(attributes, "output_padding"),
-        output_shape=_ints(attributes, "output_shape")[-len(axes) :],
-        pad=_pad_in_front(context, node, len(axes) + 2),
-        ambiguous=_says_both(attributes) and trouble is None,
-        trouble=trouble,
-    )
+
+    def __init__(self, prefer: Preference = None) -> None:
+        self._prefer = prefer
+        self._known: dict[tuple[object, ...], Chain] = {}
+
+    def read(self, context: Context, node: Node, op: Operator) -> Chain:
+        """The chain of a padded node, seen from `context`.
+
+        Raises ModelError where attributes have lengths or values that cannot be meant.
+        """
+        source = context.type_of(node.inputs[0]) if node.inputs else Type()
+        if op.kind is Kind.PAD:
+            return _pad_chain(context, node, op, source)
+        attributes = context.attributes(node)
+        kernel = _kernel(context, node, op, attributes)
+        written = tuple(attributes.items())
+        indices = len(node.outputs) > 1 and bool(context.scope.uses.get(node.outputs[1]))
+        fill = _fill(context, node, op, attributes)
+        pad = _pad_in_front(context, node, len(kernel or ()) + 2)
+        dynamic = _pads_input(context, node, op)
+        opset = context.scope.opset
+        key = (op.title, opset, written, kernel, source, indices, fill, pad, dynamic)
+        chain = self._known.get(key)
+        if chain is None:
+            base = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
+            chain = self._known[key] = self._chain(node, base, attributes, kernel, source)
+            if not chain.trouble or chain.axes:
+                chain = self._known[key] = replace(
+                    chain,
+                    uses_indices=indices,
+                    pad=pad,
+                    padding=dynamic or chain.padding,
+                )
+        return chain
+
+    def _chain(
+        self,
+        node: Node,
+        chain: Chain,
+        attributes: Mapping[str, Value],
+        kernel: tuple[int, ...] | None,
+        source: Type,
+    ) -> Chain:
+        last = chain.op.channels_last or attributes.get("channels_last") == 1
+        unbound = [v.name for k, v in attributes.items() if isinstance(v, Unbound) and k in _READ]
+        if chain.op.why_left_alone:
+            return _troubled(chain, chain.op.why_left_alone)
+        if unbound:
+            return _troubled(chain, f"the function's attributes {unbound} are not given by a call")
+        if kernel is None:
+            return _troubled(chain, "no kernel_shape, and the weight's shape is not known")
+        check_lengths(node, attributes, len(kernel), source)
+        first = 1 if last else 2
+        padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer)
+        return replace(
+            chain,
+            axes=_axes(kernel, attributes, source, first),
+            padding=padding,
+            first_axis=first,
+            ceil_mode=attributes.get("ceil_mode") == 1,
+            counts_padding=attributes.get("count_include_pad") == 1,
+            output_padding=_ints(attributes, "output_padding"),
+            output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
+            ambiguous=_says_both(attributes) and trouble is None,
+            trouble=trouble,
+        )
 
 
 def check_lengths(
@@ -112,16 +145,7 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
 
 
 def _troubled(chain: Chain, reason: str) -> Chain:
-    return Chain(
-        chain.op,
-        chain.opset,
-        (),
-        Unclear(reason),
-        chain.fill,
-        chain.dtype,
-        chain.first_axis,
-        trouble=Unclear(reason),
-    )
+    return replace(chain, padding=Unclear(reason), trouble=Unclear(reason))
 
 
 def _ints(attributes: Mapping[str, Value], name: str) -> tuple[int, ...]:
@@ -130,7 +154,7 @@ def _ints(attributes: Mapping[str, Value], name: str) -> tuple[int, ...]:
 
 
 def _kernel(
-    context: Context, node: Node, op: Operator, attributes: Mapping[str, Value], source: Type
+    context: Context, node: Node, op: Operator, attributes: Mapping[str, Value]
 ) -> tuple[int, ...] | None:
     if kernel := _ints(attributes, "kernel_shape"):
         return kernel
@@ -158,22 +182,10 @@ def _axes(
 
 
 def _padding(
-    context: Context,
-    node: Node,
-    op: Operator,
-    attributes: Mapping[str, Value],
-    rank: int,
-    prefer: Preference,
+    op: Operator, attributes: Mapping[str, Value], rank: int, prefer: Preference
 ) -> tuple[Padding, Unclear | None]:
     pads = _ints(attributes, "pads")
     explicit = Pads(pads[:rank], pads[rank:]) if pads else Pads.zero(rank)
-    if op.pads_input is not None:
-        numbers = None
-        if len(node.inputs) > op.pads_input:
-            numbers = constant_integers(context, node.inputs[op.pads_input])
-        if numbers is None:
-            return Unclear("its pads are computed while the model runs"), None
-        explicit = Pads(numbers[:rank], numbers[rank:])
     written = attributes.get("auto_pad", "NOTSET")
     if not op.auto_pad or written in ("NOTSET", ""):
         return explicit, None
@@ -192,6 +204,17 @@ def _padding(
     )
 
 
+def _pads_input(context: Context, node: Node, op: Operator) -> Padding | None:
+    """Pads that come as an input of the operator."""
+    if op.pads_input is None or len(node.inputs) <= op.pads_input:
+        return None
+    numbers = constant_integers(context, node.inputs[op.pads_input])
+    if numbers is None or len(numbers) % 2:
+        return Unclear("its pads are computed while the model runs")
+    half = len(numbers) // 2
+    return Pads(numbers[:half], numbers[half:])
+
+
 def _says_both(attributes: Mapping[str, Value]) -> bool:
     return attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "") and "pads" in attributes
 
@@ -207,8 +230,11 @@ def _fill(context: Context, node: Node, op: Operator, attributes: Mapping[str, V
     if not name:
         return Constant(0)
     value = context.constant(name)
-    if value is None or value.size != 1:
-        return TensorValue(name)
+    dims = context.type_of(name).dims
+    if value is None:
+        return TensorValue(name) if dims in (None, (), (1,)) else Implicit.PER_CHANNEL
+    if value.size != 1:
+        return Implicit.PER_CHANNEL
     return TensorValue(name, value.reshape(-1)[0].item())
 
 

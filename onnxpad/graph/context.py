@@ -20,7 +20,8 @@ MAX_CONSTANT = 4096
 class Context:
     """One reading of a scope; a function body has one for each kind of call.
 
-    `chains` maps the keys of padded nodes to what they compute here.
+    `chains` maps the keys of padded nodes to what they compute here; `calls` are all the nodes
+    that call the function in this way, the first of them `call` in `caller`.
     """
 
     document: Document
@@ -30,6 +31,7 @@ class Context:
     caller: Context | None = None
     call: Node | None = None
     bindings: Bindings | None = None
+    calls: list[tuple[Context, Node]] = field(default_factory=list)
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
 
@@ -66,11 +68,12 @@ class Context:
                 overridable = scope.parent is None and name in context.document.overridable
                 return None if overridable else scope.initializers[name]
             if name in scope.inputs:
-                return context._argument(name)
+                return context.argument(name)
             context = context.outer
         return None
 
-    def _argument(self, name: str) -> TensorProto | AttributeProto | None:
+    def argument(self, name: str) -> TensorProto | AttributeProto | None:
+        """The constant that the call gives for an input of the function."""
         if self.caller is None or self.call is None:
             return None
         position = self.scope.inputs.index(name)

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from onnx import ModelProto, helper
 
-from onnxpad.graph.networks import Network, free_names
+from onnxpad.graph.networks import Network, bodies, free_names
 
 
 def exposed(network: Network, names: Iterable[str]) -> bytes:
@@ -54,3 +54,31 @@ def _wrapped(network: Network, graph: onnx.GraphProto) -> ModelProto:
     model.opset_import.extend(network.model.opset_import)
     model.functions.extend(network.model.functions)
     return model
+
+
+def renamed(network: Network, mapping: Mapping[str, str]) -> Network:
+    """A copy in which tensors of the main graph have other names; clashing names make way."""
+    changes = dict(mapping)
+    taken = set(network.producers) | set(network.initializers) | set(network.fed)
+    for name in set(mapping.values()) & taken - mapping.keys():
+        changes[name] = f"{name}/renamed"
+    model = ModelProto()
+    model.CopyFrom(network.model)
+    _rename(model.graph, changes)
+    for value in [*model.graph.input, *model.graph.output, *model.graph.initializer]:
+        value.name = changes.get(value.name, value.name)
+    return Network(model, network.folder)
+
+
+def _rename(graph: onnx.GraphProto, changes: Mapping[str, str]) -> None:
+    for node in graph.node:
+        for names in (node.input, node.output):
+            for place, name in enumerate(names):
+                names[place] = changes.get(name, name)
+        for body in bodies(node):
+            own = {name for inner in body.node for name in inner.output}
+            own |= {value.name for value in [*body.input, *body.initializer]}
+            outer = {old: new for old, new in changes.items() if old not in own}
+            _rename(body, outer)
+            for value in body.output:
+                value.name = outer.get(value.name, value.name)

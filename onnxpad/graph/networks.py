@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -121,6 +121,11 @@ class Network:
             return numpy_helper.to_array(tensor, base_dir=str(self.folder or ""))
         except (OSError, ValueError) as error:
             raise ModelError(f"initializer '{name}' cannot be read: {error}") from error
+
+    def reads(self, indices: Iterable[int], values: Mapping[str, Array]) -> dict[str, Array]:
+        """Those of `values` that the nodes at `indices` read."""
+        names = {name for index in indices for name in free_names(self.nodes[index])}
+        return {name: value for name, value in values.items() if name in names}
 
     def operation(self, index: int) -> Operation:
         """A node as plain values."""

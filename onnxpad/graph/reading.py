@@ -9,9 +9,11 @@ from pathlib import Path
 from onnx import FunctionProto, GraphProto
 
 from onnxpad.chain import Chain
+from onnxpad.effective import output_sizes
 from onnxpad.errors import ModelError
+from onnxpad.geometry.size import Size
 from onnxpad.graph.attributes import Value
-from onnxpad.graph.chain_reading import Preference, read_chain
+from onnxpad.graph.chain_reading import ChainReader, Preference
 from onnxpad.graph.context import Context, tensor_type
 from onnxpad.graph.document import Document, Node, Scope
 from onnxpad.graph.pad_reading import constant_integers
@@ -84,12 +86,14 @@ class _Reader:
     ) -> None:
         self.document = document
         self.dimensions = dimensions
-        self.prefer = prefer
+        self.chains = ChainReader(prefer)
+        self._sizes: dict[int, tuple[Size | None, ...]] = {}
         self.inferred = inferred
         self.folder = folder
         self.contexts: list[Context] = []
         self._calls: dict[tuple[object, ...], Context] = {}
         self._open: list[Scope] = []
+        self._shadowed = frozenset((domain, name) for domain, name, _ in document.functions)
 
     def main(self) -> None:
         context = Context(self.document, self.document.main, self.folder)
@@ -131,7 +135,7 @@ class _Reader:
     def _results(self, context: Context, node: Node) -> Sequence[Type]:
         bodies = [self._body(context, body) for _, body in self._bodies(context, node)]
         op = operator(node.domain, node.op_type)
-        if op is not None and (node.domain, node.op_type) not in self._shadowed():
+        if op is not None and (node.domain, node.op_type) not in self._shadowed:
             return self._padded(context, node, op)
         if node.domain in ("", "ai.onnx", MICROSOFT):
             rules = MICROSOFT_RULES if node.domain == MICROSOFT else RULES
@@ -146,9 +150,6 @@ class _Reader:
         if node.op_type == "If" and len(bodies) == 2:
             return branch_types(bodies)
         return ()
-
-    def _shadowed(self) -> frozenset[tuple[str, str]]:
-        return frozenset((domain, name) for domain, name, _ in self.document.functions)
 
     def _bodies(self, context: Context, node: Node) -> list[tuple[str, Scope]]:
         return context.scope.children.get(node.key, [])
@@ -186,6 +187,7 @@ class _Reader:
             self._calls[key] = inner
             self._walk(inner)
         inner = self._calls[key]
+        inner.calls.append((context, node))
         return [inner.types.get(name, UNKNOWN) for name in proto.output]
 
     def _declare_function(self, context: Context, proto: FunctionProto) -> None:
@@ -195,14 +197,16 @@ class _Reader:
             )
 
     def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
-        chain = read_chain(context, node, op, self.prefer)
+        chain = self.chains.read(context, node, op)
         context.chains[node.key] = chain
         source = context.type_of(node.inputs[0]) if node.inputs else UNKNOWN
         if chain.op.kind is Kind.PAD:
             return (padded_type(chain, source),)
         if chain.op.kind is Kind.OTHER or not chain.axes:
             return ()
-        return [window_type(context, node, chain, source)]
+        if id(chain) not in self._sizes:
+            self._sizes[id(chain)] = output_sizes(chain)
+        return [window_type(context, node, chain, source, self._sizes[id(chain)])]
 
 
 def context_address(context: Context) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from onnx import AttributeProto, GraphProto, TensorProto
 
 from onnxpad.chain import Chain
-from onnxpad.effective import output_sizes
 from onnxpad.geometry.size import Size, plus, times
 from onnxpad.graph.context import Context, tensor_type
 from onnxpad.graph.document import Node
@@ -40,9 +39,10 @@ def padded_type(chain: Chain, source: Type) -> Type:
     )
 
 
-def window_type(context: Context, node: Node, chain: Chain, source: Type) -> Type:
-    """Output type of a convolution or pool."""
-    sizes = output_sizes(chain)
+def window_type(
+    context: Context, node: Node, chain: Chain, source: Type, sizes: tuple[Size | None, ...]
+) -> Type:
+    """Output type of a convolution or pool whose windows give `sizes` cells."""
     batch = source.dims[0] if source.dims else None
     channels = _channels(context, node, chain, source)
     last = chain.first_axis == 1

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from onnx import ModelProto
 
@@ -15,7 +14,8 @@ from onnxpad.graph.applying import ProtoApplier
 from onnxpad.graph.chain_reading import Preference
 from onnxpad.graph.context import Context
 from onnxpad.graph.document import Document, Node, open_document
-from onnxpad.graph.edits import Address, Edit
+from onnxpad.graph.cloning import calls_by_group, can_be_cloned, free_function_name
+from onnxpad.graph.edits import Address, CloneFunction, Edit
 from onnxpad.graph.emitting import Names, address_of, emit
 from onnxpad.graph.inference import infer
 from onnxpad.graph.reading import Declared, Reading, read
@@ -25,7 +25,7 @@ from onnxpad.graph.types import Dimensions, Type
 MAX_INFERENCES = 8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Site:
     """A padded node; `chains` has one reading for each kind of call of its function."""
 
@@ -71,7 +71,7 @@ class Session:
         self._folder = folder
         self._prefer = prefer
         self._dimensions = Dimensions(dims)
-        self._memory: dict[tuple[str, Chain], Any] = {}
+        self._memory: dict[tuple[str, int], tuple[Chain, Chain | Skip]] = {}
         self.script: list[Edit] = []
         self._open(model)
         self._dimensions.check_used()
@@ -82,7 +82,9 @@ class Session:
         return self._document.model
 
     def sites(self) -> Iterator[Site]:
-        """Every padded node in graph order."""
+        """Every padded node in graph order, read anew where the model has changed."""
+        if self._stale:
+            self._read()
         yield from self._sites.values()
 
     def change(self, site: Site, after: Chain) -> list[Edit]:
@@ -90,24 +92,41 @@ class Session:
         if not self._owned:
             self._take_copy()
         site = self._sites[site.address.scope, site.address.key]
+        self._stale = True
         edits = emit(site.contexts[0], site.node, site.chain, after, self._names)
         self._applier.apply(edits)
         self.script += edits
         return edits
 
+    def tell_apart(self, site: Site, groups: Sequence[int]) -> bool:
+        """Give each group of readings of a function its own copy; False where that fails.
+
+        `groups` has a number for each of the site's chains; group 0 keeps the original.
+        """
+        scope = site.contexts[0].scope
+        if not self._owned:
+            self._take_copy()
+            site = self._sites[site.address.scope, site.address.key]
+            scope = site.contexts[0].scope
+        calls = calls_by_group(site.contexts, groups)
+        if calls is None or not can_be_cloned(scope):
+            return False
+        self._stale = True
+        for group in sorted(set(groups) - {0}):
+            name = free_function_name(self._document, scope)
+            edit = CloneFunction(scope.id, name, tuple(calls.get(group, ())))
+            self._applier.apply([edit])
+            self.script.append(edit)
+        return True
+
     def remembered(
         self, name: str, chain: Chain, compute: Callable[[], Chain | Skip]
     ) -> Chain | Skip:
-        """The result of a pass on a chain, computed once for equal chains."""
-        key = (name, chain)
+        """The result of a pass on a chain, computed once: equal chains are read as one object."""
+        key = (name, id(chain))
         if key not in self._memory:
-            self._memory[key] = compute()
-        found: Chain | Skip = self._memory[key]
-        return found
-
-    def read_again(self) -> None:
-        """Read all chains from the changed model."""
-        self._read()
+            self._memory[key] = (chain, compute())
+        return self._memory[key][1]
 
     def finish(self) -> ModelProto:
         """Write new nodes into the model and give it back."""
@@ -130,6 +149,7 @@ class Session:
         self._inferred = inferred
 
     def _read(self) -> None:
+        self._stale = False
         reading = self._once()
         for _ in range(MAX_INFERENCES):
             if not _needs_sizes(reading):

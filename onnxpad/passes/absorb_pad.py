@@ -37,6 +37,7 @@ from onnxpad.chain import (
 )
 from onnxpad.effective import effective_pads, same_windows_when_padded
 from onnxpad.forms import Form, reaches_kernel
+from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import plus
 from onnxpad.ops import Kind
 
@@ -92,6 +93,10 @@ def _operator_refusal(chain: Chain, fill: Fill, own: Pads) -> Skip | None:
         return Skip(f"{chain.op.name} has an input that depends on its own padding")
     if chain.uses_indices:
         return Skip("its Indices are used and count the cells of the Pad")
+    if any(pad < 0 for pad in own.flat):
+        return Skip("the operator has negative pads of its own")
+    if chain.fill is Implicit.NOTHING and chain.op.quantised:
+        return Skip("the average does not count padded cells, and 0 need not be its zero point")
     if chain.fill is Implicit.NOTHING and any(own.flat):
         return Skip("the average counts the cells of the Pad, but not its own padding")
     if chain.fill is Implicit.NOTHING and chain.opset < _COUNT_INCLUDE_PAD_SINCE:
@@ -113,7 +118,8 @@ def _same_fill(chain: Chain, fill: Fill) -> bool:
             return same or (value is not None and value == known)
         case Constant(wanted):
             return value is not None and value == wanted
-    raise AssertionError(chain.fill)
+        case _:
+            return False
 
 
 def _wanted(chain: Chain) -> str:
@@ -135,7 +141,7 @@ def _window_refusal(chain: Chain, own: Pads, folded: Pads) -> Skip | None:
     return None
 
 
-def _axes_without(chain: Chain, folded: Pads) -> tuple:  # type: ignore[type-arg]
+def _axes_without(chain: Chain, folded: Pads) -> tuple[Axis, ...]:
     return tuple(
         replace(axis, size=None if axis.size is None else plus(axis.size, -begin - end))
         for axis, begin, end in zip(chain.axes, folded.begins, folded.ends, strict=True)

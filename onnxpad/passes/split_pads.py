@@ -66,6 +66,8 @@ def _refusal(chain: Chain, pads: Pads) -> Skip | None:
         return Skip("the pads of a transposed convolution crop its output, a Pad node cannot")
     if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
         return Skip(f"{chain.op.name} has an input that depends on its own padding")
+    if not chain.opset:
+        return Skip("the model imports no version of the ONNX operators, so it can have no Pad")
     if any(pad < 0 for pad in pads.flat):
         return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
     if chain.uses_indices:
@@ -82,14 +84,17 @@ def _fill(chain: Chain) -> Fill | Skip:
     fill = chain.fill
     if fill is Implicit.NOTHING:
         return Skip("the average does not count padded cells, it would count those of a Pad node")
+    if fill is Implicit.PER_CHANNEL:
+        return Skip("the zero point has one value per channel, a Pad node writes one for all")
     if fill is Implicit.LOWEST:
         values = lowest(chain.dtype)
         if not values:
             return Skip(f"the lowest value of type '{chain.dtype or 'unknown'}' is not known")
         fill = Constant(values[0])
-    if chain.opset < _PAD_HAS_ITS_VALUE_AS_INPUT:
-        if chain.op.quantised or "int" in chain.dtype:
-            return Skip(f"Pad of opset {chain.opset} takes no integers")
+    if chain.opset < _PAD_HAS_ITS_VALUE_AS_INPUT and (
+        chain.op.quantised or "int" in chain.dtype
+    ):
+        return Skip(f"Pad of opset {chain.opset} takes no integers")
     return fill
 
 
