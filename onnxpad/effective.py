@@ -8,7 +8,7 @@ from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
 from onnxpad.geometry.axis import Axis, output_size, smaller_than_window
 from onnxpad.geometry.same import same_output, same_pads
 from onnxpad.geometry.size import Size, Symbol, plus, show
-from onnxpad.geometry.transposed import same_crop, shape_crop, transposed_output
+from onnxpad.geometry.transposed import full_size, same_crop, shape_crop, transposed_output
 from onnxpad.ops import Kind
 
 
@@ -48,12 +48,12 @@ def output_sizes(chain: Chain) -> tuple[Size | None, ...]:
     """Output size of every spatial axis, as far as it is known."""
     if chain.trouble:
         return (None,) * chain.rank
-    if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and not chain.output_shape:
-        if chain.op.kind is not Kind.TRANSPOSED:
-            return tuple(
-                None if axis.size is None else same_output(axis.size, axis.stride)
-                for axis in chain.axes
-            )
+    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    if same and chain.op.kind is not Kind.TRANSPOSED:
+        return tuple(
+            None if axis.size is None else same_output(axis.size, axis.stride)
+            for axis in chain.axes
+        )
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
         return (None,) * chain.rank
@@ -111,14 +111,16 @@ def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
     upper = padding is AutoPad.SAME_UPPER
     extra = chain.output_padding or (0,) * chain.rank
     if chain.output_shape:
-        if not all(isinstance(axis.size, int) for axis in chain.axes):
-            missing = [i for i, axis in enumerate(chain.axes) if not isinstance(axis.size, int)]
-            parts = ", ".join(f"axis {chain.first_axis + i}" for i in missing)
-            hints = _hints([chain.axes[i] for i in missing])
+        full = [full_size(axis) for axis in chain.axes]
+        missing = [index for index, size in enumerate(full) if not isinstance(size, int)]
+        if missing:
+            parts = ", ".join(f"axis {chain.first_axis + index}" for index in missing)
+            hints = _hints([chain.axes[index] for index in missing])
             return Skip(f"output_shape needs the size of {parts}", hints)
         pairs = [
-            shape_crop(axis, more, wanted, upper=upper)
-            for axis, more, wanted in zip(chain.axes, extra, chain.output_shape, strict=True)
+            shape_crop(size, more, wanted, upper=upper)
+            for size, more, wanted in zip(full, extra, chain.output_shape, strict=True)
+            if isinstance(size, int)
         ]
     elif padding is AutoPad.VALID:
         return Pads.zero(chain.rank)
@@ -126,8 +128,7 @@ def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
         return padding
     else:
         pairs = [
-            same_crop(axis, more, upper=upper)
-            for axis, more in zip(chain.axes, extra, strict=True)
+            same_crop(axis, more, upper=upper) for axis, more in zip(chain.axes, extra, strict=True)
         ]
     return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
 

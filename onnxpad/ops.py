@@ -131,7 +131,8 @@ def operator(domain: str, name: str) -> Operator | None:
 
     Operators of onnxruntime's internal layouts are left alone as a whole.
     """
-    row = OPERATORS.get(("" if domain in OPTIMISED_DOMAINS or domain == "ai.onnx" else domain, name))
-    if row is not None and domain in OPTIMISED_DOMAINS:
+    optimised = domain in OPTIMISED_DOMAINS
+    row = OPERATORS.get(("" if optimised or domain == "ai.onnx" else domain, name))
+    if row is not None and optimised:
         return Operator(name, Kind.OTHER, row.source, domain, why_left_alone=_OPTIMISED)
     return row

@@ -105,9 +105,7 @@ def rewrite(
     return _report(result, rules, outcome, session, dims, opened.source)
 
 
-def selection(
-    session: Session, nodes: str | Sequence[str] | None
-) -> Callable[[Address], bool]:
+def selection(session: Session, nodes: str | Sequence[str] | None) -> Callable[[Address], bool]:
     """Whether a node matches one of the globs; RequestError for a glob that matches none."""
     globs = [nodes] if isinstance(nodes, str) else list(nodes or ())
     labels = [site.address.label for site in session.sites()] if globs else []
@@ -116,7 +114,7 @@ def selection(
             shown = ", ".join(labels[:8]) + (" ..." if len(labels) > 8 else "")
             raise RequestError(f"no padded node matches '{glob}'; there are: {shown or 'none'}")
     if not globs:
-        return lambda address: True
+        return lambda _: True
     return lambda address: any(fnmatchcase(address.label, glob) for glob in globs)
 
 

@@ -90,7 +90,7 @@ def open_session(model: bytes | Path, settings: Settings = Settings()) -> Sessio
     A model that onnxruntime refuses gives a RunFailure. Raises RuntimeUnavailable where CUDA is
     asked for and its provider does not load: onnxruntime itself would silently use the CPU.
     """
-    import onnxruntime  # noqa: PLC0415 - the only place that needs it, and it is slow to import
+    import onnxruntime
 
     settings = replace(settings, device=resolved(settings.device))
     if settings.device == "cuda":
@@ -124,7 +124,7 @@ def resolved(device: Device) -> Literal["cpu", "cuda"]:
 @cache
 def cuda_problem() -> str | None:
     """Why the CUDA provider does not load, or None where it does."""
-    import onnxruntime  # noqa: PLC0415
+    import onnxruntime
 
     if CUDA not in onnxruntime.get_available_providers():
         return f"this onnxruntime {onnxruntime.__version__} was built without CUDA"

@@ -39,10 +39,10 @@ def output_size(axis: Axis, begin: int, end: int, *, ceil_mode: bool = False) ->
     count = plus(ceil_divide(room, axis.stride), 1)
     if isinstance(count, int) and isinstance(axis.size, int):
         return count - 1 if (count - 1) * axis.stride >= axis.size + begin else count
-    return count if _last_window_starts_inside(axis, begin, end) else None
+    return count if _last_window_starts_inside(axis, end) else None
 
 
-def _last_window_starts_inside(axis: Axis, begin: int, end: int) -> bool:
+def _last_window_starts_inside(axis: Axis, end: int) -> bool:
     """Whether no size lets the last ceil window start in the end padding.
 
     Its start lies at most stride-1 cells after room = size+begin+end-span.

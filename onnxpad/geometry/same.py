@@ -16,7 +16,7 @@ def same_pads(axis: Axis, *, lower: bool) -> tuple[int, int] | None:
     never read.
     """
     remainders = _remainders(axis)
-    splits = [_split(max(0, axis.span - r), lower) for r in remainders]
+    splits = [_split(max(0, axis.span - r), lower=lower) for r in remainders]
     begin, end = splits[0][0], max(end for _, end in splits)
     if any(other != begin for other, _ in splits):
         return None
@@ -39,6 +39,6 @@ def _remainders(axis: Axis) -> tuple[int, ...]:
     return tuple((value - 1) % axis.stride + 1 for value in residues(axis.size, axis.stride))
 
 
-def _split(total: int, lower: bool) -> tuple[int, int]:
+def _split(total: int, *, lower: bool) -> tuple[int, int]:
     small = total // 2
     return (total - small, small) if lower else (small, total - small)

@@ -20,14 +20,11 @@ def same_crop(axis: Axis, output_padding: int, *, upper: bool) -> tuple[int, int
     return split_crop(max(0, axis.span + output_padding - axis.stride), upper=upper)
 
 
-def shape_crop(axis: Axis, output_padding: int, wanted: int, *, upper: bool) -> tuple[int, int]:
-    """(begin, end) that output_shape asks for; the size of the axis must be an integer.
+def shape_crop(full: int, output_padding: int, wanted: int, *, upper: bool) -> tuple[int, int]:
+    """(begin, end) that output_shape crops from `full` cells and output_padding.
 
     A negative end stands for cells that output_padding would have to add.
     """
-    full = full_size(axis)
-    if not isinstance(full, int):
-        raise ValueError("output_shape needs the size of the input")
     total = full + output_padding - wanted
     return split_crop(total, upper=upper) if total >= 0 else (0, total)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableSequence
 from typing import Any
 
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, helper
@@ -10,7 +10,7 @@ from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, helper
 from onnxpad.errors import InternalError
 from onnxpad.graph.cloning import clone_function
 from onnxpad.graph.constants import constant_proto
-from onnxpad.graph.document import Document, Node, Scope
+from onnxpad.graph.document import Document, Scope
 from onnxpad.graph.edits import (
     Address,
     AttributeValue,
@@ -23,6 +23,7 @@ from onnxpad.graph.edits import (
     SetAttribute,
     SetInput,
 )
+from onnxpad.graph.ordering import Node
 
 
 class ProtoApplier:
@@ -191,7 +192,7 @@ def _drop(scope: Scope, names: set[str]) -> None:
     _keep_only(scope.proto.value_info, names - scope.producers.keys())
 
 
-def _keep_only(entries: Any, gone: set[str]) -> None:
+def _keep_only(entries: MutableSequence[Any], gone: set[str]) -> None:
     places = [index for index, entry in enumerate(entries) if entry.name in gone]
     if len(places) * 8 < len(entries):
         for index in reversed(places):

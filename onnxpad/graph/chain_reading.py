@@ -23,7 +23,7 @@ from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
 from onnxpad.graph.attributes import Unbound, Value
 from onnxpad.graph.context import Context
-from onnxpad.graph.document import Node
+from onnxpad.graph.ordering import Node
 from onnxpad.graph.pad_reading import constant_integers, read_pad
 from onnxpad.graph.types import Type
 from onnxpad.ops import Kind, Operator, operator
@@ -107,9 +107,7 @@ class ChainReader:
         )
 
 
-def check_lengths(
-    node: Node, attributes: Mapping[str, Value], rank: int, source: Type
-) -> None:
+def check_lengths(node: Node, attributes: Mapping[str, Value], rank: int, source: Type) -> None:
     """ModelError where list attributes do not fit the number of spatial axes."""
     for name in _LISTS:
         value = attributes.get(name)
@@ -176,9 +174,7 @@ def _axes(
     sizes: tuple[Size | None, ...] = (None,) * rank
     if source.dims is not None:
         sizes = source.dims[first : first + rank]
-    return tuple(
-        Axis(*facts) for facts in zip(sizes, kernel, strides, dilations, strict=True)
-    )
+    return tuple(Axis(*facts) for facts in zip(sizes, kernel, strides, dilations, strict=True))
 
 
 def _padding(

@@ -8,9 +8,10 @@ from onnx import FunctionProto, NodeProto
 
 from onnxpad.errors import InternalError
 from onnxpad.graph.context import Context
-from onnxpad.graph.document import Document, Node, Scope
+from onnxpad.graph.document import Document, Scope
 from onnxpad.graph.edits import Address, CloneFunction
 from onnxpad.graph.emitting import address_of
+from onnxpad.graph.ordering import Node
 
 
 def calls_by_group(

@@ -10,7 +10,8 @@ from onnx import AttributeProto, TensorProto, numpy_helper
 
 from onnxpad.chain import Chain
 from onnxpad.graph.attributes import Bindings, Value, read_attributes
-from onnxpad.graph.document import Document, Node, Scope
+from onnxpad.graph.document import Document, Scope
+from onnxpad.graph.ordering import Node
 from onnxpad.graph.types import UNKNOWN, Type, dtype_name
 
 MAX_CONSTANT = 4096
@@ -90,9 +91,11 @@ def tensor_type(tensor: TensorProto) -> Type:
 def _constant_node(node: Node) -> TensorProto | AttributeProto | None:
     if node.op_type != "Constant" or node.domain not in ("", "ai.onnx"):
         return None
+    attribute: AttributeProto
     for attribute in node.proto.attribute:
         if attribute.name == "value" and attribute.HasField("t"):
-            return attribute.t
+            tensor: TensorProto = attribute.t
+            return tensor
         if attribute.name in ("value_int", "value_ints", "value_float", "value_floats"):
             return attribute
     return None

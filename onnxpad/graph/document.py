@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import onnx
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    OperatorSetIdProto,
+    TensorProto,
+)
 
 from onnxpad.errors import ModelError
+from onnxpad.graph.ordering import Node, in_order
 
 GRAPH = AttributeProto.GRAPH
 GRAPHS = AttributeProto.GRAPHS
-
-
-class Node:
-    """A node with its identity: `key` is its place in the scope as it was read."""
-
-    __slots__ = ("domain", "inputs", "key", "name", "op_type", "outputs", "proto")
-
-    def __init__(self, key: int, proto: NodeProto) -> None:
-        self.key = key
-        self.proto = proto
-        self.op_type: str = proto.op_type
-        self.domain: str = proto.domain
-        self.name: str = proto.name
-        self.inputs: list[str] = list(proto.input)
-        self.outputs: list[str] = list(proto.output)
 
 
 @dataclass(eq=False)
@@ -119,10 +113,10 @@ def scope_label(parent: Scope, node: Node, attribute: str) -> str:
     return f"{parent.label}/{name}.{attribute}" if parent.label else f"{name}.{attribute}"
 
 
-def _default_opset(imports: object, where: str) -> int:
+def _default_opset(imports: Iterable[OperatorSetIdProto], where: str) -> int:
     newest = onnx.defs.onnx_opset_version()
     found = 0
-    for entry in imports:  # type: ignore[attr-defined]
+    for entry in imports:
         if entry.domain in ("", "ai.onnx"):
             found = entry.version
     if found > newest:
@@ -160,9 +154,9 @@ def _function_scope(proto: FunctionProto, opset: int, scopes: dict[str, Scope]) 
     return _fill(scope, proto.node, scopes)
 
 
-def _fill(scope: Scope, protos: object, scopes: dict[str, Scope]) -> Scope:
+def _fill(scope: Scope, protos: Iterable[NodeProto], scopes: dict[str, Scope]) -> Scope:
     scopes[scope.id] = scope
-    scope.nodes = [Node(key, proto) for key, proto in enumerate(protos)]  # type: ignore[arg-type]
+    scope.nodes = [Node(key, proto) for key, proto in enumerate(protos)]
     scope.next_key = len(scope.nodes)
     producers, sorted_so_far = scope.producers, True
     for node in scope.nodes:
@@ -182,7 +176,7 @@ def _fill(scope: Scope, protos: object, scopes: dict[str, Scope]) -> Scope:
             sorted_so_far &= made is None or made.key < node.key
         _open_bodies(scope, node, scopes)
     if not sorted_so_far:
-        _sort(scope)
+        scope.nodes = in_order(scope.nodes, _needs(scope))
     return scope
 
 
@@ -212,36 +206,16 @@ def _open_bodies(scope: Scope, node: Node, scopes: dict[str, Scope]) -> None:
             scope.children.setdefault(node.key, []).append((name, body))
 
 
-def _sort(scope: Scope) -> None:
-    """Put nodes in an order in which every input exists; the file's order is left alone."""
-    waiting = {node.key: _needs(scope, node) for node in scope.nodes}
-    ready = [node for node in reversed(scope.nodes) if not waiting[node.key]]
-    followers: dict[int, list[Node]] = {}
+def _needs(scope: Scope) -> dict[int, set[int]]:
+    """For each node the keys of the nodes that it reads from, directly or in its bodies."""
+    needs = {}
     for node in scope.nodes:
-        for key in waiting[node.key]:
-            followers.setdefault(key, []).append(node)
-    done: list[Node] = []
-    while ready:
-        node = ready.pop()
-        done.append(node)
-        for follower in followers.get(node.key, ()):
-            waiting[follower.key].discard(node.key)
-            if not waiting[follower.key]:
-                ready.append(follower)
-    if len(done) < len(scope.nodes):
-        stuck = next(node for node in scope.nodes if waiting[node.key])
-        raise ModelError(
-            f"the graph has a cycle through {stuck.op_type} '{stuck.name or stuck.outputs[0]}'"
-        )
-    scope.nodes = done
-
-
-def _needs(scope: Scope, node: Node) -> set[int]:
-    names = set(node.inputs)
-    pending = [body for _, body in scope.children.get(node.key, ())]
-    while pending:
-        body = pending.pop()
-        for inner in body.nodes:
-            names.update(inner.inputs)
-            pending.extend(child for _, child in body.children.get(inner.key, ()))
-    return {scope.producers[name].key for name in names if name in scope.producers}
+        names = set(node.inputs)
+        pending = [body for _, body in scope.children.get(node.key, ())]
+        while pending:
+            body = pending.pop()
+            for inner in body.nodes:
+                names.update(inner.inputs)
+                pending.extend(child for _, child in body.children.get(inner.key, ()))
+        needs[node.key] = {scope.producers[n].key for n in names if n in scope.producers}
+    return needs

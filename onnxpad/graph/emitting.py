@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from onnxpad.chain import AutoPad, Chain, Constant, Pads, PadStep, TensorValue
 from onnxpad.errors import InternalError
 from onnxpad.graph.context import Context
-from onnxpad.graph.document import Document, Node, Scope
+from onnxpad.graph.document import Document, Scope
 from onnxpad.graph.edits import (
     Address,
     AttributeValue,
@@ -19,6 +19,7 @@ from onnxpad.graph.edits import (
     SetAttribute,
     SetInput,
 )
+from onnxpad.graph.ordering import Node
 
 _PADS_ARE_INPUTS = 11
 _INITIALIZERS_NEED_NO_INPUT = 4
@@ -94,9 +95,9 @@ def _new_pad(
     context: Context, node: Node, place: Address, chain: Chain, step: PadStep, names: Names
 ) -> list[Edit]:
     scope = context.scope
-    base = f"{node.name or next(out for out in node.outputs if out)}/pad"
-    name = names.new(base)
-    output = names.new(f"{base}_output")
+    stem = _stem(node)
+    name = names.new(stem)
+    output = names.new(f"{stem}_output")
     key = scope.next_key
     scope.next_key += 1
     if chain.opset < _PADS_ARE_INPUTS:
@@ -121,8 +122,8 @@ def _pad_inputs(
 ) -> tuple[tuple[str, ...], list[Edit]]:
     model = context.document.model
     as_node = context.scope.is_function or model.ir_version < _INITIALIZERS_NEED_NO_INPUT
-    base = f"{node.name or next(out for out in node.outputs if out)}/pad"
-    pads = names.new(f"{base}_pads")
+    stem = _stem(node)
+    pads = names.new(f"{stem}_pads")
     flat = step.pads.flat
     edits: list[Edit] = [NewConstant(place, pads, "int64", (len(flat),), flat, as_node)]
     if isinstance(step.fill, TensorValue):
@@ -131,9 +132,13 @@ def _pad_inputs(
         raise InternalError(f"{place.label}: a Pad node cannot write {step.fill}")
     if step.fill.value == 0:
         return (node.inputs[0], pads), edits
-    value = names.new(f"{base}_value")
+    value = names.new(f"{stem}_value")
     edits.append(NewConstant(place, value, chain.dtype, (), (step.fill.value,), as_node))
     return (node.inputs[0], pads, value), edits
+
+
+def _stem(node: Node) -> str:
+    return f"{node.name or next(out for out in node.outputs if out)}/pad"
 
 
 def _all_names(document: Document) -> Iterator[str]:

@@ -161,7 +161,7 @@ def open_network(model: object, folder: Path | None = None) -> Network:
         proto, source = read(model)
         return Network(proto, source.folder)
     if hasattr(model, "nodes") and hasattr(model, "tensors"):
-        import onnx_graphsurgeon  # noqa: PLC0415 - slow to import, and rarely what is given
+        import onnx_graphsurgeon
 
         return Network(onnx_graphsurgeon.export_onnx(model), folder)
     raise RequestError(f"a model is a path, a ModelProto or a gs.Graph, not {type(model).__name__}")

@@ -7,7 +7,7 @@ import math
 from onnxpad.chain import Constant, Fill, Pads, PadStep, TensorValue
 from onnxpad.graph.attributes import Unbound
 from onnxpad.graph.context import Context
-from onnxpad.graph.document import Node
+from onnxpad.graph.ordering import Node
 
 _FIRST_WITH_INPUTS = 11
 

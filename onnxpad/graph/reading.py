@@ -15,9 +15,9 @@ from onnxpad.geometry.size import Size
 from onnxpad.graph.attributes import Value
 from onnxpad.graph.chain_reading import ChainReader, Preference
 from onnxpad.graph.context import Context, tensor_type
-from onnxpad.graph.document import Document, Node, Scope
+from onnxpad.graph.document import Document, Scope
+from onnxpad.graph.ordering import Node
 from onnxpad.graph.pad_reading import constant_integers
-from onnxpad.graph.shape_rules import MICROSOFT_RULES, RULES
 from onnxpad.graph.result_types import (
     branch_types,
     constant_type,
@@ -25,6 +25,7 @@ from onnxpad.graph.result_types import (
     padded_type,
     window_type,
 )
+from onnxpad.graph.shape_rules import MICROSOFT_RULES, RULES
 from onnxpad.graph.types import UNKNOWN, Dimensions, Type
 from onnxpad.ops import MICROSOFT, Kind, Operator, operator
 
@@ -155,9 +156,7 @@ class _Reader:
         return context.scope.children.get(node.key, [])
 
     def _body(self, context: Context, scope: Scope) -> Context:
-        body = Context(
-            self.document, scope, self.folder, outer=context, bindings=context.bindings
-        )
+        body = Context(self.document, scope, self.folder, outer=context, bindings=context.bindings)
         self._declare(body)
         self._walk(body)
         return body
@@ -169,7 +168,8 @@ class _Reader:
             for name, found in given.items()
         }
         proto = function.proto
-        assert isinstance(proto, FunctionProto)
+        if not isinstance(proto, FunctionProto):
+            return ()
         for default in proto.attribute_proto:
             bindings.setdefault(default.name, default)
         inputs = tuple(context.type_of(name) for name in node.inputs)
@@ -177,9 +177,7 @@ class _Reader:
         constants = tuple(_constant_key(context, name) for name in node.inputs)
         key = (function.id, inputs, values, constants)
         if key not in self._calls:
-            inner = Context(
-                self.document, function, self.folder, None, context, node, bindings
-            )
+            inner = Context(self.document, function, self.folder, None, context, node, bindings)
             inner.types.update(zip(function.inputs, inputs, strict=False))
             self._declare_function(inner, proto)
             for tensor, found in self.inferred.get(context_address(inner), {}).items():
@@ -192,9 +190,7 @@ class _Reader:
 
     def _declare_function(self, context: Context, proto: FunctionProto) -> None:
         for value in proto.value_info:
-            context.types.setdefault(
-                value.name, self.dimensions.type_of(value.type, value.name)
-            )
+            context.types.setdefault(value.name, self.dimensions.type_of(value.type, value.name))
 
     def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
         chain = self.chains.read(context, node, op)
@@ -224,4 +220,4 @@ def _constant_key(context: Context, name: str) -> bytes | None:
     found = context.constant_tensor(name) if name else None
     if found is None or found.ByteSize() > 1024:
         return None
-    return found.SerializeToString()
+    return bytes(found.SerializeToString())

@@ -9,7 +9,7 @@ from onnx import AttributeProto, GraphProto, TensorProto
 from onnxpad.chain import Chain
 from onnxpad.geometry.size import Size, plus, times
 from onnxpad.graph.context import Context, tensor_type
-from onnxpad.graph.document import Node
+from onnxpad.graph.ordering import Node
 from onnxpad.graph.types import UNKNOWN, Type
 from onnxpad.ops import Kind
 
@@ -78,8 +78,8 @@ def branch_types(bodies: Sequence[Context]) -> list[Type]:
     columns = []
     for body in bodies:
         graph = body.scope.proto
-        assert isinstance(graph, GraphProto)
-        columns.append([body.type_of(value.name) for value in graph.output])
+        if isinstance(graph, GraphProto):
+            columns.append([body.type_of(value.name) for value in graph.output])
     return [_agreed(pair) for pair in zip(*columns, strict=False)]
 
 

@@ -12,15 +12,15 @@ from onnxpad.chain import Chain, Skip
 from onnxpad.effective import effective_pads
 from onnxpad.graph.applying import ProtoApplier
 from onnxpad.graph.chain_reading import Preference
-from onnxpad.graph.context import Context
-from onnxpad.graph.document import Document, Node, open_document
 from onnxpad.graph.cloning import calls_by_group, can_be_cloned, free_function_name
+from onnxpad.graph.context import Context
+from onnxpad.graph.document import Document, open_document
 from onnxpad.graph.edits import Address, CloneFunction, Edit
 from onnxpad.graph.emitting import Names, address_of, emit
 from onnxpad.graph.inference import infer
+from onnxpad.graph.ordering import Node
 from onnxpad.graph.reading import Declared, Reading, read
 from onnxpad.graph.types import Dimensions, Type
-
 
 MAX_INFERENCES = 8
 
@@ -72,6 +72,7 @@ class Session:
         self._prefer = prefer
         self._dimensions = Dimensions(dims)
         self._memory: dict[tuple[str, int], tuple[Chain, Chain | Skip]] = {}
+        self._sites: dict[tuple[str, int], Site] = {}
         self.script: list[Edit] = []
         self._open(model)
         self._dimensions.check_used()

@@ -26,13 +26,17 @@ class Facts(Protocol):
 
 Rule = Callable[[Sequence[Type], Facts], Type]
 
-_KEEP = """Relu LeakyRelu PRelu Elu Selu Celu Sigmoid HardSigmoid HardSwish Tanh Softplus Softsign
-Gelu Mish Swish Erf Exp Log Neg Abs Sqrt Reciprocal Floor Ceil Round Sign Sin Cos Clip ThresholdedRelu
-Identity Dropout BatchNormalization InstanceNormalization GroupNormalization LayerNormalization
-LpNormalization MeanVarianceNormalization LRN Softmax LogSoftmax Hardmax CumSum Trilu Shrink
-QuickGelu FastGelu BiasGelu""".split()
-_BROADCAST = "Add Sub Mul Div Pow Max Min Sum Mean Mod And Or Xor".split()
-_COMPARE = "Equal Greater Less GreaterOrEqual LessOrEqual".split()
+_KEEP = (
+    *("Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "Sigmoid", "HardSigmoid", "HardSwish"),
+    *("Tanh", "Softplus", "Softsign", "Gelu", "Mish", "Swish", "ThresholdedRelu", "Clip", "Shrink"),
+    *("Erf", "Exp", "Log", "Neg", "Abs", "Sqrt", "Reciprocal", "Sin", "Cos", "Sign"),
+    *("Floor", "Ceil", "Round", "Identity", "Dropout", "CumSum", "Trilu"),
+    *("BatchNormalization", "InstanceNormalization", "GroupNormalization", "LRN"),
+    *("LayerNormalization", "LpNormalization", "MeanVarianceNormalization"),
+    *("Softmax", "LogSoftmax", "Hardmax"),
+)
+_BROADCAST = ("Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "Mod")
+_LOGIC = ("And", "Or", "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual")
 
 
 def keep(inputs: Sequence[Type], _: Facts) -> Type:
@@ -64,10 +68,10 @@ def _broadcast(inputs: Sequence[Type], _: Facts) -> Type:
     known = [dims for dims in shapes if dims is not None]
     rank = max(len(dims) for dims in known)
     padded = [(1,) * (rank - len(dims)) + dims for dims in known]
-    return Type(dtype, tuple(_common(sizes) for sizes in zip(*padded, strict=True)))
+    return Type(dtype, tuple(_joint(sizes) for sizes in zip(*padded, strict=True)))
 
 
-def _common(sizes: Sequence[Size | None]) -> Size | None:
+def _joint(sizes: Sequence[Size | None]) -> Size | None:
     """The broadcast of sizes that fit each other; None where it depends on what is not known."""
     fixed = [size for size in sizes if isinstance(size, int) and size != 1]
     if fixed:
@@ -76,7 +80,7 @@ def _common(sizes: Sequence[Size | None]) -> Size | None:
     return 1 if not others else others.pop() if len(others) == 1 else None
 
 
-def _compare(inputs: Sequence[Type], facts: Facts) -> Type:
+def _logic(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type("bool", _broadcast(inputs, facts).dims)
 
 
@@ -155,24 +159,22 @@ def _global_pool(inputs: Sequence[Type], _: Facts) -> Type:
     return Type(dtype, None if dims is None else dims[:2] + (1,) * (len(dims) - 2))
 
 
-RULES: dict[str, Rule] = (
-    dict.fromkeys(_KEEP, keep)
-    | dict.fromkeys(_BROADCAST, _broadcast)
-    | dict.fromkeys(_COMPARE, _compare)
-    | {
-        "Cast": _cast,
-        "QuantizeLinear": _quantize,
-        "DequantizeLinear": _dequantize,
-        "Where": _where,
-        "Transpose": _transpose,
-        "Concat": _concat,
-        "Unsqueeze": _unsqueeze,
-        "Squeeze": _squeeze,
-        "GlobalAveragePool": _global_pool,
-        "GlobalMaxPool": _global_pool,
-        "GlobalLpPool": _global_pool,
-    }
-)
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_KEEP, keep),
+    **dict.fromkeys(_BROADCAST, _broadcast),
+    **dict.fromkeys(_LOGIC, _logic),
+    "Cast": _cast,
+    "QuantizeLinear": _quantize,
+    "DequantizeLinear": _dequantize,
+    "Where": _where,
+    "Transpose": _transpose,
+    "Concat": _concat,
+    "Unsqueeze": _unsqueeze,
+    "Squeeze": _squeeze,
+    "GlobalAveragePool": _global_pool,
+    "GlobalMaxPool": _global_pool,
+    "GlobalLpPool": _global_pool,
+}
 
 
 def _first_dims(inputs: Sequence[Type], _: Facts) -> Type:

@@ -15,7 +15,8 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 
 from onnxpad.geometry.size import Symbol
 from onnxpad.graph.context import Context, tensor_type
-from onnxpad.graph.document import GRAPH, GRAPHS, Node, Scope
+from onnxpad.graph.document import GRAPH, GRAPHS, Scope
+from onnxpad.graph.ordering import Node
 from onnxpad.graph.types import Type, dtype_code
 
 SMALL = 64
@@ -146,7 +147,8 @@ def _body_of(node: NodeProto, name: str) -> GraphProto | None:
     plain, _, index = name.partition("[")
     for attribute in node.attribute:
         if attribute.name == plain:
-            return attribute.graphs[int(index[:-1])] if index else attribute.g
+            body: GraphProto = attribute.graphs[int(index[:-1])] if index else attribute.g
+            return body
     return None
 
 

@@ -12,7 +12,7 @@ from onnx import TensorProto, TypeProto
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Size, Symbol
 
-_DTYPES = {
+_DTYPES: dict[int, str] = {
     TensorProto.FLOAT: "float32",
     TensorProto.DOUBLE: "float64",
     TensorProto.FLOAT16: "float16",
@@ -23,7 +23,7 @@ _DTYPES = {
     getattr(TensorProto, name.upper()): name
     for name in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 }
-_CODES = {name: code for code, name in _DTYPES.items()}
+_CODES: dict[str, int] = {name: code for code, name in _DTYPES.items()}
 
 
 class Type(NamedTuple):
@@ -97,12 +97,12 @@ class Dimensions:
             return self._linear_size(name, *linear)
         return Symbol(name, root=name if name in self.roots else None)
 
-    def _linear_size(self, name: str, factor: int, base: str, offset: int) -> Size:
-        fact = self._facts.get(base)
-        self.names.add(base)
+    def _linear_size(self, name: str, factor: int, unknown: str, offset: int) -> Size:
+        fact = self._facts.get(unknown)
+        self.names.add(unknown)
         if isinstance(fact, int):
             return factor * fact + offset
-        inner = fact(base) if fact else Symbol(base)
+        inner = fact(unknown) if fact else Symbol(unknown)
         modulus = inner.modulus * factor
         return Symbol(
             name,

@@ -95,14 +95,20 @@ def _operator_refusal(chain: Chain, fill: Fill, own: Pads) -> Skip | None:
         return Skip("its Indices are used and count the cells of the Pad")
     if any(pad < 0 for pad in own.flat):
         return Skip("the operator has negative pads of its own")
-    if chain.fill is Implicit.NOTHING and chain.op.quantised:
-        return Skip("the average does not count padded cells, and 0 need not be its zero point")
-    if chain.fill is Implicit.NOTHING and any(own.flat):
-        return Skip("the average counts the cells of the Pad, but not its own padding")
-    if chain.fill is Implicit.NOTHING and chain.opset < _COUNT_INCLUDE_PAD_SINCE:
-        return Skip(f"AveragePool of opset {chain.opset} has no count_include_pad")
+    if chain.fill is Implicit.NOTHING and (refusal := _average_refusal(chain, own)):
+        return refusal
     if not _same_fill(chain, fill):
         return Skip(f"the Pad writes {fill}, {chain.op.name} pads with {_wanted(chain)}")
+    return None
+
+
+def _average_refusal(chain: Chain, own: Pads) -> Skip | None:
+    if chain.op.quantised:
+        return Skip("the average does not count padded cells, and 0 need not be its zero point")
+    if any(own.flat):
+        return Skip("the average counts the cells of the Pad, but not its own padding")
+    if chain.opset < _COUNT_INCLUDE_PAD_SINCE:
+        return Skip(f"AveragePool of opset {chain.opset} has no count_include_pad")
     return None
 
 

@@ -91,9 +91,7 @@ def _fill(chain: Chain) -> Fill | Skip:
         if not values:
             return Skip(f"the lowest value of type '{chain.dtype or 'unknown'}' is not known")
         fill = Constant(values[0])
-    if chain.opset < _PAD_HAS_ITS_VALUE_AS_INPUT and (
-        chain.op.quantised or "int" in chain.dtype
-    ):
+    if chain.opset < _PAD_HAS_ITS_VALUE_AS_INPUT and (chain.op.quantised or "int" in chain.dtype):
         return Skip(f"Pad of opset {chain.opset} takes no integers")
     return fill
 

@@ -1,0 +1,51 @@
+"""Nodes, and an order of them in which every input exists before it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from onnx import NodeProto
+
+from onnxpad.errors import ModelError
+
+
+class Node:
+    """A node with its identity: `key` is its place in the scope as it was read."""
+
+    __slots__ = ("domain", "inputs", "key", "name", "op_type", "outputs", "proto")
+
+    def __init__(self, key: int, proto: NodeProto) -> None:
+        self.key = key
+        self.proto = proto
+        self.op_type: str = proto.op_type
+        self.domain: str = proto.domain
+        self.name: str = proto.name
+        self.inputs: list[str] = list(proto.input)
+        self.outputs: list[str] = list(proto.output)
+
+
+def in_order(nodes: Sequence[Node], needs: Mapping[int, set[int]]) -> list[Node]:
+    """`nodes` sorted by what they need; the file's order is left alone where it can be.
+
+    Raises ModelError, with a node of the cycle, where there is no such order.
+    """
+    waiting = {key: set(keys) for key, keys in needs.items()}
+    ready = [node for node in reversed(nodes) if not waiting[node.key]]
+    followers: dict[int, list[Node]] = {}
+    for node in nodes:
+        for key in waiting[node.key]:
+            followers.setdefault(key, []).append(node)
+    done: list[Node] = []
+    while ready:
+        node = ready.pop()
+        done.append(node)
+        for follower in followers.get(node.key, ()):
+            waiting[follower.key].discard(node.key)
+            if not waiting[follower.key]:
+                ready.append(follower)
+    if len(done) < len(nodes):
+        stuck = next(node for node in nodes if waiting[node.key])
+        raise ModelError(
+            f"the graph has a cycle through {stuck.op_type} '{stuck.name or stuck.outputs[0]}'"
+        )
+    return done
