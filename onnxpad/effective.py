@@ -34,7 +34,12 @@ def effective_pads(chain: Chain) -> Pads | Skip:
 
 
 def short_axis(chain: Chain, pads: Pads) -> Skip | None:
-    """A Skip where the padded input is shorter than the window on some axis."""
+    """A Skip where the padded input is shorter than the window on some axis.
+
+    A transposed convolution spreads its input, which is never too short.
+    """
+    if chain.op.kind is Kind.TRANSPOSED:
+        return None
     for index, axis in enumerate(chain.axes):
         if smaller_than_window(axis, pads.begins[index], pads.ends[index]):
             return Skip(
@@ -131,6 +136,22 @@ def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
             same_crop(axis, more, upper=upper) for axis, more in zip(chain.axes, extra, strict=True)
         ]
     return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
+
+
+def axes_behind(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
+    """The axes as an operator sees them behind a Pad node with `pads`."""
+    return tuple(
+        replace(axis, size=None if axis.size is None else plus(axis.size, begin + end))
+        for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
+    )
+
+
+def axes_in_front(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
+    """The axes in front of a Pad node with `pads`, whose result the operator reads."""
+    return tuple(
+        replace(axis, size=None if axis.size is None else plus(axis.size, -begin - end))
+        for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
+    )
 
 
 def same_windows_when_padded(chain: Chain, moved: Pads, kept: Pads | None = None) -> bool:

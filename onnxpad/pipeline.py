@@ -8,8 +8,12 @@ from dataclasses import dataclass, field
 from onnxpad.chain import Chain, Skip
 from onnxpad.errors import InternalError
 from onnxpad.forms import forms_of
-from onnxpad.graph.edits import Address, Edit
-from onnxpad.graph.session import Session, Site
+from onnxpad.graph.edits import (
+    Edit,
+)
+from onnxpad.graph.ordering import Address
+from onnxpad.graph.session import Session
+from onnxpad.graph.survey import Site
 from onnxpad.passes import Pass
 
 MAX_ROUNDS = 100

@@ -10,9 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from onnxpad.errors import RequestError
 from onnxpad.graph.chain_reading import Preference
-from onnxpad.graph.edits import Address, Edit, edit_record
+from onnxpad.graph.edits import (
+    Edit,
+    edit_record,
+)
 from onnxpad.graph.files import Source, save, write_unchanged
 from onnxpad.graph.models import Model, ModelLike, open_model
+from onnxpad.graph.ordering import Address
 from onnxpad.graph.session import Session
 from onnxpad.passes import find_pass
 from onnxpad.pipeline import Change, Outcome, Refusal, run

@@ -12,7 +12,6 @@ from onnxpad.graph.cloning import clone_function
 from onnxpad.graph.constants import constant_proto
 from onnxpad.graph.document import Document, Scope
 from onnxpad.graph.edits import (
-    Address,
     AttributeValue,
     CloneFunction,
     Edit,
@@ -23,7 +22,7 @@ from onnxpad.graph.edits import (
     SetAttribute,
     SetInput,
 )
-from onnxpad.graph.ordering import Node
+from onnxpad.graph.ordering import Address, Node
 
 
 class ProtoApplier:

@@ -8,10 +8,11 @@ from onnx import FunctionProto, NodeProto
 
 from onnxpad.errors import InternalError
 from onnxpad.graph.context import Context
-from onnxpad.graph.document import Document, Scope
-from onnxpad.graph.edits import Address, CloneFunction
-from onnxpad.graph.emitting import address_of
-from onnxpad.graph.ordering import Node
+from onnxpad.graph.document import Document, Scope, address_of
+from onnxpad.graph.edits import (
+    CloneFunction,
+)
+from onnxpad.graph.ordering import Address, Node
 
 
 def calls_by_group(

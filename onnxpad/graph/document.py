@@ -17,7 +17,7 @@ from onnx import (
 )
 
 from onnxpad.errors import ModelError
-from onnxpad.graph.ordering import Node, in_order
+from onnxpad.graph.ordering import Address, Node, in_order
 
 GRAPH = AttributeProto.GRAPH
 GRAPHS = AttributeProto.GRAPHS
@@ -105,6 +105,13 @@ def open_document(model: ModelProto) -> Document:
     names = {value.name for value in model.graph.input} if model.ir_version >= 4 else set()
     overridable = frozenset(names & main.initializers.keys())
     return Document(model, main, functions, scopes, overridable)
+
+
+def address_of(scope: Scope, node: Node) -> Address:
+    """Identity of a node, with a label that leads people to it."""
+    name = node.name or next((out for out in node.outputs if out), node.op_type)
+    label = f"{scope.label}/{name}" if scope.label else name
+    return Address(scope.id, node.key, label)
 
 
 def scope_label(parent: Scope, node: Node, attribute: str) -> str:

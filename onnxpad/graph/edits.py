@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+from onnxpad.graph.ordering import Address
 
 AttributeValue: TypeAlias = int | float | str | tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
-    """A node by identity: its scope and its place in it; `label` is for people."""
-
-    scope: str
-    key: int
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class SetAttribute:
+class SetAttribute(NamedTuple):
     """Write an attribute, in place of what it held."""
 
     node: Address
@@ -26,16 +17,14 @@ class SetAttribute:
     value: AttributeValue
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveAttribute:
+class RemoveAttribute(NamedTuple):
     """Take an attribute away, so that its default holds."""
 
     node: Address
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class SetInput:
+class SetInput(NamedTuple):
     """Let a node read another tensor at one of its inputs."""
 
     node: Address
@@ -43,8 +32,7 @@ class SetInput:
     tensor: str
 
 
-@dataclass(frozen=True, slots=True)
-class NewConstant:
+class NewConstant(NamedTuple):
     """A constant tensor; `as_node` writes a Constant in front of `before`, not an initializer."""
 
     before: Address
@@ -55,8 +43,7 @@ class NewConstant:
     as_node: bool
 
 
-@dataclass(frozen=True, slots=True)
-class InsertNode:
+class InsertNode(NamedTuple):
     """A new node in front of `before`; later edits address it by `key`."""
 
     before: Address
@@ -68,15 +55,13 @@ class InsertNode:
     attributes: tuple[tuple[str, AttributeValue], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RemoveUnused:
+class RemoveUnused(NamedTuple):
     """Remove a node that nothing reads, with the constants that only it reads."""
 
     node: Address
 
 
-@dataclass(frozen=True, slots=True)
-class CloneFunction:
+class CloneFunction(NamedTuple):
     """A copy of a local function under another name, called by `calls` from now on."""
 
     scope: str
@@ -97,7 +82,13 @@ Edit: TypeAlias = (
 
 def edit_record(edit: Edit) -> dict[str, Any]:
     """An edit as plain JSON data; `edit` names its kind."""
-    return {"edit": type(edit).__name__} | asdict(edit)
+    record: dict[str, Any] = {"edit": type(edit).__name__} | edit._asdict()
+    for name, value in record.items():
+        if isinstance(value, Address):
+            record[name] = value._asdict()
+        elif name == "calls":
+            record[name] = [call._asdict() for call in value]
+    return record
 
 
 def describe_edit(edit: Edit) -> str:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from onnxpad.chain import AutoPad, Chain, Constant, Pads, PadStep, TensorValue
 from onnxpad.errors import InternalError
 from onnxpad.graph.context import Context
-from onnxpad.graph.document import Document, Scope
+from onnxpad.graph.document import Document, Scope, address_of
 from onnxpad.graph.edits import (
-    Address,
     AttributeValue,
     Edit,
     InsertNode,
@@ -19,7 +18,7 @@ from onnxpad.graph.edits import (
     SetAttribute,
     SetInput,
 )
-from onnxpad.graph.ordering import Node
+from onnxpad.graph.ordering import Address, Node
 
 _PADS_ARE_INPUTS = 11
 _INITIALIZERS_NEED_NO_INPUT = 4
@@ -42,13 +41,6 @@ class Names:
             number += 1
         self._taken.add(name)
         return name
-
-
-def address_of(scope: Scope, node: Node) -> Address:
-    """Identity of a node, with a label that leads people to it."""
-    name = node.name or next((out for out in node.outputs if out), node.op_type)
-    label = f"{scope.label}/{name}" if scope.label else name
-    return Address(scope.id, node.key, label)
 
 
 def emit(context: Context, node: Node, before: Chain, after: Chain, names: Names) -> list[Edit]:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from onnx import NodeProto
 
 from onnxpad.errors import ModelError
+
+
+class Address(NamedTuple):
+    """A node by identity: its scope and its place in it; `label` is for people."""
+
+    scope: str
+    key: int
+    label: str
 
 
 class Node:

@@ -17,28 +17,30 @@ _UNIT: dict[int, float] = {
 }
 _FILTERS = {"Conv": 0, "FusedConv": 0, "ConvTranspose": 1}  # axis of w that is not summed over
 _UNKNOWN_TERMS = 1024
+PHASE = "onnxpad/noise_phase"
 _LONG = ("Reduce", "LayerNormalization", "InstanceNormalization", "GlobalAveragePool", "Softmax")
-_COPIES = frozenset(
-    ("Pad", "Slice", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity")
-    + ("Concat", "Split", "Gather", "GatherND", "GatherElements", "Expand", "Tile", "Where")
-    + ("DepthToSpace", "SpaceToDepth", "ScatterND", "ScatterElements", "Dropout", "Constant")
-    + ("Relu", "MaxPool", "GlobalMaxPool", "Max", "Min", "Clip", "Abs", "Neg", "QuantizeLinear")
-)
+_COPIES = {
+    *("Pad", "Slice", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"),
+    *("Concat", "Split", "Gather", "GatherND", "GatherElements", "Expand", "Tile", "Where"),
+    *("DepthToSpace", "SpaceToDepth", "ScatterND", "ScatterElements", "Dropout", "Constant"),
+    *("Relu", "MaxPool", "GlobalMaxPool", "Max", "Min", "Clip", "Abs", "Neg", "QuantizeLinear"),
+}
 _NOT_DATA = ("Shape", "Size", "NonZero", "ArgMax", "ArgMin", "ConstantOfShape", "EyeLike")
 
 
-def perturbed(network: Network, *, roundings: float = 8.0) -> Network | None:
+def perturbed(network: Network, *, roundings: float = 2.0) -> Network | None:
     """The model with noise of the size of its own rounding behind every float operation.
 
-    A sum of K products gets up to roundings*sqrt(K)u of the largest value in its result, other
-    operations 4u (Higham, Accuracy and Stability, 3.1; u of the tensor's element type). Values
-    that come from shapes get none. None where no tensor can carry noise. Each run draws anew.
+    A sum of K products gets up to roundings*sqrt(K)u of the largest value in its result, any
+    operation 4u (Higham, Accuracy and Stability, 3.1); half precision is taken to be summed in
+    float32 and rounded once. Values that come from shapes get none. The noise depends on the
+    further input `PHASE`, a scalar. None where no tensor can carry noise.
     """
     types = _element_types(network)
     data = _data(network, types)
     nodes: list[NodeProto] = []
-    noisy = 0
-    for index, node in enumerate(network.nodes):
+    kinds = set()
+    for node in network.nodes:
         copy = NodeProto()
         copy.CopyFrom(node)
         nodes.append(copy)
@@ -47,24 +49,44 @@ def perturbed(network: Network, *, roundings: float = 8.0) -> Network | None:
         for position, name in enumerate(node.output):
             unit = _UNIT.get(types.get(name, 0))
             if name in data and unit is not None:
-                noisy += 1
+                kinds.add(types[name])
                 clean = copy.output[position] = f"{name}/without_noise"
-                level = unit * max(4.0, roundings * sqrt(_terms(network, node)))
-                nodes.extend(_noise(clean, name, level, float(index)))
-    return Network(_with_nodes(network, nodes), network.folder) if noisy else None
+                sums = 3 + roundings * sqrt(_terms(network, node))
+                level = unit + sums * min(unit, 2.0**-24)
+                nodes.extend(_noise(clean, name, level, types[name]))
+    if not kinds:
+        return None
+    phases = [helper.make_node("Cast", [PHASE], [_phase(kind)], to=kind) for kind in sorted(kinds)]
+    return Network(_with_nodes(network, [*phases, *nodes]), network.folder)
 
 
-def _noise(clean: str, name: str, level: float, seed: float) -> list[NodeProto]:
-    part = {key: f"{name}/noise_{key}" for key in ("random", "size", "largest", "added")}
+def _noise(clean: str, name: str, level: float, kind: int) -> list[NodeProto]:
+    """name = clean + level * largest(clean) * sin(1000 clean + phase).
+
+    The sine spreads like random numbers; onnxruntime has RandomUniformLike for few opsets only.
+    """
+    part = {key: f"{name}/noise_{key}" for key in ("size", "largest", "angle", "wave", "unit")}
+    factor = 1.0 if kind == TensorProto.FLOAT16 else 1000.0
     return [
-        helper.make_node(
-            "RandomUniformLike", [clean], [part["random"]], low=-level, high=level, seed=seed
-        ),
+        _scalar(f"{name}/noise_factor", factor, kind),
+        _scalar(f"{name}/noise_level", level, kind),
+        helper.make_node("Mul", [clean, f"{name}/noise_factor"], [part["angle"]]),
+        helper.make_node("Add", [part["angle"], _phase(kind)], [f"{part['angle']}/moved"]),
+        helper.make_node("Sin", [f"{part['angle']}/moved"], [part["wave"]]),
         helper.make_node("Abs", [clean], [part["size"]]),
         helper.make_node("ReduceMax", [part["size"]], [part["largest"]], keepdims=1),
-        helper.make_node("Mul", [part["random"], part["largest"]], [part["added"]]),
-        helper.make_node("Add", [clean, part["added"]], [name]),
+        helper.make_node("Mul", [part["largest"], f"{name}/noise_level"], [part["unit"]]),
+        helper.make_node("Mul", [part["wave"], part["unit"]], [f"{name}/noise"]),
+        helper.make_node("Add", [clean, f"{name}/noise"], [name]),
     ]
+
+
+def _scalar(name: str, value: float, kind: int) -> NodeProto:
+    return helper.make_node("Constant", [], [name], value=helper.make_tensor("", kind, [], [value]))
+
+
+def _phase(kind: int) -> str:
+    return f"{PHASE}/{kind}"
 
 
 def _terms(network: Network, node: NodeProto) -> int:
@@ -120,6 +142,7 @@ def _with_nodes(network: Network, nodes: list[NodeProto]) -> ModelProto:
     graph.name = "perturbed"
     graph.node.extend(nodes)
     graph.input.extend(network.model.graph.input)
+    graph.input.append(helper.make_tensor_value_info(PHASE, TensorProto.FLOAT, []))
     graph.output.extend(network.model.graph.output)
     graph.initializer.extend(network.model.graph.initializer)
     graph.sparse_initializer.extend(network.model.graph.sparse_initializer)

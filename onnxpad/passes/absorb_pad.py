@@ -35,10 +35,13 @@ from onnxpad.chain import (
     TensorValue,
     lowest,
 )
-from onnxpad.effective import effective_pads, same_windows_when_padded
+from onnxpad.effective import (
+    axes_in_front,
+    effective_pads,
+    same_windows_when_padded,
+    short_axis,
+)
 from onnxpad.forms import Form, reaches_kernel
-from onnxpad.geometry.axis import Axis
-from onnxpad.geometry.size import plus
 from onnxpad.ops import Kind
 
 REMOVES = {Form.PAD_NODE}
@@ -57,13 +60,14 @@ def rewrite(chain: Chain) -> Chain | Skip:
     own = effective_pads(chain)
     if isinstance(own, Skip):
         return own
+    if short := short_axis(chain, own):
+        return short
+    if not any(step.pads.flat):
+        return replace(chain, pad=None)
     spatial = chain.spatial
     folded = Pads(step.pads.begins[spatial], step.pads.ends[spatial])
-    if any(folded.flat) and (refusal := _operator_refusal(chain, step.fill, own)):
-        return refusal
-    if refusal := _window_refusal(chain, own, folded):
-        return refusal
-    return _absorbed(chain, own, folded)
+    refusal = _operator_refusal(chain, step.fill, own) or _window_refusal(chain, own, folded)
+    return refusal or _absorbed(chain, own, folded)
 
 
 def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
@@ -140,29 +144,23 @@ def _window_refusal(chain: Chain, own: Pads, folded: Pads) -> Skip | None:
             "which onnxruntime refuses in a pool"
         )
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
-    if chain.ceil_mode and not same and any(folded.flat):
-        before = replace(chain, axes=_axes_without(chain, folded), padding=total)
-        if not same_windows_when_padded(before, folded, own):
+    if chain.ceil_mode and not same:
+        source = replace(chain, axes=axes_in_front(chain, folded))
+        if not same_windows_when_padded(source, folded, own):
             return Skip("ceil_mode would drop the last window, which the Pad keeps")
     return None
 
 
-def _axes_without(chain: Chain, folded: Pads) -> tuple[Axis, ...]:
-    return tuple(
-        replace(axis, size=None if axis.size is None else plus(axis.size, -begin - end))
-        for axis, begin, end in zip(chain.axes, folded.begins, folded.ends, strict=True)
-    )
-
-
 def _absorbed(chain: Chain, own: Pads, folded: Pads) -> Chain:
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
-    counts = chain.fill is Implicit.NOTHING and any(folded.flat)
+    counts = chain.fill is Implicit.NOTHING
     return replace(
         chain,
-        axes=_axes_without(chain, folded),
-        padding=own + folded if any(folded.flat) or same else chain.padding,
+        axes=axes_in_front(chain, folded),
+        padding=own + folded,
         ceil_mode=chain.ceil_mode and not same,
         counts_padding=chain.counts_padding or counts,
         fill=Constant(0) if counts else chain.fill,
         pad=None,
+        ambiguous=False,
     )

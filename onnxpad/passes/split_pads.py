@@ -32,9 +32,8 @@ from onnxpad.chain import (
     Skip,
     lowest,
 )
-from onnxpad.effective import effective_pads, same_windows_when_padded, short_axis
+from onnxpad.effective import axes_behind, effective_pads, same_windows_when_padded, short_axis
 from onnxpad.forms import Form, reaches_kernel
-from onnxpad.geometry.size import plus
 from onnxpad.ops import Kind
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
@@ -72,12 +71,24 @@ def _refusal(chain: Chain, pads: Pads) -> Skip | None:
         return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
     if chain.uses_indices:
         return Skip("its Indices are used and would count the padded cells")
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
-    if chain.ceil_mode and not same and not same_windows_when_padded(chain, pads):
-        return Skip("ceil_mode drops its last window over padding; behind a Pad node it may not")
-    if chain.ceil_mode and not same and reaches_kernel(chain, pads):
-        return Skip(f"the pads {list(pads.flat)} reach the kernel and ceil_mode is set")
+    if chain.ceil_mode and chain.padding not in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
+        return _ceil_refusal(chain, pads)
     return None
+
+
+def _ceil_refusal(chain: Chain, pads: Pads) -> Skip | None:
+    if not same_windows_when_padded(chain, pads):
+        return Skip("ceil_mode drops its last window over padding; behind a Pad node it may not")
+    if reaches_kernel(chain, pads):
+        return Skip(f"the pads {list(pads.flat)} reach the kernel and ceil_mode is set")
+    if chain.pad is not None:
+        return Skip("ceil_mode is set and another Pad stands in front")
+    return None
+
+
+def _fusion_would_harm(chain: Chain, pads: Pads) -> bool:
+    """onnxruntime fuses Pads with 0 into a pool one after the other, past its own limit."""
+    return reaches_kernel(chain, pads) or chain.pad is not None
 
 
 def _fill(chain: Chain) -> Fill | Skip:
@@ -100,15 +111,12 @@ def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
     around = (0,) * chain.first_axis, (0,) * (2 - chain.first_axis)
     full = Pads(around[0] + pads.begins + around[1], around[0] + pads.ends + around[1])
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
-    axes = tuple(
-        replace(axis, size=None if axis.size is None else plus(axis.size, begin + end))
-        for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
-    )
-    protect = chain.op.is_pool and reaches_kernel(chain, pads) and fill == Constant(0)
+    protect = chain.op.is_pool and fill == Constant(0) and _fusion_would_harm(chain, pads)
     return replace(
         chain,
-        axes=axes,
+        axes=axes_behind(chain, pads),
         padding=AutoPad.VALID if protect else Pads.zero(chain.rank),
         ceil_mode=chain.ceil_mode and not same,
         pad=PadStep(full, fill),
+        ambiguous=False,
     )

@@ -1,0 +1,83 @@
+"""Padding that is written correctly and still goes wrong somewhere: one function per trap.
+
+The files of this folder hold the rules; the folder is walked, there is no second list.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from onnxpad.chain import Chain
+from onnxpad.geometry.size import Size
+
+Shape = tuple[Size | None, ...] | None
+
+
+class Trap(NamedTuple):
+    """A trap that a node is in: its code, and what goes wrong there."""
+
+    code: str
+    sentence: str
+
+
+class Surroundings(NamedTuple):
+    """What the graph around a node tells beyond its chain; the defaults say nothing.
+
+    `auto_pad` and `pads` are as written in the file. `declared` is the output shape that the
+    file states. `sole_reader` says that nothing but the operator reads the Pad in front of it,
+    or nothing but one operator reads this Pad. `lists_axes` is about the same Pad.
+    """
+
+    auto_pad: str = ""
+    pads: tuple[int, ...] | None = None
+    input_shape: Shape = None
+    output_shape: Shape = None
+    declared: Shape = None
+    outputs: int = 1
+    sole_reader: bool = False
+    lists_axes: bool = False
+    never_negative: bool = False
+    weight_of: str = ""
+    computed_pads: str = ""
+    overridable_pads: str = ""
+
+
+Finder = Callable[[Chain, Surroundings], str | None]
+
+
+class Rule(NamedTuple):
+    """How one trap is found; `text` says what it is about, `source` where that is known from."""
+
+    code: str
+    text: str
+    source: str
+    find: Finder
+
+
+def rule(code: str, source: str) -> Callable[[Finder], Rule]:
+    """Make a rule of a function that gives the trap's sentence, or None; its docstring explains."""
+
+    def made(find: Finder) -> Rule:
+        return Rule(code, " ".join((find.__doc__ or "").split()), source, find)
+
+    return made
+
+
+@cache
+def all_rules() -> dict[str, Rule]:
+    """Every rule by its code."""
+    found = {}
+    for file in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+        module = import_module(f"{__name__}.{file}")
+        found |= {item.code: item for item in vars(module).values() if isinstance(item, Rule)}
+    return found
+
+
+def traps_of(chain: Chain, around: Surroundings) -> tuple[Trap, ...]:
+    """Every trap that a padded node is in."""
+    found = ((item.code, item.find(chain, around)) for item in all_rules().values())
+    return tuple(Trap(code, sentence) for code, sentence in found if sentence)

@@ -1,0 +1,149 @@
+"""`validate`: do two models, or a model and a reference, compute the same?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from onnxpad.errors import RequestError
+from onnxpad.graph.networks import Network, open_network
+from onnxpad.runtime import Device, Settings, resolved
+from onnxpad.validation.bench import Bench
+from onnxpad.validation.concluding import concluded
+from onnxpad.validation.optimised import optimised
+from onnxpad.validation.reference import against_reference
+from onnxpad.validation.report import (
+    ONNXRUNTIME,
+    FirstDifference,
+    OutputRow,
+    RegionRow,
+    Validation,
+    Verdict,
+)
+from onnxpad.validation.request import (
+    Given,
+    joint_types,
+    listed,
+    matched,
+    same_count,
+    samples_from_npz,
+    samples_of,
+)
+from onnxpad.validation.running import Pair, Ran, random_samples, run_both
+from onnxpad.validation.sampling import Sampler
+from onnxpad.validation.verifying import Verifier
+
+Array = NDArray[Any]
+
+__all__ = [
+    "FirstDifference",
+    "OutputRow",
+    "RegionRow",
+    "Validation",
+    "Verdict",
+    "samples_from_npz",
+    "validate",
+]
+
+
+def validate(  # noqa: PLR0913 - each option is one word of the command line
+    before: object,
+    after: object | None = None,
+    *,
+    inputs: Given | None = None,
+    outputs: Given | None = None,
+    device: Device = "auto",
+    samples: int = 3,
+    seed: int = 0,
+    dims: Mapping[str, int | str] | None = None,
+    tf32: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> Validation:
+    """Run two models on the same inputs, or one against reference `outputs`, and judge the gap.
+
+    A model is a path, a ModelProto or a gs.Graph. `inputs` and `outputs` map names to an array or
+    to a list with one array per sample; without `inputs`, `samples` random ones are drawn from
+    `seed`, signed and of several sizes where the model leaves sizes open (`dims` fixes them).
+
+    Both models run with onnxruntime's optimisations off. Where outputs are not bit-equal, every
+    part of the models that differs is run alone on the same tensors and compared within a bound
+    from its arithmetic, or, for operators whose rounding is not known, from the measured effect of
+    rounding. Where onnxruntime cannot run a part, or leaves the ONNX text, the float64 evaluator
+    judges. Then both run once more with default optimisations.
+
+    Raises RequestError for names, shapes or options that do not fit, ModelError for models that
+    cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
+    """
+    if (after is None) == (outputs is None):
+        raise RequestError("validate needs a second model or reference outputs, and not both")
+    if samples < 1:
+        raise RequestError(f"samples is {samples}: at least one is needed")
+    bench = Bench(Settings(device=resolved(device), tf32=tf32))
+    bench.progress = progress or bench.progress
+    first = open_network(before)
+    types = first.input_types(dims)
+    if outputs is not None:
+        given = None if inputs is None else samples_of(inputs, types)
+        return _with_reference(bench, first, given, outputs)
+    pair = Pair(first, matched(bench, first, open_network(after, first.folder)))
+    types = joint_types(types, pair.after.input_types())
+    drawn = Sampler(types, seed) if inputs is None else samples_of(inputs, types)
+    return _of_pair(bench, pair, drawn, samples, seed)
+
+
+def _of_pair(
+    bench: Bench,
+    pair: Pair,
+    drawn: Sequence[Mapping[str, Array]] | Sampler,
+    samples: int,
+    seed: int,
+) -> Validation:
+    verifier = Verifier(bench, pair)
+    runs: list[Ran] = []
+    findings = []
+    if isinstance(drawn, Sampler):
+        source = random_samples(bench, pair, drawn, samples, lambda: verifier.probes)
+    else:
+        source = (run_both(bench, pair, i, f, verifier.probes) for i, f in enumerate(drawn))
+    for ran in source:
+        bench.progress(f"sample {ran.index}")
+        findings.append(verifier.judged(ran))
+        runs.append(ran.outputs(pair))
+    rows, problem = optimised(bench, pair, runs)
+    bench.note_providers("before", pair.before)
+    bench.note_providers("after", pair.after)
+    used = seed if isinstance(drawn, Sampler) else None
+    return concluded(bench, findings, rows, problem, (runs, used))
+
+
+def _with_reference(
+    bench: Bench,
+    network: Network,
+    samples: Sequence[Mapping[str, Array]] | None,
+    outputs: Given,
+) -> Validation:
+    if samples is None:
+        raise RequestError("reference outputs need the inputs that they were made from")
+    known = [*network.outputs, *network.producers]
+    expected = listed(outputs, known, "tensor")
+    if not expected or same_count(expected) != len(samples):
+        counts = f"{same_count(expected) if expected else 0} of outputs, {len(samples)} of inputs"
+        raise RequestError(f"the number of samples differs: {counts}")
+    rows, verdict, reason, first = against_reference(bench, network, samples, expected)
+    bench.note_providers("before", network)
+    shapes = tuple({name: tuple(v.shape) for name, v in feeds.items()} for feeds in samples)
+    return Validation(
+        verdict,
+        reason,
+        ONNXRUNTIME,
+        dict(bench.providers),
+        bench.settings.device,
+        None,
+        tuple(rows),
+        (),
+        first,
+        tuple(bench.warnings),
+        shapes,
+    )

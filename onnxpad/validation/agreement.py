@@ -1,0 +1,124 @@
+"""Comparing arrays: equal, apart by rounding, or different, and where."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Bound = Array | float
+UNTELLING = 1 / 8
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """How far two arrays are apart; `ratio` is difference/bound at its worst element."""
+
+    max_abs: float
+    ratio: float
+    where: str
+
+    @property
+    def within(self) -> bool:
+        """Whether the bound covers every element."""
+        return self.ratio <= 1
+
+
+def same(a: Array, b: Array) -> bool:
+    """Whether every element is equal; NaN equals NaN, and the lowest float equals -inf.
+
+    onnxruntime's MaxPool gives either for a window without a real cell.
+    """
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype == object:
+        return all(_same_items(x, y) for x, y in zip(a.flat, b.flat, strict=True))
+    if a.tobytes() == b.tobytes():
+        return True
+    if not _is_float(a):
+        return bool(np.array_equal(a, b))
+    return bool(np.array_equal(_lowest_as_infinite(a), _lowest_as_infinite(b), equal_nan=True))
+
+
+def gap(a: Array, b: Array, bound: Bound = 0.0) -> Gap:
+    """The distance of two arrays; other shapes or kinds of elements are infinitely far apart."""
+    if a.shape != b.shape:
+        return Gap(np.inf, np.inf, f"shape {list(a.shape)} against {list(b.shape)}")
+    if _nested(a, b):
+        return Gap(0.0, 0.0, "") if same(a, b) else Gap(np.inf, np.inf, "elements")
+    if a.size == 0:
+        return Gap(0.0, 0.0, "")
+    first, second = _lowest_as_infinite(a), _lowest_as_infinite(b)
+    with np.errstate(invalid="ignore"):
+        distance = np.abs(first - second)
+    equal = (first == second) | (np.isnan(first) & np.isnan(second))
+    distance = np.where(equal, 0.0, np.where(np.isnan(distance), np.inf, distance))
+    limit = np.broadcast_to(np.asarray(bound, np.float64), distance.shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(distance == 0, 0.0, distance / limit)
+    ratio = np.where(np.isnan(ratio), np.where(np.isinf(limit), 0.0, np.inf), ratio)
+    return Gap(float(distance.max()), float(ratio.max()), _where(ratio > 1))
+
+
+def relative_gap(a: Array, b: Array) -> float:
+    """Largest difference over largest value; infinite where shapes differ."""
+    if a.shape != b.shape or _nested(a, b):
+        return 0.0 if a.shape == b.shape and same(a, b) else np.inf
+    size = float(np.max(np.abs(_lowest_as_infinite(a)), initial=0.0, where=np.isfinite(a)))
+    return gap(a, b).max_abs / size if size else gap(a, b).max_abs
+
+
+def untelling(value: Array, bound: float) -> bool:
+    """Whether a bound is so large that it would excuse a padding error."""
+    if value.dtype == object or value.size == 0:
+        return False
+    wide = np.abs(value.astype(np.float64))
+    return bound > UNTELLING * float(wide[np.isfinite(wide)].max(initial=0.0))
+
+
+def _where(beyond: NDArray[np.bool_]) -> str:
+    """Whether elements beyond their bound lie at borders of the spatial axes (2 and later)."""
+    if not beyond.any():
+        return ""
+    if beyond.ndim < 3:
+        return f"{int(beyond.sum())} of {beyond.size} elements"
+    rings = [max(1, size // 8) for size in beyond.shape[2:]]
+    core = tuple(
+        slice(ring, size - ring) for ring, size in zip(rings, beyond.shape[2:], strict=True)
+    )
+    if beyond[(slice(None), slice(None), *core)].any():
+        return "everywhere"
+    sides = []
+    for axis, ring in enumerate(rings, start=2):
+        moved = np.moveaxis(beyond, axis, 0)
+        sides += [f"begin of axis {axis}"] if moved[:ring].any() else []
+        sides += [f"end of axis {axis}"] if moved[-ring:].any() else []
+    return "borders: " + ", ".join(sides)
+
+
+def _nested(*arrays: Array) -> bool:
+    """Whether any of them holds Python objects: sequences of tensors, or texts."""
+    return any(array.dtype == object for array in arrays)
+
+
+def _is_float(array: Array) -> bool:
+    return array.dtype.kind not in "iubOSU"
+
+
+def _lowest_as_infinite(array: Array) -> NDArray[np.float64]:
+    if array.dtype.kind in "iub":
+        return array.astype(np.float64)
+    wide: NDArray[np.float64] = array.astype(np.float64)
+    if array.dtype in (np.float16, np.float32, np.float64):
+        lowest = float(np.finfo(array.dtype).min)
+        wide = np.where(wide <= lowest, -np.inf, wide)
+    return wide
+
+
+def _same_items(x: object, y: object) -> bool:
+    if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
+        return same(x, y)
+    return bool(x == y)

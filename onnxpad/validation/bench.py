@@ -1,0 +1,168 @@
+"""Where models are run: one device, sessions kept open, and how large rounding is there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.evaluation import Arithmetic
+from onnxpad.graph.cutting import cut, exposed
+from onnxpad.graph.networks import Network
+from onnxpad.graph.perturbing import PHASE, perturbed
+from onnxpad.runtime import RunFailure, Session, Settings, open_session
+
+Array = NDArray[Any]
+Results = dict[str, Array] | RunFailure
+NOISE_RUNS = 4
+# Every session keeps memory, and its own threads unless it is small.
+MOST_SESSIONS = 64
+FEW_NODES = 8
+_UNITS = {"float16": 2.0**-11, "float64": 2.0**-53, "bfloat16": 2.0**-8}
+
+
+@dataclass(eq=False)
+class Bench:
+    """Opens each model once per level and remembers it; `warnings` collects what users read."""
+
+    settings: Settings
+    warnings: list[str] = field(default_factory=list)
+    progress: Callable[[str], None] = lambda _: None
+    providers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _sessions: dict[
+        tuple[Network, tuple[str, ...], bool, tuple[str, ...]], Session | RunFailure
+    ] = field(default_factory=dict)
+    _parts: dict[object, Network] = field(default_factory=dict)
+    _noisy: dict[object, Network | None] = field(default_factory=dict)
+
+    @property
+    def on_cuda(self) -> bool:
+        """Whether this bench runs on a GPU."""
+        return self.settings.device == "cuda"
+
+    def warn(self, message: str) -> None:
+        """Add a warning once."""
+        if message not in self.warnings:
+            self.warnings.append(message)
+
+    def session(
+        self,
+        network: Network,
+        names: Sequence[str] = (),
+        *,
+        optimise: bool = False,
+        disabled: tuple[str, ...] = (),
+    ) -> Session | RunFailure:
+        """The open model with further outputs `names`."""
+        key = (network, tuple(names), optimise, disabled)
+        if key not in self._sessions:
+            if len(self._sessions) >= MOST_SESSIONS:
+                self._sessions.pop(next(iter(self._sessions)))
+            settings = replace(
+                self.settings,
+                optimise=optimise,
+                disabled=disabled,
+                folder=network.folder,
+                threads=1 if len(network.nodes) <= FEW_NODES else self.settings.threads,
+            )
+            self._sessions[key] = open_session(exposed(network, names), settings)
+        else:
+            self._sessions[key] = self._sessions.pop(key)
+        return self._sessions[key]
+
+    def run(
+        self,
+        network: Network,
+        feeds: Mapping[str, Array],
+        names: Sequence[str] = (),
+        *,
+        optimise: bool = False,
+    ) -> Results:
+        """Outputs and `names` for these inputs."""
+        session = self.session(network, names, optimise=optimise)
+        return session if isinstance(session, RunFailure) else session.run(feeds)
+
+    def part(
+        self,
+        network: Network,
+        indices: Sequence[int],
+        feeds: Mapping[str, Array],
+        outputs: Sequence[str],
+    ) -> Network:
+        """The nodes at `indices` as a model of their own, fed as given."""
+        kinds = {name: value.dtype for name, value in feeds.items()}
+        key = (
+            network,
+            tuple(indices),
+            tuple(sorted((n, str(k)) for n, k in kinds.items())),
+            tuple(outputs),
+        )
+        if key not in self._parts:
+            self._parts[key] = cut(network, indices, kinds, outputs)
+        return self._parts[key]
+
+    def noise(
+        self, network: Network, feeds: Mapping[str, Array], clean: Mapping[str, Array]
+    ) -> dict[str, float] | None:
+        """How far rounding alone may move each tensor of `clean`, or None where it cannot be told.
+
+        The model is run with random errors of the size of its own rounding behind every operation
+        (`perturbing.perturbed`); twice the largest movement seen is the bound.
+        """
+        if network not in self._noisy:
+            self._noisy[network] = perturbed(network)
+        noisy = self._noisy[network]
+        if noisy is None:
+            return None
+        moved = dict.fromkeys(clean, 0.0)
+        for phase in range(NOISE_RUNS):
+            moving = {**feeds, PHASE: np.array(phase, np.float32)}
+            results = self.run(noisy, moving, tuple(clean))
+            if isinstance(results, RunFailure):
+                return None
+            for name, value in clean.items():
+                moved[name] = max(moved[name], _movement(value, results[name]))
+        return {name: 2 * moved[name] + self._stored(value) for name, value in clean.items()}
+
+    def arithmetic(self, arrays: Sequence[Array]) -> Arithmetic:
+        """Rounding of this device for the narrowest float among `arrays`.
+
+        onnxruntime's CPU computes float16 convolutions in float32 and rounds once (measured,
+        1.31.1). CUDA may use Winograd or half precision inside, and TF32 where it was asked for.
+        """
+        kinds = {str(array.dtype) for array in arrays}
+        transforms = 32 if self.on_cuda else 0
+        if kinds & {"float16", "bfloat16"}:
+            unit = max(_UNITS[kind] for kind in kinds & {"float16", "bfloat16"})
+            operands = unit if self.on_cuda else 0.0
+            return Arithmetic(
+                store=unit, operands=operands, transforms=transforms, smallest=2.0**-25
+            )
+        if "float64" in kinds:
+            unit = _UNITS["float64"]
+            return Arithmetic(sums=unit, store=unit, transforms=transforms, smallest=0.0)
+        operands = 2.0**-11 if self.on_cuda and self.settings.tf32 else 0.0
+        return Arithmetic(operands=operands, transforms=transforms)
+
+    def note_providers(self, role: str, network: Network) -> None:
+        """Remember which providers ran a model; none where no session opened."""
+        session = self.session(network)
+        self.providers[role] = session.providers if isinstance(session, Session) else ()
+
+    @staticmethod
+    def _stored(value: Array) -> float:
+        if value.dtype.kind in "iubO" or value.size == 0:
+            return 0.0
+        finite = np.abs(value[np.isfinite(value)].astype(np.float64))
+        return 4 * _UNITS.get(str(value.dtype), 2.0**-24) * float(finite.max(initial=0.0))
+
+
+def _movement(clean: Array, moved: Array) -> float:
+    if clean.shape != moved.shape or clean.dtype == object:
+        return 0.0
+    with np.errstate(invalid="ignore"):
+        distance = np.abs(clean.astype(np.float64) - moved.astype(np.float64))
+    return float(distance[np.isfinite(distance)].max(initial=0.0))

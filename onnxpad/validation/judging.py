@@ -1,0 +1,225 @@
+"""One region: the same inputs into both of its forms, and whether rounding explains the gap."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.errors import OnnxpadError
+from onnxpad.evaluation import Arithmetic, NotEvaluable
+from onnxpad.graph.comparing import Region
+from onnxpad.graph.networks import Network, Operation
+from onnxpad.runtime import RunFailure
+from onnxpad.validation.agreement import Gap, gap, same, untelling
+from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.report import EVALUATOR, ONNXRUNTIME, SEVERITY, RegionRow, Verdict
+from onnxpad.validation.tracing import Traces, trace
+
+Array = NDArray[Any]
+# Worst-case bounds multiply from layer to layer: after a few they would excuse real differences.
+DEEPEST = 4
+ROUNDING = ("Conv", "FusedConv", "ConvTranspose", "AveragePool", "LpPool", "QLinearConv")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A verdict on one tensor of a region."""
+
+    tensor: str
+    verdict: Verdict
+    judge: str
+    gap: Gap | None = None
+    reason: str = ""
+
+
+class Case:
+    """A region with the inputs that one sample gives it."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        networks: tuple[Network, Network],
+        region: Region,
+        feeds: Mapping[str, Array],
+    ) -> None:
+        self.bench = bench
+        self.networks = networks
+        self.region = region
+        self.feeds = feeds
+        self._traced: dict[int, Traces] = {}
+
+    def judged(self, sample: int) -> RegionRow:
+        """The worst finding over the region's outputs."""
+        worst = max(self._findings(), key=lambda finding: SEVERITY.index(finding.verdict))
+        before, after = (
+            tuple(network.operation(index).label for index in indices)
+            for network, indices in zip(self.networks, self._sides(), strict=True)
+        )
+        measured = worst.gap
+        return RegionRow(
+            sample,
+            before,
+            after,
+            worst.tensor,
+            worst.verdict,
+            worst.judge,
+            None if measured is None else measured.max_abs,
+            None if measured is None else measured.ratio,
+            "" if measured is None else measured.where,
+            worst.reason,
+        )
+
+    def check_text(self, results: Mapping[str, Array]) -> None:
+        """Warn where onnxruntime's results of both forms leave the ONNX text.
+
+        Only nodes are looked at whose SAME padding onnxruntime is known to place in its own way:
+        with a dilation, or with a kernel shorter than the stride.
+        """
+        network = self.networks[0]
+        if not any(_ambitious(network.operation(index)) for index in self.region.before):
+            return
+        try:
+            exact = self._trace(0, self._arithmetic())
+        except OnnxpadError:
+            return
+        if all(_gap(exact[n].value, v, exact[n].error).within for n, v in results.items()):
+            return
+        labels = ", ".join(network.operation(index).label for index in self.region.before)
+        self.bench.warn(
+            f"at {labels} both models give what onnxruntime makes of the original, which is not "
+            "what the ONNX text says"
+        )
+
+    def _sides(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return self.region.before, self.region.after
+
+    def _run(self, side: int) -> Results:
+        network, indices = self.networks[side], self._sides()[side]
+        part = self.bench.part(network, indices, self._read(side), self.region.outputs)
+        return self.bench.run(part, self._read(side))
+
+    def _read(self, side: int) -> dict[str, Array]:
+        """Inputs that this form reads; onnxruntime refuses others."""
+        return self.networks[side].reads(self._sides()[side], self.feeds)
+
+    def _findings(self) -> list[Finding]:
+        ran = self._run(0), self._run(1)
+        before, after = ran
+        if isinstance(before, RunFailure) or isinstance(after, RunFailure):
+            return self._evaluated(*ran)
+        names = self.region.outputs
+        if all(same(before[name], after[name]) for name in names):
+            return [Finding(name, Verdict.IDENTICAL, ONNXRUNTIME) for name in names]
+        bounds = self._bounds(before)
+        if isinstance(bounds, str):
+            return [Finding(names[0], Verdict.UNVERIFIED, ONNXRUNTIME, None, bounds)]
+        gaps = {name: _gap(before[name], after[name], bounds.get(name)) for name in names}
+        if all(found.within for found in gaps.values()):
+            return [_within(name, gaps[name], ONNXRUNTIME) for name in names]
+        return self._against_text(before, after, gaps)
+
+    def _bounds(self, before: Mapping[str, Array]) -> dict[str, Array | float] | str:
+        """What rounding may do to each output: from the arithmetic, or else measured."""
+        arithmetic = self._arithmetic()
+        try:
+            traces = [self._trace(side, arithmetic) for side in (0, 1)]
+        except OnnxpadError as reason:
+            part = self.bench.part(
+                self.networks[0], self.region.before, self._read(0), self.region.outputs
+            )
+            noise = self.bench.noise(part, self._read(0), before)
+            if noise is None:
+                return str(reason)
+            loose = [name for name in noise if untelling(before[name], noise[name])]
+            if loose:
+                return (
+                    f"{reason}, and rounding alone may move '{loose[0]}' by {noise[loose[0]]:.3g}"
+                )
+            return dict(noise)
+        return {name: _sum(traces, name) for name in self.region.outputs}
+
+    def _against_text(
+        self, before: dict[str, Array], after: dict[str, Array], gaps: Mapping[str, Gap]
+    ) -> list[Finding]:
+        """onnxruntime's results differ: is it that onnxruntime leaves the ONNX text?"""
+        judged = self._evaluated(before, after)
+        if all(f.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING) for f in judged):
+            labels = [self.networks[0].operation(i).label for i in self.region.before]
+            self.bench.warn(
+                f"onnxruntime computes the original differently from the ONNX text at "
+                f"{', '.join(labels)}; the second model follows the text"
+            )
+            return judged
+        failed = [name for name, found in gaps.items() if not found.within]
+        return [Finding(name, Verdict.DIFFERENT, ONNXRUNTIME, gaps[name]) for name in failed]
+
+    def _evaluated(self, before: Results, after: Results) -> list[Finding]:
+        """Compare the second form with the ONNX text's value of the first."""
+        names, arithmetic = self.region.outputs, self._arithmetic()
+        try:
+            exact = self._trace(0, arithmetic)
+            other = self._trace(1, arithmetic)
+        except OnnxpadError as reason:
+            said = before if isinstance(before, RunFailure) else after
+            why = f"{reason}; onnxruntime: {said}" if isinstance(said, RunFailure) else str(reason)
+            return [Finding(names[0], Verdict.UNVERIFIED, EVALUATOR, None, why)]
+        findings = []
+        for name in names:
+            right = exact[name]
+            got = other[name].value if isinstance(after, RunFailure) else after[name]
+            found = _gap(right.value, got, _sum([exact, other], name))
+            if not found.within:
+                findings.append(Finding(name, Verdict.DIFFERENT, EVALUATOR, found))
+            else:
+                findings.append(_within(name, found, EVALUATOR))
+        return findings
+
+    def _trace(self, side: int, arithmetic: Arithmetic) -> Traces:
+        if side in self._traced:
+            return self._traced[side]
+        network, indices = self.networks[side], self._sides()[side]
+        rounding = [i for i in indices if network.nodes[i].op_type in ROUNDING]
+        if len(rounding) > DEEPEST:
+            raise NotEvaluable(f"{len(rounding)} convolutions or pools in one changed region")
+        self._traced[side] = trace(self.bench, network, indices, self._read(side), arithmetic)
+        return self._traced[side]
+
+    def _arithmetic(self) -> Arithmetic:
+        return self.bench.arithmetic(list(self.feeds.values()))
+
+
+def _ambitious(operation: Operation) -> bool:
+    facts = operation.attributes
+    if not str(facts.get("auto_pad", "")).startswith("SAME"):
+        return False
+    kernel = facts.get("kernel_shape") or [1]
+    strides = facts.get("strides") or [1] * len(kernel)
+    dilated = any(d != 1 for d in facts.get("dilations", ()))
+    return dilated or any(k < s for k, s in zip(kernel, strides, strict=False))
+
+
+def _within(name: str, found: Gap, judge: str) -> Finding:
+    verdict = Verdict.IDENTICAL if found.max_abs == 0 else Verdict.ROUNDING
+    return Finding(name, verdict, judge, found)
+
+
+def _sum(traces: list[Traces], name: str) -> Array | float:
+    """Both errors together; shapes that differ allow nothing."""
+    errors = [t[name].error for t in traces if t[name].error is not None]
+    if not errors or any(t[name].value.shape != traces[0][name].value.shape for t in traces):
+        return 0.0
+    total: Array = np.sum([np.asarray(error) for error in errors], axis=0)
+    if traces[0][name].value.dtype.kind == "f":
+        total = np.where(np.isfinite(total), total, 0.0)
+    return total
+
+
+def _gap(a: Array, b: Array, bound: Array | float | None) -> Gap:
+    limit = 0.0 if bound is None else bound
+    if isinstance(limit, np.ndarray) and limit.shape != a.shape:
+        limit = 0.0
+    return gap(a, b, limit)

@@ -1,0 +1,123 @@
+"""A model against outputs that somebody else computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from onnxpad.graph.networks import Network
+from onnxpad.runtime import RunFailure
+from onnxpad.validation.agreement import gap, untelling
+from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.report import FirstDifference, OutputRow, Verdict
+
+Array = NDArray[Any]
+# The reference rounds too, by algorithms that are not known here.
+FOREIGN = 4.0
+
+
+def against_reference(
+    bench: Bench,
+    network: Network,
+    samples: Sequence[Mapping[str, Array]],
+    expected: Mapping[str, Sequence[Array]],
+) -> tuple[list[OutputRow], Verdict, str, FirstDifference | None]:
+    """Rows, verdict, reason and the first tensor in the model's order that differs.
+
+    The bound is the measured effect of rounding on each tensor, and as much again for the
+    reference (`FOREIGN`).
+    """
+    names = sorted(expected, key=lambda name: network.producers.get(name, -1))
+    rows: list[OutputRow] = []
+    first: FirstDifference | None = None
+    for index, feeds in enumerate(samples):
+        off = bench.run(network, feeds, tuple(names))
+        if isinstance(off, RunFailure):
+            why = (
+                f"onnxruntime does not {off.stage} the model: {off}\n"
+                "  try     onnxpad rewrite, whose explicit pads it may run, and validate that"
+            )
+            return rows, Verdict.UNVERIFIED, why, None
+        clean = {name: off[name] for name in names}
+        bounds = bench.noise(network, feeds, clean)
+        if bounds is None:
+            why = "how far rounding may go in this model could not be measured"
+            return rows, Verdict.UNVERIFIED, why, None
+        for name in names:
+            right = expected[name][index]
+            row = _row(index, name, "off", right, off[name], FOREIGN * bounds[name])
+            rows.append(row)
+            if first is None and not _fine(row):
+                first = FirstDifference(_label(network, name), name, row.max_abs, row.where)
+        on = bench.run(network, feeds, optimise=True)
+        fine = {row.output for row in rows if row.sample == index and _fine(row)}
+        rows += _on_rows(bench, index, {n: expected[n] for n in fine}, on, bounds)
+    off_rows = [row for row in rows if row.level == "off"]
+    if first is not None:
+        return rows, Verdict.DIFFERENT, _said(first), first
+    if all(row.equal for row in off_rows):
+        return rows, Verdict.IDENTICAL, "every element equals the reference", None
+    loose = [r for r in off_rows if untelling(expected[r.output][r.sample], r.bound or 0.0)]
+    if loose := [row for row in loose if not row.equal]:
+        why = (
+            f"'{loose[0].output}' is {loose[0].max_abs:.3g} off the reference, and rounding alone "
+            f"may move it by {loose[0].bound:.3g}: too much to see padding (a quantised model?)"
+        )
+        return rows, Verdict.UNVERIFIED, why, None
+    worst = max(row.max_abs or 0.0 for row in off_rows)
+    return (
+        rows,
+        Verdict.ROUNDING,
+        f"apart from the reference by rounding, {worst:.3g} at most",
+        None,
+    )
+
+
+def _on_rows(
+    bench: Bench,
+    index: int,
+    expected: Mapping[str, Sequence[Array]],
+    on: Results,
+    bounds: Mapping[str, float],
+) -> list[OutputRow]:
+    if isinstance(on, RunFailure):
+        bench.warn(f"onnxruntime's default optimiser breaks the model ({on})")
+        return []
+    rows = []
+    for name in expected.keys() & on.keys():
+        row = _row(index, name, "on", expected[name][index], on[name], FOREIGN * bounds[name])
+        rows.append(row)
+        if not _fine(row):
+            bench.warn(f"onnxruntime's default optimiser moves '{name}' away from the reference")
+    return rows
+
+
+def _row(index: int, name: str, level: str, right: Array, got: Array, bound: float) -> OutputRow:
+    found = gap(right, got, bound)
+    return OutputRow(
+        index,
+        name,
+        level,
+        tuple(right.shape),
+        tuple(got.shape),
+        found.max_abs == 0,
+        found.max_abs,
+        bound,
+        found.where,
+    )
+
+
+def _fine(row: OutputRow) -> bool:
+    return row.max_abs is not None and row.max_abs <= (row.bound or 0.0)
+
+
+def _label(network: Network, name: str) -> str:
+    index = network.producers.get(name)
+    return "" if index is None else network.operation(index).label
+
+
+def _said(first: FirstDifference) -> str:
+    place = f" ({first.where})" if first.where else ""
+    return f"'{first.tensor}' differs from the reference by up to {first.max_abs:.3g}{place}"

@@ -1,0 +1,111 @@
+"""What validation found, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from math import isfinite
+from typing import Any
+
+SCHEMA = 1
+
+
+class Verdict(StrEnum):
+    """How two models compare."""
+
+    IDENTICAL = "identical"
+    ROUNDING = "rounding"
+    DIFFERENT = "different"
+    UNVERIFIED = "unverified"
+
+
+SEVERITY = (Verdict.IDENTICAL, Verdict.ROUNDING, Verdict.UNVERIFIED, Verdict.DIFFERENT)
+ONNXRUNTIME, EVALUATOR = "onnxruntime", "onnxpad float64 evaluator"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputRow:
+    """One output in one sample at one optimisation level of onnxruntime ('off' or 'on').
+
+    `bound` is the largest difference that rounding may cause, where it was needed; `ratio` is the
+    largest difference divided by the bound of its element. Shapes are None where nothing ran.
+    """
+
+    sample: int
+    output: str
+    level: str
+    shape_before: tuple[int, ...] | None
+    shape_after: tuple[int, ...] | None
+    equal: bool
+    max_abs: float | None
+    bound: float | None = None
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RegionRow:
+    """A part of the models that differs, run on the same inputs in both forms."""
+
+    sample: int
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    tensor: str
+    verdict: Verdict
+    judge: str
+    max_abs: float | None = None
+    ratio: float | None = None
+    where: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDifference:
+    """The first node, in the order of the model, whose result differs by more than rounding."""
+
+    node: str
+    tensor: str
+    max_abs: float | None
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The verdict on two models, or on a model and a reference, and what it rests on."""
+
+    verdict: Verdict
+    reason: str
+    judge: str
+    providers: dict[str, tuple[str, ...]]
+    device: str
+    seed: int | None
+    outputs: tuple[OutputRow, ...] = ()
+    regions: tuple[RegionRow, ...] = ()
+    first_difference: FirstDifference | None = None
+    warnings: tuple[str, ...] = ()
+    input_shapes: tuple[dict[str, tuple[int, ...]], ...] = field(default=())
+
+    @property
+    def ok(self) -> bool:
+        """Whether the models agree: identical, or apart by rounding only."""
+        return self.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING)
+
+    def to_json(self) -> dict[str, Any]:
+        """Numbers, texts, lists and dicts; `schema` says how to read them.
+
+        Differences that are infinite or no number are written as texts.
+        """
+        content = {"schema": SCHEMA, "ok": self.ok, **asdict(self)}
+        plain: dict[str, Any] = _plain(content)
+        return plain
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - walks whatever the report holds
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, StrEnum):
+        return str(value)
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return value

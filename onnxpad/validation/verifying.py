@@ -1,0 +1,203 @@
+"""Both models with optimisations off: equal outputs, or changed parts judged on their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.errors import OnnxpadError
+from onnxpad.graph.comparing import Region, regions
+from onnxpad.runtime import RunFailure
+from onnxpad.validation.agreement import gap, relative_gap, same
+from onnxpad.validation.bench import Bench
+from onnxpad.validation.judging import Case
+from onnxpad.validation.report import EVALUATOR, ONNXRUNTIME, OutputRow, RegionRow, Verdict
+from onnxpad.validation.running import Pair, Ran, captured, failure_text, run_both
+
+Array = NDArray[Any]
+# Tensors of one name that differ by more than this are taken for different tensors.
+GROSS = 2.0**-7
+MERGES = 3
+
+
+@dataclass(eq=False)
+class Verifier:
+    """Judges samples one by one; what it learns about the structure is kept for the next one."""
+
+    bench: Bench
+    pair: Pair
+    apart: frozenset[str] = frozenset()
+    found: list[Region] = field(default_factory=list)
+    settled: bool = False
+
+    def __post_init__(self) -> None:
+        self._locate()
+
+    def _locate(self) -> None:
+        self.found = regions(self.pair.before, self.pair.after, self.apart)
+
+    @property
+    def probes(self) -> tuple[str, ...]:
+        """Tensors to capture: what goes into and comes out of changed regions."""
+        names = {name for region in self.found for name in (*region.inputs, *region.outputs)}
+        inner = names - set(self.pair.before.fed) - set(self.pair.before.outputs)
+        return tuple(sorted(inner))
+
+    def judged(self, ran: Ran) -> SampleFinding:
+        """The verdict on one sample; after one that differs, the others are only compared."""
+        rows = _output_rows(self.pair, ran)
+        if said := failure_text(ran):
+            self.bench.warn(said)
+        if self.settled and not isinstance(ran.before, RunFailure):
+            equal = all(row.equal for row in rows)
+            return SampleFinding(rows, [], Verdict.IDENTICAL if equal else Verdict.DIFFERENT, "")
+        if isinstance(ran.after, RunFailure) and not isinstance(ran.before, RunFailure):
+            return SampleFinding(rows, [], Verdict.DIFFERENT, failure_text(ran))
+        judged = self._regions(ran)
+        first = judged
+        for _ in range(MERGES):
+            names = self._misnamed(ran, judged)
+            if not names:
+                break
+            self.apart |= names
+            self._locate()
+            ran = run_both(self.bench, self.pair, ran.index, ran.feeds, self.probes)
+            judged = self._regions(ran)
+        finding = self._concluded(ran, rows, judged, first)
+        self.settled = finding.verdict is Verdict.DIFFERENT
+        return finding
+
+    def _regions(self, ran: Ran) -> list[RegionRow]:
+        try:
+            values = captured(self.bench, self.pair, ran)
+        except OnnxpadError as reason:
+            why = f"{failure_text(ran)}; {reason}"
+            return [RegionRow(ran.index, (), (), "", Verdict.UNVERIFIED, ONNXRUNTIME, reason=why)]
+        judged = []
+        for region in self.found:
+            feeds = {name: values[name] for name in region.inputs}
+            case = Case(self.bench, self.pair.both(), region, feeds)
+            if self._agrees(ran, region):
+                case.check_text({name: values[name] for name in region.outputs})
+            else:
+                self.bench.progress(f"sample {ran.index}: {', '.join(region.outputs)}")
+                judged.append(case.judged(ran.index))
+        return judged
+
+    def _agrees(self, ran: Ran, region: Region) -> bool:
+        """Whether the whole runs already show equal inputs and outputs of the region."""
+        before, after = ran.before, ran.after
+        if isinstance(before, RunFailure) or isinstance(after, RunFailure):
+            return False
+        names = (*region.inputs, *region.outputs)
+        return all(
+            name in ran.feeds or (name in before and same(before[name], after[name]))
+            for name in names
+        )
+
+    def _misnamed(self, ran: Ran, judged: list[RegionRow]) -> frozenset[str]:
+        """Inner tensors of failing regions that may carry one name and two meanings."""
+        before, after = ran.before, ran.after
+        if isinstance(before, RunFailure) or isinstance(after, RunFailure):
+            return frozenset()
+        bad = {r.tensor for r in judged if r.verdict in (Verdict.DIFFERENT, Verdict.UNVERIFIED)}
+        outputs = {
+            name for region in self.found if bad & set(region.outputs) for name in region.outputs
+        }
+        inner = outputs - set(self.pair.before.outputs)
+        return frozenset(n for n in inner if relative_gap(before[n], after[n]) > GROSS)
+
+    def _concluded(
+        self, ran: Ran, rows: list[OutputRow], judged: list[RegionRow], first: list[RegionRow]
+    ) -> SampleFinding:
+        verdicts = {row.verdict for row in judged}
+        equal = bool(rows) and all(row.equal for row in rows)
+        hidden = next((row for row in first if row.verdict is Verdict.DIFFERENT), None)
+        if equal:
+            return self._equal(ran, rows, judged, hidden)
+        if Verdict.DIFFERENT in verdicts:
+            return SampleFinding(rows, [*first], Verdict.DIFFERENT, "")
+        if Verdict.UNVERIFIED in verdicts:
+            why = next(row.reason for row in judged if row.verdict is Verdict.UNVERIFIED)
+            return SampleFinding(rows, judged, Verdict.UNVERIFIED, why)
+        if Verdict.ROUNDING in verdicts:
+            return SampleFinding(rows, judged, Verdict.ROUNDING, "")
+        if any(row.judge == EVALUATOR for row in judged):
+            return SampleFinding(rows, judged, Verdict.IDENTICAL, "")
+        if not self.found and isinstance(ran.after, RunFailure):
+            why = "no node differs; onnxruntime runs neither model"
+            return SampleFinding(rows, judged, Verdict.IDENTICAL, why)
+        return self._unexplained(ran, rows, judged)
+
+    def _equal(
+        self, ran: Ran, rows: list[OutputRow], judged: list[RegionRow], hidden: RegionRow | None
+    ) -> SampleFinding:
+        if hidden is None:
+            return SampleFinding(rows, judged, Verdict.IDENTICAL, "")
+        said = f"the outputs are equal, but '{hidden.tensor}' inside is not ({hidden.where})"
+        assert not isinstance(ran.before, RunFailure)  # noqa: S101 - rows are equal
+        if any(_tells(ran.before[name]) for name in self.pair.before.outputs):
+            self.bench.warn(said)
+            return SampleFinding(rows, judged, Verdict.IDENTICAL, "")
+        return SampleFinding(rows, judged, Verdict.UNVERIFIED, f"{said}, and the outputs hide it")
+
+    def _unexplained(
+        self, ran: Ran, rows: list[OutputRow], judged: list[RegionRow]
+    ) -> SampleFinding:
+        again = self.bench.run(self.pair.before, ran.feeds, self.probes)
+        assert not isinstance(ran.before, RunFailure)  # noqa: S101 - it ran before
+        if isinstance(again, RunFailure) or not all(
+            same(ran.before[name], again[name]) for name in self.pair.before.outputs
+        ):
+            why = (
+                "the first model gives other outputs when it is run again: it is not deterministic"
+            )
+            return SampleFinding(rows, judged, Verdict.UNVERIFIED, why)
+        why = "outputs differ although no changed node does"
+        return SampleFinding(rows, judged, Verdict.DIFFERENT, why)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFinding:
+    """What one sample showed."""
+
+    outputs: list[OutputRow]
+    regions: list[RegionRow]
+    verdict: Verdict
+    reason: str
+
+
+def _tells(value: Array) -> bool:
+    """Whether a float output takes more than one value, so that equality says something."""
+    if value.dtype.kind in "iubOSU" or value.size == 0:
+        return False
+    return len(np.unique(value[np.isfinite(value)][:4096])) > 1
+
+
+def _output_rows(pair: Pair, ran: Ran) -> list[OutputRow]:
+    return [
+        output_row(ran.index, name, "off", _item(ran.before, name), _item(ran.after, name))
+        for name in pair.before.outputs
+    ]
+
+
+def output_row(
+    sample: int, name: str, level: str, before: Array | None, after: Array | None
+) -> OutputRow:
+    """One line of the report for an output of both models (None: did not run)."""
+    shapes = [None if value is None else tuple(value.shape) for value in (before, after)]
+    if before is None or after is None:
+        return OutputRow(sample, name, level, shapes[0], shapes[1], equal=False, max_abs=None)
+    found = gap(before, after)
+    equal = same(before, after)
+    return OutputRow(
+        sample, name, level, shapes[0], shapes[1], equal, found.max_abs, None, found.where
+    )
+
+
+def _item(result: Mapping[str, Array] | RunFailure, name: str) -> Array | None:
+    return None if isinstance(result, RunFailure) else result[name]

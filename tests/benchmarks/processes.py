@@ -1,0 +1,54 @@
+"""CPU time and peak memory of child processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU seconds (user and system) and peak memory in MB."""
+
+    cpu: float
+    peak_mb: float
+
+
+def whole_process(arguments: Sequence[str], *, may_fail: bool = False) -> Cost:
+    """Run this Python with `arguments`; a child that prints its own cost is believed."""
+    child = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if may_fail else None,
+    )
+    output = child.stdout.read() if child.stdout else b""
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode and not may_fail:
+        raise RuntimeError(f"{arguments[:2]} failed with exit code {child.returncode}")
+    if b'"cpu"' in output and b"tests.benchmarks.timed" in " ".join(arguments).encode():
+        return Cost(**json.loads(output.splitlines()[-1]))
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def interleaved(
+    ours: Callable[[], Cost], theirs: Callable[[], Cost], runs: int
+) -> tuple[Cost, Cost]:
+    """Medians of both sides, run in turn after one warm-up each."""
+    ours(), theirs()
+    pairs = [(ours(), theirs()) for _ in range(runs)]
+    return median([one for one, _ in pairs]), median([other for _, other in pairs])
+
+
+def median(costs: Sequence[Cost]) -> Cost:
+    """The run in the middle by CPU time."""
+    return sorted(costs, key=lambda cost: cost.cpu)[len(costs) // 2]
