@@ -29,6 +29,7 @@ from onnxpad.graph.shape_rules import MICROSOFT_RULES, RULES
 from onnxpad.graph.types import UNKNOWN, Dimensions, Type
 from onnxpad.ops import MICROSOFT, Kind, Operator, operator
 
+MAX_DEPTH = 200
 Declared = Mapping[str, Mapping[str, Type]]
 
 
@@ -120,9 +121,9 @@ class _Reader:
             types[name] = tensor_type(tensor)
 
     def _walk(self, context: Context) -> None:
-        if len(self._open) > 200 or any(scope is context.scope for scope in self._open):
+        if len(self._open) > MAX_DEPTH:
             where = context.scope.label or "the model"
-            raise ModelError(f"{where}: functions or bodies are nested without end or too deeply")
+            raise ModelError(f"{where}: bodies and functions are nested over {MAX_DEPTH} deep")
         self.contexts.append(context)
         self._open.append(context.scope)
         types = context.types
@@ -170,6 +171,8 @@ class _Reader:
         proto = function.proto
         if not isinstance(proto, FunctionProto):
             return ()
+        if any(scope is function for scope in self._open):
+            raise ModelError(f"function '{function.label}' calls itself, which ONNX does not allow")
         for default in proto.attribute_proto:
             bindings.setdefault(default.name, default)
         inputs = tuple(context.type_of(name) for name in node.inputs)
