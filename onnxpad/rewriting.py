@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from onnxpad.errors import RequestError
 from onnxpad.graph.chain_reading import Preference
 from onnxpad.graph.edits import (
     Edit,
@@ -16,7 +14,7 @@ from onnxpad.graph.edits import (
 )
 from onnxpad.graph.files import Source, save, write_unchanged
 from onnxpad.graph.models import Model, ModelLike, open_model
-from onnxpad.graph.ordering import Address
+from onnxpad.graph.selecting import selection
 from onnxpad.graph.session import Session
 from onnxpad.passes import find_pass
 from onnxpad.pipeline import Change, Outcome, Refusal, run
@@ -107,19 +105,6 @@ def rewrite(
         apply_script(opened.surgeon, session.script)
         result = opened.surgeon
     return _report(result, rules, outcome, session, dims, opened.source)
-
-
-def selection(session: Session, nodes: str | Sequence[str] | None) -> Callable[[Address], bool]:
-    """Whether a node matches one of the globs; RequestError for a glob that matches none."""
-    globs = [nodes] if isinstance(nodes, str) else list(nodes or ())
-    labels = [site.address.label for site in session.sites()] if globs else []
-    for glob in globs:
-        if not any(fnmatchcase(label, glob) for label in labels):
-            shown = ", ".join(labels[:8]) + (" ..." if len(labels) > 8 else "")
-            raise RequestError(f"no padded node matches '{glob}'; there are: {shown or 'none'}")
-    if not globs:
-        return lambda _: True
-    return lambda address: any(fnmatchcase(address.label, glob) for glob in globs)
 
 
 def _report(

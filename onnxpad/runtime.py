@@ -77,7 +77,7 @@ class Session:
             values = self._opened.run(wanted, dict(feeds))
         except self._errors as error:
             return RunFailure("run", _first_line(error))
-        return {name: np.asarray(value) for name, value in zip(wanted, values, strict=True)}
+        return {name: _array(value) for name, value in zip(wanted, values, strict=True)}
 
     def end_profiling(self) -> Path:
         """Close the profile that `Settings.profile` asked for; its file."""
@@ -160,6 +160,15 @@ def placement(
         for event in rows
         if "provider" in event.get("args", {})
     }
+
+
+def _array(value: object) -> Array:
+    """A tensor as it is; a sequence of tensors as an array of objects."""
+    if not isinstance(value, list):
+        return np.asarray(value)
+    items = np.empty(len(value), dtype=object)
+    items[:] = value
+    return items
 
 
 def _require_cuda() -> None:

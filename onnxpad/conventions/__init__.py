@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pkgutil
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
@@ -12,59 +13,181 @@ from onnxpad.chain import AutoPad, Chain, Pads
 from onnxpad.errors import InternalError
 from onnxpad.geometry.axis import Axis, output_size
 from onnxpad.geometry.same import same_pads
-from onnxpad.geometry.size import Size, ceil_divide, plus
-from onnxpad.geometry.transposed import same_crop
 from onnxpad.ops import Kind
 
 ANY = "any"
 
 
 class Placement(StrEnum):
-    """On which side of an axis the padding stands."""
+    """How many cells stand on which side of an axis."""
 
     ODD_CELL_LAST = "SAME, the odd cell at the end"
     ODD_CELL_FIRST = "SAME, the odd cell at the begin"
-    BOTH_ALIKE = "both sides alike"
+    UNSTRIDED_SAME = "SAME of convolutions with stride 1, the odd cell at the end"
+    BOTH_ALIKE = "as many cells at both sides"
 
 
 class Rounding(StrEnum):
     """How many windows a pool has where they do not end at the border."""
 
     DOWN = "down"
-    UP = "up, without windows that start in the end padding"
-    UP_ALL = "up, with all windows"
+    UP = "up, but no window starts in the end padding"
+    UP_ALL = "up"
 
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """What a framework can write, per axis.
+    """What a framework can write; every framework can also leave padding out.
 
-    `roundings` is what its pools do with and without padding; `counts` whether its averages may
-    count padded cells. `widest` bounds a pool's pad in parts of the dilated kernel. `dilates`
-    says whether its pools have dilations, `grows` whether a transposed convolution has
-    output_padding.
+    `padded` and `unpadded` say how its pools round with and without padding, `counts` whether
+    its averages may count padded cells. `half_a_window` says that its pools take no wider pads,
+    `grows` that its transposed convolutions have output_padding. `name` and `text` come from
+    the file.
     """
 
-    name: str
-    text: str
     placements: tuple[Placement, ...]
     padded: frozenset[Rounding]
     unpadded: frozenset[Rounding]
     counts: frozenset[bool]
     source: str
-    widest: float = 1.0
-    dilates: bool = True
+    half_a_window: bool = False
     grows: bool = True
+    name: str = ""
+    text: str = ""
 
 
 @cache
 def all_conventions() -> dict[str, Convention]:
     """Every convention by its name, which is its file's with dashes."""
-    found = {}
-    for file in sorted(module.name for module in pkgutil.iter_modules(__path__)):
-        module = import_module(f"{__name__}.{file}")
-        try:
-            facts = {name.lower(): getattr(module, name) for name in module.FACTS}
-        except AttributeError as error:
-            raise InternalError(f"convention file '{file}.py' lacks {error.name}") from error
-    return found
+    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
+    return {found.name: found for found in map(_load, names)}
+
+
+def fits(chain: Chain, pads: Pads | None) -> tuple[str, ...]:
+    """Names of the conventions that can write what the operator computes; ('any',) for all.
+
+    `pads` are its effective pads, None where they depend on a size that is not known. Two ways
+    of padding are the same if their windows are, for every size that the model allows; cells
+    that no window reads do not matter. A Pad node in front is not looked at.
+    """
+    if chain.op.kind in (Kind.PAD, Kind.OTHER) or chain.trouble:
+        return ()
+    conventions = all_conventions()
+    found = tuple(name for name, item in conventions.items() if _fits(item, chain, pads))
+    return (ANY,) if len(found) == len(conventions) else found
+
+
+def _load(file: str) -> Convention:
+    module = import_module(f"{__name__}.{file}")
+    found = getattr(module, "CONVENTION", None)
+    if not isinstance(found, Convention):
+        raise InternalError(f"convention file '{file}.py' lacks CONVENTION")
+    text = " ".join((module.__doc__ or "").split())
+    return replace(found, name=file.replace("_", "-"), text=text)
+
+
+def _fits(convention: Convention, chain: Chain, pads: Pads | None) -> bool:
+    if pads is None:
+        wanted = {AutoPad.SAME_UPPER: Placement.ODD_CELL_LAST}
+        wanted[AutoPad.SAME_LOWER] = Placement.ODD_CELL_FIRST
+        written = chain.padding if isinstance(chain.padding, AutoPad) else AutoPad.VALID
+        placed = wanted.get(written) in convention.placements
+        return placed and _counts(convention, chain, padded=True)
+    if chain.op.kind is Kind.TRANSPOSED:
+        return _crops(convention, chain, pads)
+    padded = any(pads.flat)
+    if not _counts(convention, chain, padded=padded):
+        return False
+    roundings = frozenset({Rounding.DOWN})
+    if chain.op.is_pool:
+        roundings = convention.padded if padded else convention.unpadded
+    return any(
+        _same_windows(chain, pads, other, rounding)
+        for other in _candidates(convention, chain, pads)
+        for rounding in roundings
+    )
+
+
+def _counts(convention: Convention, chain: Chain, *, padded: bool) -> bool:
+    averages = padded and chain.op.kind is Kind.AVERAGE
+    return not averages or chain.counts_padding in convention.counts
+
+
+def _candidates(convention: Convention, chain: Chain, pads: Pads) -> Iterator[Pads]:
+    yield Pads.zero(chain.rank)
+    for placement in convention.placements:
+        match placement:
+            case Placement.BOTH_ALIKE:
+                spans = [axis.span // 2 for axis in chain.axes]
+                narrow = all(pad <= half for pad, half in zip(pads.begins, spans, strict=True))
+                if narrow or not (chain.op.is_pool and convention.half_a_window):
+                    yield Pads(pads.begins, pads.begins)
+            case Placement.UNSTRIDED_SAME:
+                if not chain.op.is_pool and all(axis.stride == 1 for axis in chain.axes):
+                    yield from _same(chain, lower=False)
+            case _:
+                yield from _same(chain, lower=placement is Placement.ODD_CELL_FIRST)
+
+
+def _same(chain: Chain, *, lower: bool) -> Iterator[Pads]:
+    pairs = [pair for axis in chain.axes if (pair := same_pads(axis, lower=lower)) is not None]
+    if len(pairs) == chain.rank:
+        yield Pads(tuple(begin for begin, _ in pairs), tuple(end for _, end in pairs))
+
+
+def _same_windows(chain: Chain, pads: Pads, other: Pads, rounding: Rounding) -> bool:
+    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    own = Rounding.UP if chain.ceil_mode and not same else Rounding.DOWN
+    if pads == other and own is rounding:
+        return True
+    if pads.begins != other.begins:
+        return False
+    for index, axis in enumerate(chain.axes):
+        found = _windows(axis, pads.begins[index], pads.ends[index], own)
+        if found is None:
+            return False
+        if found != _windows(axis, other.begins[index], other.ends[index], rounding):
+            return False
+    return True
+
+
+def _windows(axis: Axis, begin: int, end: int, rounding: Rounding) -> int | None:
+    if rounding is Rounding.UP_ALL:
+        known = isinstance(axis.size, int)
+        return -(-(axis.size + begin + end - axis.span) // axis.stride) + 1 if known else None
+    found = output_size(axis, begin, end, ceil_mode=rounding is Rounding.UP)
+    return found if isinstance(found, int) else None
+
+
+def _crops(convention: Convention, chain: Chain, pads: Pads) -> bool:
+    """Whether a transposed convolution crops like the gradient of this framework's convolution."""
+    extra = chain.output_padding or (0,) * chain.rank
+    if any(extra) and not convention.grows:
+        return False
+    if not any(pads.flat):
+        return True
+    sides = list(zip(chain.axes, pads.begins, pads.ends, extra, strict=True))
+    for placement in convention.placements:
+        match placement:
+            case Placement.BOTH_ALIKE:
+                found = pads.begins == pads.ends
+            case Placement.UNSTRIDED_SAME:
+                found = False
+            case _:
+                lower = placement is Placement.ODD_CELL_FIRST
+                found = all(_gives_back(*side, lower=lower) for side in sides)
+        if found:
+            return True
+    return False
+
+
+def _gives_back(axis: Axis, begin: int, end: int, extra: int, *, lower: bool) -> bool:
+    """Whether SAME over the output has as many windows as the input has cells, and this crop.
+
+    ONNX adds output_padding before it halves the crop (ConvTranspose-11), TensorFlow halves what
+    the full output has more than the wanted one (Keras backend_utils.py:271-297).
+    """
+    total = begin + end if lower else begin + end - extra
+    size = axis.span + (extra if lower else 0)
+    small = max(0, total) // 2
+    return begin == (total - small if lower else small) and 0 < size - total <= axis.stride

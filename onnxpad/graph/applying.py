@@ -113,7 +113,9 @@ class ProtoApplier:
         return scope.next_key - 1
 
     def _place(self, scope: Scope, before: int, node: Node) -> None:
-        self._nodes.setdefault(scope.id, {n.key: n for n in scope.ordered()})[node.key] = node
+        if scope.id not in self._nodes:
+            self._nodes[scope.id] = {other.key: other for other in scope.ordered()}
+        self._nodes[scope.id][node.key] = node
         anchor = self._anchors.get((scope.id, before), before)
         row = scope.before.setdefault(anchor, [])
         places = [index for index, other in enumerate(row) if other.key == before]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,6 +18,14 @@ class Unbound:
 
 Value: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...] | Unbound
 Bindings: TypeAlias = Mapping[str, AttributeProto]
+
+_READERS: dict[int, Callable[[AttributeProto], Value]] = {
+    AttributeProto.INTS: lambda attribute: tuple(attribute.ints),
+    AttributeProto.INT: lambda attribute: attribute.i,
+    AttributeProto.STRING: lambda attribute: attribute.s.decode("utf-8", "replace"),
+    AttributeProto.FLOAT: lambda attribute: attribute.f,
+    AttributeProto.FLOATS: lambda attribute: tuple(attribute.floats),
+}
 
 
 def read_attributes(node: NodeProto, bindings: Bindings | None = None) -> dict[str, Value]:
@@ -38,16 +46,5 @@ def attribute_value(attribute: AttributeProto, bindings: Bindings | None) -> Val
     if attribute.ref_attr_name:
         bound = (bindings or {}).get(attribute.ref_attr_name)
         return Unbound(attribute.ref_attr_name) if bound is None else attribute_value(bound, None)
-    match attribute.type:
-        case AttributeProto.INTS:
-            return tuple(attribute.ints)
-        case AttributeProto.INT:
-            return attribute.i
-        case AttributeProto.STRING:
-            return attribute.s.decode("utf-8", "replace")
-        case AttributeProto.FLOAT:
-            return attribute.f
-        case AttributeProto.FLOATS:
-            return tuple(attribute.floats)
-        case _:
-            return None
+    read = _READERS.get(attribute.type)
+    return None if read is None else read(attribute)

@@ -60,17 +60,16 @@ def emit(context: Context, node: Node, before: Chain, after: Chain, names: Names
 
 
 def _padding_edits(node: Node, place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
-    written = {attribute.name for attribute in node.proto.attribute}
     match after.padding:
         case Pads() as pads:
             settled = before.ambiguous and not after.ambiguous
-            if "auto_pad" in written and (isinstance(before.padding, AutoPad) or settled):
+            if isinstance(before.padding, AutoPad) or settled:
                 yield RemoveAttribute(place, "auto_pad")
             if pads != before.padding:
                 yield SetAttribute(place, "pads", pads.flat)
         case AutoPad() as mode:
             if mode != before.padding:
-                if "pads" in written:
+                if any(attribute.name == "pads" for attribute in node.proto.attribute):
                     yield RemoveAttribute(place, "pads")
                 yield SetAttribute(place, "auto_pad", str(mode))
         case other:

@@ -124,8 +124,12 @@ class Network:
 
     def reads(self, indices: Iterable[int], values: Mapping[str, Array]) -> dict[str, Array]:
         """Those of `values` that the nodes at `indices` read."""
-        names = {name for index in indices for name in free_names(self.nodes[index])}
+        names = self.names_read(indices)
         return {name: value for name, value in values.items() if name in names}
+
+    def names_read(self, indices: Iterable[int]) -> set[str]:
+        """Tensors that the nodes at `indices` read, in their bodies too."""
+        return {name for index in indices for name in free_names(self.nodes[index])}
 
     def operation(self, index: int) -> Operation:
         """A node as plain values."""

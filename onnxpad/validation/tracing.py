@@ -104,7 +104,7 @@ def _run_alone(
     known: Traces,
     arithmetic: Arithmetic | None,
 ) -> list[Traced]:
-    feeds = {name: known[name] for name in operation.inputs if name in known}
+    feeds = {name: known[name] for name in network.names_read([operation.index]) & known.keys()}
     stored = {name: traced.stored() for name, traced in feeds.items()}
     errors = {name: _with_storing(traced) for name, traced in feeds.items()}
     outputs = [name for name in operation.outputs if name]
