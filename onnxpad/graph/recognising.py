@@ -96,8 +96,6 @@ def _layout(data: bytes) -> Layout | None:
         else:
             return None
         fields.add(number)
-    if not fields & _REQUIRED.keys():
-        return None
     return Layout(frozenset(fields), position - size)
 
 
