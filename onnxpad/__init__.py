@@ -1,0 +1,74 @@
+"""Inspect, rewrite and validate padding in ONNX models, exactly.
+
+Names are loaded when they are first used: `import onnxpad` loads neither onnx nor numpy.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from onnxpad.errors import (
+        InternalError,
+        ModelError,
+        OnnxpadError,
+        RequestError,
+        RuntimeUnavailable,
+    )
+    from onnxpad.explaining import Explanation, explain
+    from onnxpad.graph.files import load, save
+    from onnxpad.inspection import Inspection, PaddedNode, inspect
+    from onnxpad.rewriting import Rewriting, rewrite
+    from onnxpad.validation import Validation, Verdict, validate
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Explanation",
+    "Inspection",
+    "InternalError",
+    "ModelError",
+    "OnnxpadError",
+    "PaddedNode",
+    "RequestError",
+    "Rewriting",
+    "RuntimeUnavailable",
+    "Validation",
+    "Verdict",
+    "__version__",
+    "explain",
+    "inspect",
+    "load",
+    "rewrite",
+    "save",
+    "validate",
+]
+
+_HOMES = {
+    "onnxpad.errors": (
+        "InternalError",
+        "ModelError",
+        "OnnxpadError",
+        "RequestError",
+        "RuntimeUnavailable",
+    ),
+    "onnxpad.explaining": ("Explanation", "explain"),
+    "onnxpad.graph.files": ("load", "save"),
+    "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
+    "onnxpad.rewriting": ("Rewriting", "rewrite"),
+    "onnxpad.validation": ("Validation", "Verdict", "validate"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its module (PEP 562)."""
+    from importlib import import_module  # keeps the namespace free of it
+
+    for home, names in _HOMES.items():
+        if name in names:
+            found: object = getattr(import_module(home), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module 'onnxpad' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

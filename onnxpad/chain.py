@@ -110,13 +110,15 @@ def lowest(dtype: str) -> tuple[float | int, ...]:
 class PadStep:
     """A Pad node in front of the operator, over all axes of its input.
 
-    `unclear` says why its pads, mode or place cannot be used.
+    `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
+    asks for and that the model does not have yet.
     """
 
     pads: Pads
     fill: Fill
     mode: str = "constant"
     unclear: str = ""
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)

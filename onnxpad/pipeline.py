@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from onnxpad.chain import Chain, Skip
+from onnxpad.chain import Chain, Constant, Skip
 from onnxpad.errors import InternalError
 from onnxpad.forms import forms_of
 from onnxpad.graph.edits import (
@@ -14,6 +14,7 @@ from onnxpad.graph.edits import (
 from onnxpad.graph.ordering import Address
 from onnxpad.graph.session import Session
 from onnxpad.graph.survey import Site
+from onnxpad.graph.types import Type
 from onnxpad.passes import Pass
 
 MAX_ROUNDS = 100
@@ -33,13 +34,18 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """One node that a pass left as it was although it might have matched."""
+    """One node that a pass left as it was although it might have matched.
+
+    `tensor` is its input, of type `source`.
+    """
 
     rule: str
     node: Address
     op: str
     chain: Chain
     skip: Skip
+    tensor: str
+    source: Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +115,17 @@ def _decide(session: Session, rule: Pass, site: Site) -> Change | Refusal | Clon
             "the function is called in ways that need different padding, and its calls cannot "
             "be told apart"
         )
-        return Refusal(rule.name, site.address, site.op, site.chain, skip)
+        return _refusal(rule, site, skip)
     first = results[0]
     if isinstance(first, Skip):
-        return None if first.moot else Refusal(rule.name, site.address, site.op, site.chain, first)
+        return None if first.moot else _refusal(rule, site, first)
     edits = tuple(session.change(site, first))
     return Change(rule.name, site.address, site.op, site.chain, first, edits)
+
+
+def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
+    tensor = site.node.inputs[0] if site.node.inputs else ""
+    return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
 
 
 def _groups(results: Sequence[Chain | Skip]) -> list[int]:
@@ -131,7 +142,10 @@ def _groups(results: Sequence[Chain | Skip]) -> list[int]:
 
 def _written(chain: Chain) -> tuple[object, ...]:
     """What of a chain ends up in the file: sizes do not."""
-    dtype = chain.dtype if chain.pad else ""
+    spelled = (
+        chain.pad is not None and isinstance(chain.pad.fill, Constant) and chain.pad.fill.value
+    )
+    dtype = chain.dtype if spelled else ""
     return (chain.padding, chain.ceil_mode, chain.counts_padding, chain.pad, dtype)
 
 

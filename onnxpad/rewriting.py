@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from onnxpad.geometry.size import show
 from onnxpad.graph.chain_reading import Preference
 from onnxpad.graph.edits import (
     Edit,
     edit_record,
 )
 from onnxpad.graph.files import Source, save, write_unchanged
-from onnxpad.graph.models import Model, ModelLike, open_model
+from onnxpad.graph.models import Model, ModelLike, open_model, proto_of
 from onnxpad.graph.selecting import selection
 from onnxpad.graph.session import Session
 from onnxpad.passes import find_pass
@@ -57,7 +58,7 @@ class Rewriting:
         if not self.changed and self.source is not None:
             write_unchanged(self.source, path)
         else:
-            save(self.model, path, source=self.source)
+            save(proto_of(self.model), path, source=self.source)
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -142,6 +143,17 @@ def _skip_record(refusal: Refusal) -> dict[str, Any]:
         "node": refusal.node.label,
         "scope": refusal.node.scope,
         "op": refusal.op,
+        "input": refusal.tensor,
+        "input_shape": _sizes(refusal),
         "reason": refusal.skip.reason,
         "try": list(refusal.skip.hints),
     }
+
+
+def _sizes(refusal: Refusal) -> list[int | str | None] | None:
+    if refusal.source.dims is None:
+        return None
+    return [
+        size if size is None or isinstance(size, int) else show(size)
+        for size in refusal.source.dims
+    ]

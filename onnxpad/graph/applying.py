@@ -89,6 +89,7 @@ class ProtoApplier:
 
     def _new_constant(self, edit: NewConstant) -> None:
         scope = self._document.scopes[edit.before.scope]
+        scope.next_key = max(scope.next_key, edit.key + 1)
         tensor = constant_proto(edit)
         if not edit.as_node and isinstance(scope.proto, GraphProto):
             scope.proto.initializer.append(tensor)
@@ -96,7 +97,7 @@ class ProtoApplier:
             return
         tensor.ClearField("name")
         proto = helper.make_node("Constant", [], [edit.name], value=tensor)
-        self._place(scope, edit.before.key, Node(self._new_key(scope), proto))
+        self._place(scope, edit.before.key, Node(edit.key, proto))
 
     def _insert(self, edit: InsertNode) -> None:
         scope = self._document.scopes[edit.before.scope]
@@ -107,10 +108,6 @@ class ProtoApplier:
             _set_attribute(proto, name, value)
         scope.next_key = max(scope.next_key, edit.key + 1)
         self._place(scope, edit.before.key, Node(edit.key, proto))
-
-    def _new_key(self, scope: Scope) -> int:
-        scope.next_key += 1
-        return scope.next_key - 1
 
     def _place(self, scope: Scope, before: int, node: Node) -> None:
         if scope.id not in self._nodes:

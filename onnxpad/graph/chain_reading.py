@@ -18,10 +18,10 @@ from onnxpad.chain import (
     TensorValue,
     Unclear,
 )
-from onnxpad.errors import ModelError
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
 from onnxpad.graph.attributes import Unbound, Value
+from onnxpad.graph.checking import LISTS, check_lengths
 from onnxpad.graph.context import Context
 from onnxpad.graph.ordering import Node
 from onnxpad.graph.pad_reading import constant_integers, read_pad
@@ -30,8 +30,7 @@ from onnxpad.ops import Kind, Operator, operator
 
 Preference: TypeAlias = Literal["auto_pad", "pads"] | None
 _READ = {"auto_pad", "ceil_mode", "count_include_pad", "channels_last"}
-_LISTS = ("pads", "strides", "dilations", "kernel_shape", "output_padding", "output_shape")
-_READ |= set(_LISTS)
+_READ |= set(LISTS)
 
 
 class ChainReader:
@@ -105,35 +104,6 @@ class ChainReader:
             ambiguous=_says_both(attributes) and trouble is None,
             trouble=trouble,
         )
-
-
-def check_lengths(node: Node, attributes: Mapping[str, Value], rank: int, source: Type) -> None:
-    """ModelError where list attributes do not fit the number of spatial axes."""
-    for name in _LISTS:
-        value = attributes.get(name)
-        if value is None or value == ():
-            continue
-        wanted = 2 * rank if name == "pads" else rank
-        allowed = {wanted, rank + 2} if name == "output_shape" else {wanted}
-        if not isinstance(value, tuple) or len(value) not in allowed:
-            found = list(value) if isinstance(value, tuple) else value
-            raise ModelError(
-                f"{describe(node)}: {name} is {found}, {wanted} numbers were expected "
-                f"for {rank} spatial axes"
-            )
-        if name not in ("pads", "output_padding", "output_shape") and min(value) < 1:
-            raise ModelError(f"{describe(node)}: {name} is {list(value)}, all must be at least 1")
-    if source.dims is not None and len(source.dims) != rank + 2:
-        raise ModelError(
-            f"{describe(node)}: its kernel has {rank} axes, its input {len(source.dims)} axes "
-            f"in all; {rank + 2} were expected"
-        )
-
-
-def describe(node: Node) -> str:
-    """Operator and name of a node, its first output where it has no name."""
-    name = node.name or (node.outputs[0] if node.outputs else "")
-    return f"{node.op_type} '{name}'"
 
 
 def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:

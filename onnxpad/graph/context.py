@@ -116,6 +116,6 @@ def _array(found: TensorProto | AttributeProto, folder: Path | None) -> np.ndarr
     for size in found.dims:
         count *= size
     external = found.data_location == TensorProto.EXTERNAL
-    if count > MAX_CONSTANT or (external and folder is None):
+    if count > MAX_CONSTANT or (external and (folder is None or not found.external_data)):
         return None
     return numpy_helper.to_array(found, str(folder or ""))

@@ -13,6 +13,7 @@ from onnx import (
     ModelProto,
     NodeProto,
     OperatorSetIdProto,
+    SparseTensorProto,
     TensorProto,
 )
 
@@ -146,10 +147,18 @@ def _graph_scope(
 ) -> Scope:
     scope = Scope(id_, label, graph, parent, opset)
     scope.initializers = {tensor.name: tensor for tensor in graph.initializer}
-    scope.initializers |= {t.values.name: t.values for t in graph.sparse_initializer}
+    scope.initializers |= {t.values.name: _header(t) for t in graph.sparse_initializer}
     scope.inputs = tuple(value.name for value in graph.input)
     scope.outputs = frozenset(value.name for value in graph.output)
     return _fill(scope, graph.node, scopes)
+
+
+def _header(sparse: SparseTensorProto) -> TensorProto:
+    """Type of a sparse initializer; its values are not read."""
+    header = TensorProto(name=sparse.values.name, data_type=sparse.values.data_type)
+    header.dims.extend(sparse.dims)
+    header.data_location = TensorProto.EXTERNAL
+    return header
 
 
 def _function_scope(proto: FunctionProto, opset: int, scopes: dict[str, Scope]) -> Scope:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.graph.ordering import Address
@@ -33,7 +34,10 @@ class SetInput(NamedTuple):
 
 
 class NewConstant(NamedTuple):
-    """A constant tensor; `as_node` writes a Constant in front of `before`, not an initializer."""
+    """A constant tensor.
+
+    `as_node` writes a Constant node with `key` in front of `before`, not an initializer.
+    """
 
     before: Address
     name: str
@@ -41,6 +45,7 @@ class NewConstant(NamedTuple):
     dims: tuple[int, ...]
     values: tuple[int | float, ...]
     as_node: bool
+    key: int
 
 
 class InsertNode(NamedTuple):
@@ -81,13 +86,15 @@ Edit: TypeAlias = (
 
 
 def edit_record(edit: Edit) -> dict[str, Any]:
-    """An edit as plain JSON data; `edit` names its kind."""
+    """An edit as plain JSON data; `edit` names its kind. Infinities are texts: JSON has none."""
     record: dict[str, Any] = {"edit": type(edit).__name__} | edit._asdict()
     for name, value in record.items():
         if isinstance(value, Address):
             record[name] = value._asdict()
         elif name == "calls":
             record[name] = [call._asdict() for call in value]
+        elif name == "values":
+            record[name] = [number if isfinite(number) else str(number) for number in value]
     return record
 
 
@@ -100,7 +107,7 @@ def describe_edit(edit: Edit) -> str:
             return f"{node.label}: remove {name}"
         case SetInput(node, position, tensor):
             return f"{node.label}: input {position} reads '{tensor}'"
-        case NewConstant(before, name, dtype, _, values, _):
+        case NewConstant(before, name, dtype, _, values, _, _):
             return f"{before.label}: new constant '{name}' = {dtype} {list(values)}"
         case InsertNode(before, _, op_type, name, inputs, outputs, attributes):
             shown = "".join(f" {key}={_text(value)}" for key, value in attributes)

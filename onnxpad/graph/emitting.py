@@ -54,7 +54,7 @@ def emit(context: Context, node: Node, before: Chain, after: Chain, names: Names
         edits.append(SetAttribute(place, "count_include_pad", 1))
     if after.pad is None and before.pad is not None:
         edits += _bypass(scope, node, place)
-    elif after.pad is not None and after.pad != before.pad:
+    elif after.pad is not None and after.pad.is_new:
         edits += _new_pad(context, node, place, after, after.pad, names)
     return edits
 
@@ -89,8 +89,7 @@ def _new_pad(
     stem = _stem(node)
     name = names.new(stem)
     output = names.new(f"{stem}_output")
-    key = scope.next_key
-    scope.next_key += 1
+    key = _next_key(scope)
     if chain.opset < _PADS_ARE_INPUTS:
         if not isinstance(step.fill, Constant):
             raise InternalError(f"{place.label}: Pad of opset {chain.opset} takes no tensor value")
@@ -115,8 +114,9 @@ def _pad_inputs(
     as_node = context.scope.is_function or model.ir_version < _INITIALIZERS_NEED_NO_INPUT
     stem = _stem(node)
     pads = names.new(f"{stem}_pads")
+    keys = (_next_key(context.scope), _next_key(context.scope))
     flat = step.pads.flat
-    edits: list[Edit] = [NewConstant(place, pads, "int64", (len(flat),), flat, as_node)]
+    edits: list[Edit] = [NewConstant(place, pads, "int64", (len(flat),), flat, as_node, keys[0])]
     if isinstance(step.fill, TensorValue):
         return (node.inputs[0], pads, step.fill.tensor), edits
     if not isinstance(step.fill, Constant):
@@ -124,8 +124,13 @@ def _pad_inputs(
     if step.fill.value == 0:
         return (node.inputs[0], pads), edits
     value = names.new(f"{stem}_value")
-    edits.append(NewConstant(place, value, chain.dtype, (), (step.fill.value,), as_node))
+    edits.append(NewConstant(place, value, chain.dtype, (), (step.fill.value,), as_node, keys[1]))
     return (node.inputs[0], pads, value), edits
+
+
+def _next_key(scope: Scope) -> int:
+    scope.next_key += 1
+    return scope.next_key - 1
 
 
 def _stem(node: Node) -> str:

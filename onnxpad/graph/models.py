@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, Union
 
@@ -32,6 +33,22 @@ class Opened:
     surgeon: gs.Graph | None = None
 
 
+def is_surgeon_graph(model: object) -> bool:
+    """Whether this is an onnx_graphsurgeon.Graph; the library is not imported for that."""
+    library = sys.modules.get("onnx_graphsurgeon")
+    return library is not None and isinstance(model, library.Graph)
+
+
+def proto_of(model: ModelProto | gs.Graph) -> ModelProto:
+    """The model as a ModelProto; a Graph is exported by graphsurgeon itself."""
+    if isinstance(model, ModelProto):
+        return model
+    import onnx_graphsurgeon as gs
+
+    exported: ModelProto = gs.export_onnx(model)
+    return exported
+
+
 def open_model(model: ModelLike) -> Opened:
     """Open any kind of model; RequestError for anything else, ModelError for a bad file."""
     if isinstance(model, str | os.PathLike):
@@ -39,7 +56,7 @@ def open_model(model: ModelLike) -> Opened:
         return Opened(proto, source, owned=True)
     if isinstance(model, ModelProto):
         return Opened(model, None, owned=False)
-    if type(model).__name__ == "Graph" and type(model).__module__.startswith("onnx_graphsurgeon"):
+    if is_surgeon_graph(model):
         from onnxpad.graph.surgeon import structure_of
 
         return Opened(structure_of(model), None, owned=True, surgeon=model)

@@ -117,6 +117,6 @@ def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
         axes=axes_behind(chain, pads),
         padding=AutoPad.VALID if protect else Pads.zero(chain.rank),
         ceil_mode=chain.ceil_mode and not same,
-        pad=PadStep(full, fill),
+        pad=PadStep(full, fill, is_new=True),
         ambiguous=False,
     )

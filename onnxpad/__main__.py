@@ -1,0 +1,5 @@
+"""`python -m onnxpad`."""
+
+from onnxpad.cli import main
+
+main()

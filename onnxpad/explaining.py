@@ -1,0 +1,127 @@
+"""explain: what a pass, form, operator, convention or trap is, from its own file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from onnxpad.conventions import all_conventions
+from onnxpad.errors import RequestError
+from onnxpad.forms import MEANING, Form
+from onnxpad.ops import OPERATORS, Kind, Operator
+from onnxpad.passes import all_passes
+from onnxpad.traps import all_rules
+
+SCHEMA = 1
+KINDS = ("pass", "form", "operator", "convention", "trap")
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One entry: its kind and name, its text, facts by name, and where it is known from."""
+
+    kind: str
+    name: str
+    text: str
+    facts: tuple[tuple[str, str], ...] = ()
+    source: str = ""
+
+    @property
+    def headline(self) -> str:
+        """The first sentence of the text."""
+        paragraph = " ".join(self.text.split("\n\n", maxsplit=1)[0].split())
+        return paragraph.split(". ", maxsplit=1)[0].rstrip(".")
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {"schema": SCHEMA, **asdict(self), "facts": dict(self.facts)}
+
+
+def entries() -> tuple[Explanation, ...]:
+    """Everything that can be explained, kind by kind."""
+    return tuple(_entries())
+
+
+def explain(name: str) -> tuple[Explanation, ...]:
+    """The entries called `name`, whatever their kind; capitals do not matter.
+
+    Raises RequestError with the nearest names where there is none.
+    """
+    everything = entries()
+    found = tuple(entry for entry in everything if entry.name == name)
+    found = found or tuple(e for e in everything if e.name.casefold() == name.casefold())
+    if found:
+        return found
+    names = {entry.name.casefold(): entry.name for entry in everything}
+    near = [names[match] for match in get_close_matches(name.casefold(), names, n=3)]
+    hint = f"did you mean {' or '.join(repr(match) for match in near)}?" if near else "see the list"
+    raise RequestError(f"nothing is called '{name}': {hint} (onnxpad explain shows all names)")
+
+
+def _entries() -> Iterator[Explanation]:
+    for rule in all_passes().values():
+        facts = (("removes", _forms(rule.removes)), ("may add", _forms(rule.adds)))
+        yield Explanation("pass", rule.name, rule.text, facts)
+    for form, meaning in MEANING.items():
+        yield Explanation("form", str(form), meaning, tuple(_passes_about(form)))
+    for op in OPERATORS.values():
+        yield Explanation("operator", op.title, _about(op), tuple(_facts(op)), op.source)
+    for convention in all_conventions().values():
+        places = (
+            ("places", "; ".join(convention.placements)),
+            ("padded pools round", _either(convention.padded)),
+            ("other pools round", _either(convention.unpadded)),
+        )
+        yield Explanation("convention", convention.name, convention.text, places, convention.source)
+    for trap in all_rules().values():
+        yield Explanation("trap", trap.code, trap.text, (), trap.source)
+
+
+def _passes_about(form: Form) -> Iterator[tuple[str, str]]:
+    removing = [rule.name for rule in all_passes().values() if form in rule.removes]
+    adding = [rule.name for rule in all_passes().values() if form in rule.adds]
+    if removing:
+        yield "removed by", ", ".join(removing)
+    if adding:
+        yield "may come from", ", ".join(adding)
+
+
+def _about(op: Operator) -> str:
+    if op.why_left_alone:
+        return f"Its padding is shown and never rewritten: {op.why_left_alone}."
+    return f"A padded operator ({op.kind})."
+
+
+_CELLS = {
+    Kind.CONVOLUTION: "0",
+    Kind.TRANSPOSED: "nothing: its pads crop the output",
+    Kind.MAX: "the lowest value of the type",
+    Kind.AVERAGE: "0 with count_include_pad=1, and are not counted otherwise",
+    Kind.LP: "0",
+}
+
+
+def _facts(op: Operator) -> Iterator[tuple[str, str]]:
+    yield "auto_pad", "yes" if op.auto_pad else "no"
+    if op.ceil_mode:
+        yield "ceil_mode", f"since opset {op.ceil_mode}"
+    if op.dilations > 1:
+        yield "dilations", f"since opset {op.dilations}"
+    if op.zero_point is not None:
+        yield "padded cells hold", f"the zero point, input {op.zero_point}"
+    elif op.kind in _CELLS:
+        yield "padded cells hold", _CELLS[op.kind]
+    if op.pads_input is not None:
+        yield "pads", f"input {op.pads_input}"
+    if op.channels_last:
+        yield "layout", "channels last"
+
+
+def _forms(forms: frozenset[Form]) -> str:
+    return ", ".join(str(form) for form in Form if form in forms) or "none"
+
+
+def _either(words: frozenset[Any]) -> str:
+    return " or ".join(sorted(str(word) for word in words))

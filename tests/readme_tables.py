@@ -1,0 +1,61 @@
+"""Tables of the README that are generated from the code.
+
+    python -m tests.readme_tables      writes them into README.md
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from onnxpad.forms import MEANING
+from onnxpad.ops import OPERATORS
+from onnxpad.passes import all_passes
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def passes_table() -> str:
+    """One row for each pass: what it does and the forms that it removes and may add."""
+    rows = ["| pass | what it does | removes | may add |", "|---|---|---|---|"]
+    for rule in all_passes().values():
+        first = rule.text.splitlines()[0].rstrip(".")
+        rows.append(f"| `{rule.name}` | {first} | {_list(rule.removes)} | {_list(rule.adds)} |")
+    return "\n".join(rows)
+
+
+def operators_table() -> str:
+    """One row for each domain and kind of operator."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for row in OPERATORS.values():
+        kind = "left alone" if row.why_left_alone else str(row.kind)
+        groups.setdefault((row.domain or "ai.onnx", kind), []).append(row.name)
+    rows = ["| domain | kind | operators |", "|---|---|---|"]
+    for (domain, kind), names in groups.items():
+        rows.append(f"| {domain} | {kind} | {', '.join(names)} |")
+    return "\n".join(rows)
+
+
+def forms_table() -> str:
+    """One row for each form."""
+    rows = ["| form | meaning |", "|---|---|"]
+    return "\n".join(rows + [f"| `{form}` | {text} |" for form, text in MEANING.items()])
+
+
+def _list(forms: frozenset[str]) -> str:
+    return ", ".join(sorted(str(form) for form in forms)) or "-"
+
+
+TABLES = {"passes": passes_table, "operators": operators_table, "forms": forms_table}
+
+
+def filled(text: str) -> str:
+    """The README with every generated table in place."""
+    for name, make in TABLES.items():
+        pattern = rf"(<!-- {name} -->\n).*?(\n<!-- end of {name} -->)"
+        text = re.sub(pattern, lambda m, make=make: m[1] + make() + m[2], text, flags=re.DOTALL)
+    return text
+
+
+if __name__ == "__main__":
+    README.write_text(filled(README.read_text()))
