@@ -91,9 +91,17 @@ def _passes_about(form: Form) -> Iterator[tuple[str, str]]:
 def _about(op: Operator) -> str:
     if op.why_left_alone:
         return f"Its padding is shown and never rewritten: {op.why_left_alone}."
-    return f"A padded operator ({op.kind})."
+    return _ABOUT[op.kind]
 
 
+_ABOUT = {
+    Kind.CONVOLUTION: "A convolution that pads its input.",
+    Kind.TRANSPOSED: "A transposed convolution, whose pads crop its output.",
+    Kind.MAX: "A max pool that pads its input.",
+    Kind.AVERAGE: "An average pool that pads its input.",
+    Kind.LP: "An Lp pool that pads its input.",
+    Kind.PAD: "Writes cells around its input: a constant, or by mode reflect, edge or wrap.",
+}
 _CELLS = {
     Kind.CONVOLUTION: "0",
     Kind.TRANSPOSED: "nothing: its pads crop the output",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from onnxpad.chain import Chain, Constant, Skip
 from onnxpad.errors import InternalError
@@ -20,8 +21,7 @@ from onnxpad.passes import Pass
 MAX_ROUNDS = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One node that a pass rewrote: its chain before and after, and the edits."""
 
     rule: str
@@ -32,8 +32,7 @@ class Change:
     edits: tuple[Edit, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """One node that a pass left as it was although it might have matched.
 
     `tensor` is its input, of type `source`.
@@ -48,7 +47,6 @@ class Refusal:
     source: Type
 
 
-@dataclass(frozen=True, slots=True)
 class Clones:
     """A function got copies for calls that need different padding; nothing else changed yet."""
 
@@ -107,7 +105,7 @@ def _uncovers(change: Change) -> bool:
 
 def _decide(session: Session, rule: Pass, site: Site) -> Change | Refusal | Clones | None:
     results = [_rewrite(session, rule, chain, site) for chain in site.chains]
-    groups = _groups(results)
+    groups = _groups(results) if len(results) > 1 else [0]
     if max(groups) > 0:
         if session.tell_apart(site, groups):
             return Clones()

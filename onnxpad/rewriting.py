@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from onnxpad.graph.edits import (
     edit_record,
 )
 from onnxpad.graph.files import Source, save, write_unchanged
-from onnxpad.graph.models import Model, ModelLike, open_model, proto_of
+from onnxpad.graph.models import Model, ModelLike, open_model, proto_of, with_weights
 from onnxpad.graph.selecting import selection
 from onnxpad.graph.session import Session
 from onnxpad.passes import find_pass
@@ -32,17 +33,23 @@ Progress = Callable[[str, int, int], None]
 class Rewriting:
     """What a rewrite did.
 
-    `model` is the rewritten ModelProto, or the Graph that was given, edited in place. `skips`
-    are nodes that a pass left alone, with the reason; `assumed` the sizes that the user stated.
+    `edited` is what the passes worked on: a ModelProto, without its large weights where it was
+    read from a file, or the Graph that was given. `skips` are nodes that a pass left alone, with
+    the reason; `assumed` the sizes that the user stated.
     """
 
-    model: Model | gs.Graph
+    edited: Model | gs.Graph
     passes: tuple[str, ...]
     changes: tuple[Change, ...]
     skips: tuple[Refusal, ...]
     script: tuple[Edit, ...]
     assumed: Mapping[str, int | str]
     source: Source | None = None
+
+    @cached_property
+    def model(self) -> Model | gs.Graph:
+        """The rewritten ModelProto, or the Graph that was given, edited in place."""
+        return with_weights(self.edited, self.source)
 
     @property
     def changed(self) -> bool:
@@ -58,7 +65,7 @@ class Rewriting:
         if not self.changed and self.source is not None:
             write_unchanged(self.source, path)
         else:
-            save(proto_of(self.model), path, source=self.source)
+            save(proto_of(self.edited), path, source=self.source)
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -117,7 +124,7 @@ def _report(
     source: Source | None,
 ) -> Rewriting:
     return Rewriting(
-        model=model,
+        edited=model,
         passes=tuple(rule.name for rule in rules),
         changes=tuple(outcome.changes),
         skips=tuple(outcome.refusals),

@@ -82,35 +82,71 @@ def _load(file: str) -> Convention:
     found = getattr(module, "CONVENTION", None)
     if not isinstance(found, Convention):
         raise InternalError(f"convention file '{file}.py' lacks CONVENTION")
-    text = " ".join((module.__doc__ or "").split())
-    return replace(found, name=file.replace("_", "-"), text=text)
+    return replace(found, name=file.replace("_", "-"), text=(module.__doc__ or "").strip())
 
 
 def _fits(convention: Convention, chain: Chain, pads: Pads | None) -> bool:
     if pads is None:
-        wanted = {AutoPad.SAME_UPPER: Placement.ODD_CELL_LAST}
-        wanted[AutoPad.SAME_LOWER] = Placement.ODD_CELL_FIRST
-        written = chain.padding if isinstance(chain.padding, AutoPad) else AutoPad.VALID
-        placed = wanted.get(written) in convention.placements
-        return placed and _counts(convention, chain, padded=True)
+        return _is_its_same(convention, chain)
     if chain.op.kind is Kind.TRANSPOSED:
         return _crops(convention, chain, pads)
-    padded = any(pads.flat)
-    if not _counts(convention, chain, padded=padded):
-        return False
-    roundings = frozenset({Rounding.DOWN})
-    if chain.op.is_pool:
-        roundings = convention.padded if padded else convention.unpadded
     return any(
         _same_windows(chain, pads, other, rounding)
         for other in _candidates(convention, chain, pads)
-        for rounding in roundings
+        if _same_divisors(convention, chain, pads, other)
+        for rounding in _roundings(convention, chain, other)
     )
 
 
-def _counts(convention: Convention, chain: Chain, *, padded: bool) -> bool:
-    averages = padded and chain.op.kind is Kind.AVERAGE
-    return not averages or chain.counts_padding in convention.counts
+def _roundings(convention: Convention, chain: Chain, pads: Pads) -> frozenset[Rounding]:
+    if not chain.op.is_pool:
+        return frozenset({Rounding.DOWN})
+    return convention.padded if any(pads.flat) else convention.unpadded
+
+
+def _is_its_same(convention: Convention, chain: Chain) -> bool:
+    """Whether auto_pad, whose pads are not known, is what the framework itself does."""
+    match chain.padding:
+        case AutoPad.SAME_UPPER:
+            placement = Placement.ODD_CELL_LAST
+        case AutoPad.SAME_LOWER:
+            placement = Placement.ODD_CELL_FIRST
+        case _:
+            return False
+    counts = chain.op.kind is not Kind.AVERAGE or chain.counts_padding in convention.counts
+    return counts and placement in convention.placements
+
+
+def _same_divisors(convention: Convention, chain: Chain, pads: Pads, other: Pads) -> bool:
+    """Whether averages over the same windows divide by as many cells, padded ones or not."""
+    if chain.op.kind is not Kind.AVERAGE:
+        return True
+    return any(_divides_alike(chain, pads, other, counts) for counts in convention.counts)
+
+
+def _divides_alike(chain: Chain, pads: Pads, other: Pads, counts: bool) -> bool:
+    own = chain.counts_padding
+    if own is counts and pads == other:
+        return True
+    if not (own and any(pads.flat)) and not (counts and any(other.flat)):
+        return True
+    for index, axis in enumerate(chain.axes):
+        windows = _windows(axis, pads.begins[index], pads.ends[index], _rounding(chain))
+        if windows is None or not isinstance(axis.size, int):
+            return False
+        begin = pads.begins[index]
+        mine = (-begin if own else 0, axis.size + (pads.ends[index] if own else 0))
+        theirs = (-begin if counts else 0, axis.size + (other.ends[index] if counts else 0))
+        for start in range(-begin, windows * axis.stride - begin, axis.stride):
+            if _cells(axis, start, mine) != _cells(axis, start, theirs):
+                return False
+    return True
+
+
+def _cells(axis: Axis, start: int, between: tuple[int, int]) -> int:
+    """Cells of the window at `start` that lie between two places."""
+    low, high = between
+    return sum(low <= cell < high for cell in range(start, start + axis.span, axis.dilation))
 
 
 def _candidates(convention: Convention, chain: Chain, pads: Pads) -> Iterator[Pads]:
@@ -135,9 +171,13 @@ def _same(chain: Chain, *, lower: bool) -> Iterator[Pads]:
         yield Pads(tuple(begin for begin, _ in pairs), tuple(end for _, end in pairs))
 
 
-def _same_windows(chain: Chain, pads: Pads, other: Pads, rounding: Rounding) -> bool:
+def _rounding(chain: Chain) -> Rounding:
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
-    own = Rounding.UP if chain.ceil_mode and not same else Rounding.DOWN
+    return Rounding.UP if chain.ceil_mode and not same else Rounding.DOWN
+
+
+def _same_windows(chain: Chain, pads: Pads, other: Pads, rounding: Rounding) -> bool:
+    own = _rounding(chain)
     if pads == other and own is rounding:
         return True
     if pads.begins != other.begins:
@@ -152,9 +192,10 @@ def _same_windows(chain: Chain, pads: Pads, other: Pads, rounding: Rounding) -> 
 
 
 def _windows(axis: Axis, begin: int, end: int, rounding: Rounding) -> int | None:
+    if not isinstance(axis.size, int):
+        return None
     if rounding is Rounding.UP_ALL:
-        known = isinstance(axis.size, int)
-        return -(-(axis.size + begin + end - axis.span) // axis.stride) + 1 if known else None
+        return -(-(axis.size + begin + end - axis.span) // axis.stride) + 1
     found = output_size(axis, begin, end, ceil_mode=rounding is Rounding.UP)
     return found if isinstance(found, int) else None
 

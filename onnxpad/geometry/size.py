@@ -97,7 +97,7 @@ def floor_divide(size: Size, divisor: int) -> Size:
         return size
     exact = size.modulus % divisor == 0
     return Symbol(
-        expression=f"floor({size.name}/{divisor})",
+        expression=f"floor({size.term}/{divisor})",
         modulus=size.modulus // divisor if exact else 1,
         residue=size.residue // divisor % (size.modulus // divisor) if exact else 0,
         minimum=size.minimum // divisor,
@@ -114,7 +114,7 @@ def ceil_divide(size: Size, divisor: int) -> Size:
     if isinstance(quotient, int) or divisor == 1:
         return quotient
     return Symbol(
-        expression=f"ceil({size.name}/{divisor})",
+        expression=f"ceil({size.term}/{divisor})",
         modulus=quotient.modulus,
         residue=quotient.residue,
         minimum=quotient.minimum,

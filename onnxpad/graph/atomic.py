@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -101,7 +100,7 @@ class Together:
         Raises:
             ModelError: the file cannot be made or written.
         """
-        temporary = target.with_name(f".{secrets.token_hex(8)}.onnxpad.tmp")
+        temporary = target.with_name(f".{os.urandom(8).hex()}.onnxpad.tmp")
         with explained(f"cannot write '{target}'"):
             self._staged.append(_Staged(temporary, target, replace))
             descriptor = os.open(temporary, _CREATE, mode)

@@ -32,6 +32,8 @@ Preference: TypeAlias = Literal["auto_pad", "pads"] | None
 _READ = {"auto_pad", "ceil_mode", "count_include_pad", "channels_last"}
 _READ |= set(LISTS)
 
+_ZERO = Constant(0)
+
 
 class ChainReader:
     """Reads padded nodes; nodes that compute the same share one Chain object.
@@ -42,6 +44,7 @@ class ChainReader:
     def __init__(self, prefer: Preference = None) -> None:
         self._prefer = prefer
         self._known: dict[tuple[object, ...], Chain] = {}
+        self._written: dict[tuple[tuple[bytes, ...], int], dict[str, Value]] = {}
 
     def read(self, context: Context, node: Node, op: Operator) -> Chain:
         """The chain of a padded node, seen from `context`.
@@ -51,15 +54,14 @@ class ChainReader:
         source = context.type_of(node.inputs[0]) if node.inputs else Type()
         if op.kind is Kind.PAD:
             return _pad_chain(context, node, op, source)
-        attributes = context.attributes(node)
+        attributes = self._attributes(context, node)
         kernel = _kernel(context, node, op, attributes)
-        written = tuple(attributes.items())
         indices = len(node.outputs) > 1 and bool(context.scope.uses.get(node.outputs[1]))
         fill = _fill(context, node, op, attributes)
         pad = _pad_in_front(context, node, len(kernel or ()) + 2)
         dynamic = _pads_input(context, node, op)
         opset = context.scope.opset
-        key = (op.title, opset, written, kernel, source, indices, fill, pad, dynamic)
+        key = (id(op), opset, id(attributes), kernel, source, indices, fill, pad, dynamic)
         chain = self._known.get(key)
         if chain is None:
             base = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
@@ -72,6 +74,15 @@ class ChainReader:
                     padding=dynamic or chain.padding,
                 )
         return chain
+
+    def _attributes(self, context: Context, node: Node) -> dict[str, Value]:
+        """Attributes of the node; nodes that write the same share one dictionary."""
+        written = tuple([attribute.SerializeToString() for attribute in node.proto.attribute])
+        key = (written, id(context.bindings))
+        found = self._written.get(key)
+        if found is None:
+            found = self._written[key] = context.attributes(node)
+        return found
 
     def _chain(
         self,
@@ -124,7 +135,7 @@ def _ints(attributes: Mapping[str, Value], name: str) -> tuple[int, ...]:
 def _kernel(
     context: Context, node: Node, op: Operator, attributes: Mapping[str, Value]
 ) -> tuple[int, ...] | None:
-    if kernel := _ints(attributes, "kernel_shape"):
+    if "kernel_shape" in attributes and (kernel := _ints(attributes, "kernel_shape")):
         return kernel
     if op.weight is None or op.channels_last or len(node.inputs) <= op.weight:
         return None
@@ -191,10 +202,10 @@ def _fill(context: Context, node: Node, op: Operator, attributes: Mapping[str, V
     if op.kind is Kind.AVERAGE and attributes.get("count_include_pad") != 1:
         return Implicit.NOTHING
     if op.zero_point is None or len(node.inputs) <= op.zero_point:
-        return Constant(0)
+        return _ZERO
     name = node.inputs[op.zero_point]
     if not name:
-        return Constant(0)
+        return _ZERO
     value = context.constant(name)
     dims = context.type_of(name).dims
     if value is None:
@@ -220,5 +231,7 @@ def _pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
 
 
 def _is_pad(node: Node) -> bool:
+    if node.op_type != "Pad":
+        return False
     op = operator(node.domain, node.op_type)
     return op is not None and op.kind is Kind.PAD

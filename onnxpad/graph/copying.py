@@ -24,7 +24,7 @@ _NOT_OFFERED = {
 }
 
 
-def write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes | memoryview) -> None:
     """Write every byte, however often the system takes only a part of them.
 
     Raises:

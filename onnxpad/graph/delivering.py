@@ -4,6 +4,7 @@ import contextlib
 import os
 import stat
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from onnxpad.errors import ModelError
@@ -48,12 +49,12 @@ def check_target(path: AnyPath) -> None:
 
 
 def deliver(
-    data: bytes, files: tuple[DataFile, ...], path: AnyPath, *, origin: Path | None
+    data: Sequence[memoryview], files: tuple[DataFile, ...], path: AnyPath, *, origin: Path | None
 ) -> None:
     """Write a serialised model, with the external data that it refers to, all or nothing.
 
     Args:
-        data: the bytes to write.
+        data: the bytes to write, in pieces.
         files: the external data files that the model refers to.
         path: a file; a symbolic link stays and what it points to is replaced; a device or pipe is
             written to directly; '-' is standard output.
@@ -77,11 +78,12 @@ def deliver(
                 f"{error}; or pass source=, the path of the file that the model came from"
             ) from error
         with together.create(target.resolve(), replace=True) as descriptor:
-            write_all(descriptor, data)
+            for piece in data:
+                write_all(descriptor, piece)
         together.commit()
 
 
-def _stream(data: bytes, files: tuple[DataFile, ...], path: AnyPath) -> None:
+def _stream(data: Sequence[memoryview], files: tuple[DataFile, ...], path: AnyPath) -> None:
     told = "cannot write to standard output" if is_standard(path) else f"cannot write to '{path}'"
     if files:
         raise ModelError(
@@ -91,12 +93,14 @@ def _stream(data: bytes, files: tuple[DataFile, ...], path: AnyPath) -> None:
     with explained(told):
         if is_standard(path):
             sys.stdout.flush()
-            sys.stdout.buffer.write(data)
+            for piece in data:
+                sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()
             return
         descriptor = os.open(path, os.O_WRONLY)
         try:
-            write_all(descriptor, data)
+            for piece in data:
+                write_all(descriptor, piece)
         finally:
             os.close(descriptor)
 

@@ -22,6 +22,8 @@ from onnxpad.graph.ordering import Address, Node, in_order
 
 GRAPH = AttributeProto.GRAPH
 GRAPHS = AttributeProto.GRAPHS
+WITH_BODIES = frozenset({"If", "Loop", "Scan", "SequenceMap"})
+PLAIN_DOMAINS = frozenset({"", "ai.onnx"})
 
 
 @dataclass(eq=False)
@@ -174,7 +176,20 @@ def _fill(scope: Scope, protos: Iterable[NodeProto], scopes: dict[str, Scope]) -
     scopes[scope.id] = scope
     scope.nodes = [Node(key, proto) for key, proto in enumerate(protos)]
     scope.next_key = len(scope.nodes)
-    producers, sorted_so_far = scope.producers, True
+    _index_producers(scope)
+    uses = scope.uses
+    for name in scope.outputs:
+        uses[name] = uses.get(name, 0) + 1
+    if not _count_uses(scope):
+        scope.nodes = in_order(scope.nodes, _needs(scope))
+    for node in scope.nodes:
+        if node.op_type in WITH_BODIES or node.domain not in PLAIN_DOMAINS:
+            _open_bodies(scope, node, scopes)
+    return scope
+
+
+def _index_producers(scope: Scope) -> None:
+    producers = scope.producers
     for node in scope.nodes:
         for name in node.outputs:
             if name and name in producers:
@@ -183,26 +198,21 @@ def _fill(scope: Scope, protos: Iterable[NodeProto], scopes: dict[str, Scope]) -
                 )
             producers[name] = node
     producers.pop("", None)
-    for name in scope.outputs:
-        scope.uses[name] = scope.uses.get(name, 0) + 1
+
+
+def _count_uses(scope: Scope) -> bool:
+    """Count readers of tensors; whether every node stands behind those that it reads from."""
+    producers, uses, in_place = scope.producers, scope.uses, True
     for node in scope.nodes:
-        _count_uses(scope, node)
         for name in node.inputs:
             made = producers.get(name)
-            sorted_so_far &= made is None or made.key < node.key
-        _open_bodies(scope, node, scopes)
-    if not sorted_so_far:
-        scope.nodes = in_order(scope.nodes, _needs(scope))
-    return scope
-
-
-def _count_uses(scope: Scope, node: Node) -> None:
-    for name in node.inputs:
-        if scope.parent is None or not name:
-            scope.uses[name] = scope.uses.get(name, 0) + 1
-        else:
-            owner = scope.owner(name) or scope
-            owner.uses[name] = owner.uses.get(name, 0) + 1
+            if made is not None:
+                uses[name] = uses.get(name, 0) + 1
+                in_place &= made.key < node.key
+            elif name:
+                counts = (scope.owner(name) or scope).uses if scope.parent else uses
+                counts[name] = counts.get(name, 0) + 1
+    return in_place
 
 
 def _open_bodies(scope: Scope, node: Node, scopes: dict[str, Scope]) -> None:

@@ -16,6 +16,7 @@ from onnxpad.graph.atomic import explained
 from onnxpad.graph.delivering import AnyPath, deliver, is_standard
 from onnxpad.graph.external import data_files, locate
 from onnxpad.graph.recognising import why_not_a_model
+from onnxpad.graph.splicing import Light, lighten, whole
 
 _LARGEST = 2**31 - 1  # bytes in one protobuf message
 _TOO_LARGE = (
@@ -31,10 +32,12 @@ class Source:
     Attributes:
         path: the file, absolute; None for standard input or a model made in memory.
         data: the bytes that were read; None for a ModelProto made in memory.
+        light: what was parsed, where large weights were left out of the model.
     """
 
     path: Path | None
     data: bytes | None = field(repr=False)
+    light: Light | None = field(default=None, repr=False)
 
     @property
     def folder(self) -> Path | None:
@@ -71,11 +74,12 @@ def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = 
     write(model, path, source=source)
 
 
-def read(path: AnyPath) -> tuple[ModelProto, Source]:
+def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
     """Read a model; weights in external data stay there, unread.
 
     Args:
         path: the .onnx file; '-' is standard input ('./-' a file of that name).
+        light: leave large weights out of the model, for `write` or `completed` to bring back.
 
     Raises:
         ModelError: the file cannot be read, is not a whole ONNX model, or its external data is
@@ -84,10 +88,23 @@ def read(path: AnyPath) -> tuple[ModelProto, Source]:
     if is_standard(path):
         with explained("cannot read standard input"):
             data = sys.stdin.buffer.read()
-        return parse(data, name="standard input", folder=None), Source(None, data)
-    data = _bytes_of(path)
-    absolute = Path(path).absolute()
-    return parse(data, name=str(path), folder=absolute.parent), Source(absolute, data)
+        name, absolute, folder = "standard input", None, None
+    else:
+        data = _bytes_of(path)
+        name, absolute = str(path), Path(path).absolute()
+        folder = absolute.parent
+    found = lighten(data) if light and not why_not_a_model(data) else None
+    model = parse(found.data if found else data, name=name, folder=folder)
+    return model, Source(absolute, data, found)
+
+
+def completed(model: ModelProto, source: Source | None) -> ModelProto:
+    """The model with the weights that `read` left out."""
+    if source is None or source.light is None or source.data is None:
+        return model
+    complete = ModelProto()
+    complete.ParseFromString(b"".join(whole(model, source.light, source.data)))
+    return complete
 
 
 def parse(data: bytes, *, name: str, folder: Path | None) -> ModelProto:
@@ -143,13 +160,18 @@ def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> 
             be written; nothing has changed then.
     """
     try:
-        data = model.SerializeToString()
+        if source and source.light and source.data:
+            pieces = whole(model, source.light, source.data)
+        else:
+            pieces = [memoryview(model.SerializeToString())]
     except EncodeError as error:
         raise ModelError(f"cannot write '{path}': {error}; {_TOO_LARGE}") from error
-    if len(data) > _LARGEST:
-        raise ModelError(f"cannot write '{path}': {len(data)} bytes; {_TOO_LARGE}")
-    files = data_files(model, data, name=str(path))
-    deliver(data, files, path, origin=source.folder if source else None)
+    size = sum(len(piece) for piece in pieces)
+    if size > _LARGEST:
+        raise ModelError(f"cannot write '{path}': {size} bytes; {_TOO_LARGE}")
+    searched = source.light.data if source and source.light else bytes(pieces[0])
+    files = data_files(model, searched, name=str(path))
+    deliver(pieces, files, path, origin=source.folder if source else None)
 
 
 def write_unchanged(source: Source, path: AnyPath) -> None:
@@ -166,7 +188,7 @@ def write_unchanged(source: Source, path: AnyPath) -> None:
     if b"location" in source.data:
         model.ParseFromString(source.data)
     files = data_files(model, source.data, name=str(path))
-    deliver(source.data, files, path, origin=source.folder)
+    deliver([memoryview(source.data)], files, path, origin=source.folder)
 
 
 def _bytes_of(path: AnyPath) -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.graph.files import Source, read
+from onnxpad.graph.files import Source, completed, read
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -23,7 +23,8 @@ ModelLike: TypeAlias = Union[str, "os.PathLike[str]", ModelProto, "gs.Graph"]
 class Opened:
     """A model ready to be worked on.
 
-    `owned` says that `model` may be changed in place. `surgeon` is the Graph that was given;
+    `owned` says that `model` may be changed in place. Large weights of a file are left out of it
+    (`files.completed` brings them back). `surgeon` is the Graph that was given;
     `model` then holds its structure without weights.
     """
 
@@ -39,6 +40,11 @@ def is_surgeon_graph(model: object) -> bool:
     return library is not None and isinstance(model, library.Graph)
 
 
+def with_weights(model: ModelProto | gs.Graph, source: Source | None) -> ModelProto | gs.Graph:
+    """The model with the weights that were left out when its file was read."""
+    return completed(model, source) if isinstance(model, ModelProto) else model
+
+
 def proto_of(model: ModelProto | gs.Graph) -> ModelProto:
     """The model as a ModelProto; a Graph is exported by graphsurgeon itself."""
     if isinstance(model, ModelProto):
@@ -52,7 +58,7 @@ def proto_of(model: ModelProto | gs.Graph) -> ModelProto:
 def open_model(model: ModelLike) -> Opened:
     """Open any kind of model; RequestError for anything else, ModelError for a bad file."""
     if isinstance(model, str | os.PathLike):
-        proto, source = read(model)
+        proto, source = read(model, light=True)
         return Opened(proto, source, owned=True)
     if isinstance(model, ModelProto):
         return Opened(model, None, owned=False)

@@ -15,7 +15,7 @@ from onnxpad.geometry.size import Size
 from onnxpad.graph.attributes import Value
 from onnxpad.graph.chain_reading import ChainReader, Preference
 from onnxpad.graph.context import Context, tensor_type
-from onnxpad.graph.document import Document, Scope
+from onnxpad.graph.document import PLAIN_DOMAINS, Document, Scope
 from onnxpad.graph.ordering import Node
 from onnxpad.graph.pad_reading import constant_integers
 from onnxpad.graph.result_types import (
@@ -25,7 +25,7 @@ from onnxpad.graph.result_types import (
     padded_type,
     window_type,
 )
-from onnxpad.graph.shape_rules import MICROSOFT_RULES, RULES
+from onnxpad.graph.shape_rules import MICROSOFT_RULES, RULES, Facts
 from onnxpad.graph.types import UNKNOWN, Dimensions, Type
 from onnxpad.ops import MICROSOFT, Kind, Operator, operator
 
@@ -61,7 +61,7 @@ def read(
     return Reading(reader.contexts)
 
 
-class _NodeFacts:
+class _NodeFacts(Facts):
     """The node as a shape rule sees it."""
 
     def __init__(self, context: Context, node: Node) -> None:
@@ -95,7 +95,6 @@ class _Reader:
         self.contexts: list[Context] = []
         self._calls: dict[tuple[object, ...], Context] = {}
         self._open: list[Scope] = []
-        self._shadowed = frozenset((domain, name) for domain, name, _ in document.functions)
 
     def main(self) -> None:
         context = Context(self.document, self.document.main, self.folder)
@@ -135,11 +134,14 @@ class _Reader:
         self._open.pop()
 
     def _results(self, context: Context, node: Node) -> Sequence[Type]:
-        bodies = [self._body(context, body) for _, body in self._bodies(context, node)]
+        if (function := self.document.function(node)) is not None:
+            return self._call(context, node, function)
         op = operator(node.domain, node.op_type)
-        if op is not None and (node.domain, node.op_type) not in self._shadowed:
+        if op is not None:
             return self._padded(context, node, op)
-        if node.domain in ("", "ai.onnx", MICROSOFT):
+        children = context.scope.children
+        bodies = [self._body(context, body) for _, body in children.get(node.key, ())]
+        if node.domain in PLAIN_DOMAINS or node.domain == MICROSOFT:
             rules = MICROSOFT_RULES if node.domain == MICROSOFT else RULES
             rule = rules.get(node.op_type)
             if rule is not None and node.inputs:
@@ -147,14 +149,9 @@ class _Reader:
                 return (rule(inputs, _NodeFacts(context, node)),)
             if node.op_type == "Constant" and (value := context.constant_tensor(node.outputs[0])):
                 return (constant_type(value),)
-        if (function := self.document.function(node)) is not None:
-            return self._call(context, node, function)
         if node.op_type == "If" and len(bodies) == 2:
             return branch_types(bodies)
         return ()
-
-    def _bodies(self, context: Context, node: Node) -> list[tuple[str, Scope]]:
-        return context.scope.children.get(node.key, [])
 
     def _body(self, context: Context, scope: Scope) -> Context:
         body = Context(self.document, scope, self.folder, outer=context, bindings=context.bindings)

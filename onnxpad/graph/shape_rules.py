@@ -7,21 +7,22 @@ that the model declares and to onnx's own inference.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from onnxpad.geometry.size import Size, plus
 from onnxpad.graph.attributes import Value
 from onnxpad.graph.types import UNKNOWN, Type, dtype_name
 
 
-class Facts(Protocol):
+class Facts:
     """What a rule may ask about the node that it is applied to."""
 
     def attributes(self) -> dict[str, Value]:
         """Attributes of the node."""
+        raise NotImplementedError
 
     def integers(self, position: int) -> tuple[int, ...] | None:
         """Constant integers at an input, or None."""
+        raise NotImplementedError
 
 
 Rule = Callable[[Sequence[Type], Facts], Type]

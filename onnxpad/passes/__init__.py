@@ -5,7 +5,6 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 
@@ -41,6 +40,8 @@ def find_pass(name: str) -> Pass:
     passes = all_passes()
     if name in passes:
         return passes[name]
+    from difflib import get_close_matches
+
     near = get_close_matches(name, passes, n=1)
     hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(passes)}"
     raise RequestError(f"no pass is called '{name}': {hint}")

@@ -62,7 +62,8 @@ def rule(code: str, source: str) -> Callable[[Finder], Rule]:
     """Make a rule of a function that gives the trap's sentence, or None; its docstring explains."""
 
     def made(find: Finder) -> Rule:
-        return Rule(code, " ".join((find.__doc__ or "").split()), source, find)
+        lines = (find.__doc__ or "").strip().splitlines()
+        return Rule(code, "\n".join(line.strip() for line in lines), source, find)
 
     return made
 
@@ -70,7 +71,7 @@ def rule(code: str, source: str) -> Callable[[Finder], Rule]:
 @cache
 def all_rules() -> dict[str, Rule]:
     """Every rule by its code."""
-    found = {}
+    found: dict[str, Rule] = {}
     for file in sorted(module.name for module in pkgutil.iter_modules(__path__)):
         module = import_module(f"{__name__}.{file}")
         found |= {item.code: item for item in vars(module).values() if isinstance(item, Rule)}

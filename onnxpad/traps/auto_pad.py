@@ -34,7 +34,8 @@ def same_with_dilation(chain: Chain, around: Surroundings) -> str | None:
     """auto_pad is SAME_UPPER or SAME_LOWER and a dilation is not 1.
 
     The ONNX text pads for the dilated kernel. onnxruntime refuses to run such convolutions, and
-    its pools leave the dilation out, so their output is too small. explicit-pads repairs both.
+    its pools leave the dilation out, so their output is too small wherever there is more than
+    one window. explicit-pads repairs both.
     """
     del around
     if chain.padding not in _SAME or chain.trouble:
@@ -42,7 +43,10 @@ def same_with_dilation(chain: Chain, around: Surroundings) -> str | None:
     if chain.op.kind is Kind.CONVOLUTION and any(axis.dilation != 1 for axis in chain.axes):
         return f"onnxruntime refuses to run {chain.padding} together with dilations"
     if chain.op.is_pool and any(axis.span != axis.kernel for axis in chain.axes):
-        return f"onnxruntime's pools leave the dilation out of {chain.padding}: wrong output size"
+        return (
+            f"onnxruntime's pools leave the dilation out of {chain.padding}: other pads and output "
+            "sizes than in the ONNX text"
+        )
     return None
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from onnxpad.chain import Chain, Constant, Pads, PadStep, lowest
-from onnxpad.effective import effective_pads, same_windows_when_padded
+from onnxpad.effective import effective_pads, output_sizes, same_windows_when_padded
 from onnxpad.forms import reaches_kernel
 from onnxpad.geometry.size import plus
 from onnxpad.ops import Kind
@@ -32,7 +32,7 @@ def pad_fused_into_max_pool(chain: Chain, around: Surroundings) -> str | None:
     folded = _folded(chain, around)
     if folded is None or not chain.is_max or around.never_negative or 0 in lowest(chain.dtype):
         return None
-    if _too_wide(chain, folded):
+    if _too_wide(chain, folded) or not _read(chain, folded):
         return None
     return (
         "onnxruntime's default optimisations fold the Pad(0) into the MaxPool, whose padding is "
@@ -122,7 +122,27 @@ def _folded(chain: Chain, around: Surroundings) -> Pads | None:
     outside = sum(map(abs, step.pads.flat)) - sum(map(abs, folded.flat))
     if outside or not any(folded.flat) or min(folded.flat) < 0:
         return None
-    return folded
+    return None if _leaves_out_own_pads(chain) else folded
+
+
+def _leaves_out_own_pads(chain: Chain) -> bool:
+    """Whether it is an average with uncounted pads of its own, which onnxruntime does not fuse."""
+    own = effective_pads(chain)
+    average = chain.op.kind is Kind.AVERAGE and not chain.counts_padding
+    return average and isinstance(own, Pads) and any(own.flat)
+
+
+def _read(chain: Chain, folded: Pads) -> bool:
+    """Whether a window may reach the cells of the Pad; with strides the last ones stay unread."""
+    own, windows = effective_pads(chain), output_sizes(chain)
+    if any(folded.begins) or not isinstance(own, Pads):
+        return True
+    for axis, begin, end, count in zip(chain.axes, own.begins, folded.ends, windows, strict=True):
+        if not isinstance(axis.size, int) or not isinstance(count, int):
+            return True
+        if end and (count - 1) * axis.stride + axis.span > axis.size - end + begin:
+            return True
+    return False
 
 
 def _too_wide(chain: Chain, folded: Pads) -> Pads | None:
@@ -134,7 +154,7 @@ def _too_wide(chain: Chain, folded: Pads) -> Pads | None:
 
 
 def _writes_zero(chain: Chain, step: PadStep) -> bool:
-    """Whether onnxruntime sees a constant 0: from opset 11 on it compares bytes, and -0.0 differs."""
+    """Whether onnxruntime sees a 0: from opset 11 on it compares bytes, and -0.0 differs."""
     if step.unclear or step.mode != "constant" or not isinstance(step.fill, Constant):
         return False
     value = step.fill.value

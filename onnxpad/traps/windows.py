@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxpad.chain import AutoPad, Chain, Implicit, Pads
+from onnxpad.chain import AutoPad, Chain, Pads
 from onnxpad.effective import effective_pads, output_sizes, short_axis
 from onnxpad.forms import reaches_kernel
 from onnxpad.geometry.axis import Axis

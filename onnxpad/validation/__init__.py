@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
 from onnxpad.graph.networks import Network, open_network
+from onnxpad.graph.types import Type
 from onnxpad.runtime import Device, Settings, resolved
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.concluding import concluded
@@ -67,30 +68,32 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     to a list with one array per sample; without `inputs`, `samples` random ones are drawn from
     `seed`, signed and of several sizes where the model leaves sizes open (`dims` fixes them).
 
-    Both models run with onnxruntime's optimisations off. Where outputs are not bit-equal, every
-    part of the models that differs is run alone on the same tensors and compared within a bound
-    from its arithmetic, or, for operators whose rounding is not known, from the measured effect of
-    rounding. Where onnxruntime cannot run a part, or leaves the ONNX text, the float64 evaluator
-    judges. Then both run once more with default optimisations.
+    Both run with onnxruntime's optimisations off. Where outputs are not bit-equal, every part that
+    differs is run alone and compared within a bound from its arithmetic or from the measured effect
+    of rounding; where onnxruntime cannot run a part, or leaves the ONNX text, the float64 evaluator
+    judges. Then both run with default optimisations.
 
     Raises RequestError for names, shapes or options that do not fit, ModelError for models that
     cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
     """
-    if (after is None) == (outputs is None):
-        raise RequestError("validate needs a second model or reference outputs, and not both")
-    if samples < 1:
-        raise RequestError(f"samples is {samples}: at least one is needed")
+    _check(after, outputs, samples)
     bench = Bench(Settings(device=resolved(device), tf32=tf32))
     bench.progress = progress or bench.progress
     first = open_network(before)
     types = first.input_types(dims)
     if outputs is not None:
-        given = None if inputs is None else samples_of(inputs, types)
-        return _with_reference(bench, first, given, outputs)
+        return _with_reference(bench, first, types, inputs, outputs)
     pair = Pair(first, matched(bench, first, open_network(after, first.folder)))
     types = joint_types(types, pair.after.input_types())
     drawn = Sampler(types, seed) if inputs is None else samples_of(inputs, types)
     return _of_pair(bench, pair, drawn, samples, seed)
+
+
+def _check(after: object, outputs: object, samples: int) -> None:
+    if (after is None) == (outputs is None):
+        raise RequestError("validate needs a second model or reference outputs, and not both")
+    if samples < 1:
+        raise RequestError(f"samples is {samples}: at least one is needed")
 
 
 def _of_pair(
@@ -121,11 +124,13 @@ def _of_pair(
 def _with_reference(
     bench: Bench,
     network: Network,
-    samples: Sequence[Mapping[str, Array]] | None,
+    types: Mapping[str, Type],
+    inputs: Given | None,
     outputs: Given,
 ) -> Validation:
-    if samples is None:
+    if inputs is None:
         raise RequestError("reference outputs need the inputs that they were made from")
+    samples = samples_of(inputs, types)
     known = [*network.outputs, *network.producers]
     expected = listed(outputs, known, "tensor")
     if not expected or same_count(expected) != len(samples):

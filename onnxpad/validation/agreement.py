@@ -56,6 +56,8 @@ def gap(a: Array, b: Array, bound: Bound = 0.0) -> Gap:
         distance = np.abs(first - second)
     equal = (first == second) | (np.isnan(first) & np.isnan(second))
     distance = np.where(equal, 0.0, np.where(np.isnan(distance), np.inf, distance))
+    if a.dtype.kind in "iu" and b.dtype.kind in "iu":
+        distance = np.where(a == b, 0.0, np.maximum(distance, 1.0))  # beyond 2^53 floats collapse
     limit = np.broadcast_to(np.asarray(bound, np.float64), distance.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(distance == 0, 0.0, distance / limit)

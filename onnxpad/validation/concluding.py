@@ -99,7 +99,5 @@ def _sentence(
         used = f", {100 * max(ratios):.2g} % of its bound at most" if ratios else ""
         return f"apart by rounding in {many}: every changed part agrees within its bound{used}"
     if first is not None:
-        amount = "" if first.max_abs is None else f" by up to {first.max_abs:.3g}"
-        where = f" ({first.where})" if first.where else ""
-        return f"{first.node or 'output'} -> '{first.tensor}' differs{amount}{where}"
+        return f"{first.node or 'output'} -> '{first.tensor}' differs{first.amount()}"
     return ""

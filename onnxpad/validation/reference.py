@@ -54,25 +54,27 @@ def against_reference(
         on = bench.run(network, feeds, optimise=True)
         fine = {row.output for row in rows if row.sample == index and _fine(row)}
         rows += _on_rows(bench, index, {n: expected[n] for n in fine}, on, bounds)
-    off_rows = [row for row in rows if row.level == "off"]
+    verdict, reason = _concluded([r for r in rows if r.level == "off"], expected, first)
+    return rows, verdict, reason, first
+
+
+def _concluded(
+    rows: Sequence[OutputRow],
+    expected: Mapping[str, Sequence[Array]],
+    first: FirstDifference | None,
+) -> tuple[Verdict, str]:
     if first is not None:
-        return rows, Verdict.DIFFERENT, _said(first), first
-    if all(row.equal for row in off_rows):
-        return rows, Verdict.IDENTICAL, "every element equals the reference", None
-    loose = [r for r in off_rows if untelling(expected[r.output][r.sample], r.bound or 0.0)]
-    if loose := [row for row in loose if not row.equal]:
-        why = (
-            f"'{loose[0].output}' is {loose[0].max_abs:.3g} off the reference, and rounding alone "
-            f"may move it by {loose[0].bound:.3g}: too much to see padding (a quantised model?)"
-        )
-        return rows, Verdict.UNVERIFIED, why, None
-    worst = max(row.max_abs or 0.0 for row in off_rows)
-    return (
-        rows,
-        Verdict.ROUNDING,
-        f"apart from the reference by rounding, {worst:.3g} at most",
-        None,
-    )
+        return Verdict.DIFFERENT, _said(first)
+    if all(row.equal for row in rows):
+        return Verdict.IDENTICAL, "every element equals the reference"
+    for row in rows:
+        if not row.equal and untelling(expected[row.output][row.sample], row.bound or 0.0):
+            return Verdict.UNVERIFIED, (
+                f"'{row.output}' is {row.max_abs:.3g} off the reference, and rounding alone may "
+                f"move it by {row.bound:.3g}: too much to see padding (a quantised model?)"
+            )
+    worst = max(row.max_abs or 0.0 for row in rows)
+    return Verdict.ROUNDING, f"apart from the reference by rounding, {worst:.3g} at most"
 
 
 def _on_rows(
@@ -119,5 +121,4 @@ def _label(network: Network, name: str) -> str:
 
 
 def _said(first: FirstDifference) -> str:
-    place = f" ({first.where})" if first.where else ""
-    return f"'{first.tensor}' differs from the reference by up to {first.max_abs:.3g}{place}"
+    return f"'{first.tensor}' differs from the reference{first.amount()}"

@@ -67,6 +67,13 @@ class FirstDifference:
     max_abs: float | None
     where: str
 
+    def amount(self) -> str:
+        """How large the difference is, and where, in words."""
+        place = f" ({self.where})" if self.where else ""
+        if self.max_abs is None or not isfinite(self.max_abs):
+            return place
+        return f" by up to {self.max_abs:.3g}{place}"
+
 
 @dataclass(frozen=True, slots=True)
 class Validation:

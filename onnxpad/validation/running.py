@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.graph.networks import Network
@@ -116,8 +115,7 @@ def captured(bench: Bench, pair: Pair, ran: Ran) -> dict[str, Array]:
         for index, node in enumerate(network.nodes)
         if not (node.output and node.output[0] in network.initializers)
     ]
-    with np.errstate(all="ignore"):
-        traced = trace(bench, network, indices, ran.feeds, None)
+    traced = trace(bench, network, indices, ran.feeds, None)
     return {name: value.stored() for name, value in traced.items()}
 
 

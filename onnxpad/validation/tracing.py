@@ -55,10 +55,11 @@ def trace(
     for index in indices:
         operation = network.operation(index)
         inputs = [_input(network, known, name) for name in operation.inputs]
-        if supports(operation.op_type, operation.domain):
-            made = _evaluated(operation, inputs, arithmetic)
-        else:
-            made = _run_alone(bench, network, operation, known, arithmetic)
+        with np.errstate(all="ignore"):  # infinities and NaN are values like others here
+            if supports(operation.op_type, operation.domain):
+                made = _evaluated(operation, inputs, arithmetic)
+            else:
+                made = _run_alone(bench, network, operation, known, arithmetic)
         for name, traced in zip(operation.outputs, made, strict=False):
             if name:
                 known[name] = traced

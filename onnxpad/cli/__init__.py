@@ -1,0 +1,84 @@
+"""The command line: parse, call a verb, render, exit code."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Sequence
+
+import click
+
+from onnxpad import __version__
+from onnxpad.cli.explain import explain
+from onnxpad.cli.inspect import inspect
+from onnxpad.cli.outcomes import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail
+from onnxpad.cli.rewrite import rewrite
+from onnxpad.cli.validate import validate
+from onnxpad.errors import OnnxpadError
+
+_HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
+
+\b
+onnxpad inspect model.onnx
+onnxpad rewrite model.onnx -o explicit.onnx
+onnxpad validate model.onnx explicit.onnx
+onnxpad explain split-pads
+
+'-' stands for standard input or output. Exit codes: 0 fine; 1 findings (models differ, --check
+would change something, --strict and a skip); 2 wrong usage or an unreadable model.
+"""
+
+
+@click.group(help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="onnxpad")
+def commands() -> None:
+    """Hold the verbs."""
+
+
+# Allocations between two garbage collections: a short process has little garbage, and collecting
+# costs it a tenth of its time.
+RARELY = 100_000
+
+for verb in (inspect, rewrite, validate, explain):
+    commands.add_command(verb)
+
+
+def main() -> None:
+    """Run the command line of this process and exit."""
+    gc.set_threshold(RARELY)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; gives its exit code. Errors become one message on stderr."""
+    try:
+        status = _status(arguments)
+        sys.stdout.flush()
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        drop_output()
+        return PIPE_CLOSED
+    return status
+
+
+def _status(arguments: Sequence[str]) -> int:
+    try:
+        with commands.make_context("onnxpad", list(arguments)) as context:
+            result = commands.invoke(context)
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+    except click.exceptions.NoArgsIsHelpError as asked:
+        sys.stderr.write(f"{asked.format_message()}\n")
+        return WRONG
+    except click.ClickException as error:
+        return fail(*_usage(error))
+    except OnnxpadError as error:
+        return fail(str(error))
+    return result if isinstance(result, int) else FINE
+
+
+def _usage(error: click.ClickException) -> tuple[str, str]:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path if context else "onnxpad"
+    return error.format_message().rstrip("."), f"{path} --help"

@@ -1,0 +1,72 @@
+"""Options that several verbs share, and what their values mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import click
+
+STANDARD = "-"
+_FACT = re.compile(r"(?P<name>.+?)\s*(?:(?P<rest>%\s*\d+\s*={1,2}\s*\d+)|=\s*(?P<number>\d+))")
+
+MODEL = click.Path(allow_dash=True)
+ARRAYS = click.Path(exists=True, dir_okay=False)
+
+models = click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=MODEL)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per report.")
+dims = click.option(
+    "--dim",
+    "dims",
+    metavar="FACT",
+    multiple=True,
+    callback=lambda _context, _option, facts: parse_dims(facts),
+    help="What is known of a dimension: height=640, 'height%32=0', or 'images[2]=640' for one "
+    "without a name. Repeatable.",
+)
+nodes = click.option(
+    "--node",
+    "nodes",
+    metavar="GLOB",
+    multiple=True,
+    help="Only nodes whose address matches, such as 'stem/*'. Repeatable.",
+)
+ambiguous = click.option(
+    "--ambiguous",
+    type=click.Choice(["auto_pad", "pads"]),
+    help="Which one holds where a node has both.",
+)
+device = click.option(
+    "--device",
+    type=click.Choice(["auto", "cuda", "cpu"]),
+    default="auto",
+    show_default=True,
+    help="Where onnxruntime runs the models. cuda fails where there is none.",
+)
+samples = click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="How many random inputs are tried.",
+)
+seed = click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of the random inputs."
+)
+
+
+def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
+    """{'height': 640, 'width': '%32=0'} from 'height=640' and 'width%32=0'.
+
+    Raises click.BadParameter for anything else, and for two facts about one dimension.
+    """
+    found: dict[str, int | str] = {}
+    for fact in facts:
+        match = _FACT.fullmatch(fact.strip())
+        if match is None:
+            raise click.BadParameter(f"'{fact}' says nothing: write H=640 or 'H%32=0'")
+        name = match["name"]
+        if name in found:
+            raise click.BadParameter(f"two facts about '{name}': give the one that says more")
+        found[name] = int(match["number"]) if match["number"] else match["rest"]
+    return found

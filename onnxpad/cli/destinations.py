@@ -1,0 +1,105 @@
+"""Where each rewritten model goes; nothing is ever overwritten by accident."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from onnxpad.cli.arguments import STANDARD
+from onnxpad.errors import ModelError
+
+
+class Job(NamedTuple):
+    """A model and the file to write, None where nothing is to be written.
+
+    `makes_folder` says that the file's folder was asked for and may not exist yet.
+    """
+
+    model: str
+    target: str | None = None
+    makes_folder: bool = False
+
+    def prepare(self) -> None:
+        """Make the folder; ModelError where that fails."""
+        if self.target is None or not self.makes_folder:
+            return
+        try:
+            Path(self.target).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ModelError(f"cannot make the folder of '{self.target}': {error}") from error
+
+
+def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: bool) -> list[Job]:
+    """What to do with each model.
+
+    Raises click.UsageError where that is not said, would overwrite an input or another output,
+    or cannot be.
+    """
+    if models.count(STANDARD) > 1:
+        raise click.UsageError("standard input can be read only once: give '-' once")
+    if output is not None and in_place:
+        raise click.UsageError("-o and --in-place contradict each other: give one of them")
+    if not writes:
+        return [Job(model) for model in models]
+    if in_place:
+        if STANDARD in models:
+            raise click.UsageError("standard input has no place to write to: add -o OUT")
+        return [Job(model, model) for model in models]
+    if output is None:
+        raise click.UsageError(
+            "where to write is missing: add -o OUT, --in-place, --check or --dry-run"
+        )
+    if len(models) == 1 and not _is_folder(output):
+        found = [Job(models[0], output)]
+    else:
+        found = _in_folder(models, output)
+    _refuse_inputs(models, found)
+    return found
+
+
+def _is_folder(output: str) -> bool:
+    return output.endswith(("/", os.sep)) or Path(output).is_dir()
+
+
+def _in_folder(models: Sequence[str], output: str) -> list[Job]:
+    if output == STANDARD:
+        raise click.UsageError("several models do not fit into standard output: add -o DIR/")
+    if STANDARD in models:
+        raise click.UsageError("standard input has no file name: add -o OUT, and one model only")
+    folder = Path(output)
+    if folder.exists() and not folder.is_dir():
+        raise click.UsageError(f"-o {output} is a file, and there are several models: add -o DIR/")
+    taken: dict[str, str] = {}
+    for model in models:
+        name = Path(model).name
+        if name in taken:
+            raise click.UsageError(
+                f"'{taken[name]}' and '{model}' would both become '{folder / name}': "
+                "write them into different folders"
+            )
+        taken[name] = model
+    return [Job(model, str(folder / name), makes_folder=True) for name, model in taken.items()]
+
+
+def _refuse_inputs(models: Sequence[str], found: Sequence[Job]) -> None:
+    for job in found:
+        target = job.target
+        if target is None or target == STANDARD:
+            continue
+        for model in models:
+            if model != STANDARD and _same_file(model, target):
+                raise click.UsageError(
+                    f"'{target}' is an input, which is never overwritten: give another -o, or "
+                    "--in-place"
+                )
+
+
+def _same_file(one: str, other: str) -> bool:
+    try:
+        return Path(one).samefile(other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)

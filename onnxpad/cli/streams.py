@@ -1,0 +1,26 @@
+"""Where text goes: standard output, standard error, and whether a person reads it there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from onnxpad.render.tables import Terminal
+
+
+def terminal(stream: TextIO) -> Terminal | None:
+    """The terminal behind a stream; None for files, pipes, NO_COLOR and terminals without any."""
+    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return None
+    import shutil  # slow to import, and only for terminals
+
+    from onnxpad.render.tables import Terminal
+
+    return Terminal(shutil.get_terminal_size().columns)
+
+
+def report_stream(*, model_on_stdout: bool) -> TextIO:
+    """Standard output, or standard error where the model itself takes standard output."""
+    return sys.stderr if model_on_stdout else sys.stdout

@@ -1,0 +1,87 @@
+"""onnxpad validate."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onnxpad.cli import arguments
+from onnxpad.cli.outcomes import FINDINGS, FINE
+from onnxpad.cli.streams import terminal
+from onnxpad.errors import RequestError
+
+if TYPE_CHECKING:
+    from onnxpad.validation import Validation
+
+
+_HELP = """Run two models, or a model and a reference, and tell rounding from a mismatch.
+
+\b
+onnxpad validate model.onnx explicit.onnx
+onnxpad validate model.onnx explicit.onnx --device cuda --samples 10 --dim height=224
+onnxpad validate model.onnx --inputs inputs.npz --outputs expected.npz
+
+An .npz file holds arrays under the names of tensors, or under s0_in0 (sample 0, input 0) and
+s0_out0. Verdicts: identical, rounding (exit 0), different, unverified (exit 1).
+"""
+
+
+@click.command(help=_HELP, short_help="Run two models, or a model and a reference, and compare.")
+@click.argument("before", type=arguments.MODEL)
+@click.argument("after", type=arguments.MODEL, required=False)
+@click.option(
+    "--inputs", type=arguments.ARRAYS, metavar="FILE.npz", help="Inputs, instead of random ones."
+)
+@click.option(
+    "--outputs", type=arguments.ARRAYS, metavar="FILE.npz", help="What BEFORE should compute."
+)
+@arguments.device
+@arguments.samples
+@arguments.seed
+@arguments.dims
+@click.option("--tf32", is_flag=True, help="Let CUDA round convolution inputs to 10 bits.")
+@arguments.as_json
+def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
+    """Validate and print the verdict."""
+    found = _validated(**options)
+    if options["as_json"]:
+        from onnxpad.render.jsons import json_line
+
+        names = {"before": options["before"], "after": options["after"]}
+        sys.stdout.write(json_line(names | found.to_json()))
+    else:
+        from onnxpad.render.validations import validation_text
+
+        sys.stdout.write(validation_text(found, terminal(sys.stdout)))
+    return FINE if found.ok else FINDINGS
+
+
+def _validated(
+    *,
+    before: str,
+    after: str | None,
+    inputs: str | None,
+    outputs: str | None,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401
+) -> Validation:
+    from onnxpad import validation  # loads numpy and onnx
+    from onnxpad.graph.files import load
+    from onnxpad.graph.networks import open_network
+
+    del as_json
+    if before == after == arguments.STANDARD:
+        raise RequestError("standard input can be read only once: give '-' once")
+    model: object = load(before) if before == arguments.STANDARD else before
+    given: dict[str, Any] = {}
+    if inputs or outputs:
+        network = open_network(model)
+        known = [*network.outputs, *network.producers]
+        if inputs:
+            given["inputs"] = validation.samples_from_npz(inputs, network.fed)
+        if outputs:
+            kinds = ("out", "ref", "src")
+            given["outputs"] = validation.samples_from_npz(outputs, known, kinds)
+    return validation.validate(model, after, **given, **options)

@@ -1,0 +1,151 @@
+"""Large weights stay where they are in the bytes of a file while the rest is parsed and edited.
+
+Parsing and serialising copies every weight several times. A model is therefore read without the
+contents of its large initializers, and written as what was edited around the original bytes of
+those tensors (protobuf wire format, protobuf.dev/programming-guides/encoding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from onnx import ModelProto, TensorProto
+
+from onnxpad.errors import InternalError
+
+LARGE = 1 << 16
+_GRAPH, _INITIALIZER, _NAME = 7, 5, 8
+_CONTENT = {4, 5, 7, 9, 10, 11}  # float_data, int32_data, int64_data, raw_data, double, uint64
+_BYTES_PER_FIELD = 20_000
+_FEWEST_FIELDS = 2_000
+
+
+class Field(NamedTuple):
+    """A length-delimited field: where its tag stands, where its content begins and ends."""
+
+    number: int
+    tag: int
+    start: int
+    end: int
+
+
+class Light(NamedTuple):
+    """A model's bytes without large weights; `tensors` says where each of those stands."""
+
+    data: bytes
+    tensors: dict[str, tuple[bytes, int, int]]
+
+
+def lighten(data: bytes) -> Light | None:
+    """The bytes without large weights, or None where that is not worth it or not simple."""
+    budget = max(_FEWEST_FIELDS, len(data) // _BYTES_PER_FIELD)
+    try:
+        graphs = [field for field in _fields(data, 0, len(data)) if field.number == _GRAPH]
+        if len(graphs) != 1:
+            return None
+        graph = graphs[0]
+        pieces, tensors, kept = [], {}, graph.start
+        for count, field in enumerate(_fields(data, graph.start, graph.end)):
+            if count > budget:
+                return None
+            if field.number != _INITIALIZER or field.end - field.start <= LARGE:
+                continue
+            name, stub = _without_content(data, field)
+            if name in tensors:
+                return None
+            tensors[name] = (stub, field.start, field.end)
+            pieces += [data[kept : field.tag], _field(_INITIALIZER, stub)]
+            kept = field.end
+    except (IndexError, UnicodeDecodeError):
+        return None
+    if not tensors:
+        return None
+    pieces.append(data[kept : graph.end])
+    body = b"".join(pieces)
+    return Light(data[: graph.tag] + _field(_GRAPH, body) + data[graph.end :], tensors)
+
+
+def whole(model: ModelProto, light: Light, data: bytes) -> list[memoryview]:
+    """The edited model with its large weights, as pieces that follow each other.
+
+    `data` are the bytes that `light` was made from. Raises InternalError where a weight that
+    was left out has been edited.
+    """
+    edited = model.SerializeToString()
+    graph = next(f for f in _fields(edited, 0, len(edited)) if f.number == _GRAPH)
+    view, original = memoryview(edited), memoryview(data)
+    pieces: list[memoryview] = []
+    kept, position = graph.start, 0
+    for field in _fields(edited, graph.start, graph.end):
+        if field.number != _INITIALIZER:
+            continue
+        found = light.tensors.get(model.graph.initializer[position].name)
+        position += 1
+        if found is None:
+            continue
+        stub, start, end = found
+        if TensorProto.FromString(stub).SerializeToString() != edited[field.start : field.end]:
+            raise InternalError("a weight was edited without being read")
+        pieces += [view[kept : field.tag], _header(_INITIALIZER, end - start), original[start:end]]
+        kept = field.end
+    pieces.append(view[kept : graph.end])
+    size = sum(len(piece) for piece in pieces)
+    return [view[: graph.tag], _header(_GRAPH, size), *pieces, view[graph.end :]]
+
+
+def _without_content(data: bytes, tensor: Field) -> tuple[str, bytes]:
+    name, kept, pieces = "", tensor.start, []
+    for field in _fields(data, tensor.start, tensor.end):
+        if field.number == _NAME:
+            name = data[field.start : field.end].decode()
+        elif field.number in _CONTENT and field.end - field.start > LARGE:
+            pieces.append(data[kept : field.tag])
+            kept = field.end
+    return name, b"".join([*pieces, data[kept : tensor.end]])
+
+
+def _fields(data: bytes, position: int, end: int) -> Iterator[Field]:
+    """The length-delimited fields of a message, in file order."""
+    while position < end:
+        tag = position
+        key, position = _varint(data, position)
+        match key & 7:
+            case 0:
+                _, position = _varint(data, position)
+            case 1:
+                position += 8
+            case 5:
+                position += 4
+            case 2:
+                size, position = _varint(data, position)
+                yield Field(key >> 3, tag, position, position + size)
+                position += size
+            case _:
+                raise IndexError(position)
+    if position > end:
+        raise IndexError(position)
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+
+
+def _field(number: int, content: bytes) -> bytes:
+    return bytes(_header(number, len(content))) + content
+
+
+def _header(number: int, size: int) -> memoryview:
+    written = bytearray([number << 3 | 2])
+    while size >= 0x80:
+        written.append(size & 0x7F | 0x80)
+        size >>= 7
+    written.append(size)
+    return memoryview(written)

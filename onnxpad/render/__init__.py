@@ -1,0 +1,1 @@
+"""Reports as text and JSON for people and programs; the only place that formats."""

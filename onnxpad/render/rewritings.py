@@ -1,0 +1,85 @@
+"""Rewritings: what was done, what was skipped and why, and the edit script."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from onnxpad.geometry.size import show
+from onnxpad.graph.edits import describe_edit, edit_record
+from onnxpad.pipeline import Refusal
+from onnxpad.render.wording import counted, input_text, note, paragraph
+from onnxpad.rewriting import Rewriting
+
+if TYPE_CHECKING:
+    from onnxpad.validation import Validation
+
+STANDARD = "-"
+
+
+def rewriting_text(
+    model: str,
+    written: str | None,
+    rewriting: Rewriting,
+    validation: Validation | None = None,
+    *,
+    script: bool = False,
+) -> str:
+    """The report on one model: skips, its edit script where that is wanted, and a summary."""
+    name = "standard input" if model == STANDARD else model
+    target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
+    verdict = f"validation: {validation.verdict}: {validation.reason}" if validation else ""
+    lines = [
+        script_text(rewriting) if script else "",
+        skips_text(rewriting),
+        verdict,
+        f"{name}{target}: {changes_text(rewriting, done=written is not None)}",
+    ]
+    return paragraph(lines) + "\n"
+
+
+def rewriting_record(
+    model: str,
+    written: str | None,
+    rewriting: Rewriting,
+    validation: Validation | None = None,
+    *,
+    script: bool = False,
+) -> dict[str, Any]:
+    """The same as plain data; `written` is the file, or null where nothing was written."""
+    record = {"file": model, "written": written} | rewriting.to_json()
+    if script:
+        record["script"] = [edit_record(edit) for edit in rewriting.script]
+    record["validation"] = validation.to_json() if validation else None
+    return record
+
+
+def skips_text(rewriting: Rewriting) -> str:
+    """One note for every node that a pass left as it was."""
+    return paragraph(skip_text(skip) for skip in rewriting.skips)
+
+
+def skip_text(skip: Refusal) -> str:
+    """Which pass left which node, why, and what to try."""
+    dims = skip.source.dims
+    shape = None if dims is None else [show(size) for size in dims]
+    axes = skip.chain.axes
+    kernel, strides = [axis.kernel for axis in axes], [axis.stride for axis in axes]
+    read = input_text(skip.tensor, shape, kernel, strides)
+    head = f"skip: {skip.rule}, {skip.op} '{skip.node.label}'"
+    return note(head, skip.skip.reason, read=read, hints=skip.skip.hints)
+
+
+def script_text(rewriting: Rewriting) -> str:
+    """The edit script, one line for each edit."""
+    return paragraph(describe_edit(edit) for edit in rewriting.script)
+
+
+def changes_text(rewriting: Rewriting, *, done: bool) -> str:
+    """'12 nodes rewritten (explicit-pads 12), 2 skipped'; 'would be' where nothing is written."""
+    counts = Counter(change.rule for change in rewriting.changes)
+    rules = [f"{name} {counts[name]}" for name in dict.fromkeys(rewriting.passes) if counts[name]]
+    nodes = len({(c.node.scope, c.node.key) for c in rewriting.changes})
+    text = f"{counted(nodes, 'node')} {'' if done else 'would be '}rewritten"
+    text += f" ({', '.join(rules)})" if rules else ""
+    return f"{text}, {len(rewriting.skips)} skipped"

@@ -1,0 +1,72 @@
+"""Validations: the verdict and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxpad.render.tables import Terminal, table
+from onnxpad.render.wording import paragraph, shape_text
+from onnxpad.validation import OutputRow, Validation
+
+_HEADERS = ("sample", "output", "optimised", "before", "after", "difference", "allowed", "where")
+_PARTS_SHOWN = 10
+
+
+def validation_text(validation: Validation, terminal: Terminal | None = None) -> str:
+    """The outputs compared, the parts that differ, and the verdict."""
+    parts = [
+        table(_HEADERS, [_row(row) for row in validation.outputs], terminal),
+        paragraph(_parts(validation)),
+        paragraph(f"warning: {warning}" for warning in validation.warnings),
+        paragraph([_first_difference(validation), _run(validation), verdict_line(validation)]),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def verdict_line(validation: Validation) -> str:
+    """'rounding: ...', with the reason."""
+    return f"{validation.verdict}: {validation.reason}"
+
+
+def _row(row: OutputRow) -> tuple[str, ...]:
+    return (
+        str(row.sample),
+        row.output,
+        row.level,
+        "-" if row.shape_before is None else shape_text(row.shape_before),
+        "-" if row.shape_after is None else shape_text(row.shape_after),
+        "none" if row.equal else _number(row.max_abs),
+        "-" if row.bound is None else _number(row.bound),
+        row.where or "-",
+    )
+
+
+def _parts(validation: Validation) -> Iterator[str]:
+    for row in validation.regions[:_PARTS_SHOWN]:
+        nodes = f"{', '.join(row.before)} against {', '.join(row.after)}"
+        gap = "" if row.max_abs is None else f", difference {_number(row.max_abs)}"
+        reason = f" ({row.reason})" if row.reason else ""
+        yield f"{row.verdict}: {nodes}{gap}, judged by {row.judge}{reason}"
+    more = len(validation.regions) - _PARTS_SHOWN
+    if more > 0:
+        yield f"and {more} more parts"
+
+
+def _first_difference(validation: Validation) -> str:
+    first = validation.first_difference
+    if first is None:
+        return ""
+    gap = "" if first.max_abs is None else f", {_number(first.max_abs)}"
+    where = f", {first.where}" if first.where else ""
+    return f"first difference: {first.node}, tensor '{first.tensor}'{gap}{where}"
+
+
+def _run(validation: Validation) -> str:
+    ran = [f"{role} on {', '.join(names)}" for role, names in validation.providers.items()]
+    text = f"device {validation.device}"
+    text += f": {'; '.join(ran)}" if ran else ""
+    return text if validation.seed is None else f"{text}; random inputs of seed {validation.seed}"
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.3g}"

@@ -1,0 +1,74 @@
+"""Shapes, pads and windows as people write them, and notes about single nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+
+def shape_text(shape: Sequence[object] | None) -> str:
+    """'[1, 3, height, width]'; '?' where a size, or even the rank, is not known."""
+    if shape is None:
+        return "[?]"
+    return "[" + ", ".join("?" if size is None else str(size) for size in shape) + "]"
+
+
+def pads_text(pads: Sequence[int] | None) -> str:
+    """Begin and end of each axis: '0,1 0,1'; '?' where they are not known."""
+    if pads is None:
+        return "?"
+    half = len(pads) // 2
+    return " ".join(f"{pads[axis]},{pads[half + axis]}" for axis in range(half))
+
+
+def each_text(numbers: Sequence[int]) -> str:
+    """'3' for the same number on every axis, '3,5' otherwise."""
+    if len(set(numbers)) == 1:
+        return str(numbers[0])
+    return ",".join(str(number) for number in numbers)
+
+
+def window_text(kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> str:
+    """'k3 s2 d2', without strides and dilations of 1."""
+    parts = [f"k{each_text(kernel)}"] if kernel else []
+    parts += [f"s{each_text(strides)}"] if any(stride != 1 for stride in strides) else []
+    parts += [f"d{each_text(dilations)}"] if any(step != 1 for step in dilations) else []
+    return " ".join(parts)
+
+
+def input_text(
+    tensor: str, shape: Sequence[object] | None, kernel: Sequence[int], strides: Sequence[int]
+) -> str:
+    """'images [1, 3, height, width], kernel 3, stride 2'."""
+    text = f"{tensor} {shape_text(shape)}".strip()
+    if kernel:
+        text += f", kernel {each_text(kernel)}"
+    if any(stride != 1 for stride in strides):
+        text += f", stride {each_text(strides)}"
+    return text
+
+
+def note(head: str, reason: str, *, read: str = "", hints: Sequence[str] = ()) -> str:
+    """A finding about one node: what was found, what it reads, what to try."""
+    lines = [f"{head}: {reason}"]
+    if hints and read:
+        lines.append(f"  input   {read}")
+    if hints:
+        lines.append(f"  try     {either(hints)}")
+    return "\n".join(lines)
+
+
+def either(choices: Sequence[str]) -> str:
+    """'a', 'a or b', 'a, b, or c'."""
+    if len(choices) < 3:
+        return " or ".join(choices)
+    return ", ".join(choices[:-1]) + f", or {choices[-1]}"
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """'1 node', '2 nodes'."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
+def paragraph(lines: Iterable[str]) -> str:
+    """Lines that say something, joined; '' for none."""
+    return "\n".join(line for line in lines if line)
