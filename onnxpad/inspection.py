@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
@@ -15,13 +15,13 @@ from onnxpad.geometry.size import show
 from onnxpad.graph.attributes import Unbound
 from onnxpad.graph.chain_reading import Preference
 from onnxpad.graph.context import Context
-from onnxpad.graph.document import Document, address_of
+from onnxpad.graph.document import address_of
 from onnxpad.graph.models import ModelLike, open_model
 from onnxpad.graph.pad_reading import constant_integers
 from onnxpad.graph.selecting import selection
 from onnxpad.graph.surroundings import Observer
 from onnxpad.graph.survey import Site, Survey
-from onnxpad.ops import OPTIMISED_DOMAINS, Kind
+from onnxpad.ops import Kind
 from onnxpad.traps import Shape, Surroundings, Trap, traps_of
 
 SCHEMA = 1
@@ -78,10 +78,9 @@ class PaddedNode(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """Every padded node of a model in graph order, and what concerns the model as a whole."""
+    """Every padded node of a model in graph order; `assumed` are the sizes that the user stated."""
 
     nodes: tuple[PaddedNode, ...]
-    warnings: tuple[str, ...]
     assumed: Mapping[str, int | str]
 
     @property
@@ -103,7 +102,6 @@ class Inspection:
             "schema": SCHEMA,
             "summary": self.summary,
             "assumed": dict(self.assumed),
-            "warnings": list(self.warnings),
             "nodes": [node.to_json() for node in self.nodes],
         }
 
@@ -138,7 +136,7 @@ def inspect(
                 found[key] = found[key]._replace(calls=calls)
             else:
                 found[key] = _record(site, context, chain, around)
-    return Inspection(tuple(found.values()), tuple(_warnings(survey.document)), dict(dims or {}))
+    return Inspection(tuple(found.values()), dict(dims or {}))
 
 
 def _record(site: Site, context: Context, chain: Chain, around: Surroundings) -> PaddedNode:
@@ -216,24 +214,6 @@ def _written(context: Context, site: Site, chain: Chain) -> dict[str, Plain]:
             if inputs and inputs[0]:
                 found[name] = constant_integers(context, inputs[0]) or f"'{inputs[0]}'"
     return found
-
-
-def _warnings(document: Document) -> Iterator[str]:
-    used = {entry.domain for entry in document.model.opset_import}
-    for domain in OPTIMISED_DOMAINS:
-        if domain not in used:
-            continue
-        nodes = [
-            address_of(scope, node).label
-            for scope in document.scopes.values()
-            for node in scope.nodes
-            if node.domain == domain
-        ]
-        if nodes:
-            yield (
-                f"{len(nodes)} nodes of {domain}, first '{nodes[0]}': only onnxruntime's optimiser "
-                "writes them, and their padding is not read; use the model from before that step"
-            )
 
 
 def _jsonable(value: Plain) -> Plain:

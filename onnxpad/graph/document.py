@@ -180,11 +180,12 @@ def _fill(scope: Scope, protos: Iterable[NodeProto], scopes: dict[str, Scope]) -
     uses = scope.uses
     for name in scope.outputs:
         uses[name] = uses.get(name, 0) + 1
-    if not _count_uses(scope):
-        scope.nodes = in_order(scope.nodes, _needs(scope))
+    in_place = _count_uses(scope)
     for node in scope.nodes:
         if node.op_type in WITH_BODIES or node.domain not in PLAIN_DOMAINS:
             _open_bodies(scope, node, scopes)
+    if not in_place:
+        scope.nodes = in_order(scope.nodes, _needs(scope))
     return scope
 
 

@@ -26,7 +26,6 @@ def inspection_text(inspection: Inspection, terminal: Terminal | None = None) ->
         table(_HEADERS, [_row(node) for node in inspection.nodes], terminal),
         paragraph(_unknown(node) for node in inspection.nodes if node.pads is None),
         paragraph(_traps(inspection)),
-        paragraph(f"warning: {warning}" for warning in inspection.warnings),
         _summary(inspection),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

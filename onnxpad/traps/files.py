@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnxpad.chain import Chain
 from onnxpad.geometry.size import show
-from onnxpad.ops import MICROSOFT, Kind
+from onnxpad.ops import MICROSOFT, OPTIMISED_DOMAINS, Kind
 from onnxpad.traps import Shape, Surroundings, rule
 
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
@@ -87,13 +87,14 @@ def no_cpu_kernel(chain: Chain, around: Surroundings) -> str | None:
 
 @rule("optimised-only", "onnxruntime docs/ContribOperators.md and its NhwcTransformer")
 def optimised_only(chain: Chain, around: Surroundings) -> str | None:
-    """The operator is one that onnxruntime's optimiser makes (Nhwc...).
+    """The operator is one that only onnxruntime's optimiser makes (Nhwc..., nchwc, nhwc).
 
     It appears only in files that onnxruntime has optimised and saved, for one kind of machine.
     Use the model from before that step.
     """
     del around
-    if chain.op.domain != MICROSOFT or not chain.op.name.startswith("Nhwc"):
+    nhwc = chain.op.domain == MICROSOFT and chain.op.name.startswith("Nhwc")
+    if not nhwc and chain.op.domain not in OPTIMISED_DOMAINS:
         return None
     return "only onnxruntime's optimiser writes this operator: use the model from before that step"
 

@@ -20,11 +20,15 @@ from pathlib import Path
 from tests.benchmarks import networks
 from tests.benchmarks.processes import Cost, interleaved, median, whole_process
 
+PASSES = """
+from onnxpad.rewriting import rewrite
+import onnxpad.passes.explicit_pads, onnxpad.passes.split_pads, onnxpad.passes.absorb_pad
+"""
 LOAD = "import onnx; onnx.load({path!r})"
 ROUND_TRIP = "import onnx; onnx.save(onnx.load({path!r}), {out!r})"
-REWRITE = "from onnxpad.rewriting import rewrite; rewrite({path!r}).save({out!r})"
-SPLIT = "from onnxpad.rewriting import rewrite; rewrite({path!r}, passes=['split-pads']).save({out!r})"
-ABSORB = "from onnxpad.rewriting import rewrite; rewrite({path!r}, passes=['absorb-pad']).save({out!r})"
+REWRITE = PASSES + "rewrite({path!r}).save({out!r})"
+SPLIT = PASSES + "rewrite({path!r}, passes=['split-pads']).save({out!r})"
+ABSORB = PASSES + "rewrite({path!r}, passes=['absorb-pad']).save({out!r})"
 INSPECT = "from onnxpad.inspection import inspect; inspect({path!r})"
 PEER = """
 import onnx, onnx_ir
@@ -153,7 +157,7 @@ def written(folder: Path, name: str, count: int = 0) -> str:
     path = folder / f"{name}{count or ''}.onnx"
     if not path.exists():
         build = f"networks.{name}({count or ''})"
-        script = f"from pathlib import Path; from tests.benchmarks import networks\n"
+        script = "from pathlib import Path; from tests.benchmarks import networks\n"
         script += f"Path({str(path)!r}).write_bytes({build}.SerializeToString())"
         whole_process(["-c", script])
     return str(path)

@@ -216,3 +216,17 @@ def test_unsorted_nodes_are_read_in_an_order_that_works() -> None:
 def test_at_most_a_few_inferences(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(survey, "MAX_INFERENCES", 0)
     assert "nothing in the model tells" in str(pads(sites(RESHAPED)["y"]))
+
+
+def test_a_body_that_reads_a_later_node_puts_its_owner_behind_it() -> None:
+    text = """g (bool c, float[1,1,6,6] x, float[1,1,3,3] k) => (float[n,m,h,w] y) {
+      y = If (c) <
+        then_branch = a () => (float[n,m,h,w] t) {
+          t = Conv<auto_pad="SAME_UPPER", strides=[2,2]>(r, k)
+        },
+        else_branch = b () => (float[n,m,h,w] e) { e = MaxPool<kernel_shape=[2,2]>(q) }
+      >
+      q = Relu(r)
+      r = Relu(x)
+    }"""
+    assert pads(sites(text)["y.then_branch/t"]) == (0, 0, 1, 1)
