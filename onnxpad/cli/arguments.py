@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import click
 
 STANDARD = "-"
-_FACT = re.compile(r"(?P<name>.+?)\s*(?:(?P<rest>%\s*\d+\s*={1,2}\s*\d+)|=\s*(?P<number>\d+))")
+_FACT = re.compile(
+    r"(?P<name>[^%=\s].*?)\s*(?:(?P<rest>%\s*\d+\s*={1,2}\s*\d+)|=\s*(?P<number>\d+))"
+)
 
 MODEL = click.Path(allow_dash=True)
 ARRAYS = click.Path(exists=True, dir_okay=False)

@@ -121,10 +121,10 @@ def _same_divisors(convention: Convention, chain: Chain, pads: Pads, other: Pads
     """Whether averages over the same windows divide by as many cells, padded ones or not."""
     if chain.op.kind is not Kind.AVERAGE:
         return True
-    return any(_divides_alike(chain, pads, other, counts) for counts in convention.counts)
+    return any(_divides_alike(chain, pads, other, counts=counts) for counts in convention.counts)
 
 
-def _divides_alike(chain: Chain, pads: Pads, other: Pads, counts: bool) -> bool:
+def _divides_alike(chain: Chain, pads: Pads, other: Pads, *, counts: bool) -> bool:
     own = chain.counts_padding
     if own is counts and pads == other:
         return True

@@ -14,7 +14,7 @@ class Symbol:
     It is congruent to `residue` modulo `modulus` and at least `minimum`. `expression` plus
     `offset` says what it is in the model's dimensions, `root` is the dimension it comes from
     (None where it comes from several or from nowhere), and `divisor` the product of the strides
-    between both.
+    between both. `quotient` is the expression again as rounding, numerator, denominator.
     """
 
     expression: str
@@ -24,6 +24,7 @@ class Symbol:
     root: str | None = None
     divisor: int = 1
     offset: int = 0
+    quotient: tuple[str, str, int] | None = None
 
     @property
     def name(self) -> str:
@@ -91,35 +92,32 @@ def times(size: Size, factor: int) -> Size:
 
 def floor_divide(size: Size, divisor: int) -> Size:
     """`size // divisor`."""
-    if isinstance(size, int):
-        return size // divisor
-    if divisor == 1:
-        return size
-    exact = size.modulus % divisor == 0
-    return Symbol(
-        expression=f"floor({size.term}/{divisor})",
-        modulus=size.modulus // divisor if exact else 1,
-        residue=size.residue // divisor % (size.modulus // divisor) if exact else 0,
-        minimum=size.minimum // divisor,
-        root=size.root,
-        divisor=size.divisor * divisor,
-    )
+    return size // divisor if isinstance(size, int) else _divided(size, divisor, "floor")
 
 
 def ceil_divide(size: Size, divisor: int) -> Size:
     """`ceil(size / divisor)`."""
-    if isinstance(size, int):
-        return -(-size // divisor)
-    quotient = floor_divide(plus(size, divisor - 1), divisor)
-    if isinstance(quotient, int) or divisor == 1:
-        return quotient
+    return -(-size // divisor) if isinstance(size, int) else _divided(size, divisor, "ceil")
+
+
+def _divided(size: Symbol, divisor: int, rounding: str) -> Symbol:
+    """A quotient; roundings of the same kind in a row are one: ceil(ceil(n/a)/b) = ceil(n/ab)."""
+    if divisor == 1:
+        return size
+    extra = divisor - 1 if rounding == "ceil" else 0
+    exact = size.modulus % divisor == 0
+    modulus = size.modulus // divisor if exact else 1
+    numerator, denominator = size.term, divisor
+    if size.quotient and size.quotient[0] == rounding and not size.offset:
+        numerator, denominator = size.quotient[1], size.quotient[2] * divisor
     return Symbol(
-        expression=f"ceil({size.term}/{divisor})",
-        modulus=quotient.modulus,
-        residue=quotient.residue,
-        minimum=quotient.minimum,
+        expression=f"{rounding}({numerator}/{denominator})",
+        modulus=modulus,
+        residue=(size.residue + extra) // divisor % modulus,
+        minimum=(size.minimum + extra) // divisor,
         root=size.root,
-        divisor=quotient.divisor,
+        divisor=size.divisor * divisor,
+        quotient=(rounding, numerator, denominator),
     )
 
 

@@ -1,0 +1,268 @@
+"""What the options of each command do, within one process."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import click
+import numpy as np
+import onnx
+import pytest
+
+from onnxpad import validation
+from onnxpad.cli import run
+from onnxpad.cli.arguments import parse_dims
+from onnxpad.inspection import inspect
+from tests.cli.processes import DYNAMIC, MODELS, SAME
+from tests.text_models import text_model
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("height=640", {"height": 640}),
+        ("height%32=0", {"height": "%32=0"}),
+        (" height % 32 == 0 ", {"height": "% 32 == 0"}),
+        ("images[2]=640", {"images[2]": 640}),
+        ("a=b=7", {"a=b": 7}),
+        ("32*h+1=65", {"32*h+1": 65}),
+    ],
+)
+def test_facts_about_dimensions(text: str, found: dict[str, int | str]) -> None:
+    assert parse_dims([text]) == found
+
+
+@pytest.mark.parametrize("text", ["height", "=3", "height=", "height=-3", "height%32", "%32=0"])
+def test_other_texts_say_nothing(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="write H=640 or"):
+        parse_dims([text])
+
+
+def test_two_facts_about_one_dimension_contradict_each_other() -> None:
+    with pytest.raises(click.BadParameter, match="two facts about 'H'"):
+        parse_dims(["H=640", "H%32=0"])
+
+
+def test_facts_reach_inspect_and_rewrite(capsys: Captured, tmp_path: Path) -> None:
+    facts = ["--dim", "unk__9105%4=0", "--dim", "unk__9106=64"]
+    assert run(["inspect", str(DYNAMIC), "--json", *facts]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert read["assumed"] == {"unk__9105": "%4=0", "unk__9106": 64}
+    assert read["summary"]["unknown"] == 2
+    assert run(["rewrite", str(DYNAMIC), "-o", str(tmp_path / "o.onnx"), *facts]) == 0
+    assert "0 skipped" in capsys.readouterr().out
+
+
+def test_nodes_are_chosen(capsys: Captured, tmp_path: Path) -> None:
+    out = str(tmp_path / "o.onnx")
+    chosen = ["--node", "Conv.[01]", "--node", "MaxPool*"]
+    assert run(["rewrite", str(SAME), "-o", out, *chosen]) == 0
+    assert "3 nodes rewritten" in capsys.readouterr().out
+    assert inspect(out).summary["forms"]["auto_pad"] == 3
+
+
+def test_passes_run_in_the_order_given(capsys: Captured, tmp_path: Path) -> None:
+    out = str(tmp_path / "o.onnx")
+    passes = ["--pass", "explicit-pads", "--pass", "split-pads"]
+    assert run(["rewrite", str(SAME), "-o", out, "--json", *passes]) == 0
+    assert json.loads(capsys.readouterr().out)["passes"] == ["explicit-pads", "split-pads"]
+
+
+def test_a_dry_run_prints_the_edits_and_writes_nothing(capsys: Captured, tmp_path: Path) -> None:
+    assert run(["rewrite", str(SAME), "--dry-run", "-o", str(tmp_path / "o.onnx")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == ["Conv.0: remove auto_pad", "Conv.0: set pads=[0, 0, 1, 1]"]
+    assert run(["rewrite", str(SAME), "--dry-run", "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert len(read["script"]) == len(lines) - 1
+    assert read["written"] is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_edits_with_infinities_are_valid_json(capsys: Captured) -> None:
+    arguments = ["rewrite", str(SAME), "--dry-run", "--json", "--pass", "explicit-pads"]
+    assert run([*arguments, "--pass", "split-pads"]) == 0
+    assert '"-inf"' in capsys.readouterr().out
+
+
+def test_in_place(capsys: Captured, tmp_path: Path) -> None:
+    model = tmp_path / "m.onnx"
+    model.write_bytes(SAME.read_bytes())
+    assert run(["rewrite", str(model), "--in-place"]) == 0
+    assert f"{model} -> {model}: 6 nodes rewritten" in capsys.readouterr().out
+    assert inspect(model).summary["forms"]["auto_pad"] == 0
+
+
+def test_a_folder_takes_several_models(capsys: Captured, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "folder"
+    assert run(["rewrite", str(SAME), str(DYNAMIC), "-o", str(out)]) == 0
+    assert sorted(path.name for path in out.iterdir()) == [DYNAMIC.name, SAME.name]
+    assert run(["rewrite", str(SAME), "-o", f"{tmp_path}/other/"]) == 0
+    assert (tmp_path / "other" / SAME.name).exists()
+    assert run(["rewrite", str(SAME), "-o", str(tmp_path)]) == 0
+    assert (tmp_path / SAME.name).exists()
+    assert capsys.readouterr().err == ""
+
+
+def refusals(folder: Path) -> dict[str, tuple[list[str], str]]:
+    (folder / "a").mkdir()
+    (folder / "b").mkdir()
+    for name in ("a/m.onnx", "b/m.onnx", "n.onnx"):
+        (folder / name).write_bytes(SAME.read_bytes())
+    (folder / "link.onnx").symlink_to("n.onnx")
+    return {
+        "an input": (["n.onnx", "-o", "n.onnx"], "is an input"),
+        "an input by another path": (["n.onnx", "-o", "a/../n.onnx"], "is an input"),
+        "an input by a link": (["n.onnx", "-o", "link.onnx"], "is an input"),
+        "another input": (["a/m.onnx", "n.onnx", "-o", "."], "is an input"),
+        "one name twice": (["a/m.onnx", "b/m.onnx", "-o", "out"], "would both become"),
+        "a file for several": (["a/m.onnx", "b/m.onnx", "-o", "n.onnx"], "is a file"),
+        "a stream for several": (["a/m.onnx", "n.onnx", "-o", "-"], "several models"),
+        "standard input into a folder": (["-", "-o", "out/"], "standard input has no file name"),
+        "standard input in place": (["-", "--in-place"], "standard input has no place"),
+        "standard input twice": (["-", "-", "-o", "out/"], "read only once"),
+    }
+
+
+CASES = (
+    "an input",
+    "an input by another path",
+    "an input by a link",
+    "another input",
+    "one name twice",
+    "a file for several",
+    "a stream for several",
+    "standard input into a folder",
+    "standard input in place",
+    "standard input twice",
+)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_is_overwritten_by_accident(
+    case: str, capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = refusals(tmp_path)
+    assert tuple(cases) == CASES
+    arguments, message = cases[case]
+    monkeypatch.chdir(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.onnx")}
+    assert run(["rewrite", *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.onnx")} == before
+
+
+def test_validate_before_writing(capsys: Captured, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    out = tmp_path / "o.onnx"
+    options = ["--validate", "--device", "cpu", "--samples", "1", "--seed", "5"]
+    assert run(["rewrite", str(SAME), "-o", str(out), "--json", *options]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert read["validation"]["verdict"] == "identical"
+    assert read["validation"]["seed"] == 5
+    assert len(read["validation"]["input_shapes"]) == 1
+    assert out.exists()
+
+
+@pytest.mark.parametrize("verdict", ["different", "unverified"])
+def test_a_verdict_that_is_not_ok_writes_nothing(
+    verdict: str, capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime")
+    genuine = validation.validate
+
+    def pessimist(*models: object, **options: object) -> validation.Validation:
+        found = genuine(*models, **options)  # type: ignore[arg-type]
+        return replace(found, verdict=validation.Verdict(verdict), reason="told so")
+
+    monkeypatch.setattr(validation, "validate", pessimist)
+    out = tmp_path / "o.onnx"
+    options = ["--validate", "--device", "cpu", "--samples", "1"]
+    assert run(["rewrite", str(SAME), "-o", str(out), *options]) == 1
+    captured = capsys.readouterr()
+    assert f"nothing written for {SAME}" in captured.err
+    assert f"validation: {verdict}: told so" in captured.out
+    assert not out.exists()
+
+
+def test_an_unchanged_model_is_not_run(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def forbidden(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(validation, "validate", forbidden)
+    model = str(MODELS / "kt_net_even.onnx")
+    assert run(["rewrite", model, "-o", str(tmp_path / "o.onnx"), "--validate"]) == 0
+    assert "0 nodes rewritten" in capsys.readouterr().out
+
+
+def test_a_device_that_is_not_there_is_an_error(capsys: Captured) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    if "CUDAExecutionProvider" in runtime.get_available_providers() and _has_gpu():
+        pytest.skip("there is a GPU")
+    assert run(["validate", str(SAME), str(SAME), "--device", "cuda"]) == 2
+    assert "error: " in capsys.readouterr().err
+
+
+def _has_gpu() -> bool:
+    return Path("/dev/nvidia0").exists()
+
+
+def test_validate_takes_inputs_and_outputs_from_files(capsys: Captured, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    arrays = MODELS / "pd_same_static_op13.npz"
+    options = ["--inputs", str(arrays), "--outputs", str(arrays), "--device", "cpu"]
+    assert run(["validate", str(SAME), *options]) == 0
+    assert "rounding" in capsys.readouterr().out
+    with np.load(arrays) as content:
+        wrong = dict(content)
+    wrong |= {key: -value for key, value in wrong.items() if "src" in key}
+    np.savez(tmp_path / "wrong.npz", **wrong)
+    options[3] = str(tmp_path / "wrong.npz")
+    assert run(["validate", str(SAME), *options]) == 1
+    assert "different" in capsys.readouterr().out
+
+
+def test_ambiguous_is_settled(capsys: Captured, tmp_path: Path) -> None:
+    model = tmp_path / "both.onnx"
+    node = '[c] y = Conv <auto_pad="SAME_UPPER", pads=[2, 0]> (x, w)'
+    onnx.save(text_model(node, constants="float[1,1,3] w = {1, 10, 100}"), model)
+    out = str(tmp_path / "o.onnx")
+    assert run(["rewrite", str(model), "-o", out]) == 0
+    assert "try     --ambiguous auto_pad or --ambiguous pads" in capsys.readouterr().out
+    for settled, pads in (("auto_pad", (1, 1)), ("pads", (2, 0))):
+        assert run(["rewrite", str(model), "-o", out, "--ambiguous", settled]) == 0
+        assert inspect(out).nodes[0].pads == pads
+
+
+def test_an_error_while_writing_is_an_error(capsys: Captured, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert run(["rewrite", str(SAME), "-o", f"{blocked}/x/"]) == 2
+    assert capsys.readouterr().err.startswith("error: cannot make the folder")
+    assert run(["rewrite", str(SAME), "-o", str(tmp_path / "absent" / "o.onnx")]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+
+
+@pytest.mark.parametrize("place", [(validation, "validate"), (os, "replace")])
+def test_an_interrupt_leaves_nothing(
+    place: tuple[object, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime")
+    interrupted = []
+
+    def interrupting(*_: object, **__: object) -> None:
+        interrupted.append(True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(*place, interrupting)
+    options = ["--validate", "--device", "cpu", "--samples", "1"]
+    assert run(["rewrite", str(SAME), "-o", str(tmp_path / "o.onnx"), *options]) == 130
+    assert interrupted
+    assert list(tmp_path.iterdir()) == []

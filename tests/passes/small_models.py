@@ -1,0 +1,231 @@
+"""Models of one padded operator, with or without a Pad in front, drawn at random or as told."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.random import Generator
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+
+Array = NDArray[Any]
+POOLS = ("MaxPool", "AveragePool", "LpPool")
+OPERATORS = {
+    # operator, type of the data, opsets it is drawn in
+    "Conv": ("Conv", "float32", (7, 10, 11, 13, 18, 22)),
+    "FusedConv": ("FusedConv", "float32", (11, 17)),
+    "ConvInteger": ("ConvInteger", "uint8", (10, 11, 18)),
+    "ConvInteger signed": ("ConvInteger", "int8", (11, 13)),
+    "QLinearConv": ("QLinearConv", "uint8", (10, 11, 18)),
+    "QLinearConv signed": ("QLinearConv", "int8", (13, 22)),
+    "MaxPool": ("MaxPool", "float32", (10, 11, 12, 18, 22)),
+    "MaxPool double": ("MaxPool", "float64", (12, 22)),
+    "MaxPool int8": ("MaxPool", "int8", (12, 22)),
+    "MaxPool uint8": ("MaxPool", "uint8", (12, 22)),
+    "AveragePool": ("AveragePool", "float32", (10, 11, 19, 22)),
+    "AveragePool double": ("AveragePool", "float64", (19, 22)),
+    "LpPool": ("LpPool", "float32", (11, 18, 22)),
+    "LpPool double": ("LpPool", "float64", (18, 22)),
+}
+FRONTS = ("none", "fits", "zero", "other", "tensor")
+PADDINGS = ("pads", "pads", "none", "VALID", "SAME_UPPER", "SAME_LOWER")
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that makes one model; `front` is what a Pad in front writes, `around` its pads."""
+
+    kind: str
+    spatial: tuple[int, ...]
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    padding: str
+    pads: tuple[int, ...]
+    front: str = "none"
+    around: tuple[int, ...] = ()
+    ceil: bool = False
+    counts: bool = False
+    opset: int = 22
+    seed: int = 0
+
+    @property
+    def op(self) -> str:
+        return OPERATORS[self.kind][0]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(OPERATORS[self.kind][1])
+
+    def model(self) -> onnx.ModelProto:
+        return _model(self)
+
+    def feed(self) -> dict[str, Array]:
+        rng = np.random.default_rng(self.seed)
+        x = _data(rng, self.dtype, (1, 2, *self.spatial), negative=self.op == "MaxPool")
+        zero = {"zero": np.asarray(_zero(self), self.dtype)} if self._zero_is_fed else {}
+        return {"x": x, **zero}
+
+    @property
+    def _zero_is_fed(self) -> bool:
+        return self.op == "ConvInteger" and self.seed % 3 == 0
+
+
+def _zero(case: Case) -> int:
+    return 0 if case.op in POOLS else 7
+
+
+def _data(
+    rng: Generator, dtype: np.dtype[Any], shape: Sequence[int], *, negative: bool = False
+) -> Array:
+    """Values that are all different as long as the type has enough, in random order."""
+    count = math.prod(shape)
+    low, high = (1, 255) if dtype.kind == "u" else (-120, 0 if negative else 120)
+    values = rng.permutation(np.linspace(low, high - 1, count)).reshape(shape)
+    whole: Array = np.floor(values) if dtype.kind != "f" else np.floor(values * 16) / 16
+    return whole.astype(dtype)
+
+
+def _attributes(case: Case) -> dict[str, Any]:
+    rank = len(case.spatial)
+    found: dict[str, Any] = {"kernel_shape": case.kernel, "strides": case.strides}
+    if case.dilations != (1,) * rank:
+        found["dilations"] = case.dilations
+    if case.padding == "pads":
+        found["pads"] = case.pads
+    elif case.padding != "none":
+        found["auto_pad"] = case.padding
+    if case.ceil:
+        found["ceil_mode"] = 1
+    if case.counts:
+        found["count_include_pad"] = 1
+    return found
+
+
+def _weights(case: Case, rng: Generator) -> Array:
+    shape = (3, 2, *case.kernel)
+    signed = rng.integers(1, 10, shape) * rng.choice([-1, 1], shape)
+    if case.dtype == np.uint8 and case.op == "ConvInteger":
+        return np.abs(signed).astype(np.uint8)
+    w: Array = signed.astype(np.float32 if case.dtype.kind == "f" else np.int8)
+    return w
+
+
+def _operands(case: Case) -> dict[str, Array]:
+    """The inputs behind the data, in order."""
+    rng = np.random.default_rng(case.seed + 1)
+    if case.op in POOLS:
+        return {}
+    w, zero = _weights(case, rng), np.asarray(_zero(case), case.dtype)
+    if case.op == "ConvInteger":
+        return {"w": w, "zero": zero, "w_zero": np.asarray(2, w.dtype)}
+    if case.op == "QLinearConv":
+        half = np.float32(0.5) * np.ones((), np.float32)
+        return {
+            "x_scale": half,
+            "zero": zero,
+            "w": w,
+            "w_scale": half,
+            "w_zero": np.asarray(0, w.dtype),
+            "y_scale": np.asarray(32, np.float32),
+            "y_zero": np.asarray(3, case.dtype),
+        }
+    return {"w": w, "b": np.asarray([1, -2, 3], np.float32)}
+
+
+def _model(case: Case) -> onnx.ModelProto:
+    operands = _operands(case)
+    domain = "com.microsoft" if case.op == "FusedConv" else ""
+    name = "x" if case.front == "none" else "padded"
+    node = helper.make_node(
+        case.op, [name, *operands], ["y"], "node", domain=domain, **_attributes(case)
+    )
+    nodes = [node]
+    if case.front != "none":
+        pad, constants = _pad(case, operands)
+        nodes, operands = [pad, node], operands | constants
+    fed = {key: helper.np_dtype_to_tensor_dtype(value.dtype) for key, value in case.feed().items()}
+    shapes = {key: value.shape for key, value in case.feed().items()}
+    result = np.dtype(np.int32) if case.op == "ConvInteger" else case.dtype
+    graph = helper.make_graph(
+        nodes,
+        "small",
+        [helper.make_tensor_value_info(key, kind, shapes[key]) for key, kind in fed.items()],
+        [helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(result), None)],
+        [numpy_helper.from_array(v, key) for key, v in operands.items() if key not in fed],
+    )
+    versions = {"": case.opset} | ({domain: 1} if domain else {})
+    imports = [helper.make_opsetid(*version) for version in versions.items()]
+    return helper.make_model(graph, ir_version=8, opset_imports=imports)
+
+
+def _pad(case: Case, operands: Mapping[str, Array]) -> tuple[onnx.NodeProto, dict[str, Array]]:
+    rank = len(case.spatial)
+    flat = [0, 0, *case.around[:rank], 0, 0, *case.around[rank:]]
+    value = {"zero": 0, "other": 5}.get(case.front, _fitting(case))
+    if case.opset < 11:
+        amount = float(value)
+        return helper.make_node("Pad", ["x"], ["padded"], "front", pads=flat, value=amount), {}
+    inputs = ["x", "around", "value"]
+    constants = {"around": np.asarray(flat, np.int64), "value": np.asarray(value, case.dtype)}
+    if case.front == "tensor" and "zero" in operands:
+        inputs[2] = "zero"
+        del constants["value"]
+    return helper.make_node("Pad", inputs, ["padded"], "front"), constants
+
+
+def _fitting(case: Case) -> float:
+    """What the operator's own padding stands for."""
+    if case.op != "MaxPool":
+        return _zero(case)
+    return -math.inf if case.dtype.kind == "f" else int(np.iinfo(case.dtype).min)
+
+
+def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case:
+    """A case with small random geometry that is legal in its opset; a window may not fit."""
+    op, _, opsets = OPERATORS[kind]
+    opset = int(rng.choice(opsets))
+    if opset < 11 and front != "none" and op not in ("Conv", *POOLS):
+        opset = 11
+    kernel = rng.integers(1, 6 if rank < 3 else 4, rank)
+    dilations = rng.integers(1, 4, rank)
+    if rng.integers(2) or (op == "AveragePool" and opset < 19) or (op == "LpPool" and opset < 18):
+        dilations = np.ones_like(kernel)
+    rounds = op in POOLS and not (op == "LpPool" and opset < 18)
+    return Case(
+        kind=kind,
+        spatial=tuple(rng.integers(1, 13 if rank < 3 else 7, rank).tolist()),
+        kernel=tuple(kernel.tolist()),
+        strides=tuple(rng.integers(1, 5, rank).tolist()),
+        dilations=tuple(dilations.tolist()),
+        padding=padding,
+        pads=tuple(rng.integers(0, 5, 2 * rank).tolist()),
+        front=front,
+        around=tuple(rng.integers(0, 5 if rng.integers(3) else 1, 2 * rank).tolist()),
+        ceil=bool(rounds and rng.integers(2)),
+        counts=bool(op == "AveragePool" and rng.integers(2)),
+        opset=opset,
+        seed=int(rng.integers(1 << 30)),
+    )
+
+
+def strata() -> list[tuple[str, str, str]]:
+    """Every operator with everything in front and every way to write its padding."""
+    return list(product(OPERATORS, FRONTS, PADDINGS))
+
+
+def sweep() -> Iterator[Case]:
+    """Every one-axis geometry with every operator, without a Pad and behind one that is drawn."""
+    rng = np.random.default_rng(0)
+    geometry = product(range(1, 6), range(1, 5), range(1, 4), range(1, 13))
+    paddings = [("pads", (b, e)) for b in range(5) for e in range(5)]
+    paddings += [(mode, (0, 0)) for mode in ("VALID", "SAME_UPPER", "SAME_LOWER")]
+    for (kernel, stride, dilation, size), (mode, pads) in product(geometry, paddings):
+        for kind, front in product(OPERATORS, ("none", str(rng.choice(FRONTS[1:])))):
+            place = replace(draw(rng, kind, front, mode, 1), spatial=(size,), pads=pads)
+            dilated = (dilation,) if place.opset >= 19 or place.op not in POOLS else (1,)
+            yield replace(place, kernel=(kernel,), strides=(stride,), dilations=dilated)

@@ -1,0 +1,111 @@
+"""Laws of all passes on models: the file that comes out computes what the file that went in did."""
+
+import os
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxpad.chain import Chain
+from onnxpad.forms import forms_of
+from onnxpad.graph.session import Session
+from onnxpad.passes import Pass, all_passes
+from onnxpad.rewriting import Rewriting, rewrite
+from tests.interpreter import run_model
+from tests.passes.small_models import OPERATORS, Array, Case, draw, strata, sweep
+
+EXHAUSTIVE = os.environ.get("ONNXPAD_EXHAUSTIVE") == "1"
+PASSES = list(all_passes().values())
+each_pass = pytest.mark.parametrize("rule", PASSES, ids=lambda rule: rule.name)
+each_operator = pytest.mark.parametrize("kind", OPERATORS)
+
+
+def cases(kind: str, ranks: tuple[int, ...]) -> Iterator[Case]:
+    """A stratified sample for one operator: what is in front, and how its padding is written."""
+    rng = np.random.default_rng(sorted(OPERATORS).index(kind))
+    for rank in ranks:
+        for name, front, padding in strata():
+            if name == kind:
+                yield draw(rng, kind, front, padding, rank)
+
+
+def computed(model: onnx.ModelProto, case: Case) -> Array | None:
+    """The result; None where no window fits."""
+    try:
+        return run_model(model, case.feed())["y"]
+    except ValueError as error:
+        if "holds no window" not in str(error):
+            raise
+        return None
+
+
+def valid(model: onnx.ModelProto) -> bool:
+    """Whether the checker and strict shape inference have nothing against the model."""
+    try:
+        onnx.checker.check_model(model, full_check=True)
+        onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
+        return False
+    return True
+
+
+def chain_of(model: onnx.ModelProto) -> Chain:
+    """The chain of the operator, read anew."""
+    (found,) = [site.chain for site in Session(model).sites() if site.node.name == "node"]
+    return found
+
+
+def assert_same(found: Array | None, wanted: Array | None) -> None:
+    """Equal bit by bit, but for what averages and norms of the oracle round in float64."""
+    assert found is not None
+    assert wanted is not None, "no window fits, and yet it was rewritten"
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    if np.array_equal(found, wanted):
+        return
+    assert found.dtype.kind == "f"
+    rounding = {"float32": 2e-7, "float64": 1e-9}[found.dtype.name]
+    np.testing.assert_allclose(found, wanted, rtol=rounding, atol=0)
+
+
+def assert_lawful(rule: Pass, case: Case, model: onnx.ModelProto) -> Rewriting:
+    bytes_before = model.SerializeToString()
+    done = rewrite(model, passes=[rule.name])
+    after = done.model
+    assert isinstance(after, onnx.ModelProto)
+    assert model.SerializeToString() == bytes_before, "the given model was changed"
+    assert all(refusal.skip.reason.strip() for refusal in done.skips)
+    if not done.changed:
+        assert after.SerializeToString() == bytes_before
+        return done
+    assert_same(computed(after, case), computed(model, case))
+    before_forms, forms = forms_of(chain_of(model)), forms_of(chain_of(after))
+    assert not forms & rule.removes
+    assert forms - before_forms <= rule.adds
+    assert not rewrite(after, passes=[rule.name]).changed, "a second run changes it again"
+    assert valid(after) or not valid(model)
+    return done
+
+
+@each_pass
+@each_operator
+def test_small_models(rule: Pass, kind: str) -> None:
+    rewritten = 0
+    for case in cases(kind, (1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3)):
+        try:
+            rewritten += assert_lawful(rule, case, case.model()).changed
+        except AssertionError as error:
+            raise AssertionError(f"{case}") from error
+    assert rewritten > 30
+
+
+@pytest.mark.skipif(not EXHAUSTIVE, reason="takes an hour: set ONNXPAD_EXHAUSTIVE=1")
+@each_pass
+@pytest.mark.parametrize("part", range(20))
+def test_every_small_model(rule: Pass, part: int) -> None:
+    for case in islice(sweep(), part, None, 20):
+        try:
+            assert_lawful(rule, case, case.model())
+        except AssertionError as error:
+            raise AssertionError(f"{case}") from error

@@ -1,0 +1,253 @@
+"""split-pads: what it rewrites, and every reason to leave a node alone."""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from onnxpad.chain import Chain, Constant, Implicit, Pads, Skip
+from onnxpad.geometry.axis import Axis
+from onnxpad.ops import operator
+from onnxpad.passes import find_pass
+from tests.tiny_models import attributes, constant, kinds, left_alone, refused, rewritten, tiny
+
+RULE = "split-pads"
+INTEGERS = "uint8[1,1,3] k = {1, 2, 3}, uint8 zero = {7}, uint8[2] zeros = {1, 2}"
+POOL = {"kernel_shape": [3], "pads": [0, 0]}
+
+
+def row(
+    why: str,
+    body: str,
+    *expected: object,
+    dtype: str = "float",
+    opset: int = 17,
+    constants: str = "",
+) -> Any:
+    """One line of a table: the operator, or all nodes, and what comes of it."""
+    whole = body if "[op]" in body else f"[op] y = {body}"
+    result = "int32" if "ConvInteger" in body else dtype
+    held = INTEGERS if "ConvInteger" in body else constants
+    x = f"{dtype}[1,1,6]"
+    model = tiny(whole, x, opset=opset, constants=held, result=f"{result}[]")
+    return pytest.param(model, *expected, id=why)
+
+
+# The pads of the new Pad, its value (None: the default), and what is left on the operator.
+rewrites = [
+    row(
+        "a convolution pads with 0, which is the default",
+        "Conv <pads = [2, 1]> (x, w)",
+        *([2, 1], None, {"pads": [0, 0]}),
+    ),
+    row(
+        "before opset 11 pads and value are attributes",
+        "Conv <pads = [2, 1]> (x, w)",
+        *([2, 1], 0.0, {"pads": [0, 0]}),
+        opset=9,
+    ),
+    row(
+        "a max pool pads with the lowest value",
+        "MaxPool <kernel_shape = [3], pads = [1, 0]> (x)",
+        *([1, 0], -math.inf, POOL),
+    ),
+    row(
+        "a max pool before opset 11",
+        "MaxPool <kernel_shape = [3], pads = [1, 0]> (x)",
+        *([1, 0], -math.inf, POOL),
+        opset=8,
+    ),
+    row(
+        "a max pool of doubles",
+        "MaxPool <kernel_shape = [3], pads = [1, 0]> (x)",
+        *([1, 0], -math.inf, POOL),
+        dtype="double",
+    ),
+    row(
+        "the lowest byte",
+        "MaxPool <kernel_shape = [3], pads = [1, 0]> (x)",
+        *([1, 0], -128, POOL),
+        dtype="int8",
+    ),
+    row(
+        "the lowest unsigned byte is 0",
+        "MaxPool <kernel_shape = [3], pads = [1, 0]> (x)",
+        *([1, 0], None, POOL),
+        dtype="uint8",
+    ),
+    row(
+        "the zero point",
+        "ConvInteger <pads = [1, 1]> (x, k, zero)",
+        *([1, 1], 7, {"pads": [0, 0]}),
+        dtype="uint8",
+    ),
+    row(
+        "a zero point that is left out is 0",
+        "ConvInteger <pads = [1, 1]> (x, k)",
+        *([1, 1], None, {"pads": [0, 0]}),
+        dtype="uint8",
+    ),
+    row(
+        "auto_pad is resolved",
+        'Conv <auto_pad = "SAME_UPPER", strides = [2]> (x, w)',
+        *([0, 1], None, {"strides": [2], "pads": [0, 0]}),
+    ),
+    row(
+        "averages that count",
+        "AveragePool <kernel_shape = [3], count_include_pad = 1, pads = [1, 1]> (x)",
+        *([1, 1], None, POOL | {"count_include_pad": 1}),
+    ),
+    row(
+        "auto_pad protects pads as wide as the kernel",
+        "AveragePool <kernel_shape = [2], count_include_pad = 1, pads = [0, 2]> (x)",
+        *([0, 2], None, {"kernel_shape": [2], "count_include_pad": 1, "auto_pad": "VALID"}),
+    ),
+    row(
+        "ceil_mode that drops no window",
+        "LpPool <kernel_shape = [3], strides = [2], ceil_mode = 1, pads = [1, 1]> (x)",
+        *([1, 1], None, POOL | {"strides": [2], "ceil_mode": 1}),
+        opset=18,
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "pads", "value", "written"), rewrites)
+def test_rewrites(model: Any, pads: list[int], value: float | None, written: object) -> None:
+    after = rewritten(model, RULE)
+    front, op = after.graph.node
+    assert kinds(after) == ["Pad", model.graph.node[-1].op_type]
+    assert list(op.input[:1]) == list(front.output)
+    assert attributes(after) == written
+    full = [0, 0, pads[0], 0, 0, pads[1]]
+    if model.opset_import[0].version < 11:
+        assert attributes(after, front.name) == {"mode": "constant", "pads": full, "value": value}
+        return
+    assert constant(after, front.input[1]).tolist() == full
+    held = constant(after, front.input[2]).item() if len(front.input) > 2 else None
+    assert held == value
+
+
+def test_behind_an_equal_pad() -> None:
+    body = "a = Pad (x, p) [op] y = Conv <pads = [1, 2]> (a, w)"
+    model = tiny(body, constants="int64[6] p = {0, 0, 1, 0, 0, 2}")
+    assert kinds(rewritten(model, RULE)) == ["Pad", "Pad", "Conv"]
+
+
+def test_auto_pad_protects_an_average_behind_two_pads() -> None:
+    written = "kernel_shape = [3], count_include_pad = 1, pads = [1, 1]"
+    body = f"a = Pad (x, p) [op] y = AveragePool <{written}> (a)"
+    after = rewritten(tiny(body, constants="int64[6] p = {0, 0, 2, 0, 0, 0}"), RULE)
+    assert attributes(after)["auto_pad"] == "VALID", "onnxruntime would fuse both Pads"
+
+
+DEFORMABLE = "float[1,1,2,2] q = {1, 2, 3, 4}, float[1,1,1,1] v = {1}, float[1,2,4,4] o"
+
+leaves_alone = [
+    row(
+        "the average does not count",
+        "AveragePool <kernel_shape = [3], pads = [1, 1]> (x)",
+        "the average does not count padded cells, it would count those of a Pad node",
+    ),
+    row(
+        "Indices are used",
+        "[op] y, i = MaxPool <kernel_shape = [3], pads = [1, 1]> (x) z = Cast <to = 1> (i)",
+        "its Indices are used and would count the padded cells",
+    ),
+    row(
+        "pads are negative",
+        "Conv <pads = [0, -1]> (x, w)",
+        "the pads [0, -1] are negative, onnxruntime and the checker refuse",
+    ),
+    row(
+        "no window fits",
+        "Conv <dilations = [4], pads = [1, 1]> (x, w)",
+        "axis 2 has 6 cells, with pads 1,1 fewer than the window's 9",
+    ),
+    row(
+        "the last window lies over padding",
+        "MaxPool <kernel_shape = [3], strides = [4], ceil_mode = 1, pads = [1, 2]> (x)",
+        "ceil_mode drops its last window over padding; behind a Pad node it may not",
+    ),
+    row(
+        "wide pads and ceil_mode",
+        "MaxPool <kernel_shape = [2], strides = [1], ceil_mode = 1, pads = [2, 0]> (x)",
+        "the pads [2, 0] reach the kernel and ceil_mode is set",
+    ),
+    row(
+        "another Pad and ceil_mode",
+        "a = Pad (x, p) [op] y = LpPool <kernel_shape = [2], ceil_mode = 1, pads = [1, 0]> (a)",
+        "ceil_mode is set and another Pad stands in front",
+        opset=18,
+        constants="int64[6] p = {0, 0, 1, 0, 0, 0}",
+    ),
+    row(
+        "a transposed convolution crops",
+        "ConvTranspose <pads = [1, 1]> (x, w)",
+        "the pads of a transposed convolution crop its output, a Pad node cannot",
+    ),
+    row(
+        "offsets count from the padded border",
+        "DeformConv <pads = [1, 1, 1, 1]> (q, v, o)",
+        "DeformConv has an input that depends on its own padding",
+        opset=19,
+        constants=DEFORMABLE,
+    ),
+    row(
+        "the mask is padded too",
+        "com.microsoft.MaxpoolWithMask <kernel_shape = [3], pads = [1, 1]> (x, m)",
+        "MaxpoolWithMask has an input that depends on its own padding",
+        constants="int32[1,1,6] m = {1, 1, 1, 1, 1, 1}",
+    ),
+    row(
+        "Pad had no integers",
+        "ConvInteger <pads = [1, 1]> (x, k)",
+        "Pad of opset 10 takes no integers",
+        dtype="uint8",
+        opset=10,
+    ),
+    row(
+        "a zero point for each channel",
+        "ConvInteger <pads = [1, 1]> (x, k, zeros)",
+        "the zero point has one value per channel, a Pad node writes one for all",
+        dtype="uint8",
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "reason"), leaves_alone)
+def test_leaves_alone(model: Any, reason: str) -> None:
+    assert refused(model, RULE) == Skip(reason)
+
+
+def max_pool() -> Chain:
+    op = operator("", "MaxPool")
+    assert op is not None
+    return Chain(op, 17, (Axis(6, 3),), Pads((1,), (1,)), Implicit.LOWEST, "float32")
+
+
+def test_leaves_alone_a_type_of_which_the_lowest_value_is_not_known() -> None:
+    verdict = find_pass(RULE).rewrite(replace(max_pool(), dtype=""))
+    assert verdict == Skip("the lowest value of type 'unknown' is not known")
+
+
+def test_leaves_alone_a_model_without_the_operators_of_onnx() -> None:
+    verdict = find_pass(RULE).rewrite(replace(max_pool(), opset=0, fill=Constant(0)))
+    assert verdict == Skip(
+        "the model imports no version of the ONNX operators, so it can have no Pad"
+    )
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("[op] y = Conv <pads = [0, 0]> (x, w)", id="no padding"),
+        pytest.param('[op] y = Conv <auto_pad = "VALID"> (x, w)', id="VALID"),
+        pytest.param(
+            '[op] y = Conv <auto_pad = "SAME_UPPER", strides = [3]> (x, w)', id="SAME without any"
+        ),
+        pytest.param("[op] y = Pad (x, p)", id="a Pad alone"),
+    ],
+)
+def test_nothing_to_do(body: str) -> None:
+    assert left_alone(tiny(body, "float[1,1,6]", constants="int64[6] p = {0, 0, 1, 0, 0, 1}"), RULE)

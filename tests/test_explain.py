@@ -1,0 +1,98 @@
+"""explain: every entry comes from its own file, and every name leads to it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from onnxpad.conventions import all_conventions
+from onnxpad.errors import RequestError
+from onnxpad.explaining import KINDS, Explanation, entries, explain
+from onnxpad.forms import Form
+from onnxpad.ops import OPERATORS
+from onnxpad.passes import all_passes
+from onnxpad.render.explanations import explanation_text, list_text
+from onnxpad.traps import all_rules
+
+
+def test_everything_is_listed_once() -> None:
+    assert {(entry.kind, entry.name) for entry in entries()} == {
+        *(("pass", name) for name in all_passes()),
+        *(("form", str(form)) for form in Form),
+        *(("operator", op.title) for op in OPERATORS.values()),
+        *(("convention", name) for name in all_conventions()),
+        *(("trap", code) for code in all_rules()),
+    }
+    names = Counter(entry.name.casefold() for entry in entries())
+    assert [name for name, times in names.items() if times > 1 and name != "pad"] == []
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
+def test_every_name_leads_to_its_entry(entry: Explanation) -> None:
+    assert explain(entry.name) == (entry,)
+    assert entry.headline
+    assert "\n" not in entry.headline
+    assert entry.kind in {"form", "pass"} or entry.source
+
+
+def test_capitals_do_not_matter() -> None:
+    assert explain("AVERAGEPOOL") == explain("AveragePool")
+
+
+def test_a_pass_says_what_its_file_says() -> None:
+    (entry,) = explain("split-pads")
+    assert entry.text == all_passes()["split-pads"].text
+    assert dict(entry.facts)["removes"].startswith("pads, asymmetric")
+    assert "Refuses: " in explanation_text(entry)
+
+
+def test_a_form_names_the_passes_about_it() -> None:
+    (entry,) = explain("auto_pad")
+    facts = dict(entry.facts)
+    assert "explicit-pads" in facts["removed by"]
+    assert "split-pads" in facts["may come from"]
+
+
+def test_an_operator_says_what_padded_cells_hold() -> None:
+    facts = {
+        name: dict(explain(name)[0].facts).get("padded cells hold")
+        for name in ("Conv", "MaxPool", "QLinearConv", "MaxUnpool")
+    }
+    assert facts == {
+        "Conv": "0",
+        "MaxPool": "the lowest value of the type",
+        "QLinearConv": "the zero point, input 2",
+        "MaxUnpool": None,
+    }
+
+
+def test_a_convention_and_a_trap_have_sources() -> None:
+    assert "pooling_layer.cpp" in explanation_text(explain("caffe")[0])
+    assert "pad_fusion.cc" in explanation_text(explain("pad-fused-into-max-pool")[0])
+
+
+def test_unknown_names_suggest_near_ones() -> None:
+    with pytest.raises(RequestError, match="did you mean 'explicit-pads'"):
+        explain("explict-pads")
+    with pytest.raises(RequestError, match="see the list"):
+        explain("zzzz")
+
+
+def test_the_list_has_every_kind_and_name() -> None:
+    text = list_text(entries())
+    assert [line for line in text.splitlines() if line in {"passes", "traps"}] == [
+        "passes",
+        "traps",
+    ]
+    for entry in entries():
+        assert f"\n{entry.name} " in text
+    assert len(KINDS) == text.count("\n\n") + 1
+
+
+def test_entries_are_plain_data() -> None:
+    for entry in entries():
+        read = json.loads(json.dumps(entry.to_json()))
+        assert read["schema"] == 1
+        assert read["name"] == entry.name

@@ -1,0 +1,106 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from onnxpad import runtime
+from onnxpad.errors import RuntimeUnavailable
+from onnxpad.runtime import CPU, RunFailure, Session, Settings, open_session, placement
+from tests.validation.builders import pooled, two_convs
+
+X = np.random.default_rng(0).standard_normal((1, 3, 9, 8)).astype(np.float32)
+
+
+def test_a_session_names_its_providers_and_outputs() -> None:
+    session = open_session(two_convs().SerializeToString(), Settings())
+    assert isinstance(session, Session)
+    assert session.providers == (CPU,)
+    result = session.run({"x": X})
+    assert not isinstance(result, RunFailure)
+    assert result["y"].shape == (1, 4, 7, 6)
+
+
+def test_what_onnxruntime_refuses_is_a_value() -> None:
+    opened = open_session(b"no model", Settings())
+    assert isinstance(opened, RunFailure)
+    assert opened.stage == "open"
+    dilated = two_convs(auto_pad="SAME_UPPER", dilations=[2, 2])
+    session = open_session(dilated.SerializeToString(), Settings())
+    assert isinstance(session, Session)
+    result = session.run({"x": X})
+    assert isinstance(result, RunFailure)
+    assert result.stage == "run"
+    assert "Dilation not supported" in str(result)
+    assert "\n" not in str(result)
+
+
+def test_a_missing_file_is_a_value(tmp_path: Path) -> None:
+    assert isinstance(open_session(tmp_path / "none.onnx", Settings()), RunFailure)
+
+
+def test_levels_and_disabled_rules_reach_onnxruntime() -> None:
+    model = pooled(0.0).SerializeToString()
+    results = []
+    for settings in (
+        Settings(),
+        Settings(optimise=True),
+        Settings(optimise=True, disabled=("Pad_Fusion",)),
+    ):
+        session = open_session(model, settings)
+        assert isinstance(session, Session)
+        result = session.run({"x": X})
+        assert not isinstance(result, RunFailure)
+        results.append(result["y"])
+    assert np.abs(results[0] - results[1]).max() > 1
+    assert np.abs(results[0] - results[2]).max() < 1e-4
+
+
+def test_sequences_become_arrays_of_tensors() -> None:
+    graph = helper.make_graph(
+        [helper.make_node("SplitToSequence", ["x"], ["y"], axis=2)],
+        "g",
+        [helper.make_tensor_value_info("x", 1, ["a", "b", "c", "d"])],
+        [helper.make_empty_tensor_value_info("y")],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    session = open_session(proto.SerializeToString(), Settings())
+    assert isinstance(session, Session)
+    result = session.run({"x": X})
+    assert not isinstance(result, RunFailure)
+    assert result["y"].dtype == object
+    assert result["y"].shape == (9,)
+
+
+def test_placement_names_the_provider_of_each_node() -> None:
+    found = placement(two_convs().SerializeToString(), {"x": X}, Settings())
+    assert found == {"c1": CPU, "relu": CPU, "c2": CPU}
+    assert isinstance(placement(b"no model", {}, Settings()), RunFailure)
+
+
+def test_cuda_without_its_libraries_is_an_error_that_says_why(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    runtime.cuda_problem.cache_clear()
+    problem = runtime.cuda_problem()
+    if problem is None:
+        pytest.skip("the CUDA provider loads here")
+    with pytest.raises(RuntimeUnavailable) as caught:
+        open_session(two_convs().SerializeToString(), Settings(device="cuda"))
+    assert problem in str(caught.value)
+    assert "pip install 'onnxpad[cuda]'" in str(caught.value)
+    assert capfd.readouterr().err == ""
+
+
+def test_auto_is_a_device_that_opens() -> None:
+    device = runtime.resolved("auto")
+    assert device == ("cuda" if runtime.cuda_problem() is None else "cpu")
+    assert isinstance(open_session(two_convs().SerializeToString(), Settings(device)), Session)
+
+
+def test_a_provider_that_silently_stays_away_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    if runtime.cuda_problem() is None:
+        pytest.skip("the CUDA provider loads here")
+    monkeypatch.setattr(runtime, "cuda_problem", lambda: None)
+    with pytest.raises(RuntimeUnavailable, match="not for this model"):
+        open_session(two_convs().SerializeToString(), Settings(device="cuda"))

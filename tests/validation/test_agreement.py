@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from onnxpad.validation.agreement import gap, same, untelling
+
+INF = np.inf
+
+
+def test_nan_and_the_lowest_value_are_themselves() -> None:
+    first = np.array([np.nan, np.finfo(np.float32).min, 0.0, 1.0], np.float32)
+    second = np.array([np.nan, -INF, -0.0, 1.0], np.float32)
+    assert same(first, second)
+    assert gap(first, second).max_abs == 0
+    assert not same(first, np.array([0, -INF, 0, 1], np.float32))
+    assert gap(first, np.array([0, -INF, 0, 1], np.float32)).ratio == INF
+
+
+def test_types_and_shapes_count() -> None:
+    assert not same(np.zeros(3, np.float32), np.zeros(3, np.float64))
+    found = gap(np.zeros((2, 3)), np.zeros((3, 2)))
+    assert found.where == "shape [2, 3] against [3, 2]"
+    assert not found.within
+
+
+def test_large_integers_are_compared_exactly() -> None:
+    first = np.array([2**53])
+    assert not same(first, first + 1)
+    assert gap(first, first + 1).max_abs == 1
+
+
+def test_ratio_is_the_worst_element_not_the_largest_difference() -> None:
+    found = gap(np.array([0.0, 0.0]), np.array([3.0, 1.0]), np.array([6.0, 0.5]))
+    assert (found.max_abs, found.ratio) == (3.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ((0, 0, 0, 5), "borders: begin of axis 2"),
+        ((0, 0, 15, 5), "borders: end of axis 2"),
+        ((0, 0, 8, 15), "borders: end of axis 3"),
+        ((0, 0, 8, 8), "everywhere"),
+    ],
+)
+def test_where(place: tuple[int, ...], said: str) -> None:
+    other = np.zeros((1, 2, 16, 16))
+    other[place] = 1
+    assert gap(np.zeros_like(other), other).where == said
+
+
+def test_a_bound_as_large_as_the_value_tells_nothing() -> None:
+    assert untelling(np.array([1.0, -2.0]), 1.0)
+    assert not untelling(np.array([1.0, -2.0]), 0.1)

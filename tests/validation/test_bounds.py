@@ -1,0 +1,120 @@
+"""Bounds must be wide enough for rounding and too narrow for anything else."""
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+
+from onnxpad.evaluation import Arithmetic, NotEvaluable, convolve
+from onnxpad.graph.cutting import renamed as with_names
+from onnxpad.graph.networks import Network, Operation
+from onnxpad.runtime import RunFailure, Settings
+from onnxpad.validation import Verdict, validate
+from onnxpad.validation.bench import Bench
+from onnxpad.validation.spreading import spread_errors
+from tests.validation.builders import RANDOM, Array, model, node, renamed, zero_extended
+
+LAYERS = 6
+W = (RANDOM.standard_normal((8, 8, 3, 3)) / 8).astype(np.float32)
+B = RANDOM.standard_normal(8).astype(np.float32)
+X = RANDOM.standard_normal((1, 8, 20, 20)).astype(np.float32)
+
+
+def deep(w: Array, pads: list[int], bias: Array = B) -> ModelProto:
+    nodes = []
+    source = "x"
+    for layer in range(LAYERS):
+        conv = [source, "W0" if layer == 0 else "W", "B0" if layer == 0 else "B"]
+        places = pads if layer == 0 else [1, 1, 1, 1]
+        nodes.append(node("Conv", conv, [f"c{layer}"], name=f"c{layer}", pads=places))
+        nodes.append(node("Relu", [f"c{layer}"], [f"r{layer}"]))
+        source = f"r{layer}"
+    return model(nodes, {"W": W, "W0": w, "B": B, "B0": bias}, shape=[1, 8, "H", "W"])
+
+
+def test_many_layers_at_once_are_held_to_the_measured_effect_of_rounding() -> None:
+    before = deep(W, [1, 1, 2, 2])
+    extended = zero_extended(W)
+    right = validate(before, renamed(deep(extended, [2, 2, 2, 2])), device="cpu", samples=2)
+    assert right.ok, right.reason
+    moved = B + np.float32(1e-3)
+    wrong = validate(before, renamed(deep(extended, [2, 2, 2, 2], moved)), device="cpu", samples=2)
+    assert wrong.verdict is Verdict.DIFFERENT
+
+
+def test_noise_covers_float32_and_is_small() -> None:
+    bench, network = Bench(Settings()), Network(deep(W, [1, 1, 1, 1]))
+    clean = bench.run(network, {"x": X})
+    assert not isinstance(clean, RunFailure)
+    bound = bench.noise(network, {"x": X}, clean)
+    assert bound is not None
+    (value,) = clean.values()
+    (limit,) = bound.values()
+    assert limit < 1e-4 * np.abs(value).max()
+    (other,) = exact_float64(X)
+    assert np.abs(other - value).max() < limit
+
+
+def exact_float64(x: Array) -> list[Array]:
+    value = x.astype(np.float64)
+    steps = {"strides": (1, 1), "dilations": (1, 1), "begins": (1, 1), "ends": (1, 1)}
+    for _ in range(LAYERS):
+        value = np.maximum(convolve(value, W.astype(np.float64), B, **steps), 0)  # type: ignore[arg-type]
+    return [value]
+
+
+def chaotic(w: Array, pads: list[int]) -> ModelProto:
+    nodes = [
+        node("Conv", ["x", "W"], ["c"], name="c1", pads=pads),
+        node("Mul", ["c", "large"], ["m"]),
+        node("Sin", ["m"], ["y"]),
+    ]
+    return model(nodes, {"W": w, "large": np.array(1e7, np.float32)}, shape=[1, 8, "H", "W"])
+
+
+def test_where_rounding_alone_changes_everything_nothing_is_promised() -> None:
+    wide = (RANDOM.standard_normal((8, 8, 5, 5))).astype(np.float32)
+    before = chaotic(wide, [1, 1, 2, 2])
+    report = validate(before, renamed(chaotic(zero_extended(wide), [2] * 4)), device="cpu")
+    assert report.verdict in (Verdict.UNVERIFIED, Verdict.IDENTICAL)
+    reference = np.zeros((1, 8, 19, 19), np.float32)
+    given = validate(before, inputs={"x": X}, outputs={"y": reference}, device="cpu")
+    assert given.verdict is Verdict.UNVERIFIED
+    assert "too much to see padding" in given.reason
+
+
+def operation(kind: str, inputs: tuple[str, ...], **attributes: object) -> Operation:
+    return Operation(0, kind, "", 17, "n", attributes, inputs, ("y",))
+
+
+def test_quantising_turns_errors_into_whole_steps() -> None:
+    operands = {"x": np.ones(3, np.float32), "s": np.array(0.05, np.float32)}
+    errors = {"x": np.array([0.0, 0.01, 0.06])}
+    result = {"y": np.array([20, 20, 20], np.int8)}
+    found = spread_errors(
+        operation("QuantizeLinear", ("x", "s")), operands, errors, result, dict, Arithmetic()
+    )["y"]
+    assert found is not None
+    assert found.tolist() == [0, 1, 2]
+
+
+def test_an_inexact_index_is_refused() -> None:
+    operands = {"x": np.ones(3, np.float32), "i": np.array([1.0])}
+    with pytest.raises(NotEvaluable, match="where to copy"):
+        spread_errors(
+            operation("Gather", ("x", "i")),
+            operands,
+            {"i": np.array([0.1])},
+            {"y": np.ones(1, np.float32)},
+            dict,
+            Arithmetic(),
+        )
+
+
+def test_new_names_that_are_taken_make_way() -> None:
+    nodes = [node("Relu", ["x"], ["out"]), node("Neg", ["out"], ["y"])]
+    proto = model(nodes, {})
+    changed = with_names(Network(proto), {"y": "out"})
+    assert changed.outputs == ("out",)
+    result = Bench(Settings()).run(changed, {"x": X[:, :3]})
+    assert not isinstance(result, RunFailure)
+    assert np.array_equal(result["out"], -np.maximum(X[:, :3], 0))

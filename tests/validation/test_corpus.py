@@ -1,0 +1,78 @@
+"""Real exported models against themselves and their frameworks, where the corpus is present."""
+
+from pathlib import Path
+
+import pytest
+
+from onnxpad.graph.networks import open_network
+from onnxpad.validation import Verdict, samples_from_npz, validate
+
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus of exported models")
+MODELS = [
+    "k_unet_dyn_op13",
+    "k_resnet50_v1_op13",
+    "t_densenet_dynamo",
+    "t_convtranspose_zoo_ts",
+    "t_shufflenet_v2_dynamo_op23",
+    "t_resnet18_half_ts",
+    "t_script_if_loop_ts",
+    "t_inception_ts_op11_functions",
+]
+SAME = [
+    ("k_avgnet_tflite", "k_avgnet_tflite_autopad"),
+    ("t_ssd_mobilenet_ts_op11", "t_ssd_mobilenet_ts_op11_attr_functions"),
+    ("pd_mobilenet_dyn_op16", "pd_mobilenet_dyn_op16_to_op21"),
+]
+
+
+def path(name: str) -> Path:
+    return CORPUS / "models" / f"{name}.onnx"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_agree_with_their_framework(name: str) -> None:
+    network = open_network(path(name))
+    values = path(name).with_suffix(".npz")
+    report = validate(
+        path(name),
+        inputs=samples_from_npz(values, network.fed),
+        outputs=samples_from_npz(values, network.outputs, ("src",)),
+        device="cpu",
+    )
+    assert report.ok, report.reason
+    assert report.warnings == ()
+
+
+@pytest.mark.parametrize(("before", "after"), SAME)
+def test_two_writings_of_one_model_are_identical(before: str, after: str) -> None:
+    assert validate(path(before), path(after), device="cpu", samples=2).verdict == "identical"
+
+
+def test_the_optimiser_that_damages_a_model_is_named() -> None:
+    model = path("t_yolotiny_zeropad_maxpool_ts")
+    report = validate(model, model, device="cpu", samples=2)
+    assert any("Pad_Fusion" in warning for warning in report.warnings)
+
+
+def pairs() -> list[Path]:
+    return sorted((CORPUS / "pairs").glob("p*")) if CORPUS.is_dir() else []
+
+
+@pytest.mark.parametrize("folder", pairs(), ids=lambda folder: folder.name)
+def test_wrong_padding_is_told_from_rounding(folder: Path) -> None:
+    network = open_network(folder / "wrong.onnx")
+    report = validate(
+        folder / "wrong.onnx",
+        inputs=samples_from_npz(folder / "reference.npz", network.fed),
+        outputs=samples_from_npz(folder / "reference.npz", network.outputs, ("ref",)),
+        device="cpu",
+    )
+
+    expected = Verdict.DIFFERENT
+    if "control" in folder.name:
+        expected = Verdict.ROUNDING
+    elif "ort_rejects" in folder.name:
+        expected = Verdict.UNVERIFIED
+
+    assert report.verdict is expected

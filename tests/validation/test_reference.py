@@ -1,0 +1,74 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from onnxpad.errors import RequestError
+from onnxpad.evaluation import Pool, convolve, max_pool
+from onnxpad.validation import Verdict, validate
+from tests.validation.builders import B1, W1, W2, pooled, two_convs
+
+X = np.random.default_rng(3).standard_normal((1, 3, 12, 11)).astype(np.float32)
+
+
+def exact(begin: int, end: int) -> dict[str, NDArray[np.float64]]:
+    def conv(x: NDArray[np.float64], w: NDArray[np.float32], near: int, far: int) -> Any:
+        ones = (1, 1)
+        wide = w.astype(np.float64)
+        return convolve(x, wide, strides=ones, dilations=ones, begins=(near, near), ends=(far, far))
+
+    first = conv(X.astype(np.float64), W1, begin, end) + B1.reshape(-1, 1, 1)
+    return {"c": first, "y": conv(np.maximum(first, 0), W2, 1, 1)}
+
+
+def test_a_right_model_is_apart_by_rounding() -> None:
+    outputs = exact(1, 1)
+    report = validate(two_convs(pads=[1] * 4), inputs={"x": X}, outputs=outputs, device="cpu")
+    assert report.verdict is Verdict.ROUNDING
+    largest = max(row.bound for row in report.outputs if row.bound is not None)
+    assert largest < 1e-3 * np.abs(outputs["y"]).max()
+
+
+def test_wrong_padding_is_found_at_the_first_given_tensor() -> None:
+    model = two_convs(pads=[1] * 4)
+    report = validate(model, inputs={"x": X}, outputs=exact(0, 2), device="cpu")
+    assert report.verdict is Verdict.DIFFERENT
+    assert report.first_difference is not None
+    assert report.first_difference.node == "Conv 'c1'"
+
+
+def test_a_model_is_judged_without_the_default_optimiser_which_is_named() -> None:
+    model = pooled(0.0)
+    steps = {"strides": (1, 1), "dilations": (1, 1), "begins": (0, 0), "ends": (0, 0)}
+    wide = [value.astype(np.float64) for value in (X, W1, B1 - 20)]
+    inner = convolve(wide[0], wide[1], wide[2], **steps)  # type: ignore[arg-type]
+    padded = np.pad(inner, [(0, 0), (0, 0), (1, 1), (1, 1)])
+    pool = Pool([3, 3], [2, 2], [1, 1], [0, 0], [0, 0])
+    expected = max_pool(padded, pool)[0]
+    report = validate(model, inputs={"x": X}, outputs={"y": expected}, device="cpu")
+    assert report.verdict is Verdict.ROUNDING
+    assert any("default optimiser moves 'y'" in warning for warning in report.warnings)
+
+
+def test_a_model_that_does_not_run_is_unverified() -> None:
+    model = two_convs(auto_pad="SAME_UPPER", dilations=[2, 2])
+    report = validate(model, inputs={"x": X}, outputs={"y": exact(1, 1)["y"]}, device="cpu")
+    assert report.verdict is Verdict.UNVERIFIED
+    assert "rewrite" in report.reason
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_numbers_of_samples_must_agree(count: int) -> None:
+    with pytest.raises(RequestError, match="number of samples"):
+        validate(two_convs(pads=[1] * 4), inputs={"x": [X, X]}, outputs={"y": [X] * count})
+
+
+def test_a_reference_needs_its_inputs() -> None:
+    with pytest.raises(RequestError, match="inputs that they were made from"):
+        validate(two_convs(pads=[1] * 4), outputs={"y": X})
+
+
+def test_unknown_tensors_are_named() -> None:
+    with pytest.raises(RequestError, match="no tensor 'yy': did you mean 'y'"):
+        validate(two_convs(pads=[1] * 4), inputs={"x": X}, outputs={"yy": X})
