@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import onnx
-from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.message import Message
-from google.protobuf.unknown_fields import UnknownFieldSet
+from google.protobuf.descriptor import FieldDescriptor  # type: ignore[import-untyped, unused-ignore]
+from google.protobuf.message import Message  # type: ignore[import-untyped, unused-ignore]
+from google.protobuf.unknown_fields import UnknownFieldSet  # type: ignore[import-untyped, unused-ignore]
 
 
 def differences(before: Message, after: Message) -> list[str]:

@@ -110,7 +110,7 @@ def _weights(case: Case, rng: Generator) -> Array:
     shape = (3, 2, *case.kernel)
     signed = rng.integers(1, 10, shape) * rng.choice([-1, 1], shape)
     if case.dtype == np.uint8 and case.op == "ConvInteger":
-        return np.abs(signed).astype(np.uint8)
+        return np.asarray(np.abs(signed), np.uint8)
     w: Array = signed.astype(np.float32 if case.dtype.kind == "f" else np.int8)
     return w
 

@@ -11,6 +11,7 @@ RULE = "absorb-pad"
 PAD, VALUE = "Pad (x, p)", "Pad (x, p, c)"
 ONE_EACH = "int64[6] p = {0, 0, 1, 0, 0, 1}"
 INTEGERS = f"uint8[1,1,3] k = {{1, 2, 3}}, uint8 zero = {{7}}, {ONE_EACH}"
+POOLED = {"kernel_shape": [3], "pads": [1, 1]}
 CONV, MAX, AVERAGE = "Conv (a, w)", "MaxPool <kernel_shape = [3]> (a)", "AveragePool <{}> (a)"
 
 
@@ -68,24 +69,18 @@ rewrites = [
         "the lowest value before a max pool",
         VALUE,
         MAX,
-        {"kernel_shape": [3], "pads": [1, 1]},
+        POOLED,
         constants=f"{ONE_EACH}, float c = {{-inf}}",
     ),
     row(
         "-128 before a max pool of bytes",
         VALUE,
         MAX,
-        {"kernel_shape": [3], "pads": [1, 1]},
+        POOLED,
         dtype="int8",
         constants=f"{ONE_EACH}, int8 c = {{-128}}",
     ),
-    row(
-        "0 before a max pool of unsigned bytes",
-        PAD,
-        MAX,
-        {"kernel_shape": [3], "pads": [1, 1]},
-        dtype="uint8",
-    ),
+    row("0 before a max pool of unsigned bytes", PAD, MAX, POOLED, dtype="uint8"),
     row(
         "an average counts the cells of the Pad",
         PAD,
@@ -145,12 +140,7 @@ LAST = "kernel_shape = [3], strides = [7], ceil_mode = 1"
 
 leaves_alone = [
     row("another value", VALUE, CONV, "the Pad writes 0.5, Conv pads with 0", constants=HALF),
-    row(
-        "0 before a max pool",
-        PAD,
-        MAX,
-        "the Pad writes 0, MaxPool pads with the lowest value",
-    ),
+    row("0 before a max pool", PAD, MAX, "the Pad writes 0, MaxPool pads with the lowest value"),
     row(
         "mode",
         'Pad <mode = "edge"> (x, p)',

@@ -43,9 +43,11 @@ def unlawful(rule: Pass, before: Chain, after: Chain, sizes: Iterable[int]) -> I
         yield "a second run changes it again"
     if isinstance(before.axes[0].size, int) and output_sizes(before) != output_sizes(after):
         yield f"output sizes are {output_sizes(after)}"
-    # What a pass puts in front comes behind the Pad that was there, which is then out of sight.
-    new = after.pad is not None and after.pad is not before.pad
-    reference = replace(before, pad=None) if new else before
+    if after.pad is not None and not after.pad.is_new and after.pad != before.pad:
+        yield "the Pad that is there is not that of the model"
+    # A new Pad comes behind the one that was there, which is then out of sight.
+    behind = after.pad is not None and after.pad.is_new
+    reference = replace(before, pad=None) if behind else before
     for size in sizes:
         yield from other_windows(reference, after, size)
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, permutations
 
 import numpy as np
 import onnx
@@ -98,6 +98,16 @@ def test_small_models(rule: Pass, kind: str) -> None:
         except AssertionError as error:
             raise AssertionError(f"{case}") from error
     assert rewritten > 30
+
+
+@each_operator
+@pytest.mark.parametrize("order", list(permutations(rule.name for rule in PASSES)), ids="-".join)
+def test_passes_in_a_row(order: tuple[str, ...], kind: str) -> None:
+    for case in islice(cases(kind, (1, 2)), 0, None, 3):
+        done = rewrite(case.model(), passes=order)
+        if done.changed:
+            assert isinstance(done.model, onnx.ModelProto)
+            assert_same(computed(done.model, case), computed(case.model(), case))
 
 
 @pytest.mark.skipif(not EXHAUSTIVE, reason="takes an hour: set ONNXPAD_EXHAUSTIVE=1")
