@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from onnxpad.geometry.size import show
 from onnxpad.graph.chain_reading import Preference
@@ -15,14 +15,11 @@ from onnxpad.graph.edits import (
     edit_record,
 )
 from onnxpad.graph.files import Source, save, write_unchanged
-from onnxpad.graph.models import Model, ModelLike, open_model, proto_of, with_weights
+from onnxpad.graph.models import ModelLike, Result, open_model, proto_of, with_weights
 from onnxpad.graph.selecting import selection
 from onnxpad.graph.session import Session
 from onnxpad.passes import find_pass
 from onnxpad.pipeline import Change, Outcome, Refusal, run
-
-if TYPE_CHECKING:
-    import onnx_graphsurgeon as gs
 
 SCHEMA = 1
 DEFAULT_PASSES = ("explicit-pads",)
@@ -38,7 +35,7 @@ class Rewriting:
     the reason; `assumed` the sizes that the user stated.
     """
 
-    edited: Model | gs.Graph
+    edited: Result
     passes: tuple[str, ...]
     changes: tuple[Change, ...]
     skips: tuple[Refusal, ...]
@@ -47,7 +44,7 @@ class Rewriting:
     source: Source | None = None
 
     @cached_property
-    def model(self) -> Model | gs.Graph:
+    def model(self) -> Result:
         """The rewritten ModelProto, or the Graph that was given, edited in place."""
         return with_weights(self.edited, self.source)
 
@@ -106,7 +103,7 @@ def rewrite(
         owned=opened.owned,
     )
     outcome = run(session, rules, selection(session, nodes), progress)
-    result: Model | gs.Graph = session.finish()
+    result: Result = session.finish()
     if opened.surgeon is not None:
         from onnxpad.graph.surgeon_applying import apply_script
 
@@ -116,7 +113,7 @@ def rewrite(
 
 
 def _report(
-    model: Model | gs.Graph,
+    model: Result,
     rules: Sequence[Any],
     outcome: Outcome,
     session: Session,

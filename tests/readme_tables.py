@@ -1,6 +1,6 @@
 """Tables of the README that are generated from the code.
 
-    python -m tests.readme_tables      writes them into README.md
+python -m tests.readme_tables      writes them into README.md
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ def filled(text: str) -> str:
     """The README with every generated table in place."""
     for name, make in TABLES.items():
         pattern = rf"(<!-- {name} -->\n).*?(\n<!-- end of {name} -->)"
-        text = re.sub(pattern, lambda m, make=make: m[1] + make() + m[2], text, flags=re.DOTALL)
+        found = re.search(pattern, text, flags=re.DOTALL)
+        if found is None:
+            raise ValueError(f"README.md has no place for the table '{name}'")
+        text = text[: found.start()] + found[1] + make() + found[2] + text[found.end() :]
     return text
 
 

@@ -72,11 +72,15 @@ def same(first: list[Arrays] | str, second: list[Arrays] | str) -> bool:
     """Bit for bit the same numbers, NaN equal to NaN; nothing is the same as a failure."""
     if isinstance(first, str) or isinstance(second, str):
         return False
-    pairs = [(a, b) for one, two in zip(first, second, strict=True) for a, b in zip(one, two, strict=True)]
-    return all(
-        a.shape == b.shape and a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
-        for a, b in pairs
-    )
+    rows = zip(first, second, strict=True)
+    pairs = [pair for one, two in rows for pair in zip(one, two, strict=True)]
+    return all(_same_array(a, b) for a, b in pairs)
+
+
+def _same_array(a: np.ndarray, b: np.ndarray) -> bool:
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
 
 
 def distance(first: list[Arrays], second: list[Arrays], limit: int | None = None) -> float:

@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(command: str, folder: Path) -> str:
     binaries = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", command],
+        ["/bin/bash", "-c", command],
         cwd=folder,
         env={**os.environ, "PATH": binaries, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
         capture_output=True,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 import click
 
@@ -46,7 +47,11 @@ for verb in (inspect, rewrite, validate, explain):
 def main() -> None:
     """Run the command line of this process and exit."""
     gc.set_threshold(RARELY)
-    sys.exit(run(sys.argv[1:]))
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names may be in any script
+    status = run(sys.argv[1:])
+    gc.freeze()  # Python would look through everything once more before it lets go of it
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -64,8 +64,8 @@ class ChainReader:
         key = (id(op), opset, id(attributes), kernel, source, indices, fill, pad, dynamic)
         chain = self._known.get(key)
         if chain is None:
-            base = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
-            chain = self._known[key] = self._chain(node, base, attributes, kernel, source)
+            bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
+            chain = self._known[key] = self._chain(node, bare, attributes, kernel, source)
             if not chain.trouble or chain.axes:
                 chain = self._known[key] = replace(
                     chain,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 Model: TypeAlias = ModelProto
+Result: TypeAlias = Union[ModelProto, "gs.Graph"]
 ModelLike: TypeAlias = Union[str, "os.PathLike[str]", ModelProto, "gs.Graph"]
 
 

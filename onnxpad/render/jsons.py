@@ -11,9 +11,9 @@ from typing import Any
 def json_line(data: Mapping[str, Any]) -> str:
     """Plain data as one line of JSON, ended by a newline; -inf and the like become texts."""
     try:
-        text = json.dumps(data, allow_nan=False, ensure_ascii=False)
+        text = json.dumps(data, allow_nan=False)
     except ValueError:
-        text = json.dumps(_finite(data), allow_nan=False, ensure_ascii=False)
+        text = json.dumps(_finite(data), allow_nan=False)
     return text + "\n"
 
 

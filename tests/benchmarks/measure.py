@@ -15,6 +15,8 @@ import math
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from tests.benchmarks import networks
@@ -46,8 +48,8 @@ def g1(_: Path) -> None:
     """--help, --version and usage errors against an empty Python."""
     for arguments in (["--help"], ["--version"], ["rewrite", "--no-such-option"]):
         ours, empty = interleaved(
-            lambda a=arguments: whole_process(["-m", "onnxpad", *a], may_fail=True),
-            lambda: whole_process(["-c", "pass"]),
+            partial(whole_process, ["-m", "onnxpad", *arguments], may_fail=True),
+            partial(whole_process, ["-c", "pass"]),
             7,
         )
         report("G1", f"onnxpad {' '.join(arguments)} / python -c pass", ours, empty, "<= 6")
@@ -58,8 +60,8 @@ def g2(_: Path) -> None:
     path = light_model()
     for arguments, goal in ((["--json"], "<= 1.3"), ([], "<= 1.6")):
         ours, load = interleaved(
-            lambda a=arguments: whole_process(["-m", "onnxpad", "inspect", path, *a]),
-            lambda: whole_process(["-c", LOAD.format(path=path)]),
+            partial(whole_process, ["-m", "onnxpad", "inspect", path, *arguments]),
+            partial(whole_process, ["-c", LOAD.format(path=path)]),
             7,
         )
         report("G2", f"inspect {' '.join(arguments) or '(table)'} / onnx.load", ours, load, goal)
@@ -69,14 +71,12 @@ def g3(folder: Path) -> None:
     """explicit-pads against onnx.load + onnx.save, the operation alone and as a process."""
     for name, goal in (("resnet50", "<= 1.2"), ("mobilenetv2", "<= 1.5")):
         path = written(folder, name)
-        ours, trip = interleaved(
-            lambda p=path: timed(REWRITE, p), lambda p=path: timed(ROUND_TRIP, p), 9
-        )
+        ours, trip = interleaved(partial(timed, REWRITE, path), partial(timed, ROUND_TRIP, path), 9)
         report("G3", f"rewrite {name} / load+save", ours, trip, goal)
         script = {"path": path, "out": f"{path}.out"}
         ours, trip = interleaved(
-            lambda s=script: whole_process(["-c", REWRITE.format(**s)]),
-            lambda s=script: whole_process(["-c", ROUND_TRIP.format(**s)]),
+            partial(whole_process, ["-c", REWRITE.format(**script)]),
+            partial(whole_process, ["-c", ROUND_TRIP.format(**script)]),
             7,
         )
         report("G3", f"rewrite {name} / load+save, whole process", ours, trip, "<= 1.1")
@@ -110,7 +110,7 @@ def g7(folder: Path) -> None:
                 timed(SPLIT, path)
                 path = f"{path}.out"
             costs.append(median([timed(script, path) for _ in range(3)]).cpu)
-        steps = [math.log10(b / a) for a, b in zip(costs, costs[1:], strict=False)]
+        steps = [math.log10(b / a) for a, b in pairwise(costs)]
         shown = ", ".join(f"{cost:.3f} s" for cost in costs)
         exponents = ", ".join(f"{step:.2f}" for step in steps)
         print(f"G7  {title} at 1k, 10k, 100k nodes: {shown}; exponents {exponents} (goal <= 1.2)")
@@ -119,7 +119,7 @@ def g7(folder: Path) -> None:
 def g8(folder: Path) -> None:
     """The chain of 100k nodes against load + save, and memory per node."""
     path = written(folder, "chain", 100_000)
-    ours, trip = interleaved(lambda: timed(REWRITE, path), lambda: timed(ROUND_TRIP, path), 3)
+    ours, trip = interleaved(partial(timed, REWRITE, path), partial(timed, ROUND_TRIP, path), 3)
     report("G8", "rewrite of 100k nodes / load+save", ours, trip, "<= 5")
     tiny = timed(REWRITE, written(folder, "chain", 30))
     per_node = (ours.peak_mb - tiny.peak_mb) * 1024 / 100_000
@@ -134,9 +134,7 @@ def g9(folder: Path) -> None:
     rows = (("resnet50", 0, "<= 1"), ("mobilenetv2", 0, "<= 0.67"), ("chain", 10_000, "<= 0.1"))
     for name, count, goal in rows:
         path = written(folder, name, count)
-        ours, peer = interleaved(
-            lambda p=path: timed(REWRITE, p), lambda p=path: timed(PEER, p), 5
-        )
+        ours, peer = interleaved(partial(timed, REWRITE, path), partial(timed, PEER, path), 5)
         report("G9", f"rewrite {name} / onnxscript", ours, peer, goal)
         print(f"G9  peak memory: {ours.peak_mb:.0f} MB against {peer.peak_mb:.0f} MB")
 
@@ -172,7 +170,8 @@ def light_model() -> str:
 
 def timed(script: str, path: str) -> Cost:
     """CPU time of a script without its imports, in a process of its own."""
-    return whole_process(["-m", "tests.benchmarks.timed", script.format(path=path, out=path + ".out")])
+    text = script.format(path=path, out=f"{path}.out")
+    return whole_process(["-m", "tests.benchmarks.timed", text])
 
 
 def report(goal: str, title: str, ours: Cost, theirs: Cost, wanted: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
@@ -42,7 +43,7 @@ class Network:
         self.last, self.channels = name, out
         return name
 
-    def op(self, kind: str, *inputs: str, **attributes: object) -> str:
+    def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
         """Any other node; without inputs it follows the last tensor."""
         name = f"{kind.lower()}{len(self.nodes)}"
         self.nodes.append(

@@ -12,7 +12,9 @@ import time
 def main() -> None:
     """Run the first argument."""
     tree = ast.parse(sys.argv[1])
-    imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    imports: list[ast.stmt] = [
+        node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
     rest = [node for node in tree.body if node not in imports]
     names: dict[str, object] = {}
     exec(compile(ast.Module(imports, []), "imports", "exec"), names)  # noqa: S102  our own text

@@ -21,14 +21,14 @@ def environment() -> dict[str, str]:
 
 
 def onnxpad(
-    *arguments: str | Path, stdin: bytes = b"", folder: Path | None = None
+    *arguments: str | Path, stdin: bytes = b"", folder: Path | None = None, **more: str
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a command line to its end."""
+    """Run a command line to its end; `more` are variables of its environment."""
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
         input=stdin,
         capture_output=True,
         check=False,
-        env=environment(),
+        env=environment() | more,
         cwd=folder,
     )

@@ -53,6 +53,19 @@ def test_inspect_reads_standard_input() -> None:
     assert read == named
 
 
+def test_names_in_any_script_can_be_printed(tmp_path: Path) -> None:
+    model = onnx.load(SAME)
+    model.graph.node[0].name = "卷积/é"
+    onnx.save(model, tmp_path / "m.onnx")
+    ascii_only = onnxpad("inspect", tmp_path / "m.onnx", PYTHONIOENCODING="ascii")
+    assert ascii_only.returncode == 0
+    assert b"\\u5377\\u79ef/\\xe9 " in ascii_only.stdout
+    read = json.loads(
+        onnxpad("inspect", tmp_path / "m.onnx", "--json", PYTHONIOENCODING="ascii").stdout
+    )
+    assert read["nodes"][0]["node"] == "卷积/é"
+
+
 def test_rewrite_writes_and_reports(tmp_path: Path) -> None:
     out = tmp_path / "out.onnx"
     done = onnxpad("rewrite", SAME, "-o", out)

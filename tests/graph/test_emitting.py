@@ -49,7 +49,8 @@ def test_a_new_pad_behind_an_equal_pad_is_written() -> None:
 
 def test_new_names_do_not_collide() -> None:
     before = build(
-        """"y/pad" = Relu(x) "y/pad_output" = Relu("y/pad") y = Conv<pads=[1,1]>("y/pad_output", k)""",
+        """"y/pad" = Relu(x) "y/pad_output" = Relu("y/pad")
+        y = Conv<pads=[1,1]>("y/pad_output", k)""",
     )
     after = proto(rewrite(before, passes=["split-pads"]))
     names = [name for node in after.graph.node for name in (*node.output,)]
@@ -82,7 +83,8 @@ def test_old_opsets_have_pads_as_attributes(opset: int) -> None:
 
 def test_a_pad_that_others_read_stays_for_them() -> None:
     before = build(
-        "p = Pad(x, pads) a = Conv(p, k) b = Relu(p) c = Conv(p, k) d = Slice(b, one, minus) e = Add(a, c) y = Add(e, d)",
+        """p = Pad(x, pads) a = Conv(p, k) b = Relu(p) c = Conv(p, k)
+        d = Slice(b, one, minus) e = Add(a, c) y = Add(e, d)""",
         WEIGHT + ", int64[6] pads = {0, 0, 1, 0, 0, 1}"
         ", int64[3] one = {0, 0, 1}, int64[3] minus = {9, 9, -1}",
     )
@@ -126,8 +128,10 @@ def test_scripts_are_values_that_can_be_read() -> None:
         "y: set pads=[0, 0]",
         "y: new constant 'y/pad_pads' = int64 [0, 0, 1, 0, 0, 1]",
         "y: new constant 'y/pad_value' = float32 [-inf]",
-        "y: new Pad 'y/pad' mode=constant in front, ['x', 'y/pad_pads', 'y/pad_value'] -> "
-        "['y/pad_output']",
+        (
+            "y: new Pad 'y/pad' mode=constant in front, ['x', 'y/pad_pads', 'y/pad_value'] -> "
+            "['y/pad_output']"
+        ),
         "y: input 0 reads 'y/pad_output'",
     ]
     assert [edit_record(edit)["edit"] for edit in done.script] == [

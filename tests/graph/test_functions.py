@@ -81,7 +81,8 @@ def test_same_gets_a_copy_for_each_parity() -> None:
     check_equal(before, done, 12)
     assert isinstance(done.model, ModelProto)
     assert [f.name for f in done.model.functions] == ["block", "block_2"]
-    assert not any(a.name == "auto_pad" for f in done.model.functions for n in f.node for a in n.attribute)
+    nodes = [node for function in done.model.functions for node in function.node]
+    assert not any(entry.name == "auto_pad" for node in nodes for entry in node.attribute)
 
 
 def test_calls_that_cannot_be_told_apart_are_skipped() -> None:
@@ -122,7 +123,9 @@ def test_functions_that_call_each_other_in_a_circle_are_an_error() -> None:
 def test_pads_of_a_pad_node_may_come_through_a_function_input() -> None:
     before = build(
         """g (float[1,1,n] x) => (float[1,1,m] y)
-        <float[1,1,3] k = {1, 10, 100}, int64[6] p = {0, 0, 1, 0, 0, 2}> { y = f.block(x, k, p) }""",
+        <float[1,1,3] k = {1, 10, 100}, int64[6] p = {0, 0, 1, 0, 0, 2}> {
+          y = f.block(x, k, p)
+        }""",
         "block (x, k, p) => (y) { q = Pad(x, p) y = Conv(q, k) }",
     )
     done = rewrite(before, passes=["absorb-pad"])

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -13,23 +13,41 @@ from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
 Array = NDArray[Any]
-POOLS = ("MaxPool", "AveragePool", "LpPool")
+POOLS = ("MaxPool", "AveragePool", "LpPool", "NhwcMaxPool", "QLinearAveragePool")
+MICROSOFT = "com.microsoft"
+
+
+class Kind(NamedTuple):
+    """An operator with the type of its data and the opsets that it is drawn in."""
+
+    op: str
+    dtype: str
+    opsets: tuple[int, ...]
+    domain: str = ""
+    channels_last: bool = False
+
+
 OPERATORS = {
-    # operator, type of the data, opsets it is drawn in
-    "Conv": ("Conv", "float32", (7, 10, 11, 13, 18, 22)),
-    "FusedConv": ("FusedConv", "float32", (11, 17)),
-    "ConvInteger": ("ConvInteger", "uint8", (10, 11, 18)),
-    "ConvInteger signed": ("ConvInteger", "int8", (11, 13)),
-    "QLinearConv": ("QLinearConv", "uint8", (10, 11, 18)),
-    "QLinearConv signed": ("QLinearConv", "int8", (13, 22)),
-    "MaxPool": ("MaxPool", "float32", (10, 11, 12, 18, 22)),
-    "MaxPool double": ("MaxPool", "float64", (12, 22)),
-    "MaxPool int8": ("MaxPool", "int8", (12, 22)),
-    "MaxPool uint8": ("MaxPool", "uint8", (12, 22)),
-    "AveragePool": ("AveragePool", "float32", (10, 11, 19, 22)),
-    "AveragePool double": ("AveragePool", "float64", (19, 22)),
-    "LpPool": ("LpPool", "float32", (11, 18, 22)),
-    "LpPool double": ("LpPool", "float64", (18, 22)),
+    "Conv": Kind("Conv", "float32", (7, 10, 11, 13, 18, 22)),
+    "FusedConv": Kind("FusedConv", "float32", (11, 17), MICROSOFT),
+    "ConvInteger": Kind("ConvInteger", "uint8", (10, 11, 18)),
+    "ConvInteger signed": Kind("ConvInteger", "int8", (11, 13)),
+    "QLinearConv": Kind("QLinearConv", "uint8", (10, 11, 18)),
+    "QLinearConv signed": Kind("QLinearConv", "int8", (13, 22)),
+    "QLinearConv channels last": Kind("QLinearConv", "uint8", (11, 17), MICROSOFT, True),
+    "MaxPool": Kind("MaxPool", "float32", (10, 11, 12, 18, 22)),
+    "MaxPool double": Kind("MaxPool", "float64", (12, 22)),
+    "MaxPool int8": Kind("MaxPool", "int8", (12, 22)),
+    "MaxPool uint8": Kind("MaxPool", "uint8", (12, 22)),
+    "NhwcMaxPool": Kind("NhwcMaxPool", "int8", (12, 17), MICROSOFT, True),
+    "AveragePool": Kind("AveragePool", "float32", (10, 11, 19, 22)),
+    "AveragePool double": Kind("AveragePool", "float64", (19, 22)),
+    "QLinearAveragePool": Kind("QLinearAveragePool", "uint8", (11, 17), MICROSOFT),
+    "QLinearAveragePool channels last": Kind(
+        "QLinearAveragePool", "uint8", (11, 17), MICROSOFT, True
+    ),
+    "LpPool": Kind("LpPool", "float32", (11, 18, 22)),
+    "LpPool double": Kind("LpPool", "float64", (18, 22)),
 }
 FRONTS = ("none", "fits", "zero", "other", "tensor")
 PADDINGS = ("pads", "pads", "none", "VALID", "SAME_UPPER", "SAME_LOWER")
@@ -55,18 +73,23 @@ class Case:
 
     @property
     def op(self) -> str:
-        return OPERATORS[self.kind][0]
+        return OPERATORS[self.kind].op
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(OPERATORS[self.kind][1])
+        return np.dtype(OPERATORS[self.kind].dtype)
+
+    @property
+    def first_axis(self) -> int:
+        return 1 if OPERATORS[self.kind].channels_last else 2
 
     def model(self) -> onnx.ModelProto:
         return _model(self)
 
     def feed(self) -> dict[str, Array]:
         rng = np.random.default_rng(self.seed)
-        x = _data(rng, self.dtype, (1, 2, *self.spatial), negative=self.op == "MaxPool")
+        shape = (1, *self.spatial, 2) if self.first_axis == 1 else (1, 2, *self.spatial)
+        x = _data(rng, self.dtype, shape, negative=self.op.endswith("MaxPool"))
         zero = {"zero": np.asarray(_zero(self), self.dtype)} if self._zero_is_fed else {}
         return {"x": x, **zero}
 
@@ -76,7 +99,7 @@ class Case:
 
 
 def _zero(case: Case) -> int:
-    return 0 if case.op in POOLS else 7
+    return 7 if case.op.startswith("QLinear") or case.op == "ConvInteger" else 0
 
 
 def _data(
@@ -103,6 +126,8 @@ def _attributes(case: Case) -> dict[str, Any]:
         found["ceil_mode"] = 1
     if case.counts:
         found["count_include_pad"] = 1
+    if case.first_axis == 1 and case.op.startswith("QLinear"):
+        found["channels_last"] = 1
     return found
 
 
@@ -118,28 +143,24 @@ def _weights(case: Case, rng: Generator) -> Array:
 def _operands(case: Case) -> dict[str, Array]:
     """The inputs behind the data, in order."""
     rng = np.random.default_rng(case.seed + 1)
+    zero, scale = np.asarray(_zero(case), case.dtype), np.asarray(0.5, np.float32)
+    if case.op == "QLinearAveragePool":
+        return {"x_scale": scale, "zero": zero, "y_scale": scale, "y_zero": zero}
     if case.op in POOLS:
         return {}
-    w, zero = _weights(case, rng), np.asarray(_zero(case), case.dtype)
+    w = _weights(case, rng)
     if case.op == "ConvInteger":
         return {"w": w, "zero": zero, "w_zero": np.asarray(2, w.dtype)}
     if case.op == "QLinearConv":
-        half = np.float32(0.5) * np.ones((), np.float32)
-        return {
-            "x_scale": half,
-            "zero": zero,
-            "w": w,
-            "w_scale": half,
-            "w_zero": np.asarray(0, w.dtype),
-            "y_scale": np.asarray(32, np.float32),
-            "y_zero": np.asarray(3, case.dtype),
-        }
+        quantised = {"w": w, "w_scale": scale, "w_zero": np.asarray(0, w.dtype)}
+        result = {"y_scale": np.asarray(32, np.float32), "y_zero": np.asarray(3, case.dtype)}
+        return {"x_scale": scale, "zero": zero} | quantised | result
     return {"w": w, "b": np.asarray([1, -2, 3], np.float32)}
 
 
 def _model(case: Case) -> onnx.ModelProto:
     operands = _operands(case)
-    domain = "com.microsoft" if case.op == "FusedConv" else ""
+    domain = OPERATORS[case.kind].domain
     name = "x" if case.front == "none" else "padded"
     node = helper.make_node(
         case.op, [name, *operands], ["y"], "node", domain=domain, **_attributes(case)
@@ -165,7 +186,8 @@ def _model(case: Case) -> onnx.ModelProto:
 
 def _pad(case: Case, operands: Mapping[str, Array]) -> tuple[onnx.NodeProto, dict[str, Array]]:
     rank = len(case.spatial)
-    flat = [0, 0, *case.around[:rank], 0, 0, *case.around[rank:]]
+    ahead, behind = [0] * case.first_axis, [0] * (2 - case.first_axis)
+    flat = [*ahead, *case.around[:rank], *behind, *ahead, *case.around[rank:], *behind]
     value = {"zero": 0, "other": 5}.get(case.front, _fitting(case))
     if case.opset < 11:
         amount = float(value)
@@ -180,20 +202,20 @@ def _pad(case: Case, operands: Mapping[str, Array]) -> tuple[onnx.NodeProto, dic
 
 def _fitting(case: Case) -> float:
     """What the operator's own padding stands for."""
-    if case.op != "MaxPool":
+    if not case.op.endswith("MaxPool"):
         return _zero(case)
     return -math.inf if case.dtype.kind == "f" else int(np.iinfo(case.dtype).min)
 
 
 def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case:
     """A case with small random geometry that is legal in its opset; a window may not fit."""
-    op, _, opsets = OPERATORS[kind]
-    opset = int(rng.choice(opsets))
-    if opset < 11 and front != "none" and op not in ("Conv", *POOLS):
+    op, opset = OPERATORS[kind].op, int(rng.choice(OPERATORS[kind].opsets))
+    if opset < 11 and front != "none" and (op == "ConvInteger" or op == "QLinearConv"):
         opset = 11
     kernel = rng.integers(1, 6 if rank < 3 else 4, rank)
     dilations = rng.integers(1, 4, rank)
-    if rng.integers(2) or (op == "AveragePool" and opset < 19) or (op == "LpPool" and opset < 18):
+    since = {"AveragePool": 19, "LpPool": 18, "QLinearAveragePool": 99}.get(op, 1)
+    if rng.integers(2) or opset < since:
         dilations = np.ones_like(kernel)
     rounds = op in POOLS and not (op == "LpPool" and opset < 18)
     return Case(
@@ -207,7 +229,7 @@ def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case
         front=front,
         around=tuple(rng.integers(0, 5 if rng.integers(3) else 1, 2 * rank).tolist()),
         ceil=bool(rounds and rng.integers(2)),
-        counts=bool(op == "AveragePool" and rng.integers(2)),
+        counts=bool(op.endswith("AveragePool") and rng.integers(2)),
         opset=opset,
         seed=int(rng.integers(1 << 30)),
     )
@@ -227,5 +249,6 @@ def sweep() -> Iterator[Case]:
     for (kernel, stride, dilation, size), (mode, pads) in product(geometry, paddings):
         for kind, front in product(OPERATORS, ("none", str(rng.choice(FRONTS[1:])))):
             place = replace(draw(rng, kind, front, mode, 1), spatial=(size,), pads=pads)
-            dilated = (dilation,) if place.opset >= 19 or place.op not in POOLS else (1,)
+            late = place.opset >= 19 or not place.op.endswith(("AveragePool", "LpPool"))
+            dilated = (dilation,) if late else (1,)
             yield replace(place, kernel=(kernel,), strides=(stride,), dilations=dilated)

@@ -12,7 +12,7 @@ from onnxpad import passes
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.rewriting import rewrite
 
-NEW_PASS = '''"""Write SAME_LOWER as SAME_UPPER where stride 1 makes both pad alike."""
+ADDED = '''"""Write SAME_LOWER as SAME_UPPER where stride 1 makes both pad alike."""
 
 from dataclasses import replace
 
@@ -44,7 +44,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_new_file_is_a_new_pass(folder: Path) -> None:
-    (folder / "upper_same.py").write_text(NEW_PASS)
+    (folder / "upper_same.py").write_text(ADDED)
     done = rewrite(parser.parse_model(MODEL), passes=["upper-same"])
     assert isinstance(done.model, ModelProto)
     assert done.model.graph.node[0].attribute[0].s == b"SAME_UPPER"
@@ -60,7 +60,7 @@ def test_a_file_without_its_declarations_is_reported(folder: Path) -> None:
 
 
 def test_a_pass_that_adds_what_it_does_not_declare_is_stopped(folder: Path) -> None:
-    text = NEW_PASS.replace("padding=AutoPad.SAME_UPPER", "padding=Pads((1,), (0,))")
+    text = ADDED.replace("padding=AutoPad.SAME_UPPER", "padding=Pads((1,), (0,))")
     (folder / "liar.py").write_text(text.replace("AutoPad, Chain", "AutoPad, Chain, Pads"))
     with pytest.raises(InternalError, match="added asymmetric, pads to y"):
         rewrite(parser.parse_model(MODEL), passes=["liar"])
