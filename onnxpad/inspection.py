@@ -123,7 +123,7 @@ def inspect(
     opened = open_model(model)
     folder = opened.source.folder if opened.source else None
     survey = Survey(opened.model, dims=dims, folder=folder, prefer=ambiguous)
-    selected, observer = selection(survey, nodes), Observer()
+    selected, observer, known = selection(survey, nodes), Observer(), _Known()
     found: dict[object, PaddedNode] = {}
     for site in survey.sites():
         if not selected(site.address):
@@ -135,13 +135,43 @@ def inspect(
                 calls = found[key].calls + _calls(context)
                 found[key] = found[key]._replace(calls=calls)
             else:
-                found[key] = _record(site, context, chain, around)
+                found[key] = _record(site, context, known.of(chain, around), around)
     return Inspection(tuple(found.values()), dict(dims or {}))
 
 
-def _record(site: Site, context: Context, chain: Chain, around: Surroundings) -> PaddedNode:
-    pads, forms = _pads(chain), forms_of(chain)
-    known = None if isinstance(pads, Skip) else pads
+class _Facts(NamedTuple):
+    """What follows from a chain and its surroundings alone."""
+
+    chain: Chain
+    pads: Pads | Skip
+    forms: tuple[str, ...]
+    conventions: tuple[str, ...]
+    traps: tuple[Trap, ...]
+
+
+class _Known:
+    """Facts, worked out once for nodes that compute the same: those share one Chain object."""
+
+    def __init__(self) -> None:
+        self._facts: dict[tuple[int, Surroundings], _Facts] = {}
+
+    def of(self, chain: Chain, around: Surroundings) -> _Facts:
+        key = (id(chain), around)
+        if key not in self._facts:
+            pads, forms = _pads(chain), forms_of(chain)
+            known = None if isinstance(pads, Skip) else pads
+            self._facts[key] = _Facts(
+                chain,
+                pads,
+                tuple(str(form) for form in Form if form in forms),
+                () if _is_behind_pad(chain) else fits(chain, known),
+                traps_of(chain, around),
+            )
+        return self._facts[key]
+
+
+def _record(site: Site, context: Context, facts: _Facts, around: Surroundings) -> PaddedNode:
+    chain, pads = facts.chain, facts.pads
     return PaddedNode(
         node=site.address.label,
         scope=site.address.scope,
@@ -156,12 +186,12 @@ def _record(site: Site, context: Context, chain: Chain, around: Surroundings) ->
         strides=tuple(axis.stride for axis in chain.axes),
         dilations=tuple(axis.dilation for axis in chain.axes),
         written=_written(context, site, chain),
-        pads=None if known is None else known.flat,
+        pads=None if isinstance(pads, Skip) else pads.flat,
         reason=pads.reason if isinstance(pads, Skip) else "",
         hints=pads.hints if isinstance(pads, Skip) else (),
-        forms=tuple(str(form) for form in Form if form in forms),
-        conventions=() if _is_behind_pad(chain) else fits(chain, known),
-        traps=traps_of(chain, around),
+        forms=facts.forms,
+        conventions=facts.conventions,
+        traps=facts.traps,
     )
 
 

@@ -174,6 +174,10 @@ NOT_FUSED = {
     "behind Relu": text_model(
         f"[r] r = Relu (x) [pad] p = Pad (r, pads) {MAX}", constants=f"int64[6] pads = {{{AROUND}}}"
     ),
+    "behind Relu and a MaxPool": text_model(
+        f"[r] r = Relu (x) [q] q = MaxPool <kernel_shape=[2]> (r) [pad] p = Pad (q, pads) {MAX}",
+        constants=f"int64[6] pads = {{{AROUND}}}",
+    ),
     "behind a clip at 0": text_model(
         f"[r] r = Clip (x, zero) [pad] p = Pad (r, pads) {MAX}",
         constants=f"int64[6] pads = {{{AROUND}}}, float zero = {{0}}",

@@ -12,7 +12,7 @@ from onnxpad.graph.context import Context
 from onnxpad.graph.document import Scope, address_of
 from onnxpad.graph.ordering import Node
 from onnxpad.graph.pad_reading import constant_integers
-from onnxpad.ops import MICROSOFT, Kind, operator
+from onnxpad.ops import MICROSOFT, Kind
 from onnxpad.traps import Shape, Surroundings
 
 _NEVER_NEGATIVE = frozenset(
@@ -121,7 +121,7 @@ def _never_negative(context: Context, name: str) -> bool:
             return True
         if producer.op_type == "Clip":
             return _lower_limit(context, producer) >= 0
-        if producer.op_type not in _KEEPS_SIGN or operator(producer.domain, "Pad") is None:
+        if producer.op_type not in _KEEPS_SIGN:
             return False
         name = _input(producer, 0)
     return False

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import onnx
@@ -12,43 +12,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
+from tests.passes.small_operators import OPERATORS, POOLS
+
 Array = NDArray[Any]
-POOLS = ("MaxPool", "AveragePool", "LpPool", "NhwcMaxPool", "QLinearAveragePool")
-MICROSOFT = "com.microsoft"
-
-
-class Kind(NamedTuple):
-    """An operator with the type of its data and the opsets that it is drawn in."""
-
-    op: str
-    dtype: str
-    opsets: tuple[int, ...]
-    domain: str = ""
-    channels_last: bool = False
-
-
-OPERATORS = {
-    "Conv": Kind("Conv", "float32", (7, 10, 11, 13, 18, 22)),
-    "FusedConv": Kind("FusedConv", "float32", (11, 17), MICROSOFT),
-    "ConvInteger": Kind("ConvInteger", "uint8", (10, 11, 18)),
-    "ConvInteger signed": Kind("ConvInteger", "int8", (11, 13)),
-    "QLinearConv": Kind("QLinearConv", "uint8", (10, 11, 18)),
-    "QLinearConv signed": Kind("QLinearConv", "int8", (13, 22)),
-    "QLinearConv channels last": Kind("QLinearConv", "uint8", (11, 17), MICROSOFT, True),
-    "MaxPool": Kind("MaxPool", "float32", (10, 11, 12, 18, 22)),
-    "MaxPool double": Kind("MaxPool", "float64", (12, 22)),
-    "MaxPool int8": Kind("MaxPool", "int8", (12, 22)),
-    "MaxPool uint8": Kind("MaxPool", "uint8", (12, 22)),
-    "NhwcMaxPool": Kind("NhwcMaxPool", "int8", (12, 17), MICROSOFT, True),
-    "AveragePool": Kind("AveragePool", "float32", (10, 11, 19, 22)),
-    "AveragePool double": Kind("AveragePool", "float64", (19, 22)),
-    "QLinearAveragePool": Kind("QLinearAveragePool", "uint8", (11, 17), MICROSOFT),
-    "QLinearAveragePool channels last": Kind(
-        "QLinearAveragePool", "uint8", (11, 17), MICROSOFT, True
-    ),
-    "LpPool": Kind("LpPool", "float32", (11, 18, 22)),
-    "LpPool double": Kind("LpPool", "float64", (18, 22)),
-}
 FRONTS = ("none", "fits", "zero", "other", "tensor")
 PADDINGS = ("pads", "pads", "none", "VALID", "SAME_UPPER", "SAME_LOWER")
 
@@ -210,7 +176,7 @@ def _fitting(case: Case) -> float:
 def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case:
     """A case with small random geometry that is legal in its opset; a window may not fit."""
     op, opset = OPERATORS[kind].op, int(rng.choice(OPERATORS[kind].opsets))
-    if opset < 11 and front != "none" and (op == "ConvInteger" or op == "QLinearConv"):
+    if opset < 11 and front != "none" and op in {"ConvInteger", "QLinearConv"}:
         opset = 11
     kernel = rng.integers(1, 6 if rank < 3 else 4, rank)
     dilations = rng.integers(1, 4, rank)

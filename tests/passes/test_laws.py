@@ -14,7 +14,8 @@ from onnxpad.graph.session import Session
 from onnxpad.passes import Pass, all_passes
 from onnxpad.rewriting import Rewriting, rewrite
 from tests.interpreter import run_model
-from tests.passes.small_models import OPERATORS, Array, Case, draw, strata, sweep
+from tests.passes.small_models import Array, Case, draw, strata, sweep
+from tests.passes.small_operators import OPERATORS
 
 EXHAUSTIVE = os.environ.get("ONNXPAD_EXHAUSTIVE") == "1"
 PASSES = list(all_passes().values())

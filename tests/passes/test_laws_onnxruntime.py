@@ -10,7 +10,8 @@ from onnxpad.rewriting import Rewriting, rewrite
 from tests.interpreter import run_model
 from tests.one_node import assert_same
 from tests.onnxruntime_levels import ran
-from tests.passes.small_models import OPERATORS, Array, Case, draw, strata
+from tests.passes.small_models import Array, Case, draw, strata
+from tests.passes.small_operators import OPERATORS
 
 ROUNDING = {"AveragePool": 1e-6, "LpPool": 1e-5}
 KINDS = [kind for kind in OPERATORS if kind not in ("AveragePool double", "LpPool double")]
@@ -19,6 +20,9 @@ KINDS = [kind for kind in OPERATORS if kind not in ("AveragePool double", "LpPoo
 def right(found: Array | str, wanted: Array, case: Case) -> bool:
     if isinstance(found, str):
         return False
+    if case.op == "QLinearAveragePool" and found.shape == wanted.shape:
+        # Its means are float32, and ties are often missed by one.
+        return int(np.abs(found.astype(int) - wanted).max()) <= 1
     try:
         assert_same(found, wanted, ROUNDING.get(case.op, 0.0))
     except AssertionError:
@@ -41,11 +45,13 @@ def checked(case: Case, done: Rewriting, wanted: Array) -> int:
     for optimised in (False, True):
         before = ran(case.model(), case.feed(), optimised=optimised)
         after = ran(done.model, case.feed(), optimised=optimised)
-        # What onnxruntime makes of auto_pad is often wrong, what it makes of pads is right.
+        # What onnxruntime makes of auto_pad is often wrong, what it makes of pads is right, but
+        # for what lies over the end in QLinearAveragePool with ceil_mode.
         resolved = isinstance(change.before.padding, AutoPad) and isinstance(
             change.after.padding, Pads
         )
-        if right(before, wanted, case) or (resolved and not optimised):
+        known = case.op == "QLinearAveragePool" and case.ceil
+        if right(before, wanted, case) or (resolved and not optimised and not known):
             assert right(after, wanted, case), f"{optimised=}\n{case}\n{before}\n{after}\n{wanted}"
             agreed += 1
     return agreed

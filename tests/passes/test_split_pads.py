@@ -14,6 +14,7 @@ from tests.tiny_models import attributes, constant, kinds, left_alone, refused, 
 
 RULE = "split-pads"
 INTEGERS = "uint8[1,1,3] k = {1, 2, 3}, uint8 zero = {7}, uint8[2] zeros = {1, 2}"
+ONE_PAD = "int64[6] p = {0, 0, 1, 0, 0, 0}"
 POOL = {"kernel_shape": [3], "pads": [0, 0]}
 
 
@@ -141,8 +142,6 @@ def test_auto_pad_protects_an_average_behind_two_pads() -> None:
     assert attributes(after)["auto_pad"] == "VALID", "onnxruntime would fuse both Pads"
 
 
-DEFORMABLE = "float[1,1,2,2] q = {1, 2, 3, 4}, float[1,1,1,1] v = {1}, float[1,2,4,4] o"
-
 leaves_alone = [
     row(
         "the average does not count",
@@ -179,7 +178,7 @@ leaves_alone = [
         "a = Pad (x, p) [op] y = LpPool <kernel_shape = [2], ceil_mode = 1, pads = [1, 0]> (a)",
         "ceil_mode is set and another Pad stands in front",
         opset=18,
-        constants="int64[6] p = {0, 0, 1, 0, 0, 0}",
+        constants=ONE_PAD,
     ),
     row(
         "a transposed convolution crops",
@@ -191,7 +190,7 @@ leaves_alone = [
         "DeformConv <pads = [1, 1, 1, 1]> (q, v, o)",
         "DeformConv has an input that depends on its own padding",
         opset=19,
-        constants=DEFORMABLE,
+        constants="float[1,1,2,2] q = {1, 2, 3, 4}, float[1,1,1,1] v = {1}, float[1,2,4,4] o",
     ),
     row(
         "the mask is padded too",
@@ -233,9 +232,8 @@ def test_leaves_alone_a_type_of_which_the_lowest_value_is_not_known() -> None:
 
 def test_leaves_alone_a_model_without_the_operators_of_onnx() -> None:
     verdict = find_pass(RULE).rewrite(replace(max_pool(), opset=0, fill=Constant(0)))
-    assert verdict == Skip(
-        "the model imports no version of the ONNX operators, so it can have no Pad"
-    )
+    reason = "the model imports no version of the ONNX operators, so it can have no Pad"
+    assert verdict == Skip(reason)
 
 
 @pytest.mark.parametrize(
@@ -248,4 +246,4 @@ def test_leaves_alone_a_model_without_the_operators_of_onnx() -> None:
     ],
 )
 def test_nothing_to_do(body: str) -> None:
-    assert left_alone(tiny(body, "float[1,1,6]", constants="int64[6] p = {0, 0, 1, 0, 0, 1}"), RULE)
+    assert left_alone(tiny(body, "float[1,1,6]", constants=ONE_PAD), RULE)
