@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         RuntimeUnavailable,
     )
     from onnxpad.explaining import Explanation, explain
-    from onnxpad.graph.files import load, save
+    from onnxpad.graph.storage.files import load, save
     from onnxpad.inspection import Inspection, PaddedNode, inspect
     from onnxpad.rewriting import Rewriting, rewrite
     from onnxpad.validation import Validation, Verdict, validate
@@ -51,7 +51,7 @@ _HOMES = {
         "RuntimeUnavailable",
     ),
     "onnxpad.explaining": ("Explanation", "explain"),
-    "onnxpad.graph.files": ("load", "save"),
+    "onnxpad.graph.storage.files": ("load", "save"),
     "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
     "onnxpad.rewriting": ("Rewriting", "rewrite"),
     "onnxpad.validation": ("Validation", "Verdict", "validate"),

@@ -12,15 +12,15 @@ from onnxpad.conventions import fits
 from onnxpad.effective import effective_pads
 from onnxpad.forms import Form, forms_of
 from onnxpad.geometry.size import show
-from onnxpad.graph.attributes import Unbound
-from onnxpad.graph.chain_reading import Preference
-from onnxpad.graph.context import Context
-from onnxpad.graph.document import address_of
 from onnxpad.graph.models import ModelLike, open_model
-from onnxpad.graph.pad_reading import constant_integers
-from onnxpad.graph.selecting import selection
-from onnxpad.graph.surroundings import Observer
-from onnxpad.graph.survey import Site, Survey
+from onnxpad.graph.reading.attributes import Unbound
+from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.document import address_of
+from onnxpad.graph.reading.pads import constant_integers
+from onnxpad.graph.reading.selecting import selection
+from onnxpad.graph.reading.surroundings import Observer
+from onnxpad.graph.reading.survey import Site, Survey
 from onnxpad.ops import Kind
 from onnxpad.traps import Shape, Surroundings, Trap, traps_of
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 from onnxpad.chain import Chain, Constant, Skip
 from onnxpad.errors import InternalError
 from onnxpad.forms import forms_of
-from onnxpad.graph.edits import (
+from onnxpad.graph.editing.edits import (
     Edit,
 )
-from onnxpad.graph.ordering import Address
-from onnxpad.graph.session import Session
-from onnxpad.graph.survey import Site
-from onnxpad.graph.types import Type
+from onnxpad.graph.editing.session import Session
+from onnxpad.graph.reading.ordering import Address
+from onnxpad.graph.reading.survey import Site
+from onnxpad.graph.reading.types import Type
 from onnxpad.passes import Pass
 
 MAX_ROUNDS = 100

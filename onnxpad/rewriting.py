@@ -9,15 +9,15 @@ from os import PathLike
 from typing import Any
 
 from onnxpad.geometry.size import show
-from onnxpad.graph.chain_reading import Preference
-from onnxpad.graph.edits import (
+from onnxpad.graph.editing.edits import (
     Edit,
     edit_record,
 )
-from onnxpad.graph.files import Source, save, write_unchanged
+from onnxpad.graph.editing.session import Session
 from onnxpad.graph.models import ModelLike, Result, open_model, proto_of, with_weights
-from onnxpad.graph.selecting import selection
-from onnxpad.graph.session import Session
+from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.selecting import selection
+from onnxpad.graph.storage.files import Source, save, write_unchanged
 from onnxpad.passes import find_pass
 from onnxpad.pipeline import Change, Outcome, Refusal, run
 
@@ -105,7 +105,7 @@ def rewrite(
     outcome = run(session, rules, selection(session, nodes), progress)
     result: Result = session.finish()
     if opened.surgeon is not None:
-        from onnxpad.graph.surgeon_applying import apply_script
+        from onnxpad.graph.surgery.following import apply_script
 
         apply_script(opened.surgeon, session.script)
         result = opened.surgeon

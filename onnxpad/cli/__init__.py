@@ -46,11 +46,14 @@ for verb in (inspect, rewrite, validate, explain):
 
 def main() -> None:
     """Run the command line of this process and exit."""
-    gc.set_threshold(RARELY)
-    if isinstance(sys.stdout, TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # names may be in any script
-    status = run(sys.argv[1:])
-    gc.freeze()  # Python would look through everything once more before it lets go of it
+    try:
+        gc.set_threshold(RARELY)
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")  # names may be in any script
+        status = run(sys.argv[1:])
+        gc.freeze()  # Python would look through everything once more before it lets go of it
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     sys.exit(status)
 
 

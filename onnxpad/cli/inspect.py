@@ -13,7 +13,7 @@ from onnxpad.cli.streams import terminal
 from onnxpad.errors import OnnxpadError
 
 if TYPE_CHECKING:
-    from onnxpad.graph.chain_reading import Preference
+    from onnxpad.graph.reading.chains import Preference
     from onnxpad.inspection import Inspection
 
 

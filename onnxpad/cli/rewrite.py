@@ -114,7 +114,7 @@ def _validated(model: str, found: Rewriting, judging: dict[str, Any]) -> Validat
 
     before: object = model
     if model == STANDARD and found.source is not None and found.source.data is not None:
-        from onnxpad.graph.files import parse
+        from onnxpad.graph.storage.files import parse
 
         before = parse(found.source.data, name="standard input", folder=None)
     return validation.validate(before, found.model, **judging)

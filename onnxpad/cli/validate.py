@@ -68,8 +68,8 @@ def _validated(
     **options: Any,  # noqa: ANN401
 ) -> Validation:
     from onnxpad import validation  # loads numpy and onnx
-    from onnxpad.graph.files import load
-    from onnxpad.graph.networks import open_network
+    from onnxpad.graph.comparison.networks import open_network
+    from onnxpad.graph.storage.files import load
 
     del as_json
     if before == after == arguments.STANDARD:

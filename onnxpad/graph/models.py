@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.graph.files import Source, completed, read
+from onnxpad.graph.storage.files import Source, completed, read
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -64,7 +64,7 @@ def open_model(model: ModelLike) -> Opened:
     if isinstance(model, ModelProto):
         return Opened(model, None, owned=False)
     if is_surgeon_graph(model):
-        from onnxpad.graph.surgeon import structure_of
+        from onnxpad.graph.surgery.structure import structure_of
 
         return Opened(structure_of(model), None, owned=True, surgeon=model)
     raise RequestError(

@@ -8,8 +8,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
-from onnxpad.graph.networks import Network, open_network
-from onnxpad.graph.types import Type
+from onnxpad.graph.comparison.networks import Network, open_network
+from onnxpad.graph.reading.types import Type
 from onnxpad.runtime import Device, Settings, resolved
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.concluding import concluded

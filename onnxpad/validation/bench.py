@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.evaluation import Arithmetic
-from onnxpad.graph.cutting import cut, exposed
-from onnxpad.graph.networks import Network
-from onnxpad.graph.perturbing import PHASE, perturbed
+from onnxpad.graph.comparison.cutting import cut, exposed
+from onnxpad.graph.comparison.networks import Network
+from onnxpad.graph.comparison.perturbing import PHASE, perturbed
 from onnxpad.runtime import RunFailure, Session, Settings, open_session
 
 Array = NDArray[Any]

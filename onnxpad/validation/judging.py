@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import OnnxpadError
 from onnxpad.evaluation import Arithmetic, NotEvaluable
-from onnxpad.graph.comparing import Region
-from onnxpad.graph.networks import Network, Operation
+from onnxpad.graph.comparison.networks import Network, Operation
+from onnxpad.graph.comparison.regions import Region
 from onnxpad.runtime import RunFailure
 from onnxpad.validation.agreement import Gap, gap, same, untelling
 from onnxpad.validation.bench import Bench, Results

@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.graph.networks import Network
+from onnxpad.graph.comparison.networks import Network
 from onnxpad.runtime import RunFailure
 from onnxpad.validation.agreement import gap, same
 from onnxpad.validation.bench import Bench, Results

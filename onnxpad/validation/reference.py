@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.graph.networks import Network
+from onnxpad.graph.comparison.networks import Network
 from onnxpad.runtime import RunFailure
 from onnxpad.validation.agreement import gap, untelling
 from onnxpad.validation.bench import Bench, Results

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import show
-from onnxpad.graph.cutting import renamed
-from onnxpad.graph.networks import Network
-from onnxpad.graph.types import Type
+from onnxpad.graph.comparison.cutting import renamed
+from onnxpad.graph.comparison.networks import Network
+from onnxpad.graph.reading.types import Type
 from onnxpad.validation.bench import Bench
 
 Array = NDArray[Any]

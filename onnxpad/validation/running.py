@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.graph.networks import Network
+from onnxpad.graph.comparison.networks import Network
 from onnxpad.runtime import RunFailure, Session
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.sampling import Draw, Sampler

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.evaluation import Arithmetic, NotEvaluable
-from onnxpad.graph.networks import Operation
+from onnxpad.graph.comparison.networks import Operation
 
 Array = NDArray[Any]
 Errors = Mapping[str, Array | None]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.evaluation import Arithmetic, Call, NotEvaluable, bounded, evaluate, supports
-from onnxpad.graph.networks import Network, Operation
+from onnxpad.graph.comparison.networks import Network, Operation
 from onnxpad.runtime import RunFailure
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.spreading import spread_errors

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import OnnxpadError
-from onnxpad.graph.comparing import Region, regions
+from onnxpad.graph.comparison.regions import Region, regions
 from onnxpad.runtime import RunFailure
 from onnxpad.validation.agreement import gap, relative_gap, same
 from onnxpad.validation.bench import Bench

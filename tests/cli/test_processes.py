@@ -197,7 +197,7 @@ def _wait_until_it_reads(pid: int) -> None:
     maps = Path(f"/proc/{pid}/maps")
     for _ in range(600):
         if not maps.exists() or "onnx_cpp2py_export" in maps.read_text(encoding="utf-8"):
-            time.sleep(0.3)
+            time.sleep(1)
             return
         time.sleep(0.05)
 

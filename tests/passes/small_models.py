@@ -137,12 +137,13 @@ def _model(case: Case) -> onnx.ModelProto:
         nodes, operands = [pad, node], operands | constants
     fed = {key: helper.np_dtype_to_tensor_dtype(value.dtype) for key, value in case.feed().items()}
     shapes = {key: value.shape for key, value in case.feed().items()}
+    sizes = [f"y{axis}" for axis in range(len(case.spatial) + 2)]
     result = np.dtype(np.int32) if case.op == "ConvInteger" else case.dtype
     graph = helper.make_graph(
         nodes,
         "small",
         [helper.make_tensor_value_info(key, kind, shapes[key]) for key, kind in fed.items()],
-        [helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(result), None)],
+        [helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(result), sizes)],
         [numpy_helper.from_array(v, key) for key, v in operands.items() if key not in fed],
     )
     versions = {"": case.opset} | ({domain: 1} if domain else {})

@@ -5,8 +5,8 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad.evaluation import Arithmetic, NotEvaluable, convolve
-from onnxpad.graph.cutting import renamed as with_names
-from onnxpad.graph.networks import Network, Operation
+from onnxpad.graph.comparison.cutting import renamed as with_names
+from onnxpad.graph.comparison.networks import Network, Operation
 from onnxpad.runtime import RunFailure, Settings
 from onnxpad.validation import Verdict, validate
 from onnxpad.validation.bench import Bench

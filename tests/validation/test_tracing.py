@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from onnx import NodeProto
 
 from onnxpad.evaluation import Arithmetic, NotEvaluable
-from onnxpad.graph.networks import Network
+from onnxpad.graph.comparison.networks import Network
 from onnxpad.runtime import RunFailure, Settings
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.tracing import Traced, trace

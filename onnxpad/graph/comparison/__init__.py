@@ -1,0 +1,1 @@
+"""Two models side by side: networks as values, changed regions, pieces of models."""

@@ -1,0 +1,1 @@
+"""Edit scripts: emitted from chains, applied to a ModelProto."""

@@ -1,0 +1,217 @@
+"""Applies edit scripts to a ModelProto, in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, MutableSequence
+from typing import Any
+
+from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, helper
+
+from onnxpad.errors import InternalError
+from onnxpad.graph.editing.cloning import clone_function
+from onnxpad.graph.editing.constants import constant_proto
+from onnxpad.graph.editing.edits import (
+    AttributeValue,
+    CloneFunction,
+    Edit,
+    InsertNode,
+    NewConstant,
+    RemoveAttribute,
+    RemoveUnused,
+    SetAttribute,
+    SetInput,
+)
+from onnxpad.graph.reading.document import Document, Scope
+from onnxpad.graph.reading.ordering import Address, Node
+
+
+class ProtoApplier:
+    """Applies edits one by one; `finish` puts new nodes into the model once for all."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._nodes: dict[str, dict[int, Node]] = {}
+        self._dropped: dict[str, set[str]] = {}
+        self._anchors: dict[tuple[str, int], int] = {}
+
+    def apply(self, edits: Iterable[Edit]) -> None:
+        """Apply a script; nodes that it inserts can be addressed by later edits."""
+        for edit in edits:
+            self._apply(edit)
+
+    def finish(self) -> None:
+        """Write the new order of nodes into every scope that gained or lost some.
+
+        Bodies come before the graphs that hold them, whose nodes are copied with their bodies.
+        """
+        for scope in reversed(self._document.scopes.values()):
+            if scope.before or scope.removed:
+                _rebuild(scope)
+            if dropped := self._dropped.get(scope.id):
+                _drop(scope, dropped)
+
+    def _apply(self, edit: Edit) -> None:
+        match edit:
+            case SetAttribute(place, name, value):
+                _set_attribute(self._find(place).proto, name, value)
+            case RemoveAttribute(place, name):
+                _remove_attribute(self._find(place).proto, name)
+            case SetInput(place, position, tensor):
+                self._set_input(place, position, tensor)
+            case NewConstant():
+                self._new_constant(edit)
+            case InsertNode():
+                self._insert(edit)
+            case RemoveUnused(place):
+                self._remove_unused(self._document.scopes[place.scope], self._find(place))
+            case CloneFunction():
+                copy = clone_function(self._document, edit)
+                for new, anchor in list(self._anchors.items()):
+                    if new[0] == edit.scope:
+                        self._anchors[copy.id, new[1]] = anchor
+                self._dropped[copy.id] = set(self._dropped.get(edit.scope, ()))
+
+    def _find(self, place: Address) -> Node:
+        scope = self._document.scopes[place.scope]
+        nodes = self._nodes.get(place.scope)
+        if nodes is None:
+            nodes = self._nodes[place.scope] = {node.key: node for node in scope.ordered()}
+        if place.key not in nodes:
+            raise InternalError(f"the script edits {place.label}, which is not there")
+        return nodes[place.key]
+
+    def _set_input(self, place: Address, position: int, tensor: str) -> None:
+        scope, node = self._document.scopes[place.scope], self._find(place)
+        count_use(scope, node.inputs[position], -1)
+        count_use(scope, tensor, 1)
+        node.inputs[position] = tensor
+        node.proto.input[position] = tensor
+
+    def _new_constant(self, edit: NewConstant) -> None:
+        scope = self._document.scopes[edit.before.scope]
+        scope.next_key = max(scope.next_key, edit.key + 1)
+        tensor = constant_proto(edit)
+        if not edit.as_node and isinstance(scope.proto, GraphProto):
+            scope.proto.initializer.append(tensor)
+            scope.initializers[edit.name] = scope.proto.initializer[-1]
+            return
+        tensor.ClearField("name")
+        proto = helper.make_node("Constant", [], [edit.name], value=tensor)
+        self._place(scope, edit.before.key, Node(edit.key, proto))
+
+    def _insert(self, edit: InsertNode) -> None:
+        scope = self._document.scopes[edit.before.scope]
+        proto = NodeProto(op_type=edit.op_type, name=edit.name)
+        proto.input.extend(edit.inputs)
+        proto.output.extend(edit.outputs)
+        for name, value in edit.attributes:
+            _set_attribute(proto, name, value)
+        scope.next_key = max(scope.next_key, edit.key + 1)
+        self._place(scope, edit.before.key, Node(edit.key, proto))
+
+    def _place(self, scope: Scope, before: int, node: Node) -> None:
+        if scope.id not in self._nodes:
+            self._nodes[scope.id] = {other.key: other for other in scope.ordered()}
+        self._nodes[scope.id][node.key] = node
+        anchor = self._anchors.get((scope.id, before), before)
+        row = scope.before.setdefault(anchor, [])
+        places = [index for index, other in enumerate(row) if other.key == before]
+        row.insert(places[0] if places else len(row), node)
+        self._anchors[scope.id, node.key] = anchor
+        for name in node.outputs:
+            scope.producers[name] = node
+        for name in node.inputs:
+            count_use(scope, name, 1)
+
+    def _remove_unused(self, scope: Scope, node: Node) -> None:
+        if any(scope.uses.get(name) for name in node.outputs if name):
+            return
+        scope.removed.add(node.key)
+        dropped = self._dropped.setdefault(scope.id, set())
+        dropped.update(node.outputs)
+        for name in node.outputs:
+            scope.producers.pop(name, None)
+        for name in node.inputs:
+            count_use(scope, name, -1)
+        for name in node.inputs[1:]:
+            self._remove_constant(scope, name, dropped)
+
+    def _remove_constant(self, scope: Scope, name: str, dropped: set[str]) -> None:
+        if not name or scope.uses.get(name):
+            return
+        maker = scope.producers.get(name)
+        if maker is not None and maker.op_type == "Constant":
+            scope.removed.add(maker.key)
+            scope.producers.pop(name)
+            dropped.add(name)
+        elif name in scope.initializers and name not in scope.inputs:
+            scope.initializers.pop(name)
+            dropped.add(name)
+
+
+def count_use(scope: Scope, name: str, change: int) -> None:
+    """Keep the count of readers of a tensor, wherever it is defined."""
+    if name:
+        owner = scope.owner(name) or scope
+        owner.uses[name] = owner.uses.get(name, 0) + change
+
+
+def _set_attribute(node: NodeProto, name: str, value: AttributeValue) -> None:
+    for attribute in node.attribute:
+        if attribute.name == name:
+            attribute.CopyFrom(_attribute(name, value))
+            return
+    node.attribute.append(_attribute(name, value))
+
+
+def _attribute(name: str, value: AttributeValue) -> AttributeProto:
+    match value:
+        case tuple():
+            return AttributeProto(name=name, type=AttributeProto.INTS, ints=value)
+        case int():
+            return AttributeProto(name=name, type=AttributeProto.INT, i=value)
+        case float():
+            return AttributeProto(name=name, type=AttributeProto.FLOAT, f=value)
+        case str():
+            return AttributeProto(name=name, type=AttributeProto.STRING, s=value.encode())
+
+
+def _remove_attribute(node: NodeProto, name: str) -> None:
+    for index, attribute in enumerate(node.attribute):
+        if attribute.name == name:
+            del node.attribute[index]
+            return
+
+
+def _drop(scope: Scope, names: set[str]) -> None:
+    """Take constants and types of removed tensors out of the file's lists, keeping the order."""
+    if isinstance(scope.proto, GraphProto):
+        _keep_only(scope.proto.initializer, names - scope.initializers.keys())
+    _keep_only(scope.proto.value_info, names - scope.producers.keys())
+
+
+def _keep_only(entries: MutableSequence[Any], gone: set[str]) -> None:
+    places = [index for index, entry in enumerate(entries) if entry.name in gone]
+    if len(places) * 8 < len(entries):
+        for index in reversed(places):
+            del entries[index]
+    elif places:
+        kept = [entry for entry in entries if entry.name not in gone]
+        del entries[:]
+        entries.extend(kept)
+
+
+def _rebuild(scope: Scope) -> None:
+    in_file_order = sorted(scope.nodes, key=lambda node: node.key)
+    ordered: list[NodeProto] = []
+    for node in in_file_order:
+        ordered += [new.proto for new in scope.before.get(node.key, ()) if _stays(scope, new)]
+        if _stays(scope, node):
+            ordered.append(node.proto)
+    container: GraphProto | FunctionProto = scope.proto
+    del container.node[:]
+    container.node.extend(ordered)
+
+
+def _stays(scope: Scope, node: Node) -> bool:
+    return node.key not in scope.removed

@@ -1,0 +1,102 @@
+"""One model being worked on: read, changed by edit scripts, read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from onnx import ModelProto
+
+from onnxpad.chain import Chain, Skip
+from onnxpad.graph.editing.applying import ProtoApplier
+from onnxpad.graph.editing.cloning import calls_by_group, can_be_cloned, free_function_name
+from onnxpad.graph.editing.edits import CloneFunction, Edit
+from onnxpad.graph.editing.emitting import Names, emit
+from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.survey import Site, Survey
+
+
+class Session(Survey):
+    """Holds the document of one model between passes.
+
+    The model is changed in place, from the first edit on; `script` is what was done to it.
+    `owned` False makes the session work on a copy as soon as something changes.
+    """
+
+    def __init__(
+        self,
+        model: ModelProto,
+        *,
+        dims: Mapping[str, int | str] | None = None,
+        folder: Path | None = None,
+        prefer: Preference = None,
+        owned: bool = True,
+    ) -> None:
+        self._owned = owned
+        self._memory: dict[tuple[str, int], tuple[Chain, Chain | Skip]] = {}
+        self.script: list[Edit] = []
+        super().__init__(model, dims=dims, folder=folder, prefer=prefer)
+
+    @property
+    def model(self) -> ModelProto:
+        """The model in its present state; call `finish` first."""
+        return self._document.model
+
+    def change(self, site: Site, after: Chain) -> list[Edit]:
+        """Make the node compute `after`; the edits are applied and remembered."""
+        if not self._owned:
+            self._take_copy()
+        site = self._sites[site.address.scope, site.address.key]
+        self._stale = True
+        edits = emit(site.contexts[0], site.node, site.chain, after, self._names)
+        self._applier.apply(edits)
+        self.script += edits
+        return edits
+
+    def tell_apart(self, site: Site, groups: Sequence[int]) -> bool:
+        """Give each group of readings of a function its own copy; False where that fails.
+
+        `groups` has a number for each of the site's chains; group 0 keeps the original.
+        """
+        scope = site.contexts[0].scope
+        if not self._owned:
+            self._take_copy()
+            site = self._sites[site.address.scope, site.address.key]
+            scope = site.contexts[0].scope
+        calls = calls_by_group(site.contexts, groups)
+        if calls is None or not can_be_cloned(scope):
+            return False
+        self._stale = True
+        for group in sorted(set(groups) - {0}):
+            name = free_function_name(self._document, scope)
+            edit = CloneFunction(scope.id, name, tuple(calls.get(group, ())))
+            self._applier.apply([edit])
+            self.script.append(edit)
+        return True
+
+    def remembered(
+        self, name: str, chain: Chain, compute: Callable[[], Chain | Skip]
+    ) -> Chain | Skip:
+        """The result of a pass on a chain, computed once: equal chains are read as one object."""
+        key = (name, id(chain))
+        if key not in self._memory:
+            self._memory[key] = (chain, compute())
+        return self._memory[key][1]
+
+    def finish(self) -> ModelProto:
+        """Write new nodes into the model and give it back."""
+        self._applier.finish()
+        return self._document.model
+
+    def _open(self, model: ModelProto) -> None:
+        super()._open(model)
+        self._names = Names(self._document)
+        self._applier = ProtoApplier(self._document)
+
+    def _take_copy(self) -> None:
+        copy = ModelProto()
+        copy.CopyFrom(self._document.model)
+        self._owned = True
+        inferred = self._inferred
+        self._open(copy)
+        self._inferred = inferred

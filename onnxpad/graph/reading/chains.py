@@ -1,0 +1,237 @@
+"""A padded node as a Chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+from onnxpad.chain import (
+    AutoPad,
+    Chain,
+    Constant,
+    Fill,
+    Implicit,
+    Padding,
+    Pads,
+    PadStep,
+    TensorValue,
+    Unclear,
+)
+from onnxpad.geometry.axis import Axis
+from onnxpad.geometry.size import Size
+from onnxpad.graph.reading.attributes import Unbound, Value
+from onnxpad.graph.reading.checking import LISTS, check_lengths
+from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.pads import constant_integers, read_pad
+from onnxpad.graph.reading.types import Type
+from onnxpad.ops import Kind, Operator, operator
+
+Preference: TypeAlias = Literal["auto_pad", "pads"] | None
+_READ = {"auto_pad", "ceil_mode", "count_include_pad", "channels_last"}
+_READ |= set(LISTS)
+
+_ZERO = Constant(0)
+
+
+class ChainReader:
+    """Reads padded nodes; nodes that compute the same share one Chain object.
+
+    `prefer` settles auto_pad together with pads.
+    """
+
+    def __init__(self, prefer: Preference = None) -> None:
+        self._prefer = prefer
+        self._known: dict[tuple[object, ...], Chain] = {}
+        self._written: dict[tuple[tuple[bytes, ...], int], dict[str, Value]] = {}
+
+    def read(self, context: Context, node: Node, op: Operator) -> Chain:
+        """The chain of a padded node, seen from `context`.
+
+        Raises ModelError where attributes have lengths or values that cannot be meant.
+        """
+        source = context.type_of(node.inputs[0]) if node.inputs else Type()
+        if op.kind is Kind.PAD:
+            return _pad_chain(context, node, op, source)
+        attributes = self._attributes(context, node)
+        kernel = _kernel(context, node, op, attributes)
+        indices = len(node.outputs) > 1 and bool(context.scope.uses.get(node.outputs[1]))
+        fill = _fill(context, node, op, attributes)
+        pad = _pad_in_front(context, node, len(kernel or ()) + 2)
+        dynamic = _pads_input(context, node, op)
+        opset = context.scope.opset
+        key = (id(op), opset, id(attributes), kernel, source, indices, fill, pad, dynamic)
+        chain = self._known.get(key)
+        if chain is None:
+            bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
+            chain = self._known[key] = self._chain(node, bare, attributes, kernel, source)
+            if not chain.trouble or chain.axes:
+                chain = self._known[key] = replace(
+                    chain,
+                    uses_indices=indices,
+                    pad=pad,
+                    padding=dynamic or chain.padding,
+                )
+        return chain
+
+    def _attributes(self, context: Context, node: Node) -> dict[str, Value]:
+        """Attributes of the node; nodes that write the same share one dictionary."""
+        written = tuple([attribute.SerializeToString() for attribute in node.proto.attribute])
+        key = (written, id(context.bindings))
+        found = self._written.get(key)
+        if found is None:
+            found = self._written[key] = context.attributes(node)
+        return found
+
+    def _chain(
+        self,
+        node: Node,
+        chain: Chain,
+        attributes: Mapping[str, Value],
+        kernel: tuple[int, ...] | None,
+        source: Type,
+    ) -> Chain:
+        last = chain.op.channels_last or attributes.get("channels_last") == 1
+        unbound = [v.name for k, v in attributes.items() if isinstance(v, Unbound) and k in _READ]
+        if chain.op.why_left_alone:
+            return _troubled(chain, chain.op.why_left_alone)
+        if unbound:
+            return _troubled(chain, f"the function's attributes {unbound} are not given by a call")
+        if kernel is None:
+            return _troubled(chain, "no kernel_shape, and the weight's shape is not known")
+        check_lengths(node, attributes, len(kernel), source)
+        first = 1 if last else 2
+        padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer)
+        return replace(
+            chain,
+            axes=_axes(kernel, attributes, source, first),
+            padding=padding,
+            first_axis=first,
+            ceil_mode=attributes.get("ceil_mode") == 1,
+            counts_padding=attributes.get("count_include_pad") == 1,
+            output_padding=_ints(attributes, "output_padding"),
+            output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
+            ambiguous=_says_both(attributes) and trouble is None,
+            trouble=trouble,
+        )
+
+
+def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:
+    rank = None if source.dims is None else len(source.dims)
+    step = read_pad(context, node, rank)
+    return Chain(op, context.scope.opset, (), Pads((), ()), step.fill, source.dtype, pad=step)
+
+
+def _troubled(chain: Chain, reason: str) -> Chain:
+    return replace(chain, padding=Unclear(reason), trouble=Unclear(reason))
+
+
+def _ints(attributes: Mapping[str, Value], name: str) -> tuple[int, ...]:
+    value = attributes.get(name)
+    return tuple(int(v) for v in value) if isinstance(value, tuple) else ()
+
+
+def _kernel(
+    context: Context, node: Node, op: Operator, attributes: Mapping[str, Value]
+) -> tuple[int, ...] | None:
+    if "kernel_shape" in attributes and (kernel := _ints(attributes, "kernel_shape")):
+        return kernel
+    if op.weight is None or op.channels_last or len(node.inputs) <= op.weight:
+        return None
+    dims = context.type_of(node.inputs[op.weight]).dims
+    if dims is None or not all(isinstance(size, int) for size in dims[2:]) or len(dims) < 3:
+        return None
+    return tuple(size for size in dims[2:] if isinstance(size, int))
+
+
+def _axes(
+    kernel: tuple[int, ...], attributes: Mapping[str, Value], source: Type, first: int
+) -> tuple[Axis, ...]:
+    rank = len(kernel)
+    ones = (1,) * rank
+    strides = _ints(attributes, "strides") or ones
+    dilations = _ints(attributes, "dilations") or ones
+    sizes: tuple[Size | None, ...] = (None,) * rank
+    if source.dims is not None:
+        sizes = source.dims[first : first + rank]
+    return tuple(Axis(*facts) for facts in zip(sizes, kernel, strides, dilations, strict=True))
+
+
+def _padding(
+    op: Operator, attributes: Mapping[str, Value], rank: int, prefer: Preference
+) -> tuple[Padding, Unclear | None]:
+    pads = _ints(attributes, "pads")
+    explicit = Pads(pads[:rank], pads[rank:]) if pads else Pads.zero(rank)
+    written = attributes.get("auto_pad", "NOTSET")
+    if not op.auto_pad or written in ("NOTSET", ""):
+        return explicit, None
+    if written not in AutoPad.__members__:
+        reason = f"auto_pad is '{written}', which the ONNX text does not know"
+        return Unclear(reason), Unclear(reason)
+    mode = AutoPad(str(written))
+    if "pads" not in attributes or prefer == "auto_pad":
+        return mode, None
+    if prefer == "pads":
+        return explicit, None
+    return mode, Unclear(
+        f"auto_pad={mode} and pads={list(pads)} contradict each other, runtimes differ in which "
+        "one wins",
+        ("--ambiguous auto_pad", "--ambiguous pads"),
+    )
+
+
+def _pads_input(context: Context, node: Node, op: Operator) -> Padding | None:
+    """Pads that come as an input of the operator."""
+    if op.pads_input is None or len(node.inputs) <= op.pads_input:
+        return None
+    numbers = constant_integers(context, node.inputs[op.pads_input])
+    if numbers is None or len(numbers) % 2:
+        return Unclear("its pads are computed while the model runs")
+    half = len(numbers) // 2
+    return Pads(numbers[:half], numbers[half:])
+
+
+def _says_both(attributes: Mapping[str, Value]) -> bool:
+    return attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "") and "pads" in attributes
+
+
+def _fill(context: Context, node: Node, op: Operator, attributes: Mapping[str, Value]) -> Fill:
+    if op.kind is Kind.MAX:
+        return Implicit.LOWEST
+    if op.kind is Kind.AVERAGE and attributes.get("count_include_pad") != 1:
+        return Implicit.NOTHING
+    if op.zero_point is None or len(node.inputs) <= op.zero_point:
+        return _ZERO
+    name = node.inputs[op.zero_point]
+    if not name:
+        return _ZERO
+    value = context.constant(name)
+    dims = context.type_of(name).dims
+    if value is None:
+        return TensorValue(name) if dims in (None, (), (1,)) else Implicit.PER_CHANNEL
+    if value.size != 1:
+        return Implicit.PER_CHANNEL
+    return TensorValue(name, value.reshape(-1)[0].item())
+
+
+def _pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
+    if not node.inputs:
+        return None
+    scope, name = context.scope, node.inputs[0]
+    maker = scope.producers.get(name)
+    if maker is None:
+        owner = scope.owner(name)
+        maker = owner.producers.get(name) if owner is not None else None
+        if maker is None or not _is_pad(maker):
+            return None
+        reason = f"the Pad '{maker.name or name}' stands in an enclosing graph"
+        return PadStep(Pads.zero(rank), Constant(0), unclear=reason)
+    return read_pad(context, maker, rank) if _is_pad(maker) else None
+
+
+def _is_pad(node: Node) -> bool:
+    if node.op_type != "Pad":
+        return False
+    op = operator(node.domain, node.op_type)
+    return op is not None and op.kind is Kind.PAD

@@ -1,0 +1,41 @@
+"""Attributes that no reading of the ONNX text allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onnxpad.errors import ModelError
+from onnxpad.graph.reading.attributes import Value
+from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.types import Type
+
+LISTS = ("pads", "strides", "dilations", "kernel_shape", "output_padding", "output_shape")
+
+
+def check_lengths(node: Node, attributes: Mapping[str, Value], rank: int, source: Type) -> None:
+    """ModelError where list attributes do not fit the number of spatial axes."""
+    for name in LISTS:
+        value = attributes.get(name)
+        if value is None or value == ():
+            continue
+        wanted = 2 * rank if name == "pads" else rank
+        allowed = {wanted, rank + 2} if name == "output_shape" else {wanted}
+        if not isinstance(value, tuple) or len(value) not in allowed:
+            found = list(value) if isinstance(value, tuple) else value
+            raise ModelError(
+                f"{describe(node)}: {name} is {found}, {wanted} numbers were expected "
+                f"for {rank} spatial axes"
+            )
+        if name not in ("pads", "output_padding", "output_shape") and min(value) < 1:
+            raise ModelError(f"{describe(node)}: {name} is {list(value)}, all must be at least 1")
+    if source.dims is not None and len(source.dims) != rank + 2:
+        raise ModelError(
+            f"{describe(node)}: its kernel has {rank} axes, its input {len(source.dims)} axes "
+            f"in all; {rank + 2} were expected"
+        )
+
+
+def describe(node: Node) -> str:
+    """Operator and name of a node, its first output where it has no name."""
+    name = node.name or (node.outputs[0] if node.outputs else "")
+    return f"{node.op_type} '{name}'"

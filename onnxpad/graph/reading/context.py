@@ -1,0 +1,121 @@
+"""A scope as it is seen from one place: with the types of its inputs and a call's attributes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from onnx import AttributeProto, TensorProto, numpy_helper
+
+from onnxpad.chain import Chain
+from onnxpad.graph.reading.attributes import Bindings, Value, read_attributes
+from onnxpad.graph.reading.document import Document, Scope
+from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.types import UNKNOWN, Type, dtype_name
+
+MAX_CONSTANT = 4096
+
+
+@dataclass(eq=False)
+class Context:
+    """One reading of a scope; a function body has one for each kind of call.
+
+    `chains` maps the keys of padded nodes to what they compute here; `calls` are all the nodes
+    that call the function in this way, the first of them `call` in `caller`.
+    """
+
+    document: Document
+    scope: Scope
+    folder: Path | None = None
+    outer: Context | None = None
+    caller: Context | None = None
+    call: Node | None = None
+    bindings: Bindings | None = None
+    calls: list[tuple[Context, Node]] = field(default_factory=list)
+    types: dict[str, Type] = field(default_factory=dict)
+    chains: dict[int, Chain] = field(default_factory=dict)
+
+    def type_of(self, name: str) -> Type:
+        """What is known of a tensor, here or in an enclosing graph."""
+        context: Context | None = self
+        while context is not None:
+            if name in context.types:
+                return context.types[name]
+            context = context.outer
+        return UNKNOWN
+
+    def attributes(self, node: Node) -> dict[str, Value]:
+        """Attributes of a node, with the call's values where they are references."""
+        return read_attributes(node.proto, self.bindings)
+
+    def constant(self, name: str) -> np.ndarray | None:
+        """The value of a small tensor that never changes, or None."""
+        found = self.constant_tensor(name)
+        return None if found is None else _array(found, self.folder)
+
+    def constant_tensor(self, name: str) -> TensorProto | AttributeProto | None:
+        """Where the value of a constant stands: an initializer or a Constant's attribute.
+
+        An initializer that an input of the model may replace (IR version 4 and newer) is no
+        constant; the input of a function is looked up at its call.
+        """
+        context: Context | None = self
+        while context is not None:
+            scope = context.scope
+            if name in scope.producers:
+                return _constant_node(scope.producers[name])
+            if name in scope.initializers:
+                overridable = scope.parent is None and name in context.document.overridable
+                return None if overridable else scope.initializers[name]
+            if name in scope.inputs:
+                return context.argument(name)
+            context = context.outer
+        return None
+
+    def argument(self, name: str) -> TensorProto | AttributeProto | None:
+        """The constant that the call gives for an input of the function."""
+        if self.caller is None or self.call is None:
+            return None
+        position = self.scope.inputs.index(name)
+        if position >= len(self.call.inputs) or not self.call.inputs[position]:
+            return None
+        return self.caller.constant_tensor(self.call.inputs[position])
+
+
+def tensor_type(tensor: TensorProto) -> Type:
+    """Type of an initializer."""
+    return Type(dtype_name(tensor.data_type), tuple(tensor.dims))
+
+
+def _constant_node(node: Node) -> TensorProto | AttributeProto | None:
+    if node.op_type != "Constant" or node.domain not in ("", "ai.onnx"):
+        return None
+    attribute: AttributeProto
+    for attribute in node.proto.attribute:
+        if attribute.name == "value" and attribute.HasField("t"):
+            tensor: TensorProto = attribute.t
+            return tensor
+        if attribute.name in ("value_int", "value_ints", "value_float", "value_floats"):
+            return attribute
+    return None
+
+
+def _array(found: TensorProto | AttributeProto, folder: Path | None) -> np.ndarray | None:
+    if isinstance(found, AttributeProto):
+        match found.name:
+            case "value_int":
+                return np.array(found.i, np.int64)
+            case "value_ints":
+                return np.array(found.ints, np.int64)
+            case "value_float":
+                return np.array(found.f, np.float32)
+            case _:
+                return np.array(found.floats, np.float32)
+    count = 1
+    for size in found.dims:
+        count *= size
+    external = found.data_location == TensorProto.EXTERNAL
+    if count > MAX_CONSTANT or (external and (folder is None or not found.external_data)):
+        return None
+    return numpy_helper.to_array(found, str(folder or ""))

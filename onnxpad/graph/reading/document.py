@@ -1,0 +1,248 @@
+"""A model as scopes of nodes: the main graph, bodies of If, Loop and Scan, local functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+import onnx
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    OperatorSetIdProto,
+    SparseTensorProto,
+    TensorProto,
+)
+
+from onnxpad.errors import ModelError
+from onnxpad.graph.reading.ordering import Address, Node, in_order
+
+GRAPH = AttributeProto.GRAPH
+GRAPHS = AttributeProto.GRAPHS
+WITH_BODIES = frozenset({"If", "Loop", "Scan", "SequenceMap"})
+PLAIN_DOMAINS = frozenset({"", "ai.onnx"})
+
+
+@dataclass(eq=False)
+class Scope:
+    """One list of nodes and what its names mean.
+
+    `id` addresses it in edit scripts: '' for the main graph, '5.then_branch' for a body of its
+    node 5, 'domain:name' for a function. `label` is the same for people.
+    """
+
+    id: str
+    label: str
+    proto: GraphProto | FunctionProto
+    parent: Scope | None
+    opset: int
+    nodes: list[Node] = field(default_factory=list)
+    initializers: dict[str, TensorProto] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    outputs: frozenset[str] = frozenset()
+    producers: dict[str, Node] = field(default_factory=dict)
+    uses: dict[str, int] = field(default_factory=dict)
+    children: dict[int, list[tuple[str, Scope]]] = field(default_factory=dict)
+    before: dict[int, list[Node]] = field(default_factory=dict)
+    removed: set[int] = field(default_factory=set)
+    changed: bool = False
+    next_key: int = 0
+
+    @property
+    def is_function(self) -> bool:
+        """Whether this is the body of a model-local function."""
+        return isinstance(self.proto, FunctionProto)
+
+    def ordered(self) -> Iterator[Node]:
+        """Nodes in graph order, with what edits inserted and without what they removed."""
+        if not self.before and not self.removed:
+            yield from self.nodes
+            return
+        for node in self.nodes:
+            yield from (new for new in self.before.get(node.key, ()) if new.key not in self.removed)
+            if node.key not in self.removed:
+                yield node
+
+    def owner(self, name: str) -> Scope | None:
+        """The scope, this or an enclosing one, that defines the tensor."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.producers or name in scope.initializers or name in scope.inputs:
+                return scope
+            scope = scope.parent
+        return None
+
+
+@dataclass(eq=False)
+class Document:
+    """A model with its scopes; `overridable` are initializers that an input may replace."""
+
+    model: ModelProto
+    main: Scope
+    functions: dict[tuple[str, str, str], Scope]
+    scopes: dict[str, Scope]
+    overridable: frozenset[str]
+
+    def function(self, node: Node) -> Scope | None:
+        """The local function that a node calls."""
+        if not self.functions:
+            return None
+        return self.functions.get((node.domain, node.op_type, node.proto.overload))
+
+
+def open_document(model: ModelProto) -> Document:
+    """Index a model; its nodes are referred to, not copied.
+
+    Raises ModelError for an opset that the installed onnx does not know and for cycles.
+    """
+    opset = _default_opset(model.opset_import, "the model")
+    scopes: dict[str, Scope] = {}
+    main = _graph_scope(model.graph, "", "", None, opset, scopes)
+    functions = {}
+    for proto in model.functions:
+        key = (proto.domain, proto.name, proto.overload)
+        functions[key] = _function_scope(proto, opset, scopes)
+    names = {value.name for value in model.graph.input} if model.ir_version >= 4 else set()
+    overridable = frozenset(names & main.initializers.keys())
+    return Document(model, main, functions, scopes, overridable)
+
+
+def address_of(scope: Scope, node: Node) -> Address:
+    """Identity of a node, with a label that leads people to it."""
+    name = node.name or next((out for out in node.outputs if out), node.op_type)
+    label = f"{scope.label}/{name}" if scope.label else name
+    return Address(scope.id, node.key, label)
+
+
+def scope_label(parent: Scope, node: Node, attribute: str) -> str:
+    """'node/then_branch' for people; the first output names a node without a name."""
+    name = node.name or (node.outputs[0] if node.outputs else node.op_type)
+    return f"{parent.label}/{name}.{attribute}" if parent.label else f"{name}.{attribute}"
+
+
+def _default_opset(imports: Iterable[OperatorSetIdProto], where: str) -> int:
+    newest = onnx.defs.onnx_opset_version()
+    found = 0
+    for entry in imports:
+        if entry.domain in ("", "ai.onnx"):
+            found = entry.version
+    if found > newest:
+        raise ModelError(
+            f"{where} uses opset {found}, the installed onnx {onnx.__version__} knows up to "
+            f"{newest}: update onnx, or convert the model to opset {newest}"
+        )
+    if found < 0:
+        raise ModelError(f"{where} uses opset {found}, which does not exist")
+    return found
+
+
+def _graph_scope(
+    graph: GraphProto,
+    id_: str,
+    label: str,
+    parent: Scope | None,
+    opset: int,
+    scopes: dict[str, Scope],
+) -> Scope:
+    scope = Scope(id_, label, graph, parent, opset)
+    scope.initializers = {tensor.name: tensor for tensor in graph.initializer}
+    scope.initializers |= {t.values.name: _header(t) for t in graph.sparse_initializer}
+    scope.inputs = tuple(value.name for value in graph.input)
+    scope.outputs = frozenset(value.name for value in graph.output)
+    return _fill(scope, graph.node, scopes)
+
+
+def _header(sparse: SparseTensorProto) -> TensorProto:
+    """Type of a sparse initializer; its values are not read."""
+    header = TensorProto(name=sparse.values.name, data_type=sparse.values.data_type)
+    header.dims.extend(sparse.dims)
+    header.data_location = TensorProto.EXTERNAL
+    return header
+
+
+def _function_scope(proto: FunctionProto, opset: int, scopes: dict[str, Scope]) -> Scope:
+    name = f"{proto.domain}:{proto.name}" + (f":{proto.overload}" if proto.overload else "")
+    own = _default_opset(proto.opset_import, f"function '{name}'") or opset
+    scope = Scope(name, name, proto, None, own)
+    scope.inputs = tuple(proto.input)
+    scope.outputs = frozenset(proto.output)
+    return _fill(scope, proto.node, scopes)
+
+
+def _fill(scope: Scope, protos: Iterable[NodeProto], scopes: dict[str, Scope]) -> Scope:
+    scopes[scope.id] = scope
+    scope.nodes = [Node(key, proto) for key, proto in enumerate(protos)]
+    scope.next_key = len(scope.nodes)
+    _index_producers(scope)
+    uses = scope.uses
+    for name in scope.outputs:
+        uses[name] = uses.get(name, 0) + 1
+    in_place = _count_uses(scope)
+    for node in scope.nodes:
+        if node.op_type in WITH_BODIES or node.domain not in PLAIN_DOMAINS:
+            _open_bodies(scope, node, scopes)
+    if not in_place:
+        scope.nodes = in_order(scope.nodes, _needs(scope))
+    return scope
+
+
+def _index_producers(scope: Scope) -> None:
+    producers = scope.producers
+    for node in scope.nodes:
+        for name in node.outputs:
+            if name and name in producers:
+                raise ModelError(
+                    f"tensor '{name}' is written by two nodes in {scope.label or 'the main graph'}"
+                )
+            producers[name] = node
+    producers.pop("", None)
+
+
+def _count_uses(scope: Scope) -> bool:
+    """Count readers of tensors; whether every node stands behind those that it reads from."""
+    producers, uses, in_place = scope.producers, scope.uses, True
+    for node in scope.nodes:
+        for name in node.inputs:
+            made = producers.get(name)
+            if made is not None:
+                uses[name] = uses.get(name, 0) + 1
+                in_place &= made.key < node.key
+            elif name:
+                counts = (scope.owner(name) or scope).uses if scope.parent else uses
+                counts[name] = counts.get(name, 0) + 1
+    return in_place
+
+
+def _open_bodies(scope: Scope, node: Node, scopes: dict[str, Scope]) -> None:
+    for attribute in node.proto.attribute:
+        if attribute.type not in (GRAPH, GRAPHS):
+            continue
+        graphs = [attribute.g] if attribute.type == GRAPH else list(attribute.graphs)
+        for index, graph in enumerate(graphs):
+            name = attribute.name + (f"[{index}]" if attribute.type == GRAPHS else "")
+            id_ = f"{scope.id}/{node.key}.{name}" if scope.id else f"{node.key}.{name}"
+            label = scope_label(scope, node, name)
+            body = _graph_scope(graph, id_, label, scope, scope.opset, scopes)
+            for used in body.outputs:
+                if body.owner(used) not in (body, None):
+                    outer = body.owner(used)
+                    outer.uses[used] = outer.uses.get(used, 0) + 1  # type: ignore[union-attr]
+            scope.children.setdefault(node.key, []).append((name, body))
+
+
+def _needs(scope: Scope) -> dict[int, set[int]]:
+    """For each node the keys of the nodes that it reads from, directly or in its bodies."""
+    needs = {}
+    for node in scope.nodes:
+        names = set(node.inputs)
+        pending = [body for _, body in scope.children.get(node.key, ())]
+        while pending:
+            body = pending.pop()
+            for inner in body.nodes:
+                names.update(inner.inputs)
+                pending.extend(child for _, child in body.children.get(inner.key, ()))
+        needs[node.key] = {scope.producers[n].key for n in names if n in scope.producers}
+    return needs

@@ -1,0 +1,223 @@
+"""Reads a document: one forward pass gives types and the chain of every padded node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnx import FunctionProto, GraphProto
+
+from onnxpad.chain import Chain
+from onnxpad.effective import output_sizes
+from onnxpad.errors import ModelError
+from onnxpad.geometry.size import Size
+from onnxpad.graph.reading.attributes import Value
+from onnxpad.graph.reading.chains import ChainReader, Preference
+from onnxpad.graph.reading.context import Context, tensor_type
+from onnxpad.graph.reading.document import PLAIN_DOMAINS, Document, Scope
+from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.pads import constant_integers
+from onnxpad.graph.reading.result_types import (
+    branch_types,
+    constant_type,
+    merge,
+    padded_type,
+    window_type,
+)
+from onnxpad.graph.reading.shape_rules import MICROSOFT_RULES, RULES, Facts
+from onnxpad.graph.reading.types import UNKNOWN, Dimensions, Type
+from onnxpad.ops import MICROSOFT, Kind, Operator, operator
+
+MAX_DEPTH = 200
+Declared = Mapping[str, Mapping[str, Type]]
+
+
+@dataclass
+class Reading:
+    """What was read: contexts in graph order, each with its chains."""
+
+    contexts: list[Context]
+
+    def sites(self) -> Iterator[tuple[Context, Node, Chain]]:
+        """Every padded node in graph order, function bodies once for each kind of call."""
+        for context in self.contexts:
+            for node in context.scope.ordered():
+                if node.key in context.chains:
+                    yield context, node, context.chains[node.key]
+
+
+def read(
+    document: Document,
+    dimensions: Dimensions,
+    *,
+    folder: Path | None = None,
+    prefer: Preference = None,
+    inferred: Declared | None = None,
+) -> Reading:
+    """Read every scope. `inferred` are types from shape inference by scope and tensor."""
+    reader = _Reader(document, dimensions, prefer, inferred or {}, folder)
+    reader.main()
+    return Reading(reader.contexts)
+
+
+class _NodeFacts(Facts):
+    """The node as a shape rule sees it."""
+
+    def __init__(self, context: Context, node: Node) -> None:
+        self._context = context
+        self._node = node
+
+    def attributes(self) -> dict[str, Value]:
+        return self._context.attributes(self._node)
+
+    def integers(self, position: int) -> tuple[int, ...] | None:
+        if len(self._node.inputs) <= position:
+            return None
+        return constant_integers(self._context, self._node.inputs[position])
+
+
+class _Reader:
+    def __init__(
+        self,
+        document: Document,
+        dimensions: Dimensions,
+        prefer: Preference,
+        inferred: Declared,
+        folder: Path | None,
+    ) -> None:
+        self.document = document
+        self.dimensions = dimensions
+        self.chains = ChainReader(prefer)
+        self._sizes: dict[int, tuple[Size | None, ...]] = {}
+        self.inferred = inferred
+        self.folder = folder
+        self.contexts: list[Context] = []
+        self._calls: dict[tuple[object, ...], Context] = {}
+        self._open: list[Scope] = []
+
+    def main(self) -> None:
+        context = Context(self.document, self.document.main, self.folder)
+        self._declare(context)
+        self._walk(context)
+        for scope in self.document.functions.values():
+            if not any(context.scope is scope for context in self.contexts):
+                self._walk(Context(self.document, scope, self.folder))
+
+    def _declare(self, context: Context) -> None:
+        """Types that the file states, then those that inference found, own results later."""
+        scope, types = context.scope, context.types
+        graph = scope.proto
+        if isinstance(graph, GraphProto):
+            root = scope.parent is None
+            for value in graph.input:
+                types[value.name] = self.dimensions.type_of(value.type, value.name, is_input=root)
+            for value in (*graph.value_info, *graph.output):
+                types.setdefault(value.name, self.dimensions.type_of(value.type, value.name))
+        for name, found in self.inferred.get(context_address(context), {}).items():
+            types[name] = merge(types.get(name, UNKNOWN), found)
+        for name, tensor in scope.initializers.items():
+            types[name] = tensor_type(tensor)
+
+    def _walk(self, context: Context) -> None:
+        if len(self._open) > MAX_DEPTH:
+            where = context.scope.label or "the model"
+            raise ModelError(f"{where}: bodies and functions are nested over {MAX_DEPTH} deep")
+        self.contexts.append(context)
+        self._open.append(context.scope)
+        types = context.types
+        for node in context.scope.ordered():
+            for name, found in zip(node.outputs, self._results(context, node), strict=False):
+                if name:
+                    declared = types.get(name)
+                    types[name] = found if declared is None else merge(declared, found)
+        self._open.pop()
+
+    def _results(self, context: Context, node: Node) -> Sequence[Type]:
+        if (function := self.document.function(node)) is not None:
+            return self._call(context, node, function)
+        op = operator(node.domain, node.op_type)
+        if op is not None:
+            return self._padded(context, node, op)
+        children = context.scope.children
+        bodies = [self._body(context, body) for _, body in children.get(node.key, ())]
+        if node.domain in PLAIN_DOMAINS or node.domain == MICROSOFT:
+            rules = MICROSOFT_RULES if node.domain == MICROSOFT else RULES
+            rule = rules.get(node.op_type)
+            if rule is not None and node.inputs:
+                inputs = [context.type_of(name) for name in node.inputs]
+                return (rule(inputs, _NodeFacts(context, node)),)
+            if node.op_type == "Constant" and (value := context.constant_tensor(node.outputs[0])):
+                return (constant_type(value),)
+        if node.op_type == "If" and len(bodies) == 2:
+            return branch_types(bodies)
+        return ()
+
+    def _body(self, context: Context, scope: Scope) -> Context:
+        body = Context(self.document, scope, self.folder, outer=context, bindings=context.bindings)
+        self._declare(body)
+        self._walk(body)
+        return body
+
+    def _call(self, context: Context, node: Node, function: Scope) -> Sequence[Type]:
+        given = {attribute.name: attribute for attribute in node.proto.attribute}
+        bindings = {
+            name: (context.bindings or {}).get(found.ref_attr_name, found)
+            for name, found in given.items()
+        }
+        proto = function.proto
+        if not isinstance(proto, FunctionProto):
+            return ()
+        if any(scope is function for scope in self._open):
+            raise ModelError(f"function '{function.label}' calls itself, which ONNX does not allow")
+        for default in proto.attribute_proto:
+            bindings.setdefault(default.name, default)
+        inputs = tuple(context.type_of(name) for name in node.inputs)
+        values = tuple(sorted((k, v.SerializeToString()) for k, v in bindings.items()))
+        constants = tuple(_constant_key(context, name) for name in node.inputs)
+        key = (function.id, inputs, values, constants)
+        if key not in self._calls:
+            inner = Context(self.document, function, self.folder, None, context, node, bindings)
+            inner.types.update(zip(function.inputs, inputs, strict=False))
+            self._declare_function(inner, proto)
+            for tensor, found in self.inferred.get(context_address(inner), {}).items():
+                inner.types[tensor] = merge(inner.types.get(tensor, UNKNOWN), found)
+            self._calls[key] = inner
+            self._walk(inner)
+        inner = self._calls[key]
+        inner.calls.append((context, node))
+        return [inner.types.get(name, UNKNOWN) for name in proto.output]
+
+    def _declare_function(self, context: Context, proto: FunctionProto) -> None:
+        for value in proto.value_info:
+            context.types.setdefault(value.name, self.dimensions.type_of(value.type, value.name))
+
+    def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
+        chain = self.chains.read(context, node, op)
+        context.chains[node.key] = chain
+        source = context.type_of(node.inputs[0]) if node.inputs else UNKNOWN
+        if chain.op.kind is Kind.PAD:
+            return (padded_type(chain, source),)
+        if chain.op.kind is Kind.OTHER or not chain.axes:
+            return ()
+        if id(chain) not in self._sizes:
+            self._sizes[id(chain)] = output_sizes(chain)
+        return [window_type(context, node, chain, source, self._sizes[id(chain)])]
+
+
+def context_address(context: Context) -> str:
+    """Names a context the same way in every reading of the same document."""
+    outer: Context | None = context
+    while outer is not None and outer.caller is None:
+        outer = outer.outer
+    if outer is None or outer.caller is None or outer.call is None:
+        return context.scope.id
+    return f"{context.scope.id}@{context_address(outer.caller)}.{outer.call.key}"
+
+
+def _constant_key(context: Context, name: str) -> bytes | None:
+    """The value of a small constant argument, because bodies may read pads from it."""
+    found = context.constant_tensor(name) if name else None
+    if found is None or found.ByteSize() > 1024:
+        return None
+    return bytes(found.SerializeToString())

@@ -1,0 +1,109 @@
+"""Types of what padded operators, branches and constants give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnx import AttributeProto, GraphProto, TensorProto
+
+from onnxpad.chain import Chain
+from onnxpad.geometry.size import Size, plus, times
+from onnxpad.graph.reading.context import Context, tensor_type
+from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.types import UNKNOWN, Type
+from onnxpad.ops import Kind
+
+
+def merge(declared: Type, found: Type) -> Type:
+    """What a rule found, completed by what the file or shape inference says."""
+    if found.dims is None:
+        return Type(found.dtype or declared.dtype, declared.dims)
+    if declared.dims is None or len(declared.dims) != len(found.dims):
+        return Type(found.dtype or declared.dtype, found.dims)
+    pairs = zip(found.dims, declared.dims, strict=True)
+    dims = tuple(said if own is None else own for own, said in pairs)
+    return Type(found.dtype or declared.dtype, dims)
+
+
+def padded_type(chain: Chain, source: Type) -> Type:
+    """Output type of a Pad node."""
+    step = chain.pad
+    if step is None or source.dims is None:
+        return Type(source.dtype)
+    if step.unclear:
+        return Type(source.dtype, (None,) * len(source.dims))
+    sizes = zip(source.dims, step.pads.begins, step.pads.ends, strict=True)
+    return Type(
+        source.dtype,
+        tuple(None if size is None else plus(size, begin + end) for size, begin, end in sizes),
+    )
+
+
+def window_type(
+    context: Context, node: Node, chain: Chain, source: Type, sizes: tuple[Size | None, ...]
+) -> Type:
+    """Output type of a convolution or pool whose windows give `sizes` cells."""
+    batch = source.dims[0] if source.dims else None
+    channels = _channels(context, node, chain, source)
+    last = chain.first_axis == 1
+    dims = (batch, *sizes, channels) if last else (batch, channels, *sizes)
+    return Type(_dtype(context, node, chain, source), dims)
+
+
+def _dtype(context: Context, node: Node, chain: Chain, source: Type) -> str:
+    if chain.op.name == "ConvInteger":
+        return "int32"
+    zero = 7 if chain.op.name == "QLinearConv" else 4 if chain.op.quantised else None
+    if zero is not None and len(node.inputs) > zero and node.inputs[zero]:
+        return context.type_of(node.inputs[zero]).dtype or source.dtype
+    return source.dtype
+
+
+def _channels(context: Context, node: Node, chain: Chain, source: Type) -> Size | None:
+    position = chain.op.weight
+    if position is None:
+        place = len(source.dims) - 1 if source.dims and chain.first_axis == 1 else 1
+        return source.dims[place] if source.dims else None
+    dims = context.type_of(node.inputs[position]).dims if len(node.inputs) > position else None
+    if not dims or chain.op.channels_last:
+        return None
+    if chain.op.kind is not Kind.TRANSPOSED:
+        return dims[0]
+    group = context.attributes(node).get("group", 1)
+    return times(dims[1], group) if dims[1] is not None and isinstance(group, int) else None
+
+
+def branch_types(bodies: Sequence[Context]) -> list[Type]:
+    """Outputs of an If: what both branches agree on."""
+    columns = []
+    for body in bodies:
+        graph = body.scope.proto
+        if isinstance(graph, GraphProto):
+            columns.append([body.type_of(value.name) for value in graph.output])
+    return [_agreed(pair) for pair in zip(*columns, strict=False)]
+
+
+def _agreed(pair: tuple[Type, ...]) -> Type:
+    first, second = pair[0], pair[-1]
+    dtype = first.dtype if first.dtype == second.dtype else ""
+    if first.dims is None or second.dims is None or len(first.dims) != len(second.dims):
+        return Type(dtype)
+    both = zip(first.dims, second.dims, strict=True)
+    return Type(dtype, tuple(one if one == other else None for one, other in both))
+
+
+def constant_type(value: TensorProto | AttributeProto) -> Type:
+    """Type of a Constant node's output."""
+    if isinstance(value, TensorProto):
+        return tensor_type(value)
+    match value.name:
+        case "value_int":
+            return Type("int64", ())
+        case "value_ints":
+            return Type("int64", (len(value.ints),))
+        case "value_float":
+            return Type("float32", ())
+        case "value_floats":
+            return Type("float32", (len(value.floats),))
+        case _:
+            return UNKNOWN

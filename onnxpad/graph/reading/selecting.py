@@ -1,0 +1,33 @@
+"""Which padded nodes a user means by globs over their addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+
+from onnxpad.errors import RequestError
+from onnxpad.graph.reading.ordering import Address
+from onnxpad.graph.reading.survey import Survey
+
+_SHOWN = 8
+
+
+def selection(survey: Survey, nodes: str | Sequence[str] | None) -> Callable[[Address], bool]:
+    """Whether a node matches one of the globs; all do where none is given.
+
+    A glob may also be a label as it stands, whatever characters are in it. Raises RequestError
+    for a glob that matches no padded node.
+    """
+    globs = [nodes] if isinstance(nodes, str) else list(nodes or ())
+    labels = [site.address.label for site in survey.sites()] if globs else []
+    for glob in globs:
+        if not any(_matches(label, glob) for label in labels):
+            shown = ", ".join(labels[:_SHOWN]) + (" ..." if len(labels) > _SHOWN else "")
+            raise RequestError(f"no padded node matches '{glob}'; there are: {shown or 'none'}")
+    if not globs:
+        return lambda _: True
+    return lambda address: any(_matches(address.label, glob) for glob in globs)
+
+
+def _matches(label: str, glob: str) -> bool:
+    return label == glob or fnmatchcase(label, glob)

@@ -1,0 +1,135 @@
+"""What the graph around a padded node tells about it, as facts for the traps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnx import GraphProto, ValueInfoProto
+
+from onnxpad.chain import Chain
+from onnxpad.geometry.size import Size, Symbol
+from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.document import Scope, address_of
+from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.pads import constant_integers
+from onnxpad.ops import MICROSOFT, Kind
+from onnxpad.traps import Shape, Surroundings
+
+_NEVER_NEGATIVE = frozenset(
+    {"Abs", "Exp", "HardSigmoid", "Relu", "Sigmoid", "Softmax", "Softplus", "Sqrt"}
+)
+_KEEPS_SIGN = frozenset({"AveragePool", "Dropout", "Identity", "MaxPool", "Transpose"})
+_STEPS_BACK = 8
+_PADS_ARE_INPUTS = 11
+_MIN_IS_AN_INPUT = 11
+
+
+class Observer:
+    """Looks around padded nodes; what belongs to a whole scope is gathered once."""
+
+    def __init__(self) -> None:
+        self._declared: dict[str, dict[str, ValueInfoProto]] = {}
+        self._weights: dict[str, dict[str, str]] = {}
+
+    def around(self, context: Context, node: Node, chain: Chain) -> Surroundings:
+        """Facts about a node as it is seen from `context`."""
+        attributes = context.attributes(node)
+        auto_pad, pads = attributes.get("auto_pad"), attributes.get("pads")
+        is_pad = chain.op.kind is Kind.PAD
+        pad = node if is_pad else _pad_in_front(context, node, chain)
+        computed, overridable = _pads_source(context, node, chain)
+        output = node.outputs[0] if node.outputs else ""
+        return Surroundings(
+            auto_pad=auto_pad if isinstance(auto_pad, str) else "",
+            pads=tuple(int(n) for n in pads) if isinstance(pads, tuple) and not is_pad else None,
+            input_shape=context.type_of(node.inputs[0]).dims if node.inputs else None,
+            output_shape=context.type_of(output).dims,
+            declared=self._declared_shape(context.scope, output),
+            outputs=sum(1 for name in node.outputs if name),
+            sole_reader=pad is not None and context.scope.uses.get(pad.outputs[0]) == 1,
+            lists_axes=pad is not None and bool(_input(pad, 3)),
+            never_negative=pad is not None and _never_negative(context, _input(pad, 0)),
+            weight_of=self._weight_reader(context.scope, output) if is_pad else "",
+            computed_pads=computed,
+            overridable_pads=overridable,
+        )
+
+    def _declared_shape(self, scope: Scope, name: str) -> Shape:
+        if scope.id not in self._declared:
+            proto = scope.proto
+            values = list(proto.value_info)
+            if isinstance(proto, GraphProto):
+                values += proto.output
+            self._declared[scope.id] = {value.name: value for value in values}
+        value = self._declared[scope.id].get(name)
+        if value is None or not value.type.tensor_type.HasField("shape"):
+            return None
+        return tuple(_sizes(value))
+
+    def _weight_reader(self, scope: Scope, name: str) -> str:
+        if scope.id not in self._weights:
+            self._weights[scope.id] = {
+                reader.inputs[1]: f"Conv '{address_of(scope, reader).label}'"
+                for reader in scope.ordered()
+                if reader.op_type == "Conv" and len(reader.inputs) > 1 and _is_plain(reader)
+            }
+        return self._weights[scope.id].get(name, "")
+
+
+def _sizes(value: ValueInfoProto) -> Iterator[Size | None]:
+    for dim in value.type.tensor_type.shape.dim:
+        if dim.HasField("dim_value"):
+            yield dim.dim_value
+        else:
+            yield Symbol(dim.dim_param) if dim.dim_param else None
+
+
+def _is_plain(node: Node) -> bool:
+    return node.domain in ("", "ai.onnx")
+
+
+def _input(node: Node, position: int) -> str:
+    return node.inputs[position] if len(node.inputs) > position else ""
+
+
+def _pad_in_front(context: Context, node: Node, chain: Chain) -> Node | None:
+    """The Pad node of the chain, where onnxruntime's fusion would see it as well."""
+    if chain.pad is None:
+        return None
+    pad = context.scope.producers.get(node.inputs[0])
+    return pad if pad is not None and _is_plain(pad) else None
+
+
+def _pads_source(context: Context, node: Node, chain: Chain) -> tuple[str, str]:
+    """Names of the tensor with the pads where it is computed, and where it can be replaced."""
+    position = chain.op.pads_input
+    if chain.op.kind is Kind.PAD:
+        by_input = chain.op.domain == MICROSOFT or context.scope.opset >= _PADS_ARE_INPUTS
+        position = 1 if by_input else None
+    name = "" if position is None else _input(node, position)
+    if not name or constant_integers(context, name) is not None:
+        return "", ""
+    return ("", name) if name in context.document.overridable else (name, "")
+
+
+def _never_negative(context: Context, name: str) -> bool:
+    for _ in range(_STEPS_BACK):
+        producer = context.scope.producers.get(name)
+        if producer is None or not _is_plain(producer):
+            return False
+        if producer.op_type in _NEVER_NEGATIVE:
+            return True
+        if producer.op_type == "Clip":
+            return _lower_limit(context, producer) >= 0
+        if producer.op_type not in _KEEPS_SIGN:
+            return False
+        name = _input(producer, 0)
+    return False
+
+
+def _lower_limit(context: Context, clip: Node) -> float:
+    if context.scope.opset < _MIN_IS_AN_INPUT:
+        found = context.attributes(clip).get("min", -1.0)
+        return float(found) if isinstance(found, int | float) else -1.0
+    value = context.constant(_input(clip, 1)) if _input(clip, 1) else None
+    return float(value) if value is not None and value.size == 1 else -1.0

@@ -1,0 +1,137 @@
+"""A model read as sites: what `inspect` needs, and what rewrites start from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from onnx import ModelProto
+
+from onnxpad.chain import Chain, Skip
+from onnxpad.effective import effective_pads
+from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.document import Document, address_of, open_document
+from onnxpad.graph.reading.forward import Declared, Reading, read
+from onnxpad.graph.reading.ordering import Address, Node
+from onnxpad.graph.reading.types import Dimensions, Type
+
+MAX_INFERENCES = 8
+
+
+@dataclass(eq=False, slots=True)
+class Site:
+    """A padded node; `chains` has one reading for each kind of call of its function."""
+
+    address: Address
+    op: str
+    node: Node
+    contexts: tuple[Context, ...]
+    chains: tuple[Chain, ...]
+
+    @property
+    def chain(self) -> Chain:
+        """The first reading, which stands for all where there is only one."""
+        return self.chains[0]
+
+    @property
+    def input_type(self) -> Type:
+        """Type of the tensor that is padded."""
+        return self.contexts[0].type_of(self.node.inputs[0]) if self.node.inputs else Type()
+
+    @property
+    def output_type(self) -> Type:
+        """Type of the first output."""
+        return self.contexts[0].type_of(self.node.outputs[0]) if self.node.outputs else Type()
+
+
+class Survey:
+    """One model and every padded node in it; shape inference runs only where a size is needed.
+
+    Raises ModelError for models that cannot be meant and RequestError for facts about
+    dimensions that the model does not have.
+    """
+
+    def __init__(
+        self,
+        model: ModelProto,
+        *,
+        dims: Mapping[str, int | str] | None = None,
+        folder: Path | None = None,
+        prefer: Preference = None,
+    ) -> None:
+        self._folder = folder
+        self._prefer = prefer
+        self._dimensions = Dimensions(dims)
+        self._sites: dict[tuple[str, int], Site] = {}
+        self._open(model)
+        self._dimensions.check_used()
+
+    @property
+    def document(self) -> Document:
+        """The model with its scopes."""
+        return self._document
+
+    def sites(self) -> Iterator[Site]:
+        """Every padded node in graph order, read anew where the model has changed."""
+        if self._stale:
+            self._read()
+        yield from self._sites.values()
+
+    def _open(self, model: ModelProto) -> None:
+        self._document: Document = open_document(model)
+        self._inferred: Declared | None = None
+        self._read()
+
+    def _read(self) -> None:
+        self._stale = False
+        reading = self._once()
+        for _ in range(MAX_INFERENCES):
+            if not _needs_sizes(reading):
+                break
+            from onnxpad.graph.reading.inference import infer
+
+            inferred = infer(reading)
+            if inferred == self._inferred:
+                break
+            self._inferred = inferred
+            reading = self._once()
+        self._sites = {(s.address.scope, s.address.key): s for s in _group(reading)}
+
+    def _once(self) -> Reading:
+        return read(
+            self._document,
+            self._dimensions,
+            folder=self._folder,
+            prefer=self._prefer,
+            inferred=self._inferred,
+        )
+
+
+def _needs_sizes(reading: Reading) -> bool:
+    """Whether some pads hang on a size of which not even a name is known, or on a lost type."""
+    return any(
+        (chain.is_max and not chain.dtype)
+        or (
+            any(axis.size is None for axis in chain.axes)
+            and not chain.trouble
+            and isinstance(effective_pads(chain), Skip)
+        )
+        for _, _, chain in reading.sites()
+    )
+
+
+def _group(reading: Reading) -> Iterator[Site]:
+    found: dict[tuple[str, int], list[tuple[Context, Node, Chain]]] = {}
+    for context, node, chain in reading.sites():
+        found.setdefault((context.scope.id, node.key), []).append((context, node, chain))
+    for rows in found.values():
+        context, node, _ = rows[0]
+        yield Site(
+            address_of(context.scope, node),
+            node.op_type,
+            node,
+            tuple(row[0] for row in rows),
+            tuple(row[2] for row in rows),
+        )

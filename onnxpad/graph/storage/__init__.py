@@ -1,0 +1,1 @@
+"""Files: reading, writing, external data; all or nothing."""
