@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
-from onnxpad.chain import Chain, Constant, Pads, Skip
+from onnxpad.chain import Chain, Pads, Skip
 from onnxpad.conventions import fits
 from onnxpad.effective import effective_pads
+from onnxpad.fills import Constant
 from onnxpad.forms import Form, forms_of
 from onnxpad.geometry.size import show
 from onnxpad.graph.models import ModelLike, open_model
@@ -72,8 +73,7 @@ class PaddedNode(NamedTuple):
         found = self._asdict()
         found["written"] = {name: _jsonable(value) for name, value in self.written.items()}
         found["traps"] = [trap._asdict() for trap in self.traps]
-        found["try"] = found.pop("hints")
-        return found
+        return found | {"try": found.pop("hints")}
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from onnxpad.chain import Chain, Constant, Skip
+from onnxpad.chain import Chain, Skip
 from onnxpad.errors import InternalError
+from onnxpad.fills import Constant
 from onnxpad.forms import forms_of
 from onnxpad.graph.editing.edits import (
     Edit,

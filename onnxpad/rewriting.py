@@ -9,10 +9,8 @@ from os import PathLike
 from typing import Any
 
 from onnxpad.geometry.size import show
-from onnxpad.graph.editing.edits import (
-    Edit,
-    edit_record,
-)
+from onnxpad.graph.editing.describing import edit_record
+from onnxpad.graph.editing.edits import Edit
 from onnxpad.graph.editing.session import Session
 from onnxpad.graph.models import ModelLike, Result, open_model, proto_of, with_weights
 from onnxpad.graph.reading.chains import Preference

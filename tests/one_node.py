@@ -24,19 +24,19 @@ class OneNode:
     outputs: int = 1
 
     def model(self) -> onnx.ModelProto:
-        helper = onnx.helper
+        make = onnx.helper
         names = ["" if value is None else f"i{n}" for n, value in enumerate(self.inputs)]
         outputs = [f"o{n}" for n in range(self.outputs)]
-        node = helper.make_node(
+        node = make.make_node(
             self.op, names, outputs, "node", domain=self.domain, **self.attributes
         )
         first = self.feed()["i0"]
-        kind = helper.np_dtype_to_tensor_dtype(first.dtype)
-        graph = helper.make_graph(
+        kind = make.np_dtype_to_tensor_dtype(first.dtype)
+        graph = make.make_graph(
             [node],
             "one",
-            [helper.make_tensor_value_info("i0", kind, first.shape)],
-            [helper.make_empty_tensor_value_info(name) for name in outputs],
+            [make.make_tensor_value_info("i0", kind, first.shape)],
+            [make.make_empty_tensor_value_info(name) for name in outputs],
             [
                 onnx.numpy_helper.from_array(value, name)
                 for name, value in zip(names[1:], self.inputs[1:], strict=True)
@@ -44,8 +44,8 @@ class OneNode:
             ],
         )
         imports = [("", self.opset)] + ([(self.domain, 1)] if self.domain else [])
-        return helper.make_model(
-            graph, ir_version=8, opset_imports=[helper.make_opsetid(*pair) for pair in imports]
+        return make.make_model(
+            graph, ir_version=8, opset_imports=[make.make_opsetid(*pair) for pair in imports]
         )
 
     def feed(self) -> dict[str, Array]:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from onnx import ModelProto, TensorProto, helper
 
-from onnxpad.chain import AutoPad, Chain, Constant
+from onnxpad.chain import AutoPad, Chain
+from onnxpad.fills import Constant
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Symbol
 from onnxpad.inspection import inspect

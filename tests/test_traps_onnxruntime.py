@@ -11,7 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from onnx import ModelProto, helper
 
-from onnxpad.chain import AutoPad, Chain, Constant, Fill, Implicit
+from onnxpad.chain import AutoPad, Chain
+from onnxpad.fills import Constant, Fill, Implicit
 from onnxpad.geometry.axis import Axis
 from onnxpad.inspection import inspect
 from onnxpad.ops import OPERATORS

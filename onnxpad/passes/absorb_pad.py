@@ -23,24 +23,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.chain import (
-    AutoPad,
-    Chain,
-    Constant,
-    Fill,
-    Implicit,
-    Pads,
-    PadStep,
-    Skip,
-    TensorValue,
-    lowest,
-)
+from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.effective import (
     axes_in_front,
     effective_pads,
     same_windows_when_padded,
     short_axis,
 )
+from onnxpad.fills import Constant, Fill, Implicit, TensorValue, lowest
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.ops import Kind
 

@@ -22,13 +22,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.chain import AutoPad, Chain, Constant, Implicit, Pads, Skip
+from onnxpad.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.effective import (
     axes_in_front,
     effective_pads,
     same_windows_when_padded,
     short_axis,
 )
+from onnxpad.fills import Constant, Implicit
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.ops import Kind
 

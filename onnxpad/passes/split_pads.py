@@ -21,18 +21,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.chain import (
-    AutoPad,
-    Chain,
-    Constant,
-    Fill,
-    Implicit,
-    Pads,
-    PadStep,
-    Skip,
-    lowest,
-)
+from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.effective import axes_behind, effective_pads, same_windows_when_padded, short_axis
+from onnxpad.fills import Constant, Fill, Implicit, lowest
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.ops import Kind
 

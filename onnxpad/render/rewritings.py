@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.geometry.size import show
-from onnxpad.graph.editing.edits import describe_edit, edit_record
+from onnxpad.graph.editing.describing import describe_edit, edit_record
 from onnxpad.pipeline import Refusal
 from onnxpad.render.wording import counted, input_text, note, paragraph
 from onnxpad.rewriting import Rewriting

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from onnxpad.chain import Chain, Constant, Pads, PadStep, lowest
+from onnxpad.chain import Chain, Pads, PadStep
 from onnxpad.effective import effective_pads, output_sizes, same_windows_when_padded
+from onnxpad.fills import Constant, lowest
 from onnxpad.forms import reaches_kernel
 from onnxpad.geometry.size import plus
 from onnxpad.ops import Kind

@@ -32,9 +32,9 @@ _SCHEMES: tuple[tuple[int, bool], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How one attempt at a sample is made: sizes from `base`, all alike or not, and integers."""
+    """How one sample is tried: sizes from `size_from`, all alike or not, and integers."""
 
-    base: int
+    size_from: int
     square: bool
     style: Style
 
@@ -58,8 +58,8 @@ class Sampler:
         integers = any(t.dtype.startswith(("int", "uint")) for t in self._types.values())
         styles: tuple[Style, ...] = ("range", "small", "ones") if integers else ("range",)
         for style in styles:
-            for base, square in _SCHEMES if open_sizes else _SCHEMES[:1]:
-                yield Draw(base, square, style)
+            for size_from, square in _SCHEMES if open_sizes else _SCHEMES[:1]:
+                yield Draw(size_from, square, style)
 
     def sample(self, index: int, draw: Draw) -> Feeds:
         """One value for every input; every third sample, from the second, has no positive float."""
@@ -89,14 +89,14 @@ def _size(
     if isinstance(size, int):
         return size
     if size is None:
-        return draw.base
+        return draw.size_from
     if size.name not in sizes:
         if axis == 0 and rank > 1:
             wanted = 1 + index % 2
         elif draw.square:
-            wanted = draw.base * (1 + index % 2)
+            wanted = draw.size_from * (1 + index % 2)
         else:
-            wanted = draw.base + _STEPS[(index + len(sizes)) % len(_STEPS)]
+            wanted = draw.size_from + _STEPS[(index + len(sizes)) % len(_STEPS)]
         sizes[size.name] = _fitting(size, wanted)
     return sizes[size.name]
 

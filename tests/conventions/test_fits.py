@@ -8,9 +8,10 @@ from itertools import product
 
 import pytest
 
-from onnxpad.chain import AutoPad, Chain, Constant, Implicit, Pads
+from onnxpad.chain import AutoPad, Chain, Pads
 from onnxpad.conventions import ANY, all_conventions, fits
 from onnxpad.effective import effective_pads
+from onnxpad.fills import Constant, Implicit
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Symbol
 from onnxpad.ops import OPERATORS

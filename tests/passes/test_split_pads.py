@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from onnxpad.chain import Chain, Constant, Implicit, Pads, Skip
+from onnxpad.chain import Chain, Pads, Skip
+from onnxpad.fills import Constant, Implicit
 from onnxpad.geometry.axis import Axis
 from onnxpad.ops import operator
 from onnxpad.passes import find_pass

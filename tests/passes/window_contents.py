@@ -9,7 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TypeAlias
 
-from onnxpad.chain import AutoPad, Chain, Constant, Fill, Implicit, Pads, TensorValue, lowest
+from onnxpad.chain import AutoPad, Chain, Pads
+from onnxpad.fills import Constant, Fill, Implicit, TensorValue, lowest
 from onnxpad.ops import Kind
 from tests.oracle_windows import Window, resolve_same
 

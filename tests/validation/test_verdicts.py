@@ -125,7 +125,7 @@ def test_float16(pads: list[int], ok: bool) -> None:
 
 
 @pytest.mark.parametrize(("pads", "ok"), [([2, 2, 2, 2], True), ([1, 1, 3, 3], False)])
-def test_models_without_common_names_are_judged_as_a_whole(pads: list[int], ok: bool) -> None:
+def test_models_that_share_no_names_are_judged_whole(pads: list[int], ok: bool) -> None:
     other = renamed(wide(zero_extended(W5), pads))  # type: ignore[arg-type]
     report = cpu(wide(W5, [1, 1, 2, 2]), other, samples=1)
     assert report.ok is ok

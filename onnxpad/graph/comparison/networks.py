@@ -16,7 +16,8 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 from onnx.inliner import inline_local_functions
 
 from onnxpad.errors import ModelError, RequestError
-from onnxpad.graph.reading.types import Dimensions, Type
+from onnxpad.graph.reading.dimensions import Dimensions
+from onnxpad.graph.reading.types import Type
 from onnxpad.graph.storage.files import read
 
 Array = NDArray[Any]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxpad.chain import AutoPad, Chain, Constant, Pads, PadStep, TensorValue
+from onnxpad.chain import AutoPad, Chain, Pads, PadStep
 from onnxpad.errors import InternalError
+from onnxpad.fills import Constant, TensorValue
 from onnxpad.graph.editing.edits import (
     AttributeValue,
     Edit,

@@ -6,18 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from onnxpad.chain import (
-    AutoPad,
-    Chain,
-    Constant,
-    Fill,
-    Implicit,
-    Padding,
-    Pads,
-    PadStep,
-    TensorValue,
-    Unclear,
-)
+from onnxpad.chain import AutoPad, Chain, Padding, Pads, PadStep, Unclear
+from onnxpad.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Unbound, Value

@@ -15,7 +15,9 @@ from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.chains import ChainReader, Preference
 from onnxpad.graph.reading.context import Context, tensor_type
+from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.document import PLAIN_DOMAINS, Document, Scope
+from onnxpad.graph.reading.microsoft_rules import MICROSOFT_RULES
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers
 from onnxpad.graph.reading.result_types import (
@@ -25,8 +27,8 @@ from onnxpad.graph.reading.result_types import (
     padded_type,
     window_type,
 )
-from onnxpad.graph.reading.shape_rules import MICROSOFT_RULES, RULES, Facts
-from onnxpad.graph.reading.types import UNKNOWN, Dimensions, Type
+from onnxpad.graph.reading.shape_rules import RULES, Facts
+from onnxpad.graph.reading.types import UNKNOWN, Type
 from onnxpad.ops import MICROSOFT, Kind, Operator, operator
 
 MAX_DEPTH = 200

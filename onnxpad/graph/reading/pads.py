@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from onnxpad.chain import Constant, Fill, Pads, PadStep, TensorValue
+from onnxpad.chain import Pads, PadStep
+from onnxpad.fills import Constant, Fill, TensorValue
 from onnxpad.graph.reading.attributes import Unbound
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node

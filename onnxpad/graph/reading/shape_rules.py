@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from onnxpad.geometry.size import Size, plus
 from onnxpad.graph.reading.attributes import Value
-from onnxpad.graph.reading.types import UNKNOWN, Type, dtype_name
+from onnxpad.graph.reading.types import Type, dtype_name
 
 
 class Facts:
@@ -50,18 +50,21 @@ def _cast(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(dtype_name(to) if isinstance(to, int) else "", inputs[0].dims)
 
 
-def _quantize(inputs: Sequence[Type], facts: Facts) -> Type:
+def quantize(inputs: Sequence[Type], facts: Facts) -> Type:
+    """The zero point's element type, uint8 without one."""
     wanted = facts.attributes().get("output_dtype", 0)
     zero = inputs[2].dtype if len(inputs) > 2 and inputs[2].dtype else ""
     dtype = zero or (dtype_name(wanted) if isinstance(wanted, int) and wanted else "uint8")
     return Type(dtype, inputs[0].dims)
 
 
-def _dequantize(inputs: Sequence[Type], _: Facts) -> Type:
+def dequantize(inputs: Sequence[Type], _: Facts) -> Type:
+    """The scale's element type."""
     return Type(inputs[1].dtype or "float32", inputs[0].dims)
 
 
-def _broadcast(inputs: Sequence[Type], _: Facts) -> Type:
+def broadcast(inputs: Sequence[Type], _: Facts) -> Type:
+    """The joint shape of all inputs (ONNX Broadcasting.md)."""
     dtype = next((one.dtype for one in inputs if one.dtype), "")
     shapes = [one.dims for one in inputs]
     if any(dims is None for dims in shapes):
@@ -82,11 +85,11 @@ def _joint(sizes: Sequence[Size | None]) -> Size | None:
 
 
 def _logic(inputs: Sequence[Type], facts: Facts) -> Type:
-    return Type("bool", _broadcast(inputs, facts).dims)
+    return Type("bool", broadcast(inputs, facts).dims)
 
 
 def _where(inputs: Sequence[Type], facts: Facts) -> Type:
-    return Type(inputs[1].dtype, _broadcast(inputs, facts).dims)
+    return Type(inputs[1].dtype, broadcast(inputs, facts).dims)
 
 
 def _transpose(inputs: Sequence[Type], facts: Facts) -> Type:
@@ -162,11 +165,11 @@ def _global_pool(inputs: Sequence[Type], _: Facts) -> Type:
 
 RULES: dict[str, Rule] = {
     **dict.fromkeys(_KEEP, keep),
-    **dict.fromkeys(_BROADCAST, _broadcast),
+    **dict.fromkeys(_BROADCAST, broadcast),
     **dict.fromkeys(_LOGIC, _logic),
     "Cast": _cast,
-    "QuantizeLinear": _quantize,
-    "DequantizeLinear": _dequantize,
+    "QuantizeLinear": quantize,
+    "DequantizeLinear": dequantize,
     "Where": _where,
     "Transpose": _transpose,
     "Concat": _concat,
@@ -175,38 +178,4 @@ RULES: dict[str, Rule] = {
     "GlobalAveragePool": _global_pool,
     "GlobalMaxPool": _global_pool,
     "GlobalLpPool": _global_pool,
-}
-
-
-def _first_dims(inputs: Sequence[Type], _: Facts) -> Type:
-    return Type(inputs[0].dtype, inputs[0].dims)
-
-
-def _q_binary(inputs: Sequence[Type], facts: Facts) -> Type:
-    pair = [inputs[0], inputs[3]] if len(inputs) > 3 else [UNKNOWN, UNKNOWN]
-    return Type(inputs[0].dtype, _broadcast(pair, facts).dims)
-
-
-def _q_global(inputs: Sequence[Type], facts: Facts) -> Type:
-    last = facts.attributes().get("channels_last", 0)
-    dims = inputs[0].dims
-    if dims is None:
-        return inputs[0]
-    ones: tuple[Size | None, ...] = (1,) * (len(dims) - 2)
-    return Type(inputs[0].dtype, (dims[0], *ones, dims[-1]) if last else dims[:2] + ones)
-
-
-MICROSOFT_RULES: dict[str, Rule] = {
-    "QLinearLeakyRelu": _first_dims,
-    "QLinearSigmoid": _first_dims,
-    "QLinearSoftmax": _first_dims,
-    "QLinearAdd": _q_binary,
-    "QLinearMul": _q_binary,
-    "QLinearGlobalAveragePool": _q_global,
-    "QuantizeLinear": _quantize,
-    "DequantizeLinear": _dequantize,
-    "Gelu": keep,
-    "QuickGelu": keep,
-    "FastGelu": keep,
-    "BiasGelu": keep,
 }

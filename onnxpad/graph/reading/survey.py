@@ -12,10 +12,11 @@ from onnxpad.chain import Chain, Skip
 from onnxpad.effective import effective_pads
 from onnxpad.graph.reading.chains import Preference
 from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.document import Document, address_of, open_document
 from onnxpad.graph.reading.forward import Declared, Reading, read
 from onnxpad.graph.reading.ordering import Address, Node
-from onnxpad.graph.reading.types import Dimensions, Type
+from onnxpad.graph.reading.types import Type
 
 MAX_INFERENCES = 8
 

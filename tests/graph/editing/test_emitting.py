@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, checker, parser
 
-from onnxpad.graph.editing.edits import describe_edit, edit_record
+from onnxpad.graph.editing.describing import describe_edit, edit_record
 from onnxpad.rewriting import Rewriting, rewrite
 from tests.interpreter import run_model
 
