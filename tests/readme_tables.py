@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from onnxpad.forms import MEANING
 from onnxpad.ops import OPERATORS
 from onnxpad.passes import all_passes
 
@@ -36,27 +35,21 @@ def operators_table() -> str:
     return "\n".join(rows)
 
 
-def forms_table() -> str:
-    """One row for each form."""
-    rows = ["| form | meaning |", "|---|---|"]
-    return "\n".join(rows + [f"| `{form}` | {text} |" for form, text in MEANING.items()])
-
-
 def _list(forms: frozenset[str]) -> str:
     return ", ".join(sorted(str(form) for form in forms)) or "-"
 
 
-TABLES = {"passes": passes_table, "operators": operators_table, "forms": forms_table}
+TABLES = {"passes": passes_table, "operators": operators_table}
 
 
 def filled(text: str) -> str:
     """The README with every generated table in place."""
     for name, make in TABLES.items():
-        pattern = rf"(<!-- {name} -->\n).*?(\n<!-- end of {name} -->)"
+        pattern = rf"(<!-- {name} -->\n).*?(<!-- end of {name} -->)"
         found = re.search(pattern, text, flags=re.DOTALL)
         if found is None:
             raise ValueError(f"README.md has no place for the table '{name}'")
-        text = text[: found.start()] + found[1] + make() + found[2] + text[found.end() :]
+        text = text[: found.start()] + found[1] + make() + "\n" + found[2] + text[found.end() :]
     return text
 
 

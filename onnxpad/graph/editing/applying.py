@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableSequence
-from typing import Any
+from collections.abc import Iterable
 
-from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, helper
+from onnx import GraphProto, NodeProto, helper
 
 from onnxpad.errors import InternalError
+from onnxpad.graph.editing.attributes import remove_attribute, set_attribute
 from onnxpad.graph.editing.cloning import clone_function
 from onnxpad.graph.editing.constants import constant_proto
 from onnxpad.graph.editing.edits import (
-    AttributeValue,
     CloneFunction,
     Edit,
     InsertNode,
@@ -21,6 +20,7 @@ from onnxpad.graph.editing.edits import (
     SetAttribute,
     SetInput,
 )
+from onnxpad.graph.editing.rebuilding import drop, rebuild
 from onnxpad.graph.reading.document import Document, Scope
 from onnxpad.graph.reading.ordering import Address, Node
 
@@ -46,16 +46,16 @@ class ProtoApplier:
         """
         for scope in reversed(self._document.scopes.values()):
             if scope.before or scope.removed:
-                _rebuild(scope)
+                rebuild(scope)
             if dropped := self._dropped.get(scope.id):
-                _drop(scope, dropped)
+                drop(scope, dropped)
 
     def _apply(self, edit: Edit) -> None:
         match edit:
             case SetAttribute(place, name, value):
-                _set_attribute(self._find(place).proto, name, value)
+                set_attribute(self._find(place).proto, name, value)
             case RemoveAttribute(place, name):
-                _remove_attribute(self._find(place).proto, name)
+                remove_attribute(self._find(place).proto, name)
             case SetInput(place, position, tensor):
                 self._set_input(place, position, tensor)
             case NewConstant():
@@ -105,7 +105,7 @@ class ProtoApplier:
         proto.input.extend(edit.inputs)
         proto.output.extend(edit.outputs)
         for name, value in edit.attributes:
-            _set_attribute(proto, name, value)
+            set_attribute(proto, name, value)
         scope.next_key = max(scope.next_key, edit.key + 1)
         self._place(scope, edit.before.key, Node(edit.key, proto))
 
@@ -154,64 +154,3 @@ def count_use(scope: Scope, name: str, change: int) -> None:
     if name:
         owner = scope.owner(name) or scope
         owner.uses[name] = owner.uses.get(name, 0) + change
-
-
-def _set_attribute(node: NodeProto, name: str, value: AttributeValue) -> None:
-    for attribute in node.attribute:
-        if attribute.name == name:
-            attribute.CopyFrom(_attribute(name, value))
-            return
-    node.attribute.append(_attribute(name, value))
-
-
-def _attribute(name: str, value: AttributeValue) -> AttributeProto:
-    match value:
-        case tuple():
-            return AttributeProto(name=name, type=AttributeProto.INTS, ints=value)
-        case int():
-            return AttributeProto(name=name, type=AttributeProto.INT, i=value)
-        case float():
-            return AttributeProto(name=name, type=AttributeProto.FLOAT, f=value)
-        case str():
-            return AttributeProto(name=name, type=AttributeProto.STRING, s=value.encode())
-
-
-def _remove_attribute(node: NodeProto, name: str) -> None:
-    for index, attribute in enumerate(node.attribute):
-        if attribute.name == name:
-            del node.attribute[index]
-            return
-
-
-def _drop(scope: Scope, names: set[str]) -> None:
-    """Take constants and types of removed tensors out of the file's lists, keeping the order."""
-    if isinstance(scope.proto, GraphProto):
-        _keep_only(scope.proto.initializer, names - scope.initializers.keys())
-    _keep_only(scope.proto.value_info, names - scope.producers.keys())
-
-
-def _keep_only(entries: MutableSequence[Any], gone: set[str]) -> None:
-    places = [index for index, entry in enumerate(entries) if entry.name in gone]
-    if len(places) * 8 < len(entries):
-        for index in reversed(places):
-            del entries[index]
-    elif places:
-        kept = [entry for entry in entries if entry.name not in gone]
-        del entries[:]
-        entries.extend(kept)
-
-
-def _rebuild(scope: Scope) -> None:
-    in_file_order = sorted(scope.nodes, key=lambda node: node.key)
-    ordered: list[NodeProto] = []
-    for node in in_file_order:
-        ordered += [new.proto for new in scope.before.get(node.key, ()) if _stays(scope, new)]
-        if _stays(scope, node):
-            ordered.append(node.proto)
-    container: GraphProto | FunctionProto = scope.proto
-    del container.node[:]
-    container.node.extend(ordered)
-
-
-def _stays(scope: Scope, node: Node) -> bool:
-    return node.key not in scope.removed

@@ -37,11 +37,6 @@ class Session(Survey):
         self.script: list[Edit] = []
         super().__init__(model, dims=dims, folder=folder, prefer=prefer)
 
-    @property
-    def model(self) -> ModelProto:
-        """The model in its present state; call `finish` first."""
-        return self._document.model
-
     def change(self, site: Site, after: Chain) -> list[Edit]:
         """Make the node compute `after`; the edits are applied and remembered."""
         if not self._owned:

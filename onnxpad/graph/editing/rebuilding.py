@@ -1,0 +1,46 @@
+"""Lists of the file brought in line with a scope that gained or lost nodes and constants."""
+
+from __future__ import annotations
+
+from collections.abc import MutableSequence
+from typing import Any
+
+from onnx import FunctionProto, GraphProto, NodeProto
+
+from onnxpad.graph.reading.document import Scope
+from onnxpad.graph.reading.ordering import Node
+
+
+def drop(scope: Scope, names: set[str]) -> None:
+    """Take constants and types of removed tensors out of the file's lists, keeping the order."""
+    if isinstance(scope.proto, GraphProto):
+        _keep_only(scope.proto.initializer, names - scope.initializers.keys())
+    _keep_only(scope.proto.value_info, names - scope.producers.keys())
+
+
+def _keep_only(entries: MutableSequence[Any], gone: set[str]) -> None:
+    places = [index for index, entry in enumerate(entries) if entry.name in gone]
+    if len(places) * 8 < len(entries):
+        for index in reversed(places):
+            del entries[index]
+    elif places:
+        kept = [entry for entry in entries if entry.name not in gone]
+        del entries[:]
+        entries.extend(kept)
+
+
+def rebuild(scope: Scope) -> None:
+    """Write the nodes of the file anew: its own order, new ones in front of their anchors."""
+    in_file_order = sorted(scope.nodes, key=lambda node: node.key)
+    ordered: list[NodeProto] = []
+    for node in in_file_order:
+        ordered += [new.proto for new in scope.before.get(node.key, ()) if _stays(scope, new)]
+        if _stays(scope, node):
+            ordered.append(node.proto)
+    container: GraphProto | FunctionProto = scope.proto
+    del container.node[:]
+    container.node.extend(ordered)
+
+
+def _stays(scope: Scope, node: Node) -> bool:
+    return node.key not in scope.removed
