@@ -21,7 +21,8 @@ from onnxpad.graph.editing.edits import (
     SetInput,
 )
 from onnxpad.graph.editing.rebuilding import drop, rebuild
-from onnxpad.graph.reading.document import Document, Scope
+from onnxpad.graph.reading.context import FOLDABLE
+from onnxpad.graph.reading.document import PLAIN_DOMAINS, Document, Scope
 from onnxpad.graph.reading.ordering import Address, Node
 
 
@@ -137,16 +138,28 @@ class ProtoApplier:
             self._remove_constant(scope, name, dropped)
 
     def _remove_constant(self, scope: Scope, name: str, dropped: set[str]) -> None:
-        if not name or scope.uses.get(name):
-            return
-        maker = scope.producers.get(name)
-        if maker is not None and maker.op_type == "Constant":
-            scope.removed.add(maker.key)
-            scope.producers.pop(name)
-            dropped.add(name)
-        elif name in scope.initializers and name not in scope.inputs:
-            scope.initializers.pop(name)
-            dropped.add(name)
+        """Remove what nothing reads any more: a constant, or the arithmetic that made one."""
+        pending = [name]
+        while pending:
+            name = pending.pop()
+            if not name or scope.uses.get(name):
+                continue
+            maker = scope.producers.get(name)
+            if maker is not None and _is_arithmetic(maker):
+                scope.removed.add(maker.key)
+                scope.producers.pop(name)
+                dropped.add(name)
+                for used in maker.inputs:
+                    count_use(scope, used, -1)
+                pending += maker.inputs
+            elif name in scope.initializers and name not in scope.inputs:
+                scope.initializers.pop(name)
+                dropped.add(name)
+
+
+def _is_arithmetic(node: Node) -> bool:
+    known = node.op_type == "Constant" or node.op_type in FOLDABLE
+    return known and node.domain in PLAIN_DOMAINS and len(node.outputs) == 1
 
 
 def count_use(scope: Scope, name: str, change: int) -> None:

@@ -15,6 +15,12 @@ from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.types import UNKNOWN, Type, dtype_name
 
 MAX_CONSTANT = 4096
+FOLDABLE = frozenset(
+    {
+        *("Shape", "ConstantOfShape", "Cast", "Concat", "Reshape", "Slice", "Transpose", "Gather"),
+        *("Unsqueeze", "Squeeze", "Identity", "Neg", "Add", "Sub", "Mul", "Div"),
+    }
+)
 
 
 @dataclass(eq=False)
@@ -35,6 +41,7 @@ class Context:
     calls: list[tuple[Context, Node]] = field(default_factory=list)
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
+    folded: dict[str, np.ndarray | None] = field(default_factory=dict)
 
     def type_of(self, name: str) -> Type:
         """What is known of a tensor, here or in an enclosing graph."""
@@ -50,9 +57,32 @@ class Context:
         return read_attributes(node.proto, self.bindings)
 
     def constant(self, name: str) -> np.ndarray | None:
-        """The value of a small tensor that never changes, or None."""
+        """The value of a small tensor that never changes, stored or computed, or None."""
         found = self.constant_tensor(name)
-        return None if found is None else _array(found, self.folder)
+        if found is not None:
+            return _array(found, self.folder)
+        if name not in self.folded:
+            self.folded[name] = None  # what a constant computes itself from is not constant
+            self.folded[name] = self._computed(name)
+        return self.folded[name]
+
+    def _computed(self, name: str) -> np.ndarray | None:
+        context: Context | None = self
+        while context is not None and name not in context.scope.producers:
+            context = context.outer
+        if context is None:
+            return None
+        node = context.scope.producers[name]
+        if node.op_type not in FOLDABLE or node.domain not in ("", "ai.onnx"):
+            return None
+        from onnxpad.graph.reading.folding import fold, shape_of
+
+        if node.op_type == "Shape":
+            return shape_of(node.proto, context.type_of(node.inputs[0]).dims)
+        try:
+            return fold(node.proto, [context.constant(one) if one else None for one in node.inputs])
+        except RecursionError:
+            return None
 
     def constant_tensor(self, name: str) -> TensorProto | AttributeProto | None:
         """Where the value of a constant stands: an initializer or a Constant's attribute.
