@@ -49,6 +49,15 @@ def short_axis(chain: Chain, pads: Pads) -> Skip | None:
     return None
 
 
+def same_is_disputed(chain: Chain) -> bool:
+    """Whether runtimes compute SAME otherwise than the ONNX text says, or refuse it.
+
+    onnxruntime refuses convolutions with dilations, leaves dilation out of pools and shifts
+    windows where the kernel is shorter than the stride.
+    """
+    return any(axis.dilation > 1 or axis.kernel < axis.stride for axis in chain.axes)
+
+
 def output_sizes(chain: Chain) -> tuple[Size | None, ...]:
     """Output size of every spatial axis, as far as it is known."""
     if chain.trouble:
@@ -79,17 +88,18 @@ def _same(chain: Chain, mode: AutoPad) -> Pads | Skip:
     if len(known) == len(found):
         return Pads(tuple(b for b, _ in known), tuple(e for _, e in known))
     missing = [index for index, pair in enumerate(found) if pair is None]
-    return _missing_size(chain, mode, missing)
+    return missing_sizes(chain, mode, missing)
 
 
-def _missing_size(chain: Chain, mode: AutoPad, missing: list[int]) -> Skip:
+def missing_sizes(chain: Chain, what: str, missing: list[int]) -> Skip:
+    """The Skip for spatial axes whose size decides about `what` and is not known."""
     axes = chain.axes
     parts = [
         f"{chain.first_axis + i} ({_which(axes[i].size)}, stride {axes[i].stride})" for i in missing
     ]
     kernel = ",".join(str(axis.kernel) for axis in axes)
     noun = "the size of axis" if len(missing) == 1 else "the sizes of axes"
-    reason = f"{mode} with kernel {kernel} needs {noun} {' and '.join(parts)}"
+    reason = f"{what} with kernel {kernel} needs {noun} {' and '.join(parts)}"
     return Skip(reason, _hints([axes[i] for i in missing]))
 
 

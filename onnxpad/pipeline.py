@@ -145,7 +145,8 @@ def _written(chain: Chain) -> tuple[object, ...]:
         chain.pad is not None and isinstance(chain.pad.fill, Constant) and chain.pad.fill.value
     )
     dtype = chain.dtype if spelled else ""
-    return (chain.padding, chain.ceil_mode, chain.counts_padding, chain.pad, dtype)
+    numbers = (chain.padding, chain.ceil_mode, chain.counts_padding)
+    return (*numbers, chain.output_padding, chain.output_shape, chain.pad, dtype)
 
 
 def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Chain | Skip:

@@ -53,6 +53,12 @@ def emit(context: Context, node: Node, before: Chain, after: Chain, names: Names
         edits.append(RemoveAttribute(place, "ceil_mode"))
     if after.counts_padding and not before.counts_padding:
         edits.append(SetAttribute(place, "count_include_pad", 1))
+    if before.counts_padding and not after.counts_padding:
+        edits.append(RemoveAttribute(place, "count_include_pad"))
+    if before.output_shape and not after.output_shape:
+        edits.append(RemoveAttribute(place, "output_shape"))
+    if after.output_padding != before.output_padding:
+        edits.append(SetAttribute(place, "output_padding", after.output_padding))
     if after.pad is None and before.pad is not None:
         edits += _bypass(scope, node, place)
     elif after.pad is not None and after.pad.is_new:

@@ -1,0 +1,85 @@
+"""Write ceil_mode of a pool as wider end pads.
+
+What: the cells that the last, rounded-up window reads beyond the padded input become end pads,
+and ceil_mode goes. Where rounding up changes nothing, only ceil_mode goes.
+
+Exact: for max pools, LpPool and averages that do not count padding; for averages that count it
+where they have no padding of their own (count_include_pad goes then: the overhang is never
+counted). The window that would start in the end padding is dropped, as the ONNX text of opset 22
+and onnxruntime at every opset do.
+
+Refuses: sizes that matter and are not known; SAME where runtimes disagree; end pads that would
+reach the kernel; averages that count padding of their own and hang over (their divisor counts
+the padding, but not the overhang, which no pads can say).
+
+Cost: none.
+
+Example: MaxPool k2 s2 ceil_mode=1 on 5 cells becomes pads=[0, 1].
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxpad.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.effective import effective_pads, missing_sizes, same_is_disputed, short_axis
+from onnxpad.fills import Implicit
+from onnxpad.forms import Form, reaches_kernel
+from onnxpad.geometry.rounding import overhang
+from onnxpad.ops import Kind
+
+REMOVES = {Form.CEIL_MODE}
+ADDS = {Form.PADS, Form.ASYMMETRIC}
+
+
+def rewrite(chain: Chain) -> Chain | Skip:
+    """Let the pool round down over an input with wider end pads."""
+    if not chain.ceil_mode or not chain.op.is_pool:
+        return Skip("ceil_mode is not used", moot=True)
+    if chain.op.name == "MaxpoolWithMask":
+        return Skip("MaxpoolWithMask has an input that depends on its own padding")
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return pads
+    if short := short_axis(chain, pads):
+        return short
+    if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
+        return _under_same(chain)
+    if reaches_kernel(chain, pads):
+        return _too_wide(pads)
+    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
+    extra = [overhang(axis, begin, end) for axis, begin, end in sides]
+    unknown = [index for index, cells in enumerate(extra) if cells is None]
+    if unknown:
+        return missing_sizes(chain, "ceil_mode", unknown)
+    wider = tuple(end + (cells or 0) for end, cells in zip(pads.ends, extra, strict=True))
+    return _floored(chain, pads, Pads(pads.begins, wider))
+
+
+def _under_same(chain: Chain) -> Chain | Skip:
+    """SAME gives ceil(size/stride) windows anyway, but not in every runtime."""
+    if same_is_disputed(chain):
+        reason = "runtimes disagree about SAME with dilations or a kernel below the stride"
+        return Skip(reason, ("--pass explicit-pads",))
+    return replace(chain, ceil_mode=False)
+
+
+def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
+    if wider == pads:
+        return replace(chain, ceil_mode=False)
+    counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
+    if counts and any(pads.flat):
+        return Skip("the average counts its padding, but not the cells that its last window lacks")
+    if reaches_kernel(chain, wider):
+        return _too_wide(wider)
+    return replace(
+        chain,
+        padding=wider,
+        ceil_mode=False,
+        counts_padding=False if counts else chain.counts_padding,
+        fill=Implicit.NOTHING if counts else chain.fill,
+    )
+
+
+def _too_wide(pads: Pads) -> Skip:
+    return Skip(f"the pads {list(pads.flat)} reach the kernel, which onnxruntime refuses in a pool")

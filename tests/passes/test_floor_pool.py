@@ -1,0 +1,118 @@
+"""ceil_mode as wider end pads; rows 30, 31, 32, 37, 41 and 42 of the tricky cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.tiny_models import (
+    NEGATIVE,
+    X5,
+    X6,
+    attributes,
+    by_onnxruntime,
+    kinds,
+    left_alone,
+    numbers,
+    refused,
+    rewritten,
+    tiny,
+    values,
+)
+
+FLOOR = "floor-pool"
+
+
+@pytest.mark.parametrize(
+    ("op", "written", "x", "expected"),
+    [
+        pytest.param(
+            "MaxPool", "kernel_shape = [2], strides = [2]", X5, [2, 4, 5], id="row 30: an overhang"
+        ),
+        pytest.param(
+            "MaxPool", "kernel_shape = [1], strides = [2]", X5[..., :2], [1], id="row 31: dropped"
+        ),
+        pytest.param(
+            "MaxPool", "kernel_shape = [3], strides = [2]", NEGATIVE, [-1, -2], id="negative data"
+        ),
+        pytest.param(
+            "AveragePool",
+            "kernel_shape = [2], strides = [2], count_include_pad = 1",
+            X5,
+            [1.5, 3.5, 5],
+            id="row 41: counts, but has no padding of its own",
+        ),
+        pytest.param(
+            "AveragePool",
+            "kernel_shape = [3], strides = [2], pads = [1, 1]",
+            X6,
+            [1.5, 3, 5, 6],
+            id="does not count",
+        ),
+    ],
+)
+def test_rewrites(op: str, written: str, x: np.ndarray, expected: list[float]) -> None:
+    model = tiny(f"[op] y = {op} <ceil_mode = 1, {written}> (x)", f"float[1,1,{x.shape[-1]}]")
+    after = rewritten(model, FLOOR, x)
+    assert "ceil_mode" not in attributes(after)
+    assert values(after, x) == expected
+    for optimised in (False, True):
+        assert by_onnxruntime(after, x, optimised=optimised) == expected
+    assert left_alone(after, FLOOR)
+
+
+def test_row_37_same_needs_no_ceil_mode_and_valid_gets_pads() -> None:
+    written = "ceil_mode = 1, kernel_shape = [3], strides = [2]"
+    for mode, pads in (("SAME_UPPER", None), ("VALID", [0, 1])):
+        model = tiny(f'[op] y = MaxPool <auto_pad = "{mode}", {written}> (x)', "float[1,1,6]")
+        after = rewritten(model, FLOOR, X6)
+        assert attributes(after).get("pads") == pads
+        assert values(after, X6) == [3, 5, 6]
+
+
+def test_congruence_is_enough() -> None:
+    model = tiny(
+        "[op] y = MaxPool <ceil_mode = 1, kernel_shape = [2], strides = [2]> (x)", "float[1,1,h]"
+    )
+    skip = refused(model, FLOOR)
+    assert "ceil_mode with kernel 2 needs the size of axis 2" in skip.reason
+    assert "--dim 'h%2=0'" in skip.hints
+    odd = rewritten(
+        model, FLOOR, *[numbers(*range(1, n + 1)) for n in (1, 3, 5, 7)], dims={"h": "%2=1"}
+    )
+    assert attributes(odd)["pads"] == [0, 1]
+    even = rewritten(
+        model, FLOOR, *[numbers(*range(1, n + 1)) for n in (2, 4, 6)], dims={"h": "%2=0"}
+    )
+    assert "pads" not in attributes(even)
+
+
+@pytest.mark.parametrize(
+    ("op", "written", "reason"),
+    [
+        pytest.param(
+            "AveragePool",
+            "kernel_shape = [3], strides = [2], pads = [1, 1], count_include_pad = 1",
+            "counts its padding, but not the cells that its last window lacks",
+            id="row 42",
+        ),
+        pytest.param(
+            "MaxPool",
+            "kernel_shape = [2], strides = [2], pads = [1, 1], dilations = [3]",
+            "reach the kernel",
+            id="row 32",
+        ),
+        pytest.param(
+            "MaxPool",
+            'kernel_shape = [2], strides = [2], dilations = [2], auto_pad = "SAME_UPPER"',
+            "disagree about SAME",
+            id="disputed SAME",
+        ),
+    ],
+)
+def test_refuses(op: str, written: str, reason: str) -> None:
+    model = tiny(f"[op] y = {op} <ceil_mode = 1, {written}> (x)", "float[1,1,6]")
+    if "dilations = [3]" in written:
+        model = tiny(f"[op] y = {op} <ceil_mode = 1, {written}> (x)", "float[1,1,5]")
+    assert reason in refused(model, FLOOR).reason
+    assert kinds(model) == [op]
