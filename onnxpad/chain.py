@@ -59,7 +59,9 @@ class PadStep:
     """A Pad node in front of the operator, over all axes of its input.
 
     `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
-    asks for and that the model does not have yet.
+    asks for and that the model does not have yet. `follows_zero` and `feeds_max_pool` say that
+    a Pad writing 0 stands in front of it, or that a max pool reads it too: onnxruntime's default
+    optimiser fuses Pad(0) into a max pool that is its only reader, wrongly.
     """
 
     pads: Pads
@@ -67,6 +69,8 @@ class PadStep:
     mode: str = "constant"
     unclear: str = ""
     is_new: bool = False
+    follows_zero: bool = False
+    feeds_max_pool: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ class Chain:
 
     `axes` are the spatial axes of the operator's own input (after the Pad), the first of them
     at position `first_axis` of the tensor. `ambiguous` marks auto_pad written together with
-    pads, settled by the user; `trouble` says why the padding cannot be worked on.
+    pads, settled by the user; `weight_is_padded` a Pad node that feeds the weight; `trouble` says
+    why the padding cannot be worked on.
     """
 
     op: Operator
@@ -88,6 +93,7 @@ class Chain:
     ceil_mode: bool = False
     counts_padding: bool = False
     uses_indices: bool = False
+    weight_is_padded: bool = False
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
     pad: PadStep | None = None

@@ -82,8 +82,7 @@ def _entries() -> Iterator[Explanation]:
 def _passes_about(form: Form) -> Iterator[tuple[str, str]]:
     removing = [rule.name for rule in all_passes().values() if form in rule.removes]
     adding = [rule.name for rule in all_passes().values() if form in rule.adds]
-    if removing:
-        yield "removed by", ", ".join(removing)
+    yield "removed by", ", ".join(removing) or "no pass"
     if adding:
         yield "may come from", ", ".join(adding)
 
@@ -111,7 +110,25 @@ _CELLS = {
 }
 
 
+# ONNX Operators.md and Changelog.md, Pad-1 to Pad-25; ContribOperators.md, com.microsoft.Pad.
+_PAD_FACTS = (
+    ("modes", "constant, reflect and edge; wrap since opset 19"),
+    ("pads", "an attribute (in opset 1 paddings), since opset 11 input 1; negative ones crop"),
+    ("value", "an attribute, since opset 11 input 2; 0 where it is left out"),
+    ("axes", "input 3 since opset 18; before that pads are over all axes"),
+    ("opsets", "defined anew in 1, 2, 11, 13, 18, 19, 21, 23, 24 and 25"),
+)
+_MICROSOFT_PAD_FACTS = (
+    ("modes", "constant, reflect and edge; onnxruntime 1.31.1 runs wrap as well"),
+    ("pads", "input 1, over all axes; negative ones crop"),
+    ("value", "input 2; 0 where it is left out"),
+)
+
+
 def _facts(op: Operator) -> Iterator[tuple[str, str]]:
+    if op.kind is Kind.PAD:
+        yield from _MICROSOFT_PAD_FACTS if op.domain else _PAD_FACTS
+        return
     yield "auto_pad", "yes" if op.auto_pad else "no"
     if op.ceil_mode:
         yield "ceil_mode", f"since opset {op.ceil_mode}"

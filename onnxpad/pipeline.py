@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from onnxpad.chain import Chain, Skip
@@ -19,7 +19,7 @@ from onnxpad.graph.reading.survey import Site
 from onnxpad.graph.reading.types import Type
 from onnxpad.passes import Pass
 
-MAX_ROUNDS = 100
+MAX_ROUNDS = 10_000
 
 
 class Change(NamedTuple):
@@ -31,6 +31,9 @@ class Change(NamedTuple):
     before: Chain
     after: Chain
     edits: tuple[Edit, ...]
+
+    def __repr__(self) -> str:
+        return f"<{self.rule}: {self.op} '{self.node.label}', {len(self.edits)} edits>"
 
 
 class Refusal(NamedTuple):
@@ -106,7 +109,7 @@ def _uncovers(change: Change) -> bool:
 
 def _decide(session: Session, rule: Pass, site: Site) -> Change | Refusal | Clones | None:
     results = [_rewrite(session, rule, chain, site) for chain in site.chains]
-    groups = _groups(results) if len(results) > 1 else [0]
+    groups = _groups(site.chains, results) if len(results) > 1 else [0]
     if max(groups) > 0:
         if session.tell_apart(site, groups):
             return Clones()
@@ -127,12 +130,17 @@ def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
     return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
 
 
-def _groups(results: Sequence[Chain | Skip]) -> list[int]:
-    """A number for each result; readings that are left alone share one, whatever the reason."""
+def _groups(chains: Sequence[Chain], results: Sequence[Chain | Skip]) -> list[int]:
+    """A number for each result; readings that are left alone share one, whatever the reason.
+
+    Edits are the difference of two chains, so both must be written alike for one set of edits.
+    """
     seen: list[object] = []
     groups = []
-    for result in results:
-        wanted = None if isinstance(result, Skip) else _written(result)
+    for chain, result in zip(chains, results, strict=True):
+        wanted = None
+        if isinstance(result, Chain):
+            wanted = (_written(replace(chain, pad=None)), chain.ambiguous, _written(result))
         if wanted not in seen:
             seen.append(wanted)
         groups.append(seen.index(wanted))

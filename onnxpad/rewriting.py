@@ -77,7 +77,7 @@ class Rewriting:
 def rewrite(
     model: ModelLike,
     *,
-    passes: Sequence[str] | None = None,
+    passes: str | Sequence[str] | None = None,
     dims: Mapping[str, int | str] | None = None,
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
@@ -85,13 +85,14 @@ def rewrite(
 ) -> Rewriting:
     """Rewrite the padding of a model without changing what it computes.
 
-    `passes` are names in the order given (default: explicit-pads), `nodes` globs over node
-    addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32==0'}),
+    `passes` is a name or names in the order given (default: explicit-pads), `nodes` globs over
+    node addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
     `ambiguous` which of auto_pad and pads holds where a node has both. A path and a ModelProto
     are never changed, a graphsurgeon Graph is edited in place. Raises RequestError for unknown
     names and ModelError for models that cannot be read.
     """
-    rules = [find_pass(name) for name in (passes or DEFAULT_PASSES)]
+    names = [passes] if isinstance(passes, str) else passes or DEFAULT_PASSES
+    rules = [find_pass(name) for name in names]
     opened = open_model(model)
     session = Session(
         opened.model,

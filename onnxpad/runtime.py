@@ -180,7 +180,7 @@ def _require_cuda() -> None:
 def _no_cuda(problem: str) -> str:
     return (
         f"device cuda: {problem}\n"
-        "  try     pip install 'onnxpad[cuda]' on a machine with an NVIDIA driver, or device cpu"
+        "  try     pip install '.[cuda]' on a machine with an NVIDIA driver, or device cpu"
     )
 
 

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 
 import pytest
+from onnx.defs import get_all_schemas_with_history
 
 from onnxpad.conventions import all_conventions
 from onnxpad.errors import RequestError
@@ -96,3 +97,14 @@ def test_entries_are_plain_data() -> None:
         read = json.loads(json.dumps(entry.to_json()))
         assert read["schema"] == 1
         assert read["name"] == entry.name
+
+
+def test_pads_and_forms_say_what_becomes_of_them() -> None:
+    pad, microsoft = (dict(explain(name)[0].facts) for name in ("Pad", "com.microsoft.Pad"))
+    assert "wrap since opset 19" in pad["modes"]
+    versions = {s.since_version for s in get_all_schemas_with_history() if s.name == "Pad"}
+    assert all(str(version) in pad["opsets"] for version in versions)
+    assert "pads" in microsoft
+    assert dict(explain("reflect")[0].facts)["removed by"] == "no pass"
+    for form in Form:
+        assert "removed by" in dict(explain(str(form))[0].facts)

@@ -88,7 +88,7 @@ def test_cuda_without_its_libraries_is_an_error_that_says_why(
     with pytest.raises(RuntimeUnavailable) as caught:
         open_session(two_convs().SerializeToString(), Settings(device="cuda"))
     assert problem in str(caught.value)
-    assert "pip install 'onnxpad[cuda]'" in str(caught.value)
+    assert "pip install '.[cuda]'" in str(caught.value)
     assert capfd.readouterr().err == ""
 
 

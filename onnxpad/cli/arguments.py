@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 import click
+from click.core import ParameterSource
 
-STANDARD = "-"
 _FACT = re.compile(
     r"(?P<name>[^%=\s].*?)\s*(?:(?P<rest>%\s*\d+\s*={1,2}\s*\d+)|=\s*(?P<number>\d+))"
 )
@@ -31,7 +31,9 @@ nodes = click.option(
     "nodes",
     metavar="GLOB",
     multiple=True,
-    help="Only nodes whose address matches, such as 'stem/*'. Repeatable.",
+    help="Only nodes whose address matches, such as 'stem/*'. An address is what inspect prints: "
+    "the scopes around the node, such as 'loop.body/', and its name, or its first output where it "
+    "has no name. Repeatable.",
 )
 ambiguous = click.option(
     "--ambiguous",
@@ -55,6 +57,19 @@ samples = click.option(
 seed = click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of the random inputs."
 )
+
+
+def refuse_given(why: str, *names: str) -> None:
+    """UsageError for options that stand on the command line and would do nothing."""
+    context = click.get_current_context()
+    given = [
+        f"--{name}"
+        for name in names
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        does = "does" if len(given) == 1 else "do"
+        raise click.UsageError(f"{' and '.join(given)} {does} nothing here: {why}")
 
 
 def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:

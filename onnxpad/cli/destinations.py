@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import click
 
-from onnxpad.cli.arguments import STANDARD
+from onnxpad.cli.outcomes import STANDARD
 from onnxpad.errors import ModelError
 
 

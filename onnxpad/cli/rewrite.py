@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from onnxpad.cli import arguments
-from onnxpad.cli.arguments import STANDARD
-from onnxpad.cli.outcomes import FINDINGS, FINE, fail
+from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, fail_for
+from onnxpad.cli.requests import each_request
 from onnxpad.cli.streams import report_stream, terminal
 from onnxpad.errors import OnnxpadError
 
@@ -69,25 +69,41 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
     from onnxpad.render.progress import following
 
     writes = not (given["check"] or given["dry_run"])
+    if not given["validate"]:
+        arguments.refuse_given("only --validate runs models", "device", "samples", "seed")
     jobs = destinations.jobs(models, output, in_place=given["in_place"], writes=writes)
-    request = _request(given)
+    if any(job.target == STANDARD for job in jobs) and sys.stdout.isatty():
+        raise click.UsageError(
+            "standard output is a terminal, which cannot show a model: add -o FILE, or send it "
+            "into a file or a pipe"
+        )
+    requests = _requests(models, given)
     shown, shares = terminal(sys.stderr) is not None, sys.stdout.isatty()
     followed = following(jobs, sys.stderr, shown=shown, shares_screen=shares)
-    return max(_handled(job, request) for job in followed)
+    return max(_handled(job, request) for job, request in zip(followed, requests, strict=True))
 
 
-def _request(given: dict[str, Any]) -> Request:
-    options = {name: given[name] for name in ("passes", "dims", "nodes", "ambiguous")}
-    judging = {name: given[name] for name in ("device", "samples", "seed", "dims")}
+def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
+    """One request for each model; RequestError for what no model has, and unknown passes."""
+    from onnxpad.passes import find_pass
+
+    for name in given["passes"]:
+        find_pass(name)
     flags = {name: given[name] for name in ("check", "dry_run", "strict", "as_json")}
-    return Request(options, judging if given["validate"] else None, **flags)
+    found = []
+    for _, about in each_request(models, given["dims"], given["nodes"]):
+        options = {name: given[name] for name in ("passes", "ambiguous")} | about
+        judging = {name: given[name] for name in ("device", "samples", "seed", "ambiguous")}
+        judging["dims"] = about["dims"]
+        found.append(Request(options, judging if given["validate"] else None, **flags))
+    return found
 
 
 def _handled(job: Job, request: Request) -> int:
     try:
         return _rewritten(job, request)
     except OnnxpadError as error:
-        return fail(str(error))
+        return fail_for(job.model, error)
 
 
 def _rewritten(job: Job, request: Request) -> int:
@@ -105,7 +121,9 @@ def _rewritten(job: Job, request: Request) -> int:
     written = None if objection else target
     _report(model, written, found, validation, request)
     if objection:
-        sys.stderr.write(f"nothing written for {model}: {objection}\n")
+        from onnxpad.render.wording import visible
+
+        sys.stderr.write(visible(f"nothing written for {model}: {objection}") + "\n")
     return FINDINGS if objection or (request.check and found.changed) else FINE
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad.cli import arguments
-from onnxpad.cli.outcomes import FINDINGS, FINE
+from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
 from onnxpad.cli.streams import terminal
 from onnxpad.errors import RequestError
 
@@ -41,10 +41,12 @@ s0_out0. Verdicts: identical, rounding (exit 0), different, unverified (exit 1).
 @arguments.samples
 @arguments.seed
 @arguments.dims
+@arguments.ambiguous
 @click.option("--tf32", is_flag=True, help="Let CUDA round convolution inputs to 10 bits.")
 @arguments.as_json
 def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Validate and print the verdict."""
+    _check(options)
     found = _validated(**options)
     if options["as_json"]:
         from onnxpad.render.jsons import json_line
@@ -56,6 +58,19 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
 
         sys.stdout.write(validation_text(found, terminal(sys.stdout)))
     return FINE if found.ok else FINDINGS
+
+
+def _check(options: dict[str, Any]) -> None:
+    """UsageError where the options leave nothing to compare, or contradict each other."""
+    if (options["after"] is None) == (options["outputs"] is None):
+        wrong = "both are given" if options["after"] else "neither is given"
+        raise click.UsageError(
+            f"BEFORE is compared with AFTER or with --outputs, and {wrong}: for example onnxpad "
+            "validate before.onnx after.onnx, or onnxpad validate before.onnx --inputs in.npz "
+            "--outputs out.npz"
+        )
+    if options["inputs"]:
+        arguments.refuse_given("--inputs says what the models run on", "samples", "seed")
 
 
 def _validated(
@@ -72,9 +87,9 @@ def _validated(
     from onnxpad.graph.storage.files import load
 
     del as_json
-    if before == after == arguments.STANDARD:
+    if before == after == STANDARD:
         raise RequestError("standard input can be read only once: give '-' once")
-    model: object = load(before) if before == arguments.STANDARD else before
+    model: object = load(before) if before == STANDARD else before
     given: dict[str, Any] = {}
     if inputs or outputs:
         network = open_network(model)

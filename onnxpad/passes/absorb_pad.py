@@ -12,7 +12,7 @@ Refuses: any other value (Pad(0) before MaxPool changes negative data), reflect,
 padded batch or channel axes, negative pads, pads that are computed or can be overridden by an
 input, pools whose pads would reach the kernel, averages that pad without counting, used
 Indices of a max pool, ceil_mode where the last window would be dropped, transposed
-convolutions.
+convolutions, and what would leave a Pad(0) alone with a max pool, which onnxruntime fuses.
 
 Cost: none; one node less.
 
@@ -57,7 +57,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
     spatial = chain.spatial
     folded = Pads(step.pads.begins[spatial], step.pads.ends[spatial])
     refusal = _operator_refusal(chain, step.fill, own) or _window_refusal(chain, own, folded)
-    return refusal or _absorbed(chain, own, folded)
+    return refusal or _fusion_refusal(chain, step) or _absorbed(chain, own, folded)
 
 
 def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
@@ -77,6 +77,17 @@ def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
         return Skip("the Pad also pads the batch or channel axis")
     if any(pad < 0 for pad in step.pads.flat):
         return Skip("the Pad has negative pads and crops")
+    return None
+
+
+def _fusion_refusal(chain: Chain, step: PadStep) -> Skip | None:
+    """Nothing may be left that onnxruntime's default optimiser would fuse wrongly."""
+    if step.follows_zero and chain.fill is Implicit.LOWEST:
+        return Skip("a Pad that writes 0 stands in front of the Pad; onnxruntime would fuse that")
+    if step.feeds_max_pool and chain.fill is not Implicit.LOWEST:
+        return Skip(
+            "a MaxPool reads the Pad too; left alone with it, onnxruntime would fuse it wrongly"
+        )
     return None
 
 

@@ -50,6 +50,8 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return pads
     if short := short_axis(chain, pads):
         return short
+    if chain.weight_is_padded:
+        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
     if chain.op.is_pool:
         if reaches_kernel(chain, pads):
             return Skip(

@@ -58,6 +58,8 @@ def _refusal(chain: Chain, pads: Pads) -> Skip | None:
         return Skip(f"{chain.op.name} has an input that depends on its own padding")
     if not chain.opset:
         return Skip("the model imports no version of the ONNX operators, so it can have no Pad")
+    if chain.weight_is_padded and isinstance(chain.padding, AutoPad):
+        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
     if any(pad < 0 for pad in pads.flat):
         return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
     if chain.uses_indices:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from onnxpad.inspection import Inspection, PaddedNode
 from onnxpad.render.tables import Terminal, table
 from onnxpad.render.wording import (
+    assumed_text,
     counted,
     input_text,
     note,
@@ -17,18 +18,43 @@ from onnxpad.render.wording import (
 )
 
 _HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
+_NAMES, _WHOLE = ("node", "input"), ("operator", "pads")
 _CALLS_SHOWN = 2
+_AUTO_PADS = ("VALID", "SAME_UPPER", "SAME_LOWER")
+# Traps that say why the pads are not known.
+_SAY_WHY = frozenset({"computed-pads", "overridable-pads", "optimised-only"})
 
 
-def inspection_text(inspection: Inspection, terminal: Terminal | None = None) -> str:
-    """The table of padded nodes, what is not known, the traps, and a summary."""
+def inspection_text(
+    inspection: Inspection, terminal: Terminal | None = None, *, everything: bool = False
+) -> str:
+    """The table of padded nodes, what is not known, the traps, and a summary.
+
+    Nodes that could pad and do not are left out of the table, unless `everything` is asked for.
+    """
+    nodes = [node for node in inspection.nodes if everything or _is_worth_a_row(node)]
     parts = [
-        table(_HEADERS, [_row(node) for node in inspection.nodes], terminal),
-        paragraph(_unknown(node) for node in inspection.nodes if node.pads is None),
+        table(_HEADERS, [_row(node) for node in nodes], terminal, names=_NAMES, whole=_WHOLE),
+        paragraph(_unknown(node) for node in inspection.nodes if _needs_reason(node)),
         paragraph(_traps(inspection)),
-        _summary(inspection),
+        paragraph(
+            [
+                assumed_text(inspection.assumed),
+                _summary(inspection, len(inspection.nodes) - len(nodes)),
+            ]
+        ),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _is_worth_a_row(node: PaddedNode) -> bool:
+    return bool(node.forms or node.traps or node.pads is None or any(node.pads))
+
+
+def _needs_reason(node: PaddedNode) -> bool:
+    """Whether the pads are not known, and no trap says the same."""
+    told = any(trap.code in _SAY_WHY for trap in node.traps)
+    return node.pads is None and bool(node.hints or not told)
 
 
 def _row(node: PaddedNode) -> tuple[str, ...]:
@@ -56,11 +82,16 @@ def _written(node: PaddedNode) -> str:
         value = f" {node.written['value']}" if "value" in node.written else ""
         words = [f"{mode}{value}", *(form for form in node.forms if form not in (mode, "pad-node"))]
     else:
-        words = [
-            str(node.written.get(form, "")) or form for form in node.forms if form == "auto_pad"
-        ]
+        words = [_auto_pad(node) for form in node.forms if form == "auto_pad"]
         words += [form for form in node.forms if form != "auto_pad"]
+    if not words and node.pads is None:
+        return "pads" if "pads" in node.written else "not known"
     return ", ".join(words) or "no padding"
+
+
+def _auto_pad(node: PaddedNode) -> str:
+    value = str(node.written.get("auto_pad", "auto_pad"))
+    return value if value in _AUTO_PADS or value.startswith("@") else f"{value} (invalid)"
 
 
 def _unknown(node: PaddedNode) -> str:
@@ -74,11 +105,13 @@ def _traps(inspection: Inspection) -> Iterator[str]:
             yield note(f"trap: {trap.code}, {node.op} '{node.node}'", trap.sentence)
 
 
-def _summary(inspection: Inspection) -> str:
+def _summary(inspection: Inspection, hidden: int) -> str:
     counts = inspection.summary
+    if not counts["nodes"]:
+        return "no operator that could pad"
     text = ", ".join(
         [
-            counted(counts["nodes"], "padded operator"),
+            f"{counts['padding']} of {counted(counts['nodes'], 'operator')} pad",
             f"{counts['forms']['auto_pad']} with auto_pad",
             f"{counts['asymmetric']} asymmetric",
             counted(counts["traps"], "trap"),
@@ -86,6 +119,8 @@ def _summary(inspection: Inspection) -> str:
     )
     if counts["unknown"]:
         text += f"; the pads of {counts['unknown']} are not known"
+    if hidden:
+        text += f"; {hidden} without padding not shown (--all)"
     if counts["traps"]:
         text += "; 'onnxpad explain NAME' says more about a trap"
     return text

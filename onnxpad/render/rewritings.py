@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import describe_edit, edit_record
 from onnxpad.pipeline import Refusal
-from onnxpad.render.wording import counted, input_text, note, paragraph
+from onnxpad.render.wording import assumed_text, counted, input_text, note, paragraph, visible
 from onnxpad.rewriting import Rewriting
 
 if TYPE_CHECKING:
@@ -32,8 +32,9 @@ def rewriting_text(
     lines = [
         script_text(rewriting) if script else "",
         skips_text(rewriting),
-        verdict,
-        f"{name}{target}: {changes_text(rewriting, done=written is not None)}",
+        visible(verdict),
+        assumed_text(rewriting.assumed) if rewriting.changed else "",
+        visible(f"{name}{target}: {changes_text(rewriting, done=written is not None)}"),
     ]
     return paragraph(lines) + "\n"
 
@@ -72,7 +73,7 @@ def skip_text(skip: Refusal) -> str:
 
 def script_text(rewriting: Rewriting) -> str:
     """The edit script, one line for each edit."""
-    return paragraph(describe_edit(edit) for edit in rewriting.script)
+    return paragraph(visible(describe_edit(edit)) for edit in rewriting.script)
 
 
 def changes_text(rewriting: Rewriting, *, done: bool) -> str:

@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import StringIO
 
+from onnxpad.render.wording import visible
+
 _GAP = 2
 _LEGIBLE = 8
+_SHORT_WORD = 12
+_ELLIPSIS = "…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,35 +22,52 @@ class Terminal:
 
 
 def table(
-    headers: Sequence[str], rows: Sequence[Sequence[str]], terminal: Terminal | None = None
+    headers: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    terminal: Terminal | None = None,
+    *,
+    names: Sequence[str] = (),
+    whole: Sequence[str] = (),
 ) -> str:
-    """Rows under headers. Nothing is ever cut off: a terminal folds what is too long.
+    """Rows under headers; in a file or pipe nothing is cut off.
 
-    A terminal that is too narrow to fold legibly gets the same text as a file.
+    A terminal breaks cells between words and shortens long words under the headers `names` in the
+    middle; the columns under `whole` stay as they are. One that is too narrow for that gets the
+    same text as a file.
     """
     if not rows:
         return ""
+    rows = [[visible(cell) for cell in row] for row in rows]
     columns = list(zip(headers, *rows, strict=True))
     longest = [max(len(cell) for cell in column) for column in columns]
-    room = None if terminal is None else _room(longest, terminal.width - _GAP * len(longest))
+    if terminal is None:
+        return _plain(headers, rows, longest)
+    least = [
+        most if column[0] in whole else _least(column, shortens=column[0] in names)
+        for column, most in zip(columns, longest, strict=True)
+    ]
+    room = _room(longest, least, terminal.width - _GAP * (len(longest) - 1))
     return _plain(headers, rows, longest) if room is None else _rich(headers, rows, room)
 
 
-def _room(longest: Sequence[int], width: int) -> list[int] | None:
-    """A width for each column, taken from the widest first; None where that is too little.
+def _least(column: Sequence[str], *, shortens: bool) -> int:
+    """How narrow a column may get: its longest word, but something legible."""
+    word = max((len(word) for cell in column for word in cell.split()), default=0)
+    word = min(word, _SHORT_WORD) if shortens else word
+    longest = max(len(cell) for cell in column)
+    return max(len(column[0]), min(longest, max(word, _LEGIBLE)))
 
-    What that leaves over goes to the first column, which holds names.
-    """
+
+def _room(longest: Sequence[int], least: Sequence[int], width: int) -> list[int] | None:
+    """A width for each column, taken from the widest first; None where that is too little."""
     room = list(longest)
     while (excess := sum(room) - width) > 0:
-        widest = max(room)
-        if widest <= _LEGIBLE:
+        loose = [index for index, length in enumerate(room) if length > least[index]]
+        if not loose:
             return None
-        below = max((length for length in room if length < widest), default=_LEGIBLE)
-        many = room.count(widest)
-        step = min(widest - max(below, _LEGIBLE), -(-excess // many))
-        room = [length - step if length == widest else length for length in room]
-    room[0] = min(longest[0], room[0] - excess)
+        widest = max(room[index] for index in loose)
+        for index in [index for index in loose if room[index] == widest][:excess]:
+            room[index] -= 1
     return room
 
 
@@ -58,6 +79,27 @@ def _plain(headers: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequen
     return "\n".join(lines)
 
 
+def _folded(cell: str, width: int) -> str:
+    """The cell in lines of at most `width`, broken between words."""
+    if len(cell) <= width:
+        return cell
+    lines: list[str] = []
+    for word in (_shortened(word, width) for word in cell.split()):
+        if lines and len(lines[-1]) + 1 + len(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return "\n".join(lines)
+
+
+def _shortened(word: str, width: int) -> str:
+    """The begin and the end of a word that is too long."""
+    if len(word) <= width:
+        return word
+    kept = width - len(_ELLIPSIS)
+    return word[: kept - kept // 2] + _ELLIPSIS + word[len(word) - kept // 2 :]
+
+
 def _rich(headers: Sequence[str], rows: Sequence[Sequence[str]], room: Sequence[int]) -> str:
     from rich.console import Console  # slow to import, and only for terminals
     from rich.table import Table
@@ -67,8 +109,8 @@ def _rich(headers: Sequence[str], rows: Sequence[Sequence[str]], room: Sequence[
     for header, width in zip(headers, room, strict=True):
         grid.add_column(header, overflow="fold", width=width)
     for row in rows:
-        grid.add_row(*(Text(cell) for cell in row))
+        grid.add_row(*(Text(_folded(*pair)) for pair in zip(row, room, strict=True)))
     written = StringIO()
-    console = Console(file=written, force_terminal=True, width=sum(room) + _GAP * len(room))
+    console = Console(file=written, force_terminal=True, width=sum(room) + _GAP * (len(room) - 1))
     console.print(grid)
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines())

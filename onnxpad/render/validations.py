@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxpad.render.tables import Terminal, table
-from onnxpad.render.wording import paragraph, shape_text
+from onnxpad.render.wording import paragraph, shape_text, visible
 from onnxpad.validation import OutputRow, Validation
 
-_HEADERS = ("sample", "output", "optimised", "before", "after", "difference", "allowed", "where")
+_FIRST, _LAST = ("sample", "output", "optimised"), ("difference", "allowed", "where")
 _PARTS_SHOWN = 10
 
 
 def validation_text(validation: Validation, terminal: Terminal | None = None) -> str:
     """The outputs compared, the parts that differ, and the verdict."""
+    headers = (*_FIRST, *validation.compared, *_LAST)
+    names = ("output", *validation.compared, "where")
     parts = [
-        table(_HEADERS, [_row(row) for row in validation.outputs], terminal),
-        paragraph(_parts(validation)),
-        paragraph(f"warning: {warning}" for warning in validation.warnings),
-        paragraph([_first_difference(validation), _run(validation), verdict_line(validation)]),
+        table(headers, [_row(row) for row in validation.outputs], terminal, names=names),
+        paragraph(visible(line) for line in _parts(validation)),
+        paragraph(visible(f"warning: {warning}") for warning in validation.warnings),
+        paragraph(visible(line) for line in _conclusion(validation)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _conclusion(validation: Validation) -> tuple[str, ...]:
+    return _first_difference(validation), _run(validation), verdict_line(validation)
 
 
 def verdict_line(validation: Validation) -> str:
@@ -46,7 +52,7 @@ def _parts(validation: Validation) -> Iterator[str]:
         nodes = f"{', '.join(row.before)} against {', '.join(row.after)}"
         gap = "" if row.max_abs is None else f", difference {_number(row.max_abs)}"
         reason = f" ({row.reason})" if row.reason else ""
-        yield f"{row.verdict}: {nodes}{gap}, judged by {row.judge}{reason}"
+        yield f"sample {row.sample}, {row.verdict}: {nodes}{gap}, judged by {row.judge}{reason}"
     more = len(validation.regions) - _PARTS_SHOWN
     if more > 0:
         yield f"and {more} more parts"

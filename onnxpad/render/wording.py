@@ -2,7 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+
+def visible(text: str) -> str:
+    """The text on one line, with control characters as escapes: names may hold any."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+
+
+def assumed_text(assumed: Mapping[str, int | str]) -> str:
+    """'holds where height=640, width%32=0'; '' where nothing is assumed."""
+    facts = [
+        f"{name}={fact}" if isinstance(fact, int) else f"{name}{_fact_text(fact)}"
+        for name, fact in assumed.items()
+    ]
+    return f"holds where {visible(', '.join(facts))}" if facts else ""
+
+
+def _fact_text(fact: str) -> str:
+    plain = "".join(fact.split()).replace("==", "=")
+    return plain if plain.startswith("%") else f"={plain}"
 
 
 def shape_text(shape: Sequence[object] | None) -> str:
@@ -49,11 +73,11 @@ def input_text(
 
 def note(head: str, reason: str, *, read: str = "", hints: Sequence[str] = ()) -> str:
     """A finding about one node: what was found, what it reads, what to try."""
-    lines = [f"{head}: {reason}"]
+    lines = [visible(f"{head}: {reason}")]
     if hints and read:
-        lines.append(f"  input   {read}")
+        lines.append(visible(f"  input   {read}"))
     if hints:
-        lines.append(f"  try     {either(hints)}")
+        lines.append(visible(f"  try     {either(hints)}"))
     return "\n".join(lines)
 
 

@@ -73,14 +73,18 @@ def window_of_padding(chain: Chain, around: Surroundings) -> str | None:
 def input_shorter_than_window(chain: Chain, around: Surroundings) -> str | None:
     """The padded input is shorter than one window.
 
-    onnx's shape inference gives a size that is 0 or negative, onnxruntime fails when it runs.
+    onnx's shape inference gives a size that is 0 or negative, onnxruntime fails when a convolution
+    runs. Its pools round the number of windows towards 0: where less than a stride is missing they
+    give one window, with ceil_mode and without, of the cells that are there.
     """
     del around
     if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.OTHER):
         return None
     pads = effective_pads(chain)
     short = short_axis(chain, pads) if isinstance(pads, Pads) else None
-    return f"{short.reason}: onnxruntime fails when it runs" if short else None
+    if short is None or not isinstance(pads, Pads):
+        return None
+    return f"{short.reason}: {_what_happens(chain, pads)}"
 
 
 @rule("quantised-average-overhang", _MEASURED)
@@ -159,6 +163,26 @@ def reflect_beyond_input(chain: Chain, around: Surroundings) -> str | None:
     ):
         return None
     return "the Pad mirrors more cells than the input has: onnxruntime fails when it runs"
+
+
+def _what_happens(chain: Chain, pads: Pads) -> str:
+    """What onnxruntime does with an input that is shorter than the window."""
+    if not chain.op.is_pool:
+        return "onnxruntime fails when it runs"
+    sides = zip(chain.axes, pads.begins, pads.ends, strict=True)
+    counts = [
+        int((axis.size + begin + end - axis.span) / axis.stride) + 1
+        for axis, begin, end in sides
+        if isinstance(axis.size, int)
+    ]
+    if min(counts) < 0:
+        return "onnxruntime fails when it runs"
+    if min(counts) == 0:
+        return "onnxruntime gives an output without cells"
+    cells = "the cells that are there, or of none (a MaxPool then gives the lowest finite float)"
+    if chain.ceil_mode:
+        return f"with ceil_mode there is one window all the same, of {cells}"
+    return f"the ONNX text gives no window, onnxruntime one, of {cells}"
 
 
 def _holds_padding_alone(axis: Axis, begin: int, windows: int) -> bool:

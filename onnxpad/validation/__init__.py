@@ -8,9 +8,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
+from onnxpad.graph.comparison.choosing import chosen
 from onnxpad.graph.comparison.networks import Network, open_network
+from onnxpad.graph.reading.chains import Preference
 from onnxpad.graph.reading.types import Type
 from onnxpad.runtime import Device, Settings, resolved
+from onnxpad.validation.archive import samples_from_npz
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.concluding import concluded
 from onnxpad.validation.optimised import optimised
@@ -29,7 +32,6 @@ from onnxpad.validation.request import (
     listed,
     matched,
     same_count,
-    samples_from_npz,
     samples_of,
 )
 from onnxpad.validation.running import Pair, Ran, random_samples, run_both
@@ -60,33 +62,43 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     seed: int = 0,
     dims: Mapping[str, int | str] | None = None,
     tf32: bool = False,
+    ambiguous: Preference = None,
     progress: Callable[[str], None] | None = None,
 ) -> Validation:
     """Run two models on the same inputs, or one against reference `outputs`, and judge the gap.
 
-    A model is a path, a ModelProto or a gs.Graph. `inputs` and `outputs` map names to an array or
-    to a list with one array per sample; without `inputs`, `samples` random ones are drawn from
-    `seed`, signed and of several sizes where the model leaves sizes open (`dims` fixes them).
+    A model is a path, ModelProto or gs.Graph. `inputs` and `outputs` map names to an array, or a
+    list of one per sample; without `inputs`, `samples` random ones are drawn from `seed`, signed,
+    of several sizes where the model leaves sizes open (`dims` fixes them).
 
     Both run with onnxruntime's optimisations off. Where outputs are not bit-equal, every part that
     differs is run alone and compared within a bound from its arithmetic or from the measured effect
     of rounding; where onnxruntime cannot run a part, or leaves the ONNX text, the float64 evaluator
-    judges. Then both run with default optimisations.
+    judges. Then both run with default optimisations. `ambiguous` says which of auto_pad and pads
+    holds where a node has both.
 
     Raises RequestError for names, shapes or options that do not fit, ModelError for models that
     cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
     """
     _check(after, outputs, samples)
-    bench = Bench(Settings(device=resolved(device), tf32=tf32))
-    bench.progress = progress or bench.progress
-    first = open_network(before)
+    bench = Bench(Settings(device=resolved(device), tf32=tf32), progress=progress or _silent)
+    first = _read(bench, open_network(before), ambiguous)
     types = first.input_types(dims)
     if outputs is not None:
         return _with_reference(bench, first, types, inputs, outputs)
-    pair = Pair(first, matched(bench, first, open_network(after, first.folder)))
+    pair = _paired(bench, first, after, ambiguous)
     types = joint_types(types, pair.after.input_types())
-    drawn = Sampler(types, seed) if inputs is None else samples_of(inputs, types)
+    drawn = Sampler(types, seed) if inputs is None else samples_of(inputs, types, bench.warn)
     return _of_pair(bench, pair, drawn, samples, seed)
+
+
+def _silent(_: str) -> None:
+    """Progress that nobody follows."""
+
+
+def _paired(bench: Bench, first: Network, after: object, ambiguous: Preference) -> Pair:
+    second = _read(bench, open_network(after, first.folder), ambiguous)
+    return Pair(first, matched(bench, first, second))
 
 
 def _check(after: object, outputs: object, samples: int) -> None:
@@ -94,6 +106,17 @@ def _check(after: object, outputs: object, samples: int) -> None:
         raise RequestError("validate needs a second model or reference outputs, and not both")
     if samples < 1:
         raise RequestError(f"samples is {samples}: at least one is needed")
+
+
+def _read(bench: Bench, network: Network, ambiguous: Preference) -> Network:
+    """The model with one reading of nodes that have auto_pad and pads."""
+    if ambiguous not in (None, "auto_pad", "pads"):
+        raise RequestError(f"ambiguous is {ambiguous!r}: auto_pad and pads are the choices")
+    read, labels = chosen(network, ambiguous)
+    if labels:
+        shown = ", ".join(labels[:8]) + (f" and {len(labels) - 8} more" if labels[8:] else "")
+        bench.warn(f"judged by {ambiguous} alone, as asked, where a node has both: {shown}")
+    return read
 
 
 def _of_pair(
@@ -114,7 +137,7 @@ def _of_pair(
         bench.progress(f"sample {ran.index}")
         findings.append(verifier.judged(ran))
         runs.append(ran.outputs(pair))
-    rows, problem = optimised(bench, pair, runs)
+    rows, problem = optimised(bench, pair, runs, verifier.found)
     bench.note_providers("before", pair.before)
     bench.note_providers("after", pair.after)
     used = seed if isinstance(drawn, Sampler) else None
@@ -130,14 +153,16 @@ def _with_reference(
 ) -> Validation:
     if inputs is None:
         raise RequestError("reference outputs need the inputs that they were made from")
-    samples = samples_of(inputs, types)
+    samples = samples_of(inputs, types, bench.warn)
     known = [*network.outputs, *network.producers]
     expected = listed(outputs, known, "tensor")
+    for name in (n for n, values in expected.items() if any(v.dtype.kind == "c" for v in values)):
+        raise RequestError(f"reference '{name}' holds complex numbers: give real ones")
     if not expected or same_count(expected) != len(samples):
         counts = f"{same_count(expected) if expected else 0} of outputs, {len(samples)} of inputs"
         raise RequestError(f"the number of samples differs: {counts}")
     rows, verdict, reason, first = against_reference(bench, network, samples, expected)
-    bench.note_providers("before", network)
+    bench.note_providers("model", network)
     shapes = tuple({name: tuple(v.shape) for name, v in feeds.items()} for feeds in samples)
     return Validation(
         verdict,
@@ -151,4 +176,5 @@ def _with_reference(
         first,
         tuple(bench.warnings),
         shapes,
+        ("reference", "model"),
     )

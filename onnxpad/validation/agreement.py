@@ -15,11 +15,15 @@ UNTELLING = 1 / 8
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """How far two arrays are apart; `ratio` is difference/bound at its worst element."""
+    """How far two arrays are apart; `ratio` is difference/bound at its worst element.
+
+    `bound` is the bound of that element.
+    """
 
     max_abs: float
     ratio: float
     where: str
+    bound: float = 0.0
 
     @property
     def within(self) -> bool:
@@ -62,7 +66,10 @@ def gap(a: Array, b: Array, bound: Bound = 0.0) -> Gap:
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(distance == 0, 0.0, distance / limit)
     ratio = np.where(np.isnan(ratio), np.where(np.isinf(limit), 0.0, np.inf), ratio)
-    return Gap(float(distance.max()), float(ratio.max()), _where(ratio > 1))
+    worst = int(ratio.argmax())
+    return Gap(
+        float(distance.max()), float(ratio.flat[worst]), _where(ratio > 1), float(limit.flat[worst])
+    )
 
 
 def relative_gap(a: Array, b: Array) -> float:

@@ -148,9 +148,10 @@ class Bench:
         return Arithmetic(operands=operands, transforms=transforms)
 
     def note_providers(self, role: str, network: Network) -> None:
-        """Remember which providers ran a model; none where no session opened."""
+        """Remember which providers ran a model; the role stays out where no session opened."""
         session = self.session(network)
-        self.providers[role] = session.providers if isinstance(session, Session) else ()
+        if isinstance(session, Session):
+            self.providers[role] = session.providers
 
     @staticmethod
     def _stored(value: Array) -> float:

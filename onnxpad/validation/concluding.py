@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,13 +13,14 @@ from onnxpad.validation.report import (
     EVALUATOR,
     ONNXRUNTIME,
     SEVERITY,
+    STRUCTURE,
     FirstDifference,
     OutputRow,
     RegionRow,
     Validation,
     Verdict,
 )
-from onnxpad.validation.running import Ran
+from onnxpad.validation.running import Ran, lacking
 from onnxpad.validation.verifying import SampleFinding
 
 
@@ -37,21 +39,22 @@ def concluded(
     regions = tuple(row for finding in findings for row in finding.regions)
     worst = max(findings, key=lambda finding: SEVERITY.index(finding.verdict))
     verdict, reason = worst.verdict, worst.reason
-    first = _first(worst) if verdict is Verdict.DIFFERENT else None
+    first = worst.first or _first(worst) if verdict is Verdict.DIFFERENT else None
     if verdict in (Verdict.IDENTICAL, Verdict.ROUNDING):
         if _says_nothing(runs):
             verdict, reason = Verdict.UNVERIFIED, "the outputs are NaN throughout: nothing was seen"
         elif problem:
             verdict, reason = Verdict.DIFFERENT, problem
+    reason = reason or _sentence(verdict, regions, runs, first)
     return Validation(
         verdict,
-        reason or _sentence(verdict, findings, regions, first),
-        EVALUATOR if any(row.judge == EVALUATOR for row in regions) else ONNXRUNTIME,
+        reason,
+        _judge(regions, runs),
         dict(bench.providers),
         bench.settings.device,
         seed,
         (*(row for finding in findings for row in finding.outputs), *optimised),
-        regions,
+        tuple(_told_once(row, reason) for row in regions if row.before or row.after),
         first,
         tuple(bench.warnings),
         tuple({name: tuple(v.shape) for name, v in ran.feeds.items()} for ran in runs),
@@ -65,8 +68,23 @@ def _first(finding: SampleFinding) -> FirstDifference | None:
             return FirstDifference(node, row.tensor, row.max_abs, row.where)
     for output in finding.outputs:
         if not output.equal and output.max_abs is not None:
-            return FirstDifference("", output.output, output.max_abs, output.where)
+            label = f"output '{output.output}'"
+            return FirstDifference(label, output.output, output.max_abs, output.where)
     return None
+
+
+def _told_once(row: RegionRow, reason: str) -> RegionRow:
+    """The row without the reason that the whole report gives."""
+    return replace(row, reason="") if row.reason and row.reason in reason else row
+
+
+def _judge(regions: Sequence[RegionRow], runs: Sequence[Ran]) -> str:
+    judges = {row.judge for row in regions}
+    if EVALUATOR in judges:
+        return EVALUATOR
+    if not lacking(runs):
+        return ONNXRUNTIME
+    return next(iter(judges), STRUCTURE)
 
 
 def _says_nothing(runs: Sequence[Ran]) -> bool:
@@ -83,21 +101,31 @@ def _says_nothing(runs: Sequence[Ran]) -> bool:
 
 def _sentence(
     verdict: Verdict,
-    findings: Sequence[SampleFinding],
     regions: Sequence[RegionRow],
+    runs: Sequence[Ran],
     first: FirstDifference | None,
 ) -> str:
-    count = len(findings)
+    count = len(runs)
     many = f"{count} samples" if count != 1 else "1 sample"
-    by_evaluator = any(row.judge == EVALUATOR for row in regions)
+    alone = f"; {missing}" if (missing := lacking(runs)) else ""
     if verdict is Verdict.IDENTICAL:
-        if by_evaluator:
-            return f"the changed nodes give exactly the values of the ONNX text in {many}"
+        if any(row.judge == EVALUATOR for row in regions):
+            return f"the changed nodes give exactly the values of the ONNX text in {many}{alone}"
+        if alone:
+            return f"the changed nodes are bit-equal when they run by themselves in {many}{alone}"
         return f"all outputs are bit-equal in {many}"
     if verdict is Verdict.ROUNDING:
-        ratios = [row.ratio for row in regions if row.ratio is not None]
-        used = f", {100 * max(ratios):.2g} % of its bound at most" if ratios else ""
-        return f"apart by rounding in {many}: every changed part agrees within its bound{used}"
+        said = f"apart by rounding in {many}: every changed part agrees within its bound"
+        return f"{said}{_closest(regions)}{alone}"
     if first is not None:
-        return f"{first.node or 'output'} -> '{first.tensor}' differs{first.amount()}"
+        return f"{first.node} -> '{first.tensor}' differs{first.amount()}"
     return ""
+
+
+def _closest(regions: Sequence[RegionRow]) -> str:
+    """The element that comes nearest to its bound, in numbers."""
+    row = max(regions, key=lambda row: row.ratio or 0.0, default=None)
+    if row is None or not row.ratio or row.bound is None:
+        return ""
+    seen = row.ratio * row.bound
+    return f" (nearest to it in '{row.tensor}': allowed {row.bound:.1e}, seen {seen:.1e})"

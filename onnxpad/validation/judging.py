@@ -71,6 +71,7 @@ class Case:
             None if measured is None else measured.ratio,
             "" if measured is None else measured.where,
             worst.reason,
+            None if measured is None else measured.bound,
         )
 
     def check_text(self, results: Mapping[str, Array]) -> None:
@@ -169,7 +170,9 @@ class Case:
             other = self._trace(1, arithmetic)
         except OnnxpadError as reason:
             said = before if isinstance(before, RunFailure) else after
-            why = f"{reason}; onnxruntime: {said}" if isinstance(said, RunFailure) else str(reason)
+            why = str(reason)
+            if isinstance(said, RunFailure) and str(said) not in why:
+                why += f"; onnxruntime: {said}"
             return [Finding(names[0], Verdict.UNVERIFIED, EVALUATOR, None, why)]
         findings = []
         for name in names:

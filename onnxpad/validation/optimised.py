@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -10,15 +10,16 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.graph.comparison.networks import Network
+from onnxpad.graph.comparison.regions import Region
 from onnxpad.runtime import RunFailure
 from onnxpad.validation.agreement import gap, same
 from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.blaming import FUSION, advice, changed_damage, damaged_pools, unchanged
 from onnxpad.validation.report import OutputRow
+from onnxpad.validation.rows import output_row
 from onnxpad.validation.running import Pair, Ran
-from onnxpad.validation.verifying import output_row
 
 Array = NDArray[Any]
-FUSION = "Pad_Fusion"
 # How much more the second model may suffer than the first before it is called damaged.
 WORSE = 4.0
 
@@ -32,10 +33,16 @@ class Damage:
     said: str
 
 
-def optimised(bench: Bench, pair: Pair, runs: list[Ran]) -> tuple[list[OutputRow], str]:
-    """Rows for the level 'on', and why the second model must not be used so ('' if it may)."""
+def optimised(
+    bench: Bench, pair: Pair, runs: list[Ran], regions: Sequence[Region]
+) -> tuple[list[OutputRow], str]:
+    """Rows for the level 'on', and why the second model must not be used so ('' if it may).
+
+    Only damage at changed nodes speaks against the second model; what happens to nodes that both
+    models have is a warning.
+    """
     rows: list[OutputRow] = []
-    found: list[tuple[Damage | None, Damage | None, bool]] = []
+    found: list[Harm] = []
     for ran in runs:
         before = bench.run(pair.before, ran.feeds, optimise=True)
         after = bench.run(pair.after, ran.feeds, optimise=True)
@@ -45,28 +52,61 @@ def optimised(bench: Bench, pair: Pair, runs: list[Ran]) -> tuple[list[OutputRow
         bounds = _noise(bench, pair, ran)
         first = _damage(bench, pair.before, ran, (ran.before, before), bounds)
         second = _damage(bench, pair.after, ran, (ran.after, after), bounds)
-        found.append((first, second, _all_same(before, after)))
-    return rows, _problem(bench, found)
+        found.append(Harm(ran, first, second, _all_same(before, after)))
+    return rows, _problem(bench, pair, found, regions)
 
 
-def _problem(bench: Bench, found: list[tuple[Damage | None, Damage | None, bool]]) -> str:
-    """Warn of the worst damage to each model; the reason where only the second one suffers."""
+@dataclass(frozen=True, slots=True)
+class Harm:
+    """What one sample shows of damage to each model; `alike` where both give the same."""
+
+    ran: Ran
+    first: Damage | None
+    second: Damage | None
+    alike: bool
+
+    @property
+    def worse(self) -> bool:
+        """Whether the second model suffers more than the first one does."""
+        if self.second is None or self.alike:
+            return False
+        return self.first is None or self.second.max_abs > WORSE * self.first.max_abs
+
+
+def _problem(bench: Bench, pair: Pair, found: list[Harm], regions: Sequence[Region]) -> str:
+    """Warn of the worst damage to each model; the reason where changed nodes suffer."""
     said = "onnxruntime's default optimiser {} the {} model"
+    suspects = [harm for harm in found if harm.worse]
     harmful = None
-    for first, second, alike in found:
-        worse = second is not None and (first is None or second.max_abs > WORSE * first.max_abs)
-        if second is not None and worse and not alike:
-            harmful = _worse(harmful, second)
-    for title, damages in (
-        ("first", [f for f, _, _ in found]),
-        ("second", [s for _, s, _ in found]),
+    for harm in suspects:
+        if not _inherited(bench, pair, harm, regions):
+            harmful = _worse(harmful, harm.second)
+    for title, network, damages in (
+        ("first", pair.before, [(h.ran, h.first) for h in found]),
+        ("second", pair.after, [(h.ran, h.second) for h in found]),
     ):
-        worst = None
-        for damage in damages:
-            worst = _worse(worst, damage)
+        worst: Damage | None = None
+        feeds: Mapping[str, Array] = {}
+        for ran, damage in damages:
+            if damage is not None and _worse(worst, damage) is damage:
+                worst, feeds = damage, ran.feeds
         if worst is not None and (title == "first" or harmful is None):
-            bench.warn(said.format(worst.said, title))
+            hint = advice(damaged_pools(bench, network, feeds)) if FUSION in worst.said else ""
+            bench.warn(said.format(worst.said, title) + hint)
     return "" if harmful is None else said.format(harmful.said, "second")
+
+
+def _inherited(bench: Bench, pair: Pair, harm: Harm, regions: Sequence[Region]) -> bool:
+    """Whether nodes that the first model has too explain the damage, and changed ones do not.
+
+    A first model that runs undamaged shows that it is new.
+    """
+    if harm.first is None and not isinstance(harm.ran.before, RunFailure):
+        return False
+    feeds, kept = harm.ran.feeds, unchanged(pair.after, regions)
+    if changed_damage(bench, pair.after, regions, feeds):
+        return False
+    return bool(damaged_pools(bench, pair.after, feeds, kept))
 
 
 def _worse(one: Damage | None, other: Damage | None) -> Damage | None:

@@ -11,6 +11,7 @@ from onnxpad.graph.comparison.networks import Network
 from onnxpad.runtime import RunFailure
 from onnxpad.validation.agreement import gap, untelling
 from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.blaming import advice, damaged_pools
 from onnxpad.validation.report import FirstDifference, OutputRow, Verdict
 
 Array = NDArray[Any]
@@ -52,8 +53,8 @@ def against_reference(
             if first is None and not _fine(row):
                 first = FirstDifference(_label(network, name), name, row.max_abs, row.where)
         on = bench.run(network, feeds, optimise=True)
-        fine = {row.output for row in rows if row.sample == index and _fine(row)}
-        rows += _on_rows(bench, index, {n: expected[n] for n in fine}, on, bounds)
+        off_rows = {row.output: row for row in rows if row.sample == index}
+        rows += _on_rows(bench, (network, feeds), off_rows, expected, on)
     verdict, reason = _concluded([r for r in rows if r.level == "off"], expected, first)
     return rows, verdict, reason, first
 
@@ -79,20 +80,33 @@ def _concluded(
 
 def _on_rows(
     bench: Bench,
-    index: int,
+    drawn: tuple[Network, Mapping[str, Array]],
+    off_rows: Mapping[str, OutputRow],
     expected: Mapping[str, Sequence[Array]],
     on: Results,
-    bounds: Mapping[str, float],
 ) -> list[OutputRow]:
+    """Rows for the level 'on'; a warning wherever they tell another story than `off_rows`."""
     if isinstance(on, RunFailure):
         bench.warn(f"onnxruntime's default optimiser breaks the model ({on})")
         return []
     rows = []
-    for name in expected.keys() & on.keys():
-        row = _row(index, name, "on", expected[name][index], on[name], FOREIGN * bounds[name])
+    for name, off in off_rows.items():
+        if name not in on:
+            continue
+        right = expected[name][off.sample]
+        row = _row(off.sample, name, "on", right, on[name], off.bound or 0.0)
         rows.append(row)
-        if not _fine(row):
-            bench.warn(f"onnxruntime's default optimiser moves '{name}' away from the reference")
+        if _fine(off) and not _fine(row):
+            pools = damaged_pools(bench, *drawn)
+            hint = advice(pools) if pools else ""
+            bench.warn(
+                f"onnxruntime's default optimiser moves '{name}' away from the reference{hint}"
+            )
+        if _fine(row) and not _fine(off):
+            bench.warn(
+                f"'{name}' agrees with the reference only under onnxruntime's default "
+                "optimisations: was the reference made with them?"
+            )
     return rows
 
 

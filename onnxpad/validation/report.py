@@ -21,6 +21,7 @@ class Verdict(StrEnum):
 
 SEVERITY = (Verdict.IDENTICAL, Verdict.ROUNDING, Verdict.UNVERIFIED, Verdict.DIFFERENT)
 ONNXRUNTIME, EVALUATOR = "onnxruntime", "onnxpad float64 evaluator"
+STRUCTURE, NOBODY = "comparison of nodes", "nobody"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,10 @@ class OutputRow:
 
 @dataclass(frozen=True, slots=True)
 class RegionRow:
-    """A part of the models that differs, run on the same inputs in both forms."""
+    """A part of the models that differs, run on the same inputs in both forms.
+
+    `ratio` is difference/bound at the worst element, `bound` what is allowed there.
+    """
 
     sample: int
     before: tuple[str, ...]
@@ -56,6 +60,7 @@ class RegionRow:
     ratio: float | None = None
     where: str = ""
     reason: str = ""
+    bound: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,10 @@ class FirstDifference:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """The verdict on two models, or on a model and a reference, and what it rests on."""
+    """The verdict on two models, or on a model and a reference, and what it rests on.
+
+    `compared` says what 'before' and 'after' stand for in the rows.
+    """
 
     verdict: Verdict
     reason: str
@@ -90,6 +98,7 @@ class Validation:
     first_difference: FirstDifference | None = None
     warnings: tuple[str, ...] = ()
     input_shapes: tuple[dict[str, tuple[int, ...]], ...] = field(default=())
+    compared: tuple[str, str] = ("before", "after")
 
     @property
     def ok(self) -> bool:

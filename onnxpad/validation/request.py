@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,29 +20,34 @@ Array = NDArray[Any]
 Given = Mapping[str, "Array | Sequence[Array]"]
 
 
-def samples_of(given: Given, types: Mapping[str, Type]) -> list[dict[str, Array]]:
+def samples_of(
+    given: Given, types: Mapping[str, Type], warn: Callable[[str], None]
+) -> list[dict[str, Array]]:
     """One dict of inputs for each sample.
 
     Raises RequestError for unknown or missing names, unequal numbers of samples, and values of
-    the wrong rank or kind. Floats and integers of another width are converted.
+    the wrong rank or kind, or that the model's type cannot hold. Floats and integers of another
+    width are converted, with `warn` where floats lose digits.
     """
     lists = listed(given, tuple(types), "input")
     missing = [name for name in types if name not in lists]
     if missing:
-        raise RequestError(f"inputs lack {_names(missing)}; the model needs {_names(types)}")
+        raise RequestError(f"inputs lack {quoted(missing)}; the model needs {quoted(types)}")
     count = same_count(lists)
     return [
-        {name: _fitted(name, lists[name][i], type_) for name, type_ in types.items()}
+        {name: _fitted(name, lists[name][i], type_, warn) for name, type_ in types.items()}
         for i in range(count)
     ]
 
 
 def listed(given: Given, known: Sequence[str], kind: str) -> dict[str, list[Array]]:
     """Every value as a list of samples; raises RequestError for names that are not known."""
+    if not isinstance(given, Mapping):
+        raise RequestError(f"{kind}s are given by name, as a dict; got {type(given).__name__}")
     for name in given:
         if name not in known:
             near = get_close_matches(name, known, 1)
-            hint = f"did you mean '{near[0]}'?" if near else f"there is {_names(known[:8])}"
+            hint = f"did you mean '{near[0]}'?" if near else f"there is {quoted(known[:8])}"
             raise RequestError(f"the model has no {kind} '{name}': {hint}")
     return {
         name: [np.asarray(item) for item in value]
@@ -62,35 +65,6 @@ def same_count(lists: Mapping[str, Sequence[object]]) -> int:
     return next(iter(counts.values()), 1)
 
 
-def samples_from_npz(
-    path: str | Path, names: Sequence[str], kinds: Sequence[str] = ("in",)
-) -> dict[str, list[Array]]:
-    """Samples in an .npz file: keys are tensor names, or 's0_in1' for sample 0 and place 1.
-
-    `kinds` are the words tried between sample and place, such as 'in', or 'ref' and 'src' for
-    outputs. Raises RequestError where the file cannot be read or has no key that fits.
-    """
-    try:
-        with np.load(path, allow_pickle=False) as content:
-            arrays = {key: content[key] for key in content.files}
-    except (OSError, ValueError, AttributeError) as error:
-        raise RequestError(f"{path}: is not a readable .npz file: {error}") from error
-    if any(name in arrays for name in names):
-        return {name: [arrays[name]] for name in names if name in arrays}
-    for kind in kinds:
-        found: dict[str, dict[int, Array]] = {}
-        for key, value in arrays.items():
-            match = re.fullmatch(rf"s(\d+)_{kind}(\d+)", key)
-            if match and int(match[2]) < len(names):
-                found.setdefault(names[int(match[2])], {})[int(match[1])] = value
-        if found:
-            return {name: [rows[i] for i in sorted(rows)] for name, rows in found.items()}
-    raise RequestError(
-        f"{path}: has {_names(list(arrays)[:6])}; expected {_names(names[:6])}, or keys such as "
-        f"'s0_{kinds[0]}0'"
-    )
-
-
 def matched(bench: Bench, before: Network, after: Network) -> Network:
     """The second model under the first one's names of inputs and outputs.
 
@@ -106,9 +80,9 @@ def matched(bench: Bench, before: Network, after: Network) -> Network:
             continue
         if len(ours) != len(theirs):
             raise RequestError(
-                f"the models cannot be compared: {kind} {_names(ours)} against {_names(theirs)}"
+                f"the models cannot be compared: {kind} {quoted(ours)} against {quoted(theirs)}"
             )
-        bench.warn(f"{kind} have other names and are matched by position: {_names(theirs)}")
+        bench.warn(f"{kind} have other names and are matched by position: {quoted(theirs)}")
         mapping |= dict(zip(theirs, ours, strict=True))
     return renamed(after, mapping) if mapping else after
 
@@ -144,7 +118,7 @@ def _sizes(type_: Type) -> str:
     return f"[{', '.join(show(size) for size in type_.dims or ())}]"
 
 
-def _fitted(name: str, value: Array, type_: Type) -> Array:
+def _fitted(name: str, value: Array, type_: Type, warn: Callable[[str], None]) -> Array:
     dims = type_.dims
     if dims is not None and value.ndim != len(dims):
         raise RequestError(f"input '{name}' has rank {value.ndim}, the model takes {len(dims)}")
@@ -158,13 +132,37 @@ def _fitted(name: str, value: Array, type_: Type) -> Array:
         raise RequestError(
             f"input '{name}' has shape {list(value.shape)}, the model takes {size} at axis {axis}"
         )
-    if type_.dtype in ("", "string"):
+    return value if type_.dtype in ("", "string") else _typed(name, value, type_.dtype, warn)
+
+
+def _typed(name: str, value: Array, wanted: str, warn: Callable[[str], None]) -> Array:
+    """The value in the model's element type; numbers that it cannot hold are an error."""
+    dtype = np.dtype(wanted)
+    if value.dtype == dtype:
         return value
-    dtype = np.dtype(type_.dtype)
-    if value.dtype != dtype and (value.dtype.kind not in "iu") != (dtype.kind not in "iu"):
+    if _kind(value.dtype) != _kind(dtype):
         raise RequestError(f"input '{name}' has {value.dtype}, the model takes {dtype}")
-    return value.astype(dtype, copy=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        cast = value.astype(dtype)
+    if _kind(dtype) == "integer":
+        lost = not np.array_equal(cast, value)
+    else:
+        lost = not np.array_equal(np.isfinite(cast), np.isfinite(value))
+    if lost:
+        raise RequestError(
+            f"input '{name}' has {value.dtype} with values beyond {dtype}, which the model takes"
+        )
+    if _kind(dtype) != "integer" and not np.can_cast(value.dtype, dtype):
+        warn(f"input '{name}' has {value.dtype} and is rounded to {dtype}, which the model takes")
+    return cast
 
 
-def _names(names: Sequence[str] | Mapping[str, object]) -> str:
+def _kind(dtype: np.dtype[Any]) -> str:
+    """What a dtype holds; types that numpy does not know itself (bfloat16) are floats here."""
+    kinds = {"i": "integer", "u": "integer", "f": "float", "V": "float"}
+    return kinds.get(dtype.kind, dtype.kind)
+
+
+def quoted(names: Sequence[str] | Mapping[str, object]) -> str:
+    """Names in a sentence."""
     return ", ".join(f"'{name}'" for name in names) or "none"

@@ -125,11 +125,11 @@ def _converted(
             if np.any(error):
                 raise NotEvaluable(f"{operation.label} cuts off an inexact value")
             return None
-        store = (
-            arithmetic.of_store(result)
-            if operands[operation.inputs[0]].dtype != result.dtype
-            else 0.0
-        )
+        given = operands[operation.inputs[0]].dtype
+        if given.itemsize > result.dtype.itemsize:  # near a tie, two values part by a whole step
+            step = np.spacing(np.abs(result)).astype(np.float64)
+            return _filled(np.where(np.asarray(error) > 0, error + step, 0.0), result)
+        store = 0.0 if given == result.dtype else arithmetic.of_store(result)
         return _filled(error + store, result)
     scale = operands[operation.inputs[1]].astype(np.float64)
     if scale.size > 1:

@@ -57,7 +57,10 @@ def trace(
         inputs = [_input(network, known, name) for name in operation.inputs]
         with np.errstate(all="ignore"):  # infinities and NaN are values like others here
             if supports(operation.op_type, operation.domain):
-                made = _evaluated(operation, inputs, arithmetic)
+                try:
+                    made = _evaluated(operation, inputs, arithmetic)
+                except NotEvaluable as reason:
+                    raise NotEvaluable(f"{operation.label}: {reason}") from reason
             else:
                 made = _run_alone(bench, network, operation, known, arithmetic)
         for name, traced in zip(operation.outputs, made, strict=False):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,11 +11,29 @@ from numpy.typing import NDArray
 from onnxpad.errors import OnnxpadError
 from onnxpad.graph.comparison.regions import Region, regions
 from onnxpad.runtime import RunFailure
-from onnxpad.validation.agreement import gap, relative_gap, same
+from onnxpad.validation.agreement import relative_gap, same
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.degenerate import max_pools
 from onnxpad.validation.judging import Case
-from onnxpad.validation.report import EVALUATOR, ONNXRUNTIME, OutputRow, RegionRow, Verdict
-from onnxpad.validation.running import Pair, Ran, captured, failure_text, run_both
+from onnxpad.validation.locating import first_apart
+from onnxpad.validation.report import (
+    EVALUATOR,
+    NOBODY,
+    FirstDifference,
+    OutputRow,
+    RegionRow,
+    Verdict,
+)
+from onnxpad.validation.rows import output_rows
+from onnxpad.validation.running import (
+    Pair,
+    Ran,
+    captured,
+    failure_text,
+    lacking,
+    run_both,
+    without_repeats,
+)
 
 Array = NDArray[Any]
 # Tensors of one name that differ by more than this are taken for different tensors.
@@ -42,21 +59,22 @@ class Verifier:
 
     @property
     def probes(self) -> tuple[str, ...]:
-        """Tensors to capture: what goes into and comes out of changed regions."""
+        """Tensors to capture: what goes into and comes out of changed regions, and max pools."""
         names = {name for region in self.found for name in (*region.inputs, *region.outputs)}
+        names |= set(max_pools(self.pair.before)) & self.pair.after.producers.keys()
         inner = names - set(self.pair.before.fed) - set(self.pair.before.outputs)
         return tuple(sorted(inner))
 
     def judged(self, ran: Ran) -> SampleFinding:
         """The verdict on one sample; after one that differs, the others are only compared."""
-        rows = _output_rows(self.pair, ran)
-        if said := failure_text(ran):
-            self.bench.warn(said)
+        rows = output_rows(self.pair, ran)
         if self.settled and not isinstance(ran.before, RunFailure):
             equal = all(row.equal for row in rows)
             return SampleFinding(rows, [], Verdict.IDENTICAL if equal else Verdict.DIFFERENT, "")
         if isinstance(ran.after, RunFailure) and not isinstance(ran.before, RunFailure):
             return SampleFinding(rows, [], Verdict.DIFFERENT, failure_text(ran))
+        if said := failure_text(ran):
+            self.bench.warn(said)
         judged = self._regions(ran)
         first = judged
         for _ in range(MERGES):
@@ -75,8 +93,8 @@ class Verifier:
         try:
             values = captured(self.bench, self.pair, ran)
         except OnnxpadError as reason:
-            why = f"{failure_text(ran)}; {reason}"
-            return [RegionRow(ran.index, (), (), "", Verdict.UNVERIFIED, ONNXRUNTIME, reason=why)]
+            why = without_repeats(str(reason), ran)
+            return [RegionRow(ran.index, (), (), "", Verdict.UNVERIFIED, NOBODY, reason=why)]
         judged = []
         for region in self.found:
             feeds = {name: values[name] for name in region.inputs}
@@ -128,8 +146,8 @@ class Verifier:
             return SampleFinding(rows, judged, Verdict.ROUNDING, "")
         if any(row.judge == EVALUATOR for row in judged):
             return SampleFinding(rows, judged, Verdict.IDENTICAL, "")
-        if not self.found and isinstance(ran.after, RunFailure):
-            why = "no node differs; onnxruntime runs neither model"
+        if isinstance(ran.before, RunFailure):
+            why = "" if judged else "no node differs: judged by structure; " + lacking([ran])
             return SampleFinding(rows, judged, Verdict.IDENTICAL, why)
         return self._unexplained(ran, rows, judged)
 
@@ -157,8 +175,8 @@ class Verifier:
                 "the first model gives other outputs when it is run again: it is not deterministic"
             )
             return SampleFinding(rows, judged, Verdict.UNVERIFIED, why)
-        why = "outputs differ although no changed node does"
-        return SampleFinding(rows, judged, Verdict.DIFFERENT, why)
+        first, why = first_apart(self.bench, self.pair, ran)
+        return SampleFinding(rows, judged, Verdict.DIFFERENT, why, first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +187,7 @@ class SampleFinding:
     regions: list[RegionRow]
     verdict: Verdict
     reason: str
+    first: FirstDifference | None = None
 
 
 def _tells(value: Array) -> bool:
@@ -176,28 +195,3 @@ def _tells(value: Array) -> bool:
     if value.dtype.kind in "iubOSU" or value.size == 0:
         return False
     return len(np.unique(value[np.isfinite(value)][:4096])) > 1
-
-
-def _output_rows(pair: Pair, ran: Ran) -> list[OutputRow]:
-    return [
-        output_row(ran.index, name, "off", _item(ran.before, name), _item(ran.after, name))
-        for name in pair.before.outputs
-    ]
-
-
-def output_row(
-    sample: int, name: str, level: str, before: Array | None, after: Array | None
-) -> OutputRow:
-    """One line of the report for an output of both models (None: did not run)."""
-    shapes = [None if value is None else tuple(value.shape) for value in (before, after)]
-    if before is None or after is None:
-        return OutputRow(sample, name, level, shapes[0], shapes[1], equal=False, max_abs=None)
-    found = gap(before, after)
-    equal = same(before, after)
-    return OutputRow(
-        sample, name, level, shapes[0], shapes[1], equal, found.max_abs, None, found.where
-    )
-
-
-def _item(result: Mapping[str, Array] | RunFailure, name: str) -> Array | None:
-    return None if isinstance(result, RunFailure) else result[name]

@@ -35,16 +35,37 @@ def test_no_rows_give_no_table() -> None:
     assert table(HEADERS, []) == ""
 
 
-@pytest.mark.parametrize("width", [20, 24, 30, 41, 64, 84, 200])
-def test_terminals_fold_and_lose_nothing(width: int) -> None:
-    lines = shown(table(HEADERS, ROWS, Terminal(width)))
+@pytest.mark.parametrize("width", [45, 50, 64, 84, 200])
+def test_terminals_break_between_words_and_shorten_names(width: int) -> None:
+    rows = [
+        ("stem/conv", "Conv", "[1, 3, height, width]"),
+        ("a" * 25 + "b" * 25, "com.microsoft.Pad", "[1, 64, floor((height+1)/2), width]"),
+    ]
+    text = table(
+        (*HEADERS, "input"), rows, Terminal(width), names=("node", "input"), whole=("operator",)
+    )
+    lines = shown(text)
     assert max(map(len, lines)) <= width
-    letters = sorted("".join("".join(row) for row in [HEADERS, *ROWS]))
-    assert sorted(re.sub(r"\s", "", "".join(lines))) == letters
+    words = "\n".join(lines).split()
+    assert {"stem/conv", "Conv", "com.microsoft.Pad", "height,", "width]", "64,"} <= set(words)
+    (name,) = [word for word in words if word.startswith("aaa")]
+    assert name == "a" * 25 + "b" * 25 or re.fullmatch("a{5,}…b{5,}", name)
 
 
-def test_a_terminal_too_narrow_to_fold_gets_the_plain_table() -> None:
-    assert table(HEADERS, ROWS, Terminal(19)) == table(HEADERS, ROWS)
+def test_a_terminal_too_narrow_to_be_legible_gets_the_plain_table() -> None:
+    assert table(HEADERS, ROWS, Terminal(40), names=HEADERS, whole=HEADERS) == table(HEADERS, ROWS)
+    assert table(HEADERS, ROWS, Terminal(47), names=HEADERS[:1]) != table(HEADERS, ROWS)
+
+
+def test_only_names_are_shortened() -> None:
+    assert table(HEADERS, ROWS, Terminal(60)) == table(HEADERS, ROWS)
+
+
+@pytest.mark.parametrize("terminal", [None, Terminal(100)])
+def test_control_characters_are_escapes(terminal: Terminal | None) -> None:
+    text = table(HEADERS, [("a\nb\x1b[31m\x9bc\u202e", "Conv")], terminal)
+    assert r"a\nb\x1b[31m\x9bc\u202e" in "\n".join(shown(text))
+    assert len(text.splitlines()) == 2
 
 
 def test_a_terminal_with_room_folds_nothing() -> None:
@@ -63,8 +84,8 @@ def test_markup_in_names_is_text(width: int) -> None:
 @pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.stem)
 def test_every_name_is_whole_in_a_file_and_on_a_terminal(path: Path) -> None:
     found = inspect(path)
-    text = inspection_text(found)
-    wide = "\n".join(shown(inspection_text(found, Terminal(400))))
+    text = inspection_text(found, everything=True)
+    wide = "\n".join(shown(inspection_text(found, Terminal(400), everything=True)))
     for node in found.nodes:
         assert f"\n{node.node} " in f"\n{text}"
         assert f"\n{node.node} " in f"\n{wide}"

@@ -87,7 +87,7 @@ def test_an_inspection_as_it_is_printed() -> None:
         "together with dilations" in lines
     )
     assert lines[-1] == (
-        "6 padded operators, 6 with auto_pad, 3 asymmetric, 2 traps; "
+        "5 of 6 operators pad, 6 with auto_pad, 3 asymmetric, 2 traps; "
         "'onnxpad explain NAME' says more about a trap"
     )
 
@@ -101,7 +101,71 @@ def test_unknown_pads_are_explained() -> None:
 
 def test_a_model_without_padded_operators() -> None:
     text = inspection_text(inspect(text_model("y = Neg (x)")))
-    assert text == "0 padded operators, 0 with auto_pad, 0 asymmetric, 0 traps\n"
+    assert text == "no operator that could pad\n"
+
+
+def test_rows_without_padding_are_shown_only_where_asked() -> None:
+    found = inspect(MODELS / "k_yolo_tiny_op15.onnx")
+    plain = [node.node for node in found.nodes if not node.forms and not node.traps]
+    text = inspection_text(found)
+    assert plain
+    assert not any(f"\n{name} " in text for name in plain)
+    assert f"{len(plain)} without padding not shown (--all)" in text
+    every = inspection_text(found, everything=True)
+    assert all(f"\n{name} " in every for name in plain)
+    assert "--all" not in every
+    assert len(found.to_json()["nodes"]) == len(found.nodes)
+
+
+def test_computed_pads_are_told_once() -> None:
+    nodes = "n = Cast <to=7> (m) [pad] y = Pad (x, n)"
+    text = inspection_text(inspect(text_model(nodes, "float[1,1,8] x, float[6] m")))
+    assert "trap: computed-pads, Pad 'pad'" in text
+    assert "unknown:" not in text
+    assert "the pads of 1 are not known" in text
+
+
+@pytest.mark.parametrize(
+    ("attributes", "shown", "hint"),
+    [
+        ('kernel_shape=[3], auto_pad="SAME"', "SAME (invalid)", "auto_pad=SAME_UPPER in the file"),
+        ('auto_pad="SAME_UPPER"', "SAME_UPPER", "kernel_shape in the file"),
+    ],
+)
+def test_what_cannot_be_read_is_shown_as_written(attributes: str, shown: str, hint: str) -> None:
+    model = text_model(f"[c] y = Conv <{attributes}> (x, w)", "float[1,1,8] x, float[a,b,c] w")
+    found = inspect(model)
+    assert found.summary["forms"]["auto_pad"] == 1
+    assert found.summary["forms"]["dynamic"] == 0
+    text = inspection_text(found)
+    assert shown in text.splitlines()[1]
+    assert f"\n  try     {hint}" in text
+
+
+def test_assumptions_are_named() -> None:
+    model = text_model(SAME, "float[1,1,height] x", constants=WEIGHT)
+    done = rewrite(model, dims={"height": "% 2 == 0"})
+    for script in (False, True):
+        assert "\nholds where height%2=0\n" in f"\n{rewriting_text('m', None, done, script=script)}"
+    seen = inspection_text(inspect(model, dims={"height": 8}))
+    assert "\nholds where height=8\n" in seen
+    assert "holds where" not in rewriting_text(
+        "m", None, rewrite(text_model(SAME, constants=WEIGHT))
+    )
+
+
+def test_names_cannot_write_to_the_terminal() -> None:
+    model = text_model(SAME, "float[1,1,height] x", constants=WEIGHT)
+    model.graph.node[0].name = "c\x1b[2J\nerror: forged"
+    texts = [
+        inspection_text(inspect(model)),
+        rewriting_text("m\x1b]0;t\x07", None, rewrite(model)),
+        rewriting_text("m", None, rewrite(model, dims={"height": 8}), script=True),
+    ]
+    for text in texts:
+        assert r"c\x1b[2J\nerror: forged" in text
+        assert text.replace("\n", "").isprintable()
+        assert not any(line.startswith("error") for line in text.splitlines())
 
 
 def test_pad_nodes_say_what_they_write() -> None:

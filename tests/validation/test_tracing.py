@@ -72,8 +72,15 @@ def test_onnxruntime_stays_within_the_bound_of_a_chain(name: str) -> None:
     assert found.error is not None
     assert found.error.shape == result["y"].shape
     assert np.all(np.abs(found.value - result["y"]) <= found.error)
-    quantum = 0.051 if name == "quantise" else 0.02 if name == "half" else 1e-3
+    quantum = 0.051 if name == "quantise" else 0.07 if name == "half" else 1e-3
     assert found.error.max() < quantum
+
+
+def test_a_cast_to_half_may_part_by_a_whole_step() -> None:
+    nodes = [CONV, *TAILS["half"]]
+    found = traced(nodes)
+    assert found.error is not None
+    assert np.all(found.error >= np.spacing(np.abs(found.value).astype(np.float16)))
 
 
 def test_integer_arithmetic_on_shapes_is_exact() -> None:

@@ -141,7 +141,7 @@ def _next_key(scope: Scope) -> int:
 
 
 def _stem(node: Node) -> str:
-    return f"{node.name or next(out for out in node.outputs if out)}/pad"
+    return f"{node.name or next((out for out in node.outputs if out), node.op_type)}/pad"
 
 
 def _all_names(document: Document) -> Iterator[str]:

@@ -6,17 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
-from onnxpad.chain import AutoPad, Chain, Padding, Pads, PadStep, Unclear
+from onnxpad.chain import AutoPad, Chain, Padding, Pads, Unclear
+from onnxpad.errors import ModelError
 from onnxpad.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Unbound, Value
-from onnxpad.graph.reading.checking import LISTS, check_lengths
+from onnxpad.graph.reading.checking import LISTS, check_lengths, check_types, describe
 from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.neighbours import pad_in_front, weight_is_padded
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers, read_pad
 from onnxpad.graph.reading.types import Type
-from onnxpad.ops import Kind, Operator, operator
+from onnxpad.ops import Kind, Operator
 
 Preference: TypeAlias = Literal["auto_pad", "pads"] | None
 _READ = {"auto_pad", "ceil_mode", "count_include_pad", "channels_last"}
@@ -43,15 +45,17 @@ class ChainReader:
         """
         source = context.type_of(node.inputs[0]) if node.inputs else Type()
         if op.kind is Kind.PAD:
+            check_types(node)
             return _pad_chain(context, node, op, source)
         attributes = self._attributes(context, node)
         kernel = _kernel(context, node, op, attributes)
         indices = len(node.outputs) > 1 and bool(context.scope.uses.get(node.outputs[1]))
         fill = _fill(context, node, op, attributes)
-        pad = _pad_in_front(context, node, len(kernel or ()) + 2)
+        pad = pad_in_front(context, node, len(kernel or ()) + 2)
         dynamic = _pads_input(context, node, op)
+        padded = weight_is_padded(context, node, op)
         opset = context.scope.opset
-        key = (id(op), opset, id(attributes), kernel, source, indices, fill, pad, dynamic)
+        key = (id(op), opset, id(attributes), kernel, source, indices, fill, pad, dynamic, padded)
         chain = self._known.get(key)
         if chain is None:
             bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
@@ -60,6 +64,7 @@ class ChainReader:
                 chain = self._known[key] = replace(
                     chain,
                     uses_indices=indices,
+                    weight_is_padded=padded,
                     pad=pad,
                     padding=dynamic or chain.padding,
                 )
@@ -71,6 +76,7 @@ class ChainReader:
         key = (written, id(context.bindings))
         found = self._written.get(key)
         if found is None:
+            check_types(node)
             found = self._written[key] = context.attributes(node)
         return found
 
@@ -84,6 +90,8 @@ class ChainReader:
     ) -> Chain:
         last = chain.op.channels_last or attributes.get("channels_last") == 1
         unbound = [v.name for k, v in attributes.items() if isinstance(v, Unbound) and k in _READ]
+        if not node.inputs or not node.inputs[0]:
+            return _troubled(chain, "it has no input")
         if chain.op.why_left_alone:
             return _troubled(chain, chain.op.why_left_alone)
         if unbound:
@@ -132,6 +140,8 @@ def _kernel(
     dims = context.type_of(node.inputs[op.weight]).dims
     if dims is None or not all(isinstance(size, int) for size in dims[2:]) or len(dims) < 3:
         return None
+    if any(isinstance(size, int) and size < 1 for size in dims[2:]):
+        raise ModelError(f"{describe(node)}: its weight has the shape {list(dims)}: no kernel")
     return tuple(size for size in dims[2:] if isinstance(size, int))
 
 
@@ -203,25 +213,3 @@ def _fill(context: Context, node: Node, op: Operator, attributes: Mapping[str, V
     if value.size != 1:
         return Implicit.PER_CHANNEL
     return TensorValue(name, value.reshape(-1)[0].item())
-
-
-def _pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
-    if not node.inputs:
-        return None
-    scope, name = context.scope, node.inputs[0]
-    maker = scope.producers.get(name)
-    if maker is None:
-        owner = scope.owner(name)
-        maker = owner.producers.get(name) if owner is not None else None
-        if maker is None or not _is_pad(maker):
-            return None
-        reason = f"the Pad '{maker.name or name}' stands in an enclosing graph"
-        return PadStep(Pads.zero(rank), Constant(0), unclear=reason)
-    return read_pad(context, maker, rank) if _is_pad(maker) else None
-
-
-def _is_pad(node: Node) -> bool:
-    if node.op_type != "Pad":
-        return False
-    op = operator(node.domain, node.op_type)
-    return op is not None and op.kind is Kind.PAD

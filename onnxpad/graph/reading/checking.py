@@ -4,12 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from onnx import AttributeProto
+
 from onnxpad.errors import ModelError
 from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.types import Type
 
 LISTS = ("pads", "strides", "dilations", "kernel_shape", "output_padding", "output_shape")
+
+
+TYPES = dict.fromkeys(LISTS, AttributeProto.INTS) | {
+    "auto_pad": AttributeProto.STRING,
+    "mode": AttributeProto.STRING,
+    "value": AttributeProto.FLOAT,
+    "paddings": AttributeProto.INTS,
+    **dict.fromkeys(("ceil_mode", "count_include_pad", "channels_last"), AttributeProto.INT),
+    **dict.fromkeys(("group", "storage_order"), AttributeProto.INT),
+}
+LARGEST = 2**31 - 1
+
+
+def check_types(node: Node) -> None:
+    """ModelError where an attribute about padding has another type than ONNX gives it."""
+    seen = set()
+    for attribute in node.proto.attribute:
+        if attribute.name in seen:
+            raise ModelError(
+                f"{describe(node)}: the attribute {attribute.name} is written twice; keep one"
+            )
+        seen.add(attribute.name)
+        wanted = TYPES.get(attribute.name)
+        if wanted not in (None, attribute.type):
+            found = AttributeProto.AttributeType.Name(attribute.type)
+            raise ModelError(
+                f"{describe(node)}: the attribute {attribute.name} is of type {found}, "
+                f"{AttributeProto.AttributeType.Name(wanted)} was expected"
+            )
 
 
 def check_lengths(node: Node, attributes: Mapping[str, Value], rank: int, source: Type) -> None:
@@ -28,6 +59,8 @@ def check_lengths(node: Node, attributes: Mapping[str, Value], rank: int, source
             )
         if name not in ("pads", "output_padding", "output_shape") and min(value) < 1:
             raise ModelError(f"{describe(node)}: {name} is {list(value)}, all must be at least 1")
+        if max(map(abs, value)) > LARGEST:
+            raise ModelError(f"{describe(node)}: {name} is {list(value)}, beyond any real size")
     if source.dims is not None and len(source.dims) != rank + 2:
         raise ModelError(
             f"{describe(node)}: its kernel has {rank} axes, its input {len(source.dims)} axes "

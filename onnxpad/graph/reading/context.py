@@ -9,6 +9,7 @@ import numpy as np
 from onnx import AttributeProto, TensorProto, numpy_helper
 
 from onnxpad.chain import Chain
+from onnxpad.errors import ModelError
 from onnxpad.graph.reading.attributes import Bindings, Value, read_attributes
 from onnxpad.graph.reading.document import Document, Scope
 from onnxpad.graph.reading.ordering import Node
@@ -148,4 +149,7 @@ def _array(found: TensorProto | AttributeProto, folder: Path | None) -> np.ndarr
     external = found.data_location == TensorProto.EXTERNAL
     if count > MAX_CONSTANT or (external and (folder is None or not found.external_data)):
         return None
-    return numpy_helper.to_array(found, str(folder or ""))
+    try:
+        return numpy_helper.to_array(found, str(folder or ""))
+    except Exception as error:  # numpy_helper raises many kinds for damaged tensors
+        raise ModelError(f"the constant '{found.name}' cannot be read: {error}") from error

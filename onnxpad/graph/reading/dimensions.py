@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from onnx import TypeProto
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.graph.reading.linear import linear_terms
 from onnxpad.graph.reading.types import UNKNOWN, Type, dtype_name
@@ -26,8 +26,13 @@ class Dimensions:
         self.roots: set[str] = set()
         self.names: set[str] = set()
 
-    def type_of(self, proto: TypeProto, name: str, *, is_input: bool = False) -> Type:
-        """The type of a value; `name` names its unnamed dimensions when it is an input."""
+    def type_of(
+        self, proto: TypeProto, name: str, *, is_input: bool = False, local: bool = False
+    ) -> Type:
+        """The type of a value; `name` names its unnamed dimensions when it is an input.
+
+        Names of dimensions that are `local` mean nothing outside, and sizes may change there.
+        """
         tensor = proto.tensor_type
         if not proto.HasField("tensor_type"):
             return UNKNOWN
@@ -38,7 +43,7 @@ class Dimensions:
         for axis, dim in enumerate(tensor.shape.dim):
             if dim.HasField("dim_value") and dim.dim_value >= 0:
                 sizes.append(dim.dim_value)
-            elif dim.dim_param:
+            elif dim.dim_param and not local:
                 sizes.append(self._named(dim.dim_param, root=is_input))
             else:
                 sizes.append(self._named(f"{name}[{axis}]", root=True) if is_input else None)
@@ -54,6 +59,8 @@ class Dimensions:
                 )
 
     def _named(self, name: str, *, root: bool) -> Size:
+        if not isinstance(name, str):
+            raise ModelError(f"the dimension name {name!r} is no UTF-8 text")
         self.names.add(name)
         if root:
             self.roots.add(name)

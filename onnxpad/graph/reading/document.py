@@ -66,6 +66,10 @@ class Scope:
             if node.key not in self.removed:
                 yield node
 
+    def readers(self, name: str) -> list[Node]:
+        """Nodes of this scope that read a tensor."""
+        return [node for node in self.ordered() if name in node.inputs]
+
     def owner(self, name: str) -> Scope | None:
         """The scope, this or an enclosing one, that defines the tensor."""
         scope: Scope | None = self
@@ -157,10 +161,8 @@ def _graph_scope(
 
 def _header(sparse: SparseTensorProto) -> TensorProto:
     """Type of a sparse initializer; its values are not read."""
-    header = TensorProto(name=sparse.values.name, data_type=sparse.values.data_type)
-    header.dims.extend(sparse.dims)
-    header.data_location = TensorProto.EXTERNAL
-    return header
+    name, kind, place = sparse.values.name, sparse.values.data_type, TensorProto.EXTERNAL
+    return TensorProto(name=name, data_type=kind, dims=sparse.dims, data_location=place)
 
 
 def _function_scope(proto: FunctionProto, opset: int, scopes: dict[str, Scope]) -> Scope:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
-from onnx import FunctionProto, GraphProto
+from onnx import FunctionProto, GraphProto, TensorProto
 
 from onnxpad.chain import Chain
 from onnxpad.effective import output_sizes
@@ -14,7 +15,7 @@ from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.chains import ChainReader, Preference
-from onnxpad.graph.reading.context import Context, tensor_type
+from onnxpad.graph.reading.context import MAX_CONSTANT, Context, tensor_type
 from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.document import PLAIN_DOMAINS, Document, Scope
 from onnxpad.graph.reading.microsoft_rules import MICROSOFT_RULES
@@ -27,7 +28,7 @@ from onnxpad.graph.reading.result_types import (
     padded_type,
     window_type,
 )
-from onnxpad.graph.reading.shape_rules import RULES, Facts
+from onnxpad.graph.reading.shape_rules import RULES, Facts, Rule
 from onnxpad.graph.reading.types import UNKNOWN, Type
 from onnxpad.ops import MICROSOFT, Kind, Operator, operator
 
@@ -112,14 +113,21 @@ class _Reader:
         graph = scope.proto
         if isinstance(graph, GraphProto):
             root = scope.parent is None
+            # The body of a Loop or Scan may call a size that changes by the name of another.
+            local = not root and bool(graph.input)
             for value in graph.input:
-                types[value.name] = self.dimensions.type_of(value.type, value.name, is_input=root)
+                types[value.name] = self.dimensions.type_of(
+                    value.type, value.name, is_input=root, local=local
+                )
             for value in (*graph.value_info, *graph.output):
-                types.setdefault(value.name, self.dimensions.type_of(value.type, value.name))
+                found = self.dimensions.type_of(value.type, value.name, local=local)
+                types.setdefault(value.name, found)
         for name, found in self.inferred.get(context_address(context), {}).items():
             types[name] = merge(types.get(name, UNKNOWN), found)
+        overridable = self.document.overridable if scope.parent is None else frozenset()
         for name, tensor in scope.initializers.items():
-            types[name] = tensor_type(tensor)
+            if name not in overridable:
+                types[name] = tensor_type(tensor)
 
     def _walk(self, context: Context) -> None:
         if len(self._open) > MAX_DEPTH:
@@ -148,8 +156,12 @@ class _Reader:
             rule = rules.get(node.op_type)
             if rule is not None and node.inputs:
                 inputs = [context.type_of(name) for name in node.inputs]
-                return (rule(inputs, _NodeFacts(context, node)),)
-            if node.op_type == "Constant" and (value := context.constant_tensor(node.outputs[0])):
+                return _ruled(rule, inputs, _NodeFacts(context, node))
+            if (
+                node.op_type == "Constant"
+                and node.outputs
+                and (value := context.constant_tensor(node.outputs[0]))
+            ):
                 return (constant_type(value),)
         if node.op_type == "If" and len(bodies) == 2:
             return branch_types(bodies)
@@ -192,7 +204,8 @@ class _Reader:
 
     def _declare_function(self, context: Context, proto: FunctionProto) -> None:
         for value in proto.value_info:
-            context.types.setdefault(value.name, self.dimensions.type_of(value.type, value.name))
+            found = self.dimensions.type_of(value.type, value.name, local=True)
+            context.types.setdefault(value.name, found)
 
     def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
         chain = self.chains.read(context, node, op)
@@ -205,6 +218,14 @@ class _Reader:
         if id(chain) not in self._sizes:
             self._sizes[id(chain)] = output_sizes(chain)
         return [window_type(context, node, chain, source, self._sizes[id(chain)])]
+
+
+def _ruled(rule: Rule, inputs: Sequence[Type], facts: Facts) -> Sequence[Type]:
+    """What a rule says; nothing where the node has fewer inputs or other axes than it may."""
+    try:
+        return (rule(inputs, facts),)
+    except (IndexError, ValueError, RuntimeError, ZeroDivisionError):
+        return ()
 
 
 def context_address(context: Context) -> str:
@@ -220,6 +241,8 @@ def context_address(context: Context) -> str:
 def _constant_key(context: Context, name: str) -> bytes | None:
     """The value of a small constant argument, because bodies may read pads from it."""
     found = context.constant_tensor(name) if name else None
-    if found is None or found.ByteSize() > 1024:
+    if found is None:
         return None
+    if isinstance(found, TensorProto) and prod(found.dims) > MAX_CONSTANT:
+        return None  # too large to be read as a constant anywhere
     return bytes(found.SerializeToString())

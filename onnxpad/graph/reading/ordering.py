@@ -31,6 +31,9 @@ class Node:
         self.name: str = proto.name
         self.inputs: list[str] = list(proto.input)
         self.outputs: list[str] = list(proto.output)
+        for name in (self.op_type, self.domain, self.name, *self.inputs, *self.outputs):
+            if name.__class__ is not str:
+                raise ModelError(f"node {key}: the name {name!r} is no UTF-8 text")
 
 
 def in_order(nodes: Sequence[Node], needs: Mapping[int, set[int]]) -> list[Node]:

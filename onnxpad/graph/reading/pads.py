@@ -7,6 +7,7 @@ import math
 from onnxpad.chain import Pads, PadStep
 from onnxpad.fills import Constant, Fill, TensorValue
 from onnxpad.graph.reading.attributes import Unbound
+from onnxpad.graph.reading.checking import LARGEST
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
 
@@ -49,7 +50,8 @@ def constant_integers(context: Context, name: str) -> tuple[int, ...] | None:
     array = context.constant(name)
     if array is None or array.dtype.kind not in "iu":
         return None
-    return tuple(int(value) for value in array.reshape(-1))
+    numbers = tuple(int(value) for value in array.reshape(-1))
+    return None if any(abs(number) > LARGEST for number in numbers) else numbers
 
 
 def _placed(

@@ -35,7 +35,7 @@ def padded_type(chain: Chain, source: Type) -> Type:
     sizes = zip(source.dims, step.pads.begins, step.pads.ends, strict=True)
     return Type(
         source.dtype,
-        tuple(None if size is None else plus(size, begin + end) for size, begin, end in sizes),
+        tuple(_real(None if size is None else plus(size, b + e)) for size, b, e in sizes),
     )
 
 
@@ -46,8 +46,14 @@ def window_type(
     batch = source.dims[0] if source.dims else None
     channels = _channels(context, node, chain, source)
     last = chain.first_axis == 1
+    sizes = tuple(_real(size) for size in sizes)
     dims = (batch, *sizes, channels) if last else (batch, channels, *sizes)
     return Type(_dtype(context, node, chain, source), dims)
+
+
+def _real(size: Size | None) -> Size | None:
+    """A size that can be; padding that crops more than there is gives none."""
+    return None if isinstance(size, int) and size < 0 else size
 
 
 def _dtype(context: Context, node: Node, chain: Chain, source: Type) -> str:

@@ -13,19 +13,19 @@ _SHOWN = 8
 
 
 def selection(survey: Survey, nodes: str | Sequence[str] | None) -> Callable[[Address], bool]:
-    """Whether a node matches one of the globs; all do where none is given.
+    """Whether a node matches one of the globs; all do for None, and none for an empty list.
 
     A glob may also be a label as it stands, whatever characters are in it. Raises RequestError
     for a glob that matches no padded node.
     """
-    globs = [nodes] if isinstance(nodes, str) else list(nodes or ())
+    if nodes is None:
+        return lambda _: True
+    globs = [nodes] if isinstance(nodes, str) else list(nodes)
     labels = [site.address.label for site in survey.sites()] if globs else []
     for glob in globs:
         if not any(_matches(label, glob) for label in labels):
             shown = ", ".join(labels[:_SHOWN]) + (" ..." if len(labels) > _SHOWN else "")
             raise RequestError(f"no padded node matches '{glob}'; there are: {shown or 'none'}")
-    if not globs:
-        return lambda _: True
     return lambda address: any(_matches(address.label, glob) for glob in globs)
 
 

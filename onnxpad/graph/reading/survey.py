@@ -14,7 +14,7 @@ from onnxpad.graph.reading.chains import Preference
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.document import Document, address_of, open_document
-from onnxpad.graph.reading.forward import Declared, Reading, read
+from onnxpad.graph.reading.forward import Declared, Reading, context_address, read
 from onnxpad.graph.reading.ordering import Address, Node
 from onnxpad.graph.reading.types import Type
 
@@ -50,6 +50,7 @@ class Site:
 class Survey:
     """One model and every padded node in it; shape inference runs only where a size is needed.
 
+    That is where pads hang on it; with `thorough`, where any size of a padded input is missing.
     Raises ModelError for models that cannot be meant and RequestError for facts about
     dimensions that the model does not have.
     """
@@ -61,13 +62,20 @@ class Survey:
         dims: Mapping[str, int | str] | None = None,
         folder: Path | None = None,
         prefer: Preference = None,
+        thorough: bool = False,
     ) -> None:
         self._folder = folder
+        self._thorough = thorough
         self._prefer = prefer
         self._dimensions = Dimensions(dims)
         self._sites: dict[tuple[str, int], Site] = {}
         self._open(model)
         self._dimensions.check_used()
+
+    @property
+    def dimension_names(self) -> frozenset[str]:
+        """Every dimension that a fact can be about."""
+        return frozenset(self._dimensions.names)
 
     @property
     def document(self) -> Document:
@@ -88,8 +96,10 @@ class Survey:
     def _read(self) -> None:
         self._stale = False
         reading = self._once()
+        lacking: frozenset[str] = frozenset()
         for _ in range(MAX_INFERENCES):
-            if not _needs_sizes(reading):
+            before, lacking = lacking, _lacking(reading) if self._thorough else lacking
+            if not _needs_sizes(reading) and lacking in (before, frozenset()):
                 break
             from onnxpad.graph.reading.inference import infer
 
@@ -121,6 +131,20 @@ def _needs_sizes(reading: Reading) -> bool:
         )
         for _, _, chain in reading.sites()
     )
+
+
+def _lacking(reading: Reading) -> frozenset[str]:
+    """Padded inputs, and weights that give the kernel, that have a size without any name."""
+    found = set()
+    for context, node, chain in reading.sites():
+        read = list(node.inputs[:1])
+        if chain.trouble and not chain.axes and chain.op.weight is not None:
+            read += node.inputs[chain.op.weight : chain.op.weight + 1]
+        for name in filter(None, read):
+            dims = context.type_of(name).dims
+            if dims is None or None in dims:
+                found.add(f"{context_address(context)}/{name}/{dims}")
+    return frozenset(found)
 
 
 def _group(reading: Reading) -> Iterator[Site]:

@@ -1,0 +1,91 @@
+"""What inspect reports, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NamedTuple, TypeAlias
+
+from onnxpad.forms import Form
+from onnxpad.traps import Trap
+
+SCHEMA = 1
+Plain: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...]
+Sizes: TypeAlias = tuple[int | str | None, ...] | None
+
+
+class PaddedNode(NamedTuple):
+    """A node that pads, or can pad, as it is read from one kind of call.
+
+    `node` is its address: scopes and name. `scope` is the id of the graph or function that it
+    lives in ('' for the main graph), `calls` who calls that function in the way read here.
+    Sizes are numbers, names, or None where nothing is known; a shape is None where not even the
+    rank is. `pads` are begins, then ends, in cells: over the spatial axes, over all axes for Pad
+    nodes; None where `reason` says why they cannot be known and `hints` what to try.
+    """
+
+    node: str
+    scope: str
+    calls: tuple[str, ...]
+    op: str
+    opset: int
+    dtype: str
+    input: str
+    input_shape: Sizes
+    output_shape: Sizes
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    written: Mapping[str, Plain]
+    pads: tuple[int, ...] | None
+    reason: str
+    hints: tuple[str, ...]
+    forms: tuple[str, ...]
+    conventions: tuple[str, ...]
+    traps: tuple[Trap, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data; `reason` and `try` only where the pads are not known."""
+        found = self._asdict()
+        found["written"] = {name: _jsonable(value) for name, value in self.written.items()}
+        found["traps"] = [trap._asdict() for trap in self.traps]
+        return found | {"try": found.pop("hints")}
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """Every padded node of a model in graph order; `assumed` are the sizes that the user stated."""
+
+    nodes: tuple[PaddedNode, ...]
+    assumed: Mapping[str, int | str]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts: nodes, those that pad, unevenly or by an unknown amount; traps; forms."""
+        forms = [form for node in self.nodes for form in node.forms]
+        return {
+            "nodes": len(self.nodes),
+            "padding": sum(1 for node in self.nodes if any(node.pads or ())),
+            "asymmetric": sum(1 for node in self.nodes if _is_uneven(node.pads or ())),
+            "unknown": sum(1 for node in self.nodes if node.pads is None),
+            "traps": sum(len(node.traps) for node in self.nodes),
+            "forms": {str(form): forms.count(form) for form in Form},
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "schema": SCHEMA,
+            "summary": self.summary,
+            "assumed": dict(self.assumed),
+            "nodes": [node.to_json() for node in self.nodes],
+        }
+
+
+def _is_uneven(pads: tuple[int, ...]) -> bool:
+    return pads[: len(pads) // 2] != pads[len(pads) // 2 :]
+
+
+def _jsonable(value: Plain) -> Plain:
+    return str(value) if isinstance(value, float) and not isfinite(value) else value

@@ -1,0 +1,108 @@
+"""Files of samples that are no .npz files, and values that the model's type cannot hold."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from onnxpad.cli.validate import validate as command
+from onnxpad.errors import RequestError
+from onnxpad.validation import samples_from_npz, validate
+from tests.validation.builders import model, node, two_convs
+
+ONE = two_convs(pads=[1, 1, 1, 1])
+X = np.random.default_rng(0).standard_normal((1, 3, 9, 8)).astype(np.float32)
+
+
+def one_array(path: Path) -> None:
+    with path.open("wb") as file:
+        np.save(file, X)
+
+
+def garbage(path: Path) -> None:
+    path.write_bytes(b"PK\x03\x04" + bytes(range(200)))
+
+
+def truncated(path: Path) -> None:
+    np.savez(path, x=X)
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def damaged(path: Path) -> None:
+    np.savez_compressed(path, x=X)
+    content = bytearray(path.read_bytes())
+    content[120:160] = bytes(40)
+    path.write_bytes(content)
+
+
+def pickled(path: Path) -> None:
+    np.savez(path, x=np.array([{"a": 1}, None], dtype=object))
+
+
+def nothing(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (one_array, "is one array"),
+        (garbage, "is not an .npz file"),
+        (truncated, "is not an .npz file"),
+        (damaged, "not a readable .npz"),
+        (pickled, "Python objects"),
+        (nothing, "is not an .npz file"),
+    ],
+)
+def test_files_that_are_no_npz(tmp_path: Path, write: Any, said: str) -> None:
+    path = tmp_path / "x.npz"
+    write(path)
+    with pytest.raises(RequestError, match=said) as caught:
+        samples_from_npz(path, ["x"])
+    assert "np.savez" in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_the_command_raises_no_other_error(tmp_path: Path) -> None:
+    path = tmp_path / "x.npy"
+    one_array(path)
+    (tmp_path / "m.onnx").write_bytes(ONE.SerializeToString())
+    words = [str(tmp_path / "m.onnx")] * 2 + ["--inputs", str(path)]
+    result = CliRunner().invoke(command, words)
+    assert isinstance(result.exception, RequestError)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (X.astype(np.complex128), "complex128, the model takes float32"),
+        (X > 0, "bool, the model takes float32"),
+        (X.astype(np.float64) * 1e300, "beyond float32"),
+    ],
+)
+def test_values_that_the_model_cannot_take(value: Any, said: str) -> None:
+    with pytest.raises(RequestError, match=said):
+        validate(ONE, ONE, inputs={"x": value}, device="cpu")
+
+
+def test_integers_that_would_wrap() -> None:
+    small = model([node("Identity", ["x"], ["y"])], {}, shape=["N"], dtype=3)
+    assert validate(small, small, inputs={"x": np.array([-128, 127])}, device="cpu").ok
+    with pytest.raises(RequestError, match="beyond int8"):
+        validate(small, small, inputs={"x": np.array([-128, 128])}, device="cpu")
+
+
+def test_digits_that_get_lost_are_said() -> None:
+    report = validate(ONE, ONE, inputs={"x": X.astype(np.float64)}, device="cpu")
+    assert report.warnings == (
+        "input 'x' has float64 and is rounded to float32, which the model takes",
+    )
+
+
+def test_complex_references_and_nameless_inputs() -> None:
+    with pytest.raises(RequestError, match="complex"):
+        validate(ONE, inputs={"x": X}, outputs={"y": X.astype(complex)}, device="cpu")
+    with pytest.raises(RequestError, match="as a dict; got ndarray"):
+        validate(ONE, ONE, inputs=X, device="cpu")  # type: ignore[arg-type]

@@ -1,0 +1,135 @@
+"""Models that onnxruntime does not open, and nodes with both auto_pad and pads."""
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from onnx import ModelProto, helper
+
+from onnxpad.errors import RequestError
+from onnxpad.validation import Validation, Verdict, validate
+from tests.validation.builders import B1, W1, W2, model, node, two_convs, zero_extended
+
+SAME: dict[str, Any] = {"auto_pad": "SAME_UPPER"}
+PADS: dict[str, Any] = {"pads": [1, 1, 1, 1]}
+SHIFTED: dict[str, Any] = {"pads": [0, 0, 2, 2]}
+
+
+def cpu(before: object, after: object, **options: Any) -> Validation:
+    return validate(before, after, device="cpu", samples=2, **options)
+
+
+def twins(**attributes: Any) -> ModelProto:
+    """Two nodes of one name, which onnxruntime refuses."""
+    nodes = [
+        node("Conv", ["x", "W", "B"], ["c"], name="twin", **attributes),
+        node("Relu", ["c"], ["r"], name="twin"),
+        node("Conv", ["r", "W2"], ["y"], name="c2", **attributes),
+    ]
+    return model(nodes, {"W": W1, "B": B1, "W2": W2})
+
+
+def test_models_that_nothing_runs_are_judged_by_structure_where_no_node_differs() -> None:
+    report = cpu(twins(**PADS), twins(**PADS))
+    assert report.verdict is Verdict.IDENTICAL
+    assert report.judge == "comparison of nodes"
+    assert "onnxruntime runs neither model" in report.reason
+    assert report.providers == {}
+    assert any("onnxruntime opens neither model" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize(("after", "ok"), [(PADS, True), (SHIFTED, False)])
+def test_changed_nodes_of_models_that_nothing_runs(after: dict[str, Any], ok: bool) -> None:
+    report = cpu(twins(**SAME), twins(**after))
+    assert report.ok is ok, report.reason
+    if ok:
+        assert "onnxruntime runs neither model" in report.reason
+
+
+def test_words_of_onnxruntime_are_said_once() -> None:
+    def unknown(attributes: dict[str, Any]) -> ModelProto:
+        conv = node("Conv", ["x", "W", "B"], ["c"], name="c1", **attributes)
+        return model([conv, node("Nobody", ["c"], ["y"], domain="elsewhere")], {"W": W1, "B": B1})
+
+    report = cpu(unknown(PADS), unknown(SHIFTED))
+    assert report.verdict is Verdict.UNVERIFIED
+    assert report.judge == "nobody"
+    text = " ".join([report.reason, *report.warnings])
+    assert text.count("No opset import for domain 'elsewhere'") == 1, text
+    assert "Nobody 'y'" in report.reason
+    assert report.regions == ()
+
+
+def test_a_reason_is_told_by_the_report_alone() -> None:
+    odd = twins(**PADS)
+    odd.graph.node[0].op_type = "FusedConv"
+    odd.graph.node[0].domain = "com.microsoft"
+    odd.graph.node[0].attribute.append(helper.make_attribute("activation", "Odd"))
+    report = cpu(twins(**PADS), odd)
+    assert report.verdict is Verdict.UNVERIFIED
+    assert "FusedConv 'twin'" in report.reason
+    assert "activation Odd" in report.reason
+    assert report.regions
+    assert all(row.reason not in report.reason for row in report.regions if row.reason)
+
+
+def test_a_second_model_that_does_not_open_is_said_once() -> None:
+    report = cpu(two_convs(**PADS), two_convs(**SAME, dilations=[2, 2]))
+    assert "Dilation not supported" in report.reason
+    assert not any("Dilation not supported" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize(
+    ("keep", "after", "ok"),
+    [
+        ("pads", SHIFTED, True),
+        ("pads", PADS, False),
+        ("auto_pad", PADS, True),
+        ("auto_pad", SHIFTED, False),
+    ],
+)
+def test_a_node_with_auto_pad_and_pads_is_read_as_asked(
+    keep: str, after: dict[str, Any], ok: bool
+) -> None:
+    report = cpu(two_convs(**SAME, **SHIFTED), two_convs(**after), ambiguous=keep)
+    assert report.ok is ok, report.reason
+    assert any(f"judged by {keep} alone" in w and "Conv 'c1'" in w for w in report.warnings)
+
+
+def test_without_a_choice_a_node_with_both_is_not_judged() -> None:
+    report = cpu(two_convs(**SAME, **SHIFTED), two_convs(**SHIFTED))
+    assert not report.ok
+
+
+def test_a_choice_changes_no_other_model_and_must_be_one() -> None:
+    assert cpu(two_convs(**SAME), two_convs(**PADS), ambiguous="pads").warnings == ()
+    with pytest.raises(RequestError, match="auto_pad and pads are the choices"):
+        cpu(two_convs(**PADS), two_convs(**PADS), ambiguous="both")
+
+
+def test_rounding_is_said_in_numbers() -> None:
+    def wide(w: NDArray[np.float32], pads: list[int]) -> ModelProto:
+        conv = node("Conv", ["x", "W"], ["c"], name="c1", pads=pads)
+        return model([conv, node("Tanh", ["c"], ["y"])], {"W": w}, shape=[1, 64, "H", "W"])
+
+    w = np.random.default_rng(11).standard_normal((16, 64, 5, 5)).astype(np.float32)
+    report = cpu(wide(w, [1, 1, 2, 2]), wide(zero_extended(w), [2, 2, 2, 2]))
+    assert report.verdict is Verdict.ROUNDING
+    assert "%" not in report.reason
+    assert "in 'c': allowed" in report.reason
+    allowed, seen = re.findall(r"[0-9.]+e-[0-9]+", report.reason)
+    assert 0 < float(seen) < float(allowed) < 0.1
+    worst = max(report.regions, key=lambda row: row.ratio or 0.0)
+    assert worst.bound == pytest.approx(float(allowed), rel=0.1)
+
+
+def test_a_first_model_that_alone_does_not_open() -> None:
+    single = twins(**PADS)
+    single.graph.node[1].name = "other"
+    for before, judge in ((twins(**PADS), "comparison of nodes"), (twins(**SAME), "onnxruntime")):
+        report = cpu(before, single)
+        assert report.verdict is Verdict.IDENTICAL
+        assert report.judge == judge
+        assert "onnxruntime does not run the first model" in report.reason
