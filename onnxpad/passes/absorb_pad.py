@@ -12,7 +12,7 @@ Refuses: any other value (Pad(0) before MaxPool changes negative data), reflect,
 padded batch or channel axes, negative pads, pads that are computed or can be overridden by an
 input, pools whose pads would reach the kernel, averages that pad without counting, used
 Indices of a max pool, ceil_mode where the last window would be dropped, transposed
-convolutions, and what would leave a Pad(0) alone with a max pool, which onnxruntime fuses.
+convolutions, and what would leave a Pad(0) alone with a pool, into which onnxruntime fuses it.
 
 Cost: none; one node less.
 
@@ -82,7 +82,7 @@ def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
 
 def _fusion_refusal(chain: Chain, step: PadStep) -> Skip | None:
     """Nothing may be left that onnxruntime's default optimiser would fuse wrongly."""
-    if step.follows_zero and chain.fill is Implicit.LOWEST:
+    if step.follows_zero and chain.op.kind in (Kind.MAX, Kind.AVERAGE):
         return Skip("a Pad that writes 0 stands in front of the Pad; onnxruntime would fuse that")
     if step.feeds_max_pool and chain.fill is not Implicit.LOWEST:
         return Skip(

@@ -22,15 +22,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.chain import AutoPad, Chain, Skip
 from onnxpad.effective import (
-    axes_in_front,
     effective_pads,
-    same_windows_when_padded,
     short_axis,
 )
-from onnxpad.fills import Constant, Implicit
 from onnxpad.forms import Form, reaches_kernel
+from onnxpad.fusion import auto_pad_stops_fusion
 from onnxpad.ops import Kind
 
 REMOVES = {Form.AUTO_PAD}
@@ -58,7 +56,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
                 f"the pads {list(pads.flat)} reach the kernel, which onnxruntime refuses in a pool",
                 ("--pass split-pads",),
             )
-        if _auto_pad_blocks_fusion(chain, pads):
+        if auto_pad_stops_fusion(chain, pads):
             return Skip(
                 "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly",
                 ("--pass absorb-pad",),
@@ -66,25 +64,3 @@ def rewrite(chain: Chain) -> Chain | Skip:
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
     ceil_mode = chain.ceil_mode and not same
     return replace(chain, padding=pads, ceil_mode=ceil_mode, ambiguous=False)
-
-
-def _auto_pad_blocks_fusion(chain: Chain, pads: Pads) -> bool:
-    """Whether onnxruntime would fuse the Pad into the pool if it had `pads` and no auto_pad.
-
-    It fuses Pad(0) into MaxPool, where padding is not 0, and into averages also where the sum
-    reaches the kernel (the session does not open) or ceil_mode drops a window then; averages
-    that do not count their own pads, and LpPool, it leaves alone (measured with 1.31.1).
-    """
-    step = chain.pad
-    if step is None or step.unclear or step.mode != "constant" or step.fill != Constant(0):
-        return False
-    if chain.fill is Implicit.LOWEST:
-        return any(step.pads.flat)
-    if chain.op.kind is Kind.LP or (chain.fill is Implicit.NOTHING and any(pads.flat)):
-        return False
-    front = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
-    if reaches_kernel(chain, front + pads):
-        return True
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
-    source = replace(chain, axes=axes_in_front(chain, front))
-    return chain.ceil_mode and not same and not same_windows_when_padded(source, front, pads)

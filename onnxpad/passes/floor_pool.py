@@ -10,7 +10,8 @@ and onnxruntime at every opset do.
 
 Refuses: sizes that matter and are not known; SAME where runtimes disagree; end pads that would
 reach the kernel; averages that count padding of their own and hang over (their divisor counts
-the padding, but not the overhang, which no pads can say).
+the padding, but not the overhang, which no pads can say); max pools behind a Pad(0) that
+auto_pad protects from onnxruntime's own Pad fusion.
 
 Cost: none.
 
@@ -25,6 +26,7 @@ from onnxpad.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.effective import effective_pads, missing_sizes, same_is_disputed, short_axis
 from onnxpad.fills import Implicit
 from onnxpad.forms import Form, reaches_kernel
+from onnxpad.fusion import auto_pad_stops_fusion
 from onnxpad.geometry.rounding import overhang
 from onnxpad.ops import Kind
 
@@ -67,6 +69,11 @@ def _under_same(chain: Chain) -> Chain | Skip:
 def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
     if wider == pads:
         return replace(chain, ceil_mode=False)
+    if isinstance(chain.padding, AutoPad) and auto_pad_stops_fusion(chain, wider):
+        return Skip(
+            "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly",
+            ("--pass absorb-pad",),
+        )
     counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
     if counts and any(pads.flat):
         return Skip("the average counts its padding, but not the cells that its last window lacks")

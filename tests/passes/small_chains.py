@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from onnxpad.chain import AutoPad, Chain, Padding, Pads, PadStep
@@ -117,6 +117,24 @@ def padded(
                 axis = Axis(size + begin + end, kernel, stride, dilation)
                 fill = written[turn % len(written)]
                 yield flavour.chain(axis, padding, in_front(begin, end, fill))
+
+
+def transposed() -> Iterator[Chain]:
+    """Transposed convolutions, each with another output_padding or output_shape."""
+    plain = Flavour("ConvTranspose", ZERO, ZERO)
+    turn = 0
+    for (kernel, stride, dilation), size in product(windows(), SIZES):
+        full = (size - 1) * stride + dilation * (kernel - 1) + 1
+        for padding in PADDINGS:
+            turn += 1
+            chain = plain.chain(Axis(size, kernel, stride, dilation), padding)
+            yield chain
+            yield replace(chain, output_padding=(turn % stride,))
+            # From two cells less than everything to one more than output_padding can add.
+            wanted = full - 2 + turn % (stride + 3)
+            if wanted > 0:
+                yield replace(chain, output_shape=(wanted,))
+                yield replace(chain, output_shape=(wanted,), output_padding=(turn % stride,))
 
 
 def unknown_sizes() -> Iterator[Size | None]:

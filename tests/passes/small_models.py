@@ -34,6 +34,8 @@ class Case:
     around: tuple[int, ...] = ()
     ceil: bool = False
     counts: bool = False
+    output_padding: tuple[int, ...] = ()
+    output_shape: tuple[int, ...] = ()
     opset: int = 22
     seed: int = 0
 
@@ -92,13 +94,17 @@ def _attributes(case: Case) -> dict[str, Any]:
         found["ceil_mode"] = 1
     if case.counts:
         found["count_include_pad"] = 1
+    if case.output_padding:
+        found["output_padding"] = case.output_padding
+    if case.output_shape:
+        found["output_shape"] = case.output_shape
     if case.first_axis == 1 and case.op.startswith("QLinear"):
         found["channels_last"] = 1
     return found
 
 
 def _weights(case: Case, rng: Generator) -> Array:
-    shape = (3, 2, *case.kernel)
+    shape = (2, 3, *case.kernel) if case.op == "ConvTranspose" else (3, 2, *case.kernel)
     signed = rng.integers(1, 10, shape) * rng.choice([-1, 1], shape)
     if case.dtype == np.uint8 and case.op == "ConvInteger":
         return np.asarray(np.abs(signed), np.uint8)
@@ -185,7 +191,7 @@ def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case
     if rng.integers(2) or opset < since:
         dilations = np.ones_like(kernel)
     rounds = op in POOLS and not (op == "LpPool" and opset < 18)
-    return Case(
+    case = Case(
         kind=kind,
         spatial=tuple(rng.integers(1, 13 if rank < 3 else 7, rank).tolist()),
         kernel=tuple(kernel.tolist()),
@@ -199,6 +205,23 @@ def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case
         counts=bool(op.endswith("AveragePool") and rng.integers(2)),
         opset=opset,
         seed=int(rng.integers(1 << 30)),
+    )
+    return _with_output(rng, case) if op == "ConvTranspose" else case
+
+
+def _with_output(rng: Generator, case: Case) -> Case:
+    """Some have output_padding, some output_shape, from two cells less up to one too many."""
+    padded = np.asarray(case.spatial)
+    if case.front != "none":
+        padded = padded + np.asarray(case.around).reshape(2, -1).sum(axis=0)
+    strides, span = np.asarray(case.strides), np.asarray(case.dilations) * case.kernel
+    full = (padded - 1) * strides + span - case.dilations + 1
+    extra = rng.integers(0, strides) * rng.integers(2)
+    wanted = full + rng.integers(-2, strides + 1) if rng.integers(3) == 0 else []
+    return replace(
+        case,
+        output_padding=tuple(map(int, extra)) if extra.any() else (),
+        output_shape=tuple(map(int, wanted)) if all(size > 0 for size in wanted) else (),
     )
 
 

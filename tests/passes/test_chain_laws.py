@@ -20,6 +20,7 @@ from tests.passes.small_chains import (
     admitted,
     in_front,
     padded,
+    transposed,
     unknown_sizes,
     unpadded,
     windows,
@@ -86,6 +87,12 @@ def test_without_a_pad(rule: Pass, flavour: str) -> None:
 
 
 @each_pass
+def test_transposed(rule: Pass) -> None:
+    for chain in transposed():
+        assert_lawful(rule, chain)
+
+
+@each_pass
 @pytest.mark.parametrize("flavour", CORE)
 def test_behind_a_pad(rule: Pass, flavour: str) -> None:
     for chain in padded(CORE[flavour], every=1 if EXHAUSTIVE else 8):
@@ -115,8 +122,9 @@ def test_unknown_sizes(rule: Pass, flavour: str, front: bool) -> None:
 
 @each_pass
 def test_a_pass_rewrites_something(rule: Pass) -> None:
-    drawn = [*unpadded(CORE["Conv"]), *padded(CORE["Conv"], 25)][::11]
-    assert sum(assert_lawful(rule, chain) for chain in drawn) > 100
+    drawn = [chain for flavour in CORE.values() for chain in islice(unpadded(flavour), 0, None, 97)]
+    drawn += [*islice(transposed(), 0, None, 97), *islice(padded(CORE["Conv"], 25), 0, None, 97)]
+    assert sum(assert_lawful(rule, chain) for chain in drawn) >= 50
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from onnxpad.chain import AutoPad, Chain, Pads
 from onnxpad.fills import Constant, Fill, Implicit, TensorValue, lowest
 from onnxpad.ops import Kind
 from tests.oracle_windows import Window, resolve_same
+from tests.passes.transposed_contents import transposed_cells
 
 Meaning: TypeAlias = str
 """Of a padded cell: its number, the name of a tensor, or empty where it adds nothing."""
@@ -46,6 +47,14 @@ def window_contents(chain: Chain, size: int) -> tuple[str, ...]:
         foreign = _meaning(chain, chain.pad.fill)
     if chain.op.kind is Kind.AVERAGE:
         assert chain.counts_padding is (chain.fill is not Implicit.NOTHING), "fill and divisor"
+    meanings = (_meaning(chain, chain.fill), foreign)
+    if chain.op.kind is Kind.TRANSPOSED:
+        texts = [_name(cell, size, held, 0) for cell in range(size)]
+        named = {FOREIGN: foreign}
+        return tuple(
+            " ".join(f"{named.get(texts[cell], texts[cell])}*{tap}" for cell, tap in pairs)
+            for pairs in transposed_cells(chain, size)
+        )
     window = (
         size,
         axis.kernel,
@@ -54,7 +63,6 @@ def window_contents(chain: Chain, size: int) -> tuple[str, ...]:
         *_own_pads(chain, size),
         chain.ceil_mode,
     )
-    meanings = (_meaning(chain, chain.fill), foreign)
     return _contents(window, held, chain.op.kind, meanings, chain.counts_padding)
 
 
@@ -117,14 +125,16 @@ def _layout(
     if size < 1 or placed.out < 1:
         raise ValueError(f"no window fits {placed}")
 
-    def name(cell: int) -> int:
-        if not 0 <= cell < size:
-            return OWN if cell < size + end else OVERHANG
-        return cell - held[0] if held[0] <= cell < size - held[1] else FOREIGN
-
     first, count, step = -placed.begin, placed.out, placed.stride
     reach = placed.kernel * placed.dilation
     return tuple(
-        tuple(name(cell) for cell in range(start, start + reach, placed.dilation))
+        tuple(_name(cell, size, held, end) for cell in range(start, start + reach, placed.dilation))
         for start in range(first, first + count * step, step)
     )
+
+
+def _name(cell: int, size: int, held: tuple[int, int], end: int) -> int:
+    """The source cell behind a cell of the operator's input, or which kind of cell it is."""
+    if not 0 <= cell < size:
+        return OWN if cell < size + end else OVERHANG
+    return cell - held[0] if held[0] <= cell < size - held[1] else FOREIGN
