@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -83,6 +84,16 @@ def _status(arguments: Sequence[str]) -> int:
         return fail(*_usage(error))
     except OnnxpadError as error:
         return fail(str(error))
+    except (BrokenPipeError, click.Abort):
+        raise
+    except Exception as error:
+        if os.environ.get("ONNXPAD_TRACEBACK"):
+            raise
+        return fail(
+            f"{' '.join(arguments)}: onnxpad met what it does not expect, and wrote nothing more "
+            f"({type(error).__name__}: {error})",
+            "ONNXPAD_TRACEBACK=1 shows where; please report it with the model",
+        )
     return result if isinstance(result, int) else FINE
 
 

@@ -109,6 +109,8 @@ def _fitting(size: Symbol, wanted: int) -> int:
 def _values(
     random: np.random.Generator, dtype: np.dtype[Any], shape: list[int], index: int, style: Style
 ) -> Array:
+    if dtype.kind == "b" and not shape:
+        return np.array(index % 2 == 0)  # every branch of an If gets its turn
     if dtype.kind == "b":
         return random.integers(0, 2, shape).astype(bool)
     if dtype.kind in "iu":

@@ -106,10 +106,19 @@ def _moved(
     for name, value in operands.items():
         if name in data:
             error = carried.get(name, np.zeros(value.shape))
-            feeds[name] = np.nextafter(error.astype(value.dtype), np.inf, dtype=value.dtype)
+            feeds[name] = _upwards(np.asarray(error), value.dtype)
         else:
             feeds[name] = value
     return {name: error.astype(np.float64) for name, error in run(feeds).items()}
+
+
+def _upwards(error: Array, dtype: np.dtype) -> Array:
+    """An error in the type of the data that it is copied like, never smaller than it is."""
+    if dtype.kind == "f":
+        return np.asarray(np.nextafter(error.astype(dtype), np.inf, dtype=dtype))
+    if dtype.kind == "b":
+        return np.asarray(error > 0)
+    return np.minimum(np.ceil(error), np.iinfo(dtype).max).astype(dtype)
 
 
 def _converted(

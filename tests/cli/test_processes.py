@@ -12,6 +12,7 @@ import onnx
 import pytest
 
 from onnxpad import __version__
+from onnxpad.cli import run
 from tests.cli.processes import COMMAND, DYNAMIC, MODELS, SAME, environment, onnxpad
 
 
@@ -240,3 +241,17 @@ def test_validate_exits_with_1_where_models_differ(tmp_path: Path) -> None:
     assert other.returncode == 1
     read = json.loads(other.stdout)
     assert (read["before"], read["verdict"], read["ok"]) == (str(SAME), "different", False)
+
+
+def test_what_nobody_foresaw_is_one_message(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr("onnxpad.inspection.inspect", broken)
+    assert run(["inspect", str(SAME)]) == 2
+    said = capsys.readouterr().err
+    assert "onnxpad met what it does not expect" in said
+    assert "KeyError: 'surprise'" in said
+    assert "Traceback" not in said
