@@ -17,7 +17,6 @@ from tests.passes.small_chains import (
     FLAVOURS,
     OTHER_FILLS,
     PADDINGS,
-    SIZES,
     admitted,
     in_front,
     padded,
@@ -89,17 +88,14 @@ def test_without_a_pad(rule: Pass, flavour: str) -> None:
 
 @each_pass
 def test_transposed(rule: Pass) -> None:
-    for turn, chain in enumerate(transposed()):
+    for chain in transposed():
         assert_lawful(rule, chain)
-        if turn % 7 == 0:
-            unknown = tuple(replace(axis, size=None) for axis in chain.axes)
-            assert_lawful(rule, replace(chain, axes=unknown), SIZES)
 
 
 @each_pass
 @pytest.mark.parametrize("flavour", CORE)
 def test_behind_a_pad(rule: Pass, flavour: str) -> None:
-    for chain in padded(CORE[flavour], every=1 if EXHAUSTIVE else 19):
+    for chain in padded(CORE[flavour], every=1 if EXHAUSTIVE else 8):
         assert_lawful(rule, chain)
 
 
@@ -126,9 +122,9 @@ def test_unknown_sizes(rule: Pass, flavour: str, front: bool) -> None:
 
 @each_pass
 def test_a_pass_rewrites_something(rule: Pass) -> None:
-    drawn = [chain for flavour in CORE.values() for chain in [*unpadded(flavour)][::97]]
-    drawn += [*transposed()][::97] + [*padded(CORE["Conv"], 25)][::97]
-    assert sum(assert_lawful(rule, chain) for chain in drawn) > 20
+    drawn = [chain for flavour in CORE.values() for chain in islice(unpadded(flavour), 0, None, 97)]
+    drawn += [*islice(transposed(), 0, None, 97), *islice(padded(CORE["Conv"], 25), 0, None, 97)]
+    assert sum(assert_lawful(rule, chain) for chain in drawn) >= 50
 
 
 @pytest.mark.parametrize(

@@ -131,3 +131,48 @@ def test_pads_of_a_pad_node_may_come_through_a_function_input() -> None:
     done = rewrite(before, passes=["absorb-pad"])
     assert done.changed
     check_equal(before, done, 3, 6)
+
+
+def test_calls_that_are_written_differently_before_are_told_apart() -> None:
+    before = build(
+        """g (float[1,1,n] x) => (float[1,1,a] y, float[1,1,b] z) {
+          y = f.pool<cm=0>(x)
+          z = f.pool<cm=1>(x)
+        }""",
+        """pool <cm> (x) => (y) {
+          y = MaxPool<kernel_shape=[3], strides=[2], auto_pad="SAME_LOWER", ceil_mode: int = @cm>(x)
+        }""",
+    )
+    done = rewrite(before)
+    assert isinstance(done.model, ModelProto)
+    assert [f.name for f in done.model.functions] == ["pool", "pool_2"]
+    check_equal(before, done, 5, 6, 7)
+
+
+def test_a_dimension_name_inside_a_function_is_not_the_models() -> None:
+    before = build(
+        f"""g (float[1,1,h] x) => (float[1,1,m] y) {WEIGHT} {{ y = f.block(x, k) }}""",
+        """block (x, k) => (y) {
+          one = Constant<value_ints = [1]>()
+          far = Constant<value_ints = [99]>()
+          two = Constant<value_ints = [2]>()
+          b = Slice(x, one, far, two)
+          y = Conv<auto_pad="SAME_UPPER", strides=[2]>(b, k)
+        }""",
+    )
+    value = before.functions[0].value_info.add(name="b")
+    value.type.tensor_type.elem_type = 1
+    for size in (1, 1):
+        value.type.tensor_type.shape.dim.add(dim_value=size)
+    value.type.tensor_type.shape.dim.add(dim_param="h")
+    done = rewrite(before, dims={"h": "%2=0"})
+    assert not done.changed
+
+
+def test_an_initializer_that_an_input_replaces_has_the_inputs_shape() -> None:
+    before = build(
+        f"""g (float[1,1,n] x, float[1,1,w] k) => (float[1,1,m] y) {WEIGHT} {{
+          y = Conv<auto_pad="SAME_UPPER">(x, k)
+        }}"""
+    )
+    assert not rewrite(before).changed

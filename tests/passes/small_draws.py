@@ -1,0 +1,91 @@
+"""Small models drawn at random, or one after the other."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+from numpy.random import Generator
+
+from tests.oracle_windows import resolve_same
+from tests.passes.small_models import Array, Case
+from tests.passes.small_operators import OPERATORS, POOLS
+
+FRONTS = ("none", "fits", "zero", "other", "tensor")
+PADDINGS = ("pads", "pads of SAME", "none", "VALID", "SAME_UPPER", "SAME_LOWER")
+
+
+def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case:
+    """A case with small random geometry that is legal in its opset; a window may not fit."""
+    op, opset = OPERATORS[kind].op, int(rng.choice(OPERATORS[kind].opsets))
+    if opset < 11 and front != "none" and op in {"ConvInteger", "QLinearConv"}:
+        opset = 11
+    kernel = rng.integers(1, 6 if rank < 3 else 4, rank)
+    dilations = rng.integers(1, 4, rank)
+    since = {"AveragePool": 19, "LpPool": 18, "QLinearAveragePool": 99}.get(op, 1)
+    if rng.integers(2) or opset < since:
+        dilations = np.ones_like(kernel)
+    rounds = op in POOLS and not (op == "LpPool" and opset < 18)
+    case = Case(
+        kind=kind,
+        spatial=tuple(rng.integers(1, 13 if rank < 3 else 7, rank).tolist()),
+        kernel=tuple(kernel.tolist()),
+        strides=tuple(rng.integers(1, 5, rank).tolist()),
+        dilations=tuple(dilations.tolist()),
+        padding=padding,
+        pads=tuple(rng.integers(0, 5, 2 * rank).tolist()),
+        front=front,
+        around=tuple(rng.integers(0, 5 if rng.integers(3) else 1, 2 * rank).tolist()),
+        ceil=bool(rounds and rng.integers(2)),
+        counts=bool(op.endswith("AveragePool") and rng.integers(2)),
+        opset=opset,
+        seed=int(rng.integers(1 << 30)),
+    )
+    if padding == "pads of SAME":
+        case = replace(case, padding="pads", pads=_pads_of_same(case, lower=bool(rng.integers(2))))
+    return _with_output(rng, case) if op == "ConvTranspose" else case
+
+
+def _padded(case: Case) -> Array:
+    """Sizes behind the Pad."""
+    around = case.around if case.front != "none" else (0,) * len(case.around)
+    sizes: Array = np.asarray(case.spatial) + np.asarray(around).reshape(2, -1).sum(axis=0)
+    return sizes
+
+
+def _pads_of_same(case: Case, *, lower: bool) -> tuple[int, ...]:
+    sides = zip(_padded(case), case.kernel, case.strides, case.dilations, strict=True)
+    begins, ends = zip(*(resolve_same(int(h), k, s, d, lower) for h, k, s, d in sides), strict=True)
+    return (*begins, *ends)
+
+
+def _with_output(rng: Generator, case: Case) -> Case:
+    """Some have output_padding, some output_shape, from two cells less up to one too many."""
+    strides, span = np.asarray(case.strides), np.asarray(case.dilations) * case.kernel
+    full = (_padded(case) - 1) * strides + span - case.dilations + 1
+    extra = rng.integers(0, strides) * rng.integers(2)
+    wanted = full + rng.integers(-2, strides + 1) if rng.integers(3) == 0 else []
+    return replace(
+        case,
+        output_padding=tuple(map(int, extra)) if extra.any() else (),
+        output_shape=tuple(map(int, wanted)) if all(size > 0 for size in wanted) else (),
+    )
+
+
+def strata() -> list[tuple[str, str, str]]:
+    """Every operator with everything in front and every way to write its padding."""
+    return list(product(OPERATORS, FRONTS, PADDINGS))
+
+
+def sweep() -> Iterator[Case]:
+    """Every one-axis geometry with every operator, without a Pad and behind one that is drawn."""
+    rng = np.random.default_rng(0)
+    geometry = product(range(1, 6), range(1, 5), range(1, 4), range(1, 13))
+    paddings = [("pads", (b, e)) for b in range(5) for e in range(5)]
+    paddings += [(mode, (0, 0)) for mode in ("VALID", "SAME_UPPER", "SAME_LOWER")]
+    for (kernel, stride, dilation, size), (mode, pads) in product(geometry, paddings):
+        for kind, front in product(OPERATORS, ("none", str(rng.choice(FRONTS[1:])))):
+            place = replace(draw(rng, kind, front, mode, 1), spatial=(size,), pads=pads)
+            late = place.opset >= 19 or not place.op.endswith(("AveragePool", "LpPool"))
+            dilated = (dilation,) if late else (1,)
+            yield replace(place, kernel=(kernel,), strides=(stride,), dilations=dilated)
