@@ -22,7 +22,7 @@ def transposed_cells(chain: Chain, size: int) -> tuple[tuple[tuple[int, int], ..
 
 
 def _kept(chain: Chain, full: int, same_total: int, extra: int) -> tuple[int, int]:
-    """First cell of the full output that is kept, and how many; `full` is without output_padding."""
+    """First cell of the full output that is kept, and how many; `full` is without output_padding."""  # noqa: E501
     if chain.output_shape:
         (wanted,) = chain.output_shape
         if wanted > full + max(extra, chain.axes[0].stride - 1):
