@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
+from onnxpad.expansion import Attributes, AttributeValue, Expansion
 from onnxpad.fills import Fill
 from onnxpad.geometry.axis import Axis
+from onnxpad.geometry.size import Size
 from onnxpad.ops import Kind, Operator
 
 
@@ -73,6 +75,18 @@ class PadStep:
     feeds_max_pool: bool = False
 
 
+Shape: TypeAlias = tuple[Size | None, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """The weight of a convolution; `is_constant` where its values are known before a run."""
+
+    shape: Shape = None
+    dtype: str = ""
+    is_constant: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Chain:
     """A padded operator with the Pad that feeds it.
@@ -81,6 +95,10 @@ class Chain:
     at position `first_axis` of the tensor. `ambiguous` marks auto_pad written together with
     pads, settled by the user; `weight_is_padded` a Pad node that feeds the weight; `trouble` says
     why the padding cannot be worked on.
+
+    `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
+    and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
+    output only where something reads it.
     """
 
     op: Operator
@@ -99,6 +117,11 @@ class Chain:
     pad: PadStep | None = None
     ambiguous: bool = False
     trouble: Unclear | None = None
+    shape: Shape = None
+    weight: Weight = Weight()
+    attributes: Attributes = ()
+    inputs: tuple[bool, ...] = ()
+    outputs: tuple[bool, ...] = ()
 
     @property
     def rank(self) -> int:
@@ -114,6 +137,10 @@ class Chain:
     def spatial(self) -> slice:
         """The spatial axes within a tuple over all axes of the input."""
         return slice(self.first_axis, self.first_axis + len(self.axes))
+
+    def attribute(self, name: str, default: AttributeValue) -> AttributeValue:
+        """An attribute as the node writes it, else `default`."""
+        return dict(self.attributes).get(name, default)
 
     @property
     def is_max(self) -> bool:
@@ -131,3 +158,6 @@ class Skip:
     reason: str
     hints: tuple[str, ...] = ()
     moot: bool = False
+
+
+Verdict: TypeAlias = Chain | Expansion | Skip

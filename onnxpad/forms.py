@@ -25,6 +25,9 @@ class Form(StrEnum):
     EDGE = "edge"
     WRAP = "wrap"
     DYNAMIC = "dynamic"
+    LP_POOL = "p-norm"
+    ONE_AXIS = "one-axis"
+    INDICES = "indices"
 
 
 MEANING = {
@@ -42,6 +45,9 @@ MEANING = {
     Form.EDGE: "a Pad node repeats the border (mode=edge)",
     Form.WRAP: "a Pad node continues at the other side (mode=wrap)",
     Form.DYNAMIC: "the pads are computed while the model runs",
+    Form.LP_POOL: "the operator is LpPool, which few runtimes have",
+    Form.ONE_AXIS: "the operator slides along one axis only: a 1-D convolution or pool",
+    Form.INDICES: "the Indices of a max pool are used",
 }
 
 _MODES = {"reflect": Form.REFLECT, "edge": Form.EDGE, "wrap": Form.WRAP}
@@ -56,6 +62,12 @@ def forms_of(chain: Chain) -> frozenset[Form]:
         found.add(Form.OUTPUT_PADDING)
     if chain.output_shape:
         found.add(Form.OUTPUT_SHAPE)
+    if chain.op.kind is Kind.LP:
+        found.add(Form.LP_POOL)
+    if chain.rank == 1:
+        found.add(Form.ONE_AXIS)
+    if chain.uses_indices:
+        found.add(Form.INDICES)
     return frozenset(found)
 
 

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from onnxpad.chain import Chain, Skip
+from onnxpad.chain import Chain, Skip, Verdict
 from onnxpad.errors import InternalError
+from onnxpad.expansion import Expansion
 from onnxpad.fills import Constant
 from onnxpad.forms import forms_of
-from onnxpad.graph.editing.edits import (
-    Edit,
-)
+from onnxpad.graph.editing.edits import Edit
 from onnxpad.graph.editing.session import Session
 from onnxpad.graph.reading.ordering import Address
 from onnxpad.graph.reading.survey import Site
@@ -23,13 +22,13 @@ MAX_ROUNDS = 10_000
 
 
 class Change(NamedTuple):
-    """One node that a pass rewrote: its chain before and after, and the edits."""
+    """One node that a pass rewrote: its chain before, what took its place, and the edits."""
 
     rule: str
     node: Address
     op: str
     before: Chain
-    after: Chain
+    after: Chain | Expansion
     edits: tuple[Edit, ...]
 
     def __repr__(self) -> str:
@@ -104,7 +103,8 @@ def _run_pass(
 
 def _uncovers(change: Change) -> bool:
     """Whether the change may have given the pass something new to do, at this node or another."""
-    return change.before.pad is not None and change.after.pad is None
+    after = change.after
+    return isinstance(after, Chain) and change.before.pad is not None and after.pad is None
 
 
 def _decide(session: Session, rule: Pass, site: Site) -> Change | Refusal | Clones | None:
@@ -130,7 +130,7 @@ def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
     return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
 
 
-def _groups(chains: Sequence[Chain], results: Sequence[Chain | Skip]) -> list[int]:
+def _groups(chains: Sequence[Chain], results: Sequence[Verdict]) -> list[int]:
     """A number for each result; readings that are left alone share one, whatever the reason.
 
     Edits are the difference of two chains, so both must be written alike for one set of edits.
@@ -139,8 +139,9 @@ def _groups(chains: Sequence[Chain], results: Sequence[Chain | Skip]) -> list[in
     groups = []
     for chain, result in zip(chains, results, strict=True):
         wanted = None
-        if isinstance(result, Chain):
-            wanted = (_written(replace(chain, pad=None)), chain.ambiguous, _written(result))
+        if not isinstance(result, Skip):
+            after = _written(result) if isinstance(result, Chain) else result
+            wanted = (_written(replace(chain, pad=None)), chain.ambiguous, after)
         if wanted not in seen:
             seen.append(wanted)
         groups.append(seen.index(wanted))
@@ -157,13 +158,15 @@ def _written(chain: Chain) -> tuple[object, ...]:
     return (*numbers, chain.output_padding, chain.output_shape, chain.pad, dtype)
 
 
-def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Chain | Skip:
+def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
     return session.remembered(rule.name, chain, lambda: _lawful(rule, chain, site))
 
 
-def _lawful(rule: Pass, chain: Chain, site: Site) -> Chain | Skip:
+def _lawful(rule: Pass, chain: Chain, site: Site) -> Verdict:
     """The pass's result; InternalError where it brings forms that it does not declare."""
     after = rule.rewrite(chain)
+    if isinstance(after, Expansion) and not chain.opset:
+        return Skip("the model imports no version of the ONNX operators, which it would need")
     if isinstance(after, Chain):
         added = forms_of(after) - forms_of(chain) - rule.adds
         if added:

@@ -97,9 +97,10 @@ def rewrite(
     session = Session(
         opened.model,
         dims=dims,
-        folder=opened.source.folder if opened.source else None,
+        source=opened.source,
         prefer=ambiguous,
         owned=opened.owned,
+        weightless=opened.surgeon is not None,
     )
     outcome = run(session, rules, selection(session, nodes), progress)
     result: Result = session.finish()

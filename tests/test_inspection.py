@@ -189,7 +189,7 @@ def test_the_operator_behind_a_pad_fits_no_convention_by_itself() -> None:
     model = padded("[node] y = Conv (p, w)", "0, 0, 1, 0, 0, 1", more=WEIGHT)
     pad, conv = inspect(model).nodes
     assert (pad.op, conv.op) == ("Pad", "Conv")
-    assert conv.forms == ("pad-node",)
+    assert conv.forms == ("pad-node", "one-axis")
     assert conv.conventions == ()
     harmless = padded("[node] y = Conv (p, w)", "0, 0, 0, 0, 0, 0", more=WEIGHT)
     assert inspect(harmless).nodes[1].conventions == ("any",)

@@ -11,8 +11,8 @@ from onnxpad.graph.models import ModelLike, open_model
 from onnxpad.graph.reading.attributes import Unbound
 from onnxpad.graph.reading.chains import Preference
 from onnxpad.graph.reading.context import Context
-from onnxpad.graph.reading.document import address_of
 from onnxpad.graph.reading.pads import constant_integers
+from onnxpad.graph.reading.scopes import address_of
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.reading.surroundings import Observer
 from onnxpad.graph.reading.survey import Site, Survey

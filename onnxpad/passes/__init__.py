@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
-from onnxpad.chain import Chain, Skip
+from onnxpad.chain import Chain, Verdict
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.forms import Form
 
@@ -17,14 +17,15 @@ from onnxpad.forms import Form
 class Pass:
     """One rewrite: the forms that it removes and may add, and the function that decides.
 
-    `rewrite` is pure: it maps a chain to the chain that computes the same, or to a Skip.
+    `rewrite` is pure: it maps a chain to the chain or the expansion that computes the same, or
+    to a Skip.
     `text` is the docstring of the pass's file.
     """
 
     name: str
     removes: frozenset[Form]
     adds: frozenset[Form]
-    rewrite: Callable[[Chain], Chain | Skip]
+    rewrite: Callable[[Chain], Verdict]
     text: str
 
 

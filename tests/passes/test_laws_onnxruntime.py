@@ -48,7 +48,7 @@ def checked(case: Case, done: Rewriting, wanted: Array) -> int:
         # What onnxruntime makes of auto_pad is often wrong, what it makes of pads is right, but
         # for what lies over the end in QLinearAveragePool with ceil_mode.
         resolved = isinstance(change.before.padding, AutoPad) and isinstance(
-            change.after.padding, Pads
+            getattr(change.after, "padding", None), Pads
         )
         known = case.op == "QLinearAveragePool" and case.ceil
         if right(before, wanted, case) or (resolved and not optimised and not known):

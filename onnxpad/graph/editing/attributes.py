@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnx import AttributeProto, NodeProto
 
-from onnxpad.graph.editing.edits import AttributeValue
+from onnxpad.expansion import AttributeValue
 
 
 def set_attribute(node: NodeProto, name: str, value: AttributeValue) -> None:

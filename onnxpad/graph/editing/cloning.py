@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from onnx import FunctionProto, NodeProto
 
 from onnxpad.errors import InternalError
-from onnxpad.graph.editing.edits import (
-    CloneFunction,
-)
+from onnxpad.graph.editing.edits import CloneFunction
 from onnxpad.graph.reading.context import Context
-from onnxpad.graph.reading.document import Document, Scope, address_of
 from onnxpad.graph.reading.ordering import Address, Node
+from onnxpad.graph.reading.scopes import Document, Scope, address_of
 
 
 def calls_by_group(
@@ -52,6 +50,8 @@ def clone_function(document: Document, edit: CloneFunction) -> Scope:
     copy.nodes = [twins[node.key] for node in original.nodes]
     for anchor, row in original.before.items():
         copy.before[anchor] = [_twin(node) for node in row]
+    for anchor, row in original.behind.items():
+        copy.behind[anchor] = [_twin(node) for node in row]
     for node in copy.ordered():
         for name in node.outputs:
             copy.producers[name] = node

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
+from onnxpad.expansion import AttributeValue
 from onnxpad.graph.editing.edits import (
-    AttributeValue,
     CloneFunction,
     Edit,
+    ForgetType,
+    GrownConstant,
     InsertNode,
     NewConstant,
     RemoveAttribute,
+    RemoveConstant,
+    RemoveNode,
     RemoveUnused,
+    ReshapedConstant,
     SetAttribute,
     SetInput,
+    SetOutput,
 )
 from onnxpad.graph.reading.ordering import Address
 
@@ -35,25 +41,64 @@ def edit_record(edit: Edit) -> dict[str, Any]:
 def describe_edit(edit: Edit) -> str:
     """An edit as one line for people."""
     match edit:
-        case SetAttribute(node, name, value):
-            return f"{node.label}: set {name}={_text(value)}"
-        case RemoveAttribute(node, name):
-            return f"{node.label}: remove {name}"
-        case SetInput(node, position, tensor):
-            return f"{node.label}: input {position} reads '{tensor}'"
-        case NewConstant(before, name, dtype, _, values, _, _):
-            return f"{before.label}: new constant '{name}' = {dtype} {list(values)}"
-        case InsertNode(before, _, op_type, name, inputs, outputs, attributes):
-            shown = "".join(f" {key}={_text(value)}" for key, value in attributes)
-            return (
-                f"{before.label}: new {op_type} '{name}'{shown} in front, "
-                f"{list(inputs)} -> {list(outputs)}"
-            )
-        case RemoveUnused(node):
-            return f"{node.label}: remove if nothing reads it"
+        case NewConstant() | GrownConstant() | ReshapedConstant():
+            return f"{edit.before.label}: new constant '{edit.name}' = {_constant(edit)}"
+        case InsertNode(before):
+            return f"{before.label}: {_insertion(edit)}"
         case CloneFunction(scope, name, calls):
             users = ", ".join(call.label for call in calls)
             return f"function '{scope}': copy as '{name}' for {users}"
+        case RemoveConstant(place) | ForgetType(place):
+            return f"{place.label}: {_tidying(edit)}"
+        case _:
+            return f"{edit.node.label}: {_change(edit)}"
+
+
+Change: TypeAlias = (
+    SetAttribute | RemoveAttribute | SetInput | SetOutput | RemoveNode | RemoveUnused
+)
+
+
+def _change(edit: Change) -> str:
+    match edit:
+        case SetAttribute(_, name, value):
+            return f"set {name}={_text(value)}"
+        case RemoveAttribute(_, name):
+            return f"remove {name}"
+        case SetInput(_, position, tensor):
+            return f"input {position} reads '{tensor}'"
+        case SetOutput(_, position, tensor):
+            return f"output {position} is called '{tensor}'"
+        case RemoveNode():
+            return "remove"
+        case RemoveUnused():
+            return "remove if nothing reads it"
+
+
+def _tidying(edit: RemoveConstant | ForgetType) -> str:
+    if isinstance(edit, ForgetType):
+        return f"forget the type of '{edit.tensor}'"
+    return f"remove constant '{edit.tensor}' if nothing reads it"
+
+
+def _constant(edit: NewConstant | GrownConstant | ReshapedConstant) -> str:
+    match edit:
+        case NewConstant():
+            return f"{edit.dtype} {list(edit.values)}"
+        case GrownConstant():
+            by = f" holding '{edit.zero_point}'" if edit.zero_point else ""
+            cells = f"{list(edit.begins)} cells before, {list(edit.ends)} behind"
+            return f"'{edit.source}' with {cells}{by}"
+        case ReshapedConstant():
+            return f"'{edit.source}' as {list(edit.dims)}"
+
+
+def _insertion(edit: InsertNode) -> str:
+    shown = "".join(f" {key}={_text(value)}" for key, value in edit.attributes)
+    op = f"{edit.domain}.{edit.op_type}" if edit.domain else edit.op_type
+    place = "behind" if edit.behind else "in front"
+    wires = f"{list(edit.inputs)} -> {list(edit.outputs)}"
+    return f"new {op} '{edit.name}'{shown} {place}, {wires}"
 
 
 def _text(value: AttributeValue) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+from onnxpad.expansion import AttributeValue
 from onnxpad.graph.reading.ordering import Address
-
-AttributeValue: TypeAlias = int | float | str | tuple[int, ...]
 
 
 class SetAttribute(NamedTuple):
@@ -32,6 +31,14 @@ class SetInput(NamedTuple):
     tensor: str
 
 
+class SetOutput(NamedTuple):
+    """Let a node write another tensor; what read the old one waits for a new node to write it."""
+
+    node: Address
+    position: int
+    tensor: str
+
+
 class NewConstant(NamedTuple):
     """A constant tensor.
 
@@ -47,8 +54,35 @@ class NewConstant(NamedTuple):
     key: int
 
 
+class GrownConstant(NamedTuple):
+    """A constant made of another: new cells hold 0 or `zero_point`, one value or one a channel.
+
+    `begins` and `ends` count the new cells of each axis. `as_node` and `key` as in NewConstant.
+    """
+
+    before: Address
+    name: str
+    source: str
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+    zero_point: str
+    as_node: bool
+    key: int
+
+
+class ReshapedConstant(NamedTuple):
+    """A constant with the values of another in a new shape."""
+
+    before: Address
+    name: str
+    source: str
+    dims: tuple[int, ...]
+    as_node: bool
+    key: int
+
+
 class InsertNode(NamedTuple):
-    """A new node in front of `before`; later edits address it by `key`."""
+    """A new node in front of `before`, or right behind it; later edits address it by `key`."""
 
     before: Address
     key: int
@@ -57,6 +91,28 @@ class InsertNode(NamedTuple):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: tuple[tuple[str, AttributeValue], ...] = ()
+    domain: str = ""
+    behind: bool = False
+
+
+class RemoveNode(NamedTuple):
+    """Remove a node whose outputs others write by now, with the constants that only it reads."""
+
+    node: Address
+
+
+class RemoveConstant(NamedTuple):
+    """Remove a constant that `reader` read, if nothing reads it any more."""
+
+    reader: Address
+    tensor: str
+
+
+class ForgetType(NamedTuple):
+    """Take away what the file says of the type of a tensor that `maker` writes."""
+
+    maker: Address
+    tensor: str
 
 
 class RemoveUnused(NamedTuple):
@@ -77,8 +133,14 @@ Edit: TypeAlias = (
     SetAttribute
     | RemoveAttribute
     | SetInput
+    | SetOutput
     | NewConstant
+    | GrownConstant
+    | ReshapedConstant
     | InsertNode
+    | RemoveNode
     | RemoveUnused
+    | RemoveConstant
+    | ForgetType
     | CloneFunction
 )

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from onnxpad.chain import AutoPad, Chain, Pads, PadStep
 from onnxpad.errors import InternalError
+from onnxpad.expansion import AttributeValue, Expansion
 from onnxpad.fills import Constant, TensorValue
 from onnxpad.graph.editing.edits import (
-    AttributeValue,
     Edit,
     InsertNode,
     NewConstant,
@@ -17,35 +17,21 @@ from onnxpad.graph.editing.edits import (
     SetAttribute,
     SetInput,
 )
+from onnxpad.graph.editing.expanding import expand
+from onnxpad.graph.editing.naming import Names, as_nodes, next_key, stem
 from onnxpad.graph.reading.context import Context
-from onnxpad.graph.reading.document import Document, Scope, address_of
 from onnxpad.graph.reading.ordering import Address, Node
+from onnxpad.graph.reading.scopes import Scope, address_of
 
 _PADS_ARE_INPUTS = 11
-_INITIALIZERS_NEED_NO_INPUT = 4
 
 
-class Names:
-    """Hands out names that no tensor and no node of the model has."""
-
-    def __init__(self, document: Document) -> None:
-        self._document = document
-        self._taken: set[str] | None = None
-
-    def new(self, wanted: str) -> str:
-        """`wanted`, with a number where it is taken."""
-        if self._taken is None:
-            self._taken = set(_all_names(self._document))
-        name, number = wanted, 1
-        while name in self._taken:
-            name = f"{wanted}_{number}"
-            number += 1
-        self._taken.add(name)
-        return name
-
-
-def emit(context: Context, node: Node, before: Chain, after: Chain, names: Names) -> list[Edit]:
+def emit(
+    context: Context, node: Node, before: Chain, after: Chain | Expansion, names: Names
+) -> list[Edit]:
     """Edits that make `node`, read as `before`, compute `after`."""
+    if isinstance(after, Expansion):
+        return expand(context, node, after, names)
     scope = context.scope
     place = address_of(scope, node)
     edits = list(_padding_edits(node, place, before, after))
@@ -93,10 +79,10 @@ def _new_pad(
     context: Context, node: Node, place: Address, chain: Chain, step: PadStep, names: Names
 ) -> list[Edit]:
     scope = context.scope
-    stem = _stem(node)
-    name = names.new(stem)
-    output = names.new(f"{stem}_output")
-    key = _next_key(scope)
+    new = f"{stem(node)}/pad"
+    name = names.new(new)
+    output = names.new(f"{new}_output")
+    key = next_key(scope)
     if chain.opset < _PADS_ARE_INPUTS:
         if not isinstance(step.fill, Constant):
             raise InternalError(f"{place.label}: Pad of opset {chain.opset} takes no tensor value")
@@ -117,11 +103,10 @@ def _new_pad(
 def _pad_inputs(
     context: Context, node: Node, place: Address, chain: Chain, step: PadStep, names: Names
 ) -> tuple[tuple[str, ...], list[Edit]]:
-    model = context.document.model
-    as_node = context.scope.is_function or model.ir_version < _INITIALIZERS_NEED_NO_INPUT
-    stem = _stem(node)
-    pads = names.new(f"{stem}_pads")
-    keys = (_next_key(context.scope), _next_key(context.scope))
+    as_node = as_nodes(context)
+    new = f"{stem(node)}/pad"
+    pads = names.new(f"{new}_pads")
+    keys = (next_key(context.scope), next_key(context.scope))
     flat = step.pads.flat
     edits: list[Edit] = [NewConstant(place, pads, "int64", (len(flat),), flat, as_node, keys[0])]
     if isinstance(step.fill, TensorValue):
@@ -130,25 +115,6 @@ def _pad_inputs(
         raise InternalError(f"{place.label}: a Pad node cannot write {step.fill}")
     if step.fill.value == 0:
         return (node.inputs[0], pads), edits
-    value = names.new(f"{stem}_value")
+    value = names.new(f"{new}_value")
     edits.append(NewConstant(place, value, chain.dtype, (), (step.fill.value,), as_node, keys[1]))
     return (node.inputs[0], pads, value), edits
-
-
-def _next_key(scope: Scope) -> int:
-    scope.next_key += 1
-    return scope.next_key - 1
-
-
-def _stem(node: Node) -> str:
-    return f"{node.name or next((out for out in node.outputs if out), node.op_type)}/pad"
-
-
-def _all_names(document: Document) -> Iterator[str]:
-    for scope in document.scopes.values():
-        yield from scope.inputs
-        yield from scope.outputs
-        yield from scope.initializers
-        for node in scope.ordered():
-            yield node.name
-            yield from node.outputs

@@ -7,15 +7,17 @@ from typing import Any
 
 from onnx import FunctionProto, GraphProto, NodeProto
 
-from onnxpad.graph.reading.document import Scope
-from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.scopes import Scope
 
 
-def drop(scope: Scope, names: set[str]) -> None:
-    """Take constants and types of removed tensors out of the file's lists, keeping the order."""
+def drop(scope: Scope, names: set[str], forgotten: set[str]) -> None:
+    """Take constants and types of removed tensors out of the file's lists, keeping the order.
+
+    The types of `forgotten` tensors go, whether these are still there or not.
+    """
     if isinstance(scope.proto, GraphProto):
         _keep_only(scope.proto.initializer, names - scope.initializers.keys())
-    _keep_only(scope.proto.value_info, names - scope.producers.keys())
+    _keep_only(scope.proto.value_info, (names - scope.producers.keys()) | forgotten)
 
 
 def _keep_only(entries: MutableSequence[Any], gone: set[str]) -> None:
@@ -34,13 +36,7 @@ def rebuild(scope: Scope) -> None:
     in_file_order = sorted(scope.nodes, key=lambda node: node.key)
     ordered: list[NodeProto] = []
     for node in in_file_order:
-        ordered += [new.proto for new in scope.before.get(node.key, ()) if _stays(scope, new)]
-        if _stays(scope, node):
-            ordered.append(node.proto)
+        ordered += [one.proto for one in scope.row(node)]
     container: GraphProto | FunctionProto = scope.proto
     del container.node[:]
     container.node.extend(ordered)
-
-
-def _stays(scope: Scope, node: Node) -> bool:
-    return node.key not in scope.removed

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from onnx import ModelProto
 
-from onnxpad.chain import Chain, Skip
+from onnxpad.chain import Chain, Verdict
+from onnxpad.expansion import Expansion
 from onnxpad.graph.editing.applying import ProtoApplier
 from onnxpad.graph.editing.cloning import calls_by_group, can_be_cloned, free_function_name
 from onnxpad.graph.editing.edits import CloneFunction, Edit
-from onnxpad.graph.editing.emitting import Names, emit
+from onnxpad.graph.editing.emitting import emit
+from onnxpad.graph.editing.naming import Names
+from onnxpad.graph.editing.weights import Weights
 from onnxpad.graph.reading.chains import Preference
 from onnxpad.graph.reading.survey import Site, Survey
+from onnxpad.graph.storage.files import Source
 
 
 class Session(Survey):
     """Holds the document of one model between passes.
 
     The model is changed in place, from the first edit on; `script` is what was done to it.
-    `owned` False makes the session work on a copy as soon as something changes.
+    `owned` False makes the session work on a copy as soon as something changes. `source` is
+    where the model was read from; `weightless` marks the structure of a Graph, whose weights
+    cannot be read.
     """
 
     def __init__(
@@ -28,16 +33,19 @@ class Session(Survey):
         model: ModelProto,
         *,
         dims: Mapping[str, int | str] | None = None,
-        folder: Path | None = None,
+        source: Source | None = None,
         prefer: Preference = None,
         owned: bool = True,
+        weightless: bool = False,
     ) -> None:
         self._owned = owned
-        self._memory: dict[tuple[str, int], tuple[Chain, Chain | Skip]] = {}
+        self._weights = None if weightless else Weights(source)
+        self._memory: dict[tuple[str, int], tuple[Chain, Verdict]] = {}
         self.script: list[Edit] = []
+        folder = source.folder if source else None
         super().__init__(model, dims=dims, folder=folder, prefer=prefer)
 
-    def change(self, site: Site, after: Chain) -> list[Edit]:
+    def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
         """Make the node compute `after`; the edits are applied and remembered."""
         if not self._owned:
             self._take_copy()
@@ -69,9 +77,7 @@ class Session(Survey):
             self.script.append(edit)
         return True
 
-    def remembered(
-        self, name: str, chain: Chain, compute: Callable[[], Chain | Skip]
-    ) -> Chain | Skip:
+    def remembered(self, name: str, chain: Chain, compute: Callable[[], Verdict]) -> Verdict:
         """The result of a pass on a chain, computed once: equal chains are read as one object."""
         key = (name, id(chain))
         if key not in self._memory:
@@ -86,7 +92,7 @@ class Session(Survey):
     def _open(self, model: ModelProto) -> None:
         super()._open(model)
         self._names = Names(self._document)
-        self._applier = ProtoApplier(self._document)
+        self._applier = ProtoApplier(self._document, self._weights)
 
     def _take_copy(self) -> None:
         copy = ModelProto()

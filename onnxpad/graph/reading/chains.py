@@ -17,6 +17,7 @@ from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.neighbours import pad_in_front, weight_is_padded
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers, read_pad
+from onnxpad.graph.reading.particulars import places_of, plain_attributes, weight_of
 from onnxpad.graph.reading.types import Type
 from onnxpad.ops import Kind, Operator
 
@@ -49,13 +50,14 @@ class ChainReader:
             return _pad_chain(context, node, op, source)
         attributes = self._attributes(context, node)
         kernel = _kernel(context, node, op, attributes)
-        indices = len(node.outputs) > 1 and bool(context.scope.uses.get(node.outputs[1]))
         fill = _fill(context, node, op, attributes)
         pad = pad_in_front(context, node, len(kernel or ()) + 2)
         dynamic = _pads_input(context, node, op)
         padded = weight_is_padded(context, node, op)
         opset = context.scope.opset
-        key = (id(op), opset, id(attributes), kernel, source, indices, fill, pad, dynamic, padded)
+        weight, places = weight_of(context, node, op), places_of(context, node)
+        facts = (source, fill, pad, dynamic, padded, weight, places)
+        key = (id(op), opset, id(attributes), kernel, facts)
         chain = self._known.get(key)
         if chain is None:
             bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
@@ -63,7 +65,12 @@ class ChainReader:
             if not chain.trouble or chain.axes:
                 chain = self._known[key] = replace(
                     chain,
-                    uses_indices=indices,
+                    uses_indices=places[1][1:2] == (True,),
+                    shape=source.dims,
+                    weight=weight,
+                    attributes=plain_attributes(attributes),
+                    inputs=places[0],
+                    outputs=places[1],
                     weight_is_padded=padded,
                     pad=pad,
                     padding=dynamic or chain.padding,
@@ -118,7 +125,9 @@ class ChainReader:
 def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:
     rank = None if source.dims is None else len(source.dims)
     step = read_pad(context, node, rank)
-    return Chain(op, context.scope.opset, (), Pads((), ()), step.fill, source.dtype, pad=step)
+    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, source.dtype)
+    inputs, outputs = places_of(context, node)
+    return replace(bare, pad=step, shape=source.dims, inputs=inputs, outputs=outputs)
 
 
 def _troubled(chain: Chain, reason: str) -> Chain:

@@ -11,8 +11,8 @@ from onnx import AttributeProto, TensorProto, numpy_helper
 from onnxpad.chain import Chain
 from onnxpad.errors import ModelError
 from onnxpad.graph.reading.attributes import Bindings, Value, read_attributes
-from onnxpad.graph.reading.document import Document, Scope
 from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.scopes import Document, Scope
 from onnxpad.graph.reading.types import UNKNOWN, Type, dtype_name
 
 MAX_CONSTANT = 4096
@@ -112,6 +112,24 @@ class Context:
         if position >= len(self.call.inputs) or not self.call.inputs[position]:
             return None
         return self.caller.constant_tensor(self.call.inputs[position])
+
+
+def is_stored(context: Context, name: str) -> bool:
+    """Whether a constant stands in the scope of `context` or in a graph around it.
+
+    What a function gets from its call does not: another call may give something else.
+    """
+    inside: Context | None = context
+    while inside is not None and name not in inside.scope.inputs:
+        scope = inside.scope
+        if name in scope.producers:
+            node = scope.producers[name]
+            values = [attribute.name for attribute in node.proto.attribute]
+            return node.op_type == "Constant" and values == ["value"]
+        if name in scope.initializers:
+            return True
+        inside = inside.outer
+    return False
 
 
 def tensor_type(tensor: TensorProto) -> Type:

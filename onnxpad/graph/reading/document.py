@@ -1,9 +1,8 @@
-"""A model as scopes of nodes: the main graph, bodies of If, Loop and Scan, local functions."""
+"""Reads a model into scopes of nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 import onnx
 from onnx import (
@@ -18,83 +17,12 @@ from onnx import (
 )
 
 from onnxpad.errors import ModelError
-from onnxpad.graph.reading.ordering import Address, Node, in_order
+from onnxpad.graph.reading.ordering import Node, in_order
+from onnxpad.graph.reading.scopes import PLAIN_DOMAINS, Document, Scope, scope_label
 
 GRAPH = AttributeProto.GRAPH
 GRAPHS = AttributeProto.GRAPHS
 WITH_BODIES = frozenset({"If", "Loop", "Scan", "SequenceMap"})
-PLAIN_DOMAINS = frozenset({"", "ai.onnx"})
-
-
-@dataclass(eq=False)
-class Scope:
-    """One list of nodes and what its names mean.
-
-    `id` addresses it in edit scripts: '' for the main graph, '5.then_branch' for a body of its
-    node 5, 'domain:name' for a function. `label` is the same for people.
-    """
-
-    id: str
-    label: str
-    proto: GraphProto | FunctionProto
-    parent: Scope | None
-    opset: int
-    nodes: list[Node] = field(default_factory=list)
-    initializers: dict[str, TensorProto] = field(default_factory=dict)
-    inputs: tuple[str, ...] = ()
-    outputs: frozenset[str] = frozenset()
-    producers: dict[str, Node] = field(default_factory=dict)
-    uses: dict[str, int] = field(default_factory=dict)
-    children: dict[int, list[tuple[str, Scope]]] = field(default_factory=dict)
-    before: dict[int, list[Node]] = field(default_factory=dict)
-    removed: set[int] = field(default_factory=set)
-    changed: bool = False
-    next_key: int = 0
-
-    @property
-    def is_function(self) -> bool:
-        """Whether this is the body of a model-local function."""
-        return isinstance(self.proto, FunctionProto)
-
-    def ordered(self) -> Iterator[Node]:
-        """Nodes in graph order, with what edits inserted and without what they removed."""
-        if not self.before and not self.removed:
-            yield from self.nodes
-            return
-        for node in self.nodes:
-            yield from (new for new in self.before.get(node.key, ()) if new.key not in self.removed)
-            if node.key not in self.removed:
-                yield node
-
-    def readers(self, name: str) -> list[Node]:
-        """Nodes of this scope that read a tensor."""
-        return [node for node in self.ordered() if name in node.inputs]
-
-    def owner(self, name: str) -> Scope | None:
-        """The scope, this or an enclosing one, that defines the tensor."""
-        scope: Scope | None = self
-        while scope is not None:
-            if name in scope.producers or name in scope.initializers or name in scope.inputs:
-                return scope
-            scope = scope.parent
-        return None
-
-
-@dataclass(eq=False)
-class Document:
-    """A model with its scopes; `overridable` are initializers that an input may replace."""
-
-    model: ModelProto
-    main: Scope
-    functions: dict[tuple[str, str, str], Scope]
-    scopes: dict[str, Scope]
-    overridable: frozenset[str]
-
-    def function(self, node: Node) -> Scope | None:
-        """The local function that a node calls."""
-        if not self.functions:
-            return None
-        return self.functions.get((node.domain, node.op_type, node.proto.overload))
 
 
 def open_document(model: ModelProto) -> Document:
@@ -112,19 +40,6 @@ def open_document(model: ModelProto) -> Document:
     names = {value.name for value in model.graph.input} if model.ir_version >= 4 else set()
     overridable = frozenset(names & main.initializers.keys())
     return Document(model, main, functions, scopes, overridable)
-
-
-def address_of(scope: Scope, node: Node) -> Address:
-    """Identity of a node, with a label that leads people to it."""
-    name = node.name or next((out for out in node.outputs if out), node.op_type)
-    label = f"{scope.label}/{name}" if scope.label else name
-    return Address(scope.id, node.key, label)
-
-
-def scope_label(parent: Scope, node: Node, attribute: str) -> str:
-    """'node/then_branch' for people; the first output names a node without a name."""
-    name = node.name or (node.outputs[0] if node.outputs else node.op_type)
-    return f"{parent.label}/{name}.{attribute}" if parent.label else f"{name}.{attribute}"
 
 
 def _default_opset(imports: Iterable[OperatorSetIdProto], where: str) -> int:

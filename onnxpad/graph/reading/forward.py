@@ -17,7 +17,6 @@ from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.chains import ChainReader, Preference
 from onnxpad.graph.reading.context import MAX_CONSTANT, Context, tensor_type
 from onnxpad.graph.reading.dimensions import Dimensions
-from onnxpad.graph.reading.document import PLAIN_DOMAINS, Document, Scope
 from onnxpad.graph.reading.microsoft_rules import MICROSOFT_RULES
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers
@@ -28,6 +27,7 @@ from onnxpad.graph.reading.result_types import (
     padded_type,
     window_type,
 )
+from onnxpad.graph.reading.scopes import PLAIN_DOMAINS, Document, Scope
 from onnxpad.graph.reading.shape_rules import RULES, Facts, Rule
 from onnxpad.graph.reading.types import UNKNOWN, Type
 from onnxpad.ops import MICROSOFT, Kind, Operator, operator

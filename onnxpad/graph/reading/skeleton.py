@@ -15,8 +15,9 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 
 from onnxpad.geometry.size import Symbol
 from onnxpad.graph.reading.context import Context, tensor_type
-from onnxpad.graph.reading.document import GRAPH, GRAPHS, Scope
+from onnxpad.graph.reading.document import GRAPH, GRAPHS
 from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.scopes import Scope
 from onnxpad.graph.reading.types import Type, dtype_code
 
 SMALL = 64

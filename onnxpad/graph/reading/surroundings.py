@@ -9,9 +9,9 @@ from onnx import GraphProto, ValueInfoProto
 from onnxpad.chain import Chain
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.graph.reading.context import Context
-from onnxpad.graph.reading.document import Scope, address_of
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers
+from onnxpad.graph.reading.scopes import Scope, address_of
 from onnxpad.ops import MICROSOFT, Kind
 from onnxpad.traps import Shape, Surroundings
 

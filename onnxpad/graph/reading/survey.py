@@ -13,9 +13,10 @@ from onnxpad.effective import effective_pads
 from onnxpad.graph.reading.chains import Preference
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.dimensions import Dimensions
-from onnxpad.graph.reading.document import Document, address_of, open_document
+from onnxpad.graph.reading.document import open_document
 from onnxpad.graph.reading.forward import Declared, Reading, context_address, read
 from onnxpad.graph.reading.ordering import Address, Node
+from onnxpad.graph.reading.scopes import Document, address_of
 from onnxpad.graph.reading.types import Type
 
 MAX_INFERENCES = 8

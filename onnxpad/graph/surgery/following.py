@@ -1,8 +1,8 @@
 """Applies edit scripts to a graphsurgeon Graph, in place.
 
-The script is first applied to the Graph's structure, which settles what may be removed and where
-new nodes stand; the Graph then follows. Lists of nodes and of readers are written once, at the
-end: graphsurgeon's own `insert`, `remove` and `inputs[i] =` compare nodes one by one.
+The script is first applied to the Graph's structure, which settles what goes and where new nodes
+stand; the Graph then follows. Lists of nodes and readers are written once, at the end:
+graphsurgeon's own `insert`, `remove` and `inputs[i] =` compare nodes one by one.
 """
 
 from __future__ import annotations
@@ -11,32 +11,37 @@ from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 
+import numpy as np
 import onnx_graphsurgeon as gs
 
 from onnxpad.errors import InternalError
 from onnxpad.graph.editing.applying import ProtoApplier
-from onnxpad.graph.editing.constants import constant_array
+from onnxpad.graph.editing.constants import AnyConstant, Derived, constant_array, derived_array
 from onnxpad.graph.editing.edits import (
-    AttributeValue,
     CloneFunction,
     Edit,
+    ForgetType,
+    GrownConstant,
     InsertNode,
     NewConstant,
     RemoveAttribute,
-    RemoveUnused,
+    ReshapedConstant,
     SetAttribute,
     SetInput,
+    SetOutput,
 )
-from onnxpad.graph.reading.document import Scope, open_document
+from onnxpad.graph.reading.document import open_document
 from onnxpad.graph.reading.ordering import Address
+from onnxpad.graph.reading.scopes import Scope
 from onnxpad.graph.surgery.structure import describe, function_id, name_of, scopes_of, structure_of
+from onnxpad.graph.surgery.tensors import forget_readers
+from onnxpad.graph.surgery.twins import Twins
 
 
 def apply_script(graph: gs.Graph, script: Sequence[Edit]) -> None:
     """Do to `graph` what `script`, made for its structure, says.
 
-    Untouched nodes and tensors stay the same objects. Time grows with the number of nodes, also
-    where many share one tensor.
+    Untouched nodes and tensors stay the same objects.
 
     Raises:
         InternalError: the script does not fit the Graph, which is then unchanged.
@@ -54,7 +59,7 @@ class _GraphApplier:
         self._graphs = dict(scopes_of(graph))
         self._count = len(self._graphs)
         self._nodes = {id_: dict(enumerate(one.nodes)) for id_, one in self._graphs.items()}
-        self._made: dict[str, dict[str, gs.Node]] = {}
+        self._made: dict[str, dict[int, gs.Node]] = {}
         self._tensors: dict[str, dict[str, gs.Tensor]] = {}
         self._own_attributes: set[int] = set()
         self._gone: dict[int, tuple[gs.Tensor, Counter[int]]] = {}
@@ -65,29 +70,33 @@ class _GraphApplier:
         for edit in self._script:
             self._apply(edit)
         for id_, scope in self._document.scopes.items():
-            if scope.before or scope.removed:
+            if scope.rearranged:
                 self._rebuild(scope, self._graphs[id_])
         if len(self._graphs) > self._count:
             self._graph._merge_subgraph_functions()  # noqa: SLF001  all share one list of functions
         for tensor, gone in self._gone.values():
-            _forget_readers(tensor, gone)
+            forget_readers(tensor, gone)
 
     def _apply(self, edit: Edit) -> None:
         match edit:
             case SetAttribute(place, name, value):
-                self._attributes(place)[name] = _plain(value)
+                self._attributes(place)[name] = list(value) if isinstance(value, tuple) else value
             case RemoveAttribute(place, name):
                 self._attributes(place).pop(name, None)
             case SetInput(place, position, tensor):
                 self._set_input(place, position, tensor)
-            case NewConstant():
+            case SetOutput(place, position, tensor):
+                self._set_output(place, position, tensor)
+            case NewConstant() | GrownConstant() | ReshapedConstant():
                 self._new_constant(edit)
             case InsertNode():
                 self._insert(edit)
-            case RemoveUnused():
-                pass  # the structure knows by now whether something reads it
+            case ForgetType(place, tensor):
+                self._tensor(place.scope, tensor).shape = None
             case CloneFunction():
                 self._clone(edit)
+            case _:
+                pass  # the structure knows by now what is removed
 
     def _find(self, place: Address) -> gs.Node:
         return self._nodes[place.scope][place.key]
@@ -103,55 +112,74 @@ class _GraphApplier:
 
     def _set_input(self, place: Address, position: int, name: str) -> None:
         node, tensor = self._find(place), self._tensor(place.scope, name)
+        while len(node.inputs) <= position:
+            list.append(node.inputs, gs.Variable.empty())
         self._forget(node.inputs[position], node)
         list.__setitem__(node.inputs, position, tensor)
         list.append(tensor.outputs, node)
 
-    def _new_constant(self, edit: NewConstant) -> None:
-        scope, values = edit.before.scope, constant_array(edit)
+    def _set_output(self, place: Address, position: int, name: str) -> None:
+        """Give the node a new tensor; the old one, with its readers, waits for another maker."""
+        node, fresh = self._find(place), gs.Variable(name)
+        old = node.outputs[position]
+        kept = [maker for maker in old.inputs if maker is not node]
+        list.__setitem__(old.inputs, slice(None), kept)
+        list.__setitem__(node.outputs, position, fresh)
+        list.append(fresh.inputs, node)
+        self._known(place.scope)[name] = fresh
+
+    def _new_constant(self, edit: AnyConstant) -> None:
+        scope = edit.before.scope
+        values = constant_array(edit) if isinstance(edit, NewConstant) else self._derived(edit)
         if not edit.as_node:
             self._known(scope)[edit.name] = gs.Constant(edit.name, values)
             return
         held = {"value": gs.Constant("", values)}
-        self._add(scope, gs.Node("Constant", attrs=held, outputs=[gs.Variable(edit.name)]))
+        node = gs.Node("Constant", attrs=held, outputs=[gs.Variable(edit.name)])
+        self._add(scope, edit.key, node)
+
+    def _derived(self, edit: Derived) -> np.ndarray:
+        source = self._values(edit.before.scope, edit.source)
+        zero = edit.zero_point if isinstance(edit, GrownConstant) else ""
+        return derived_array(edit, source, self._values(edit.before.scope, zero) if zero else None)
+
+    def _values(self, scope: str, name: str) -> np.ndarray:
+        """The values of a constant, loaded for this once: the Graph keeps them as they are."""
+        tensor = self._tensor(scope, name)
+        if not isinstance(tensor, gs.Constant) and tensor.inputs:
+            tensor = tensor.inputs[0].attrs["value"]
+        held = tensor._values  # noqa: SLF001  the property would load the weights for good
+        return held if isinstance(held, np.ndarray) else held.load()
 
     def _insert(self, edit: InsertNode) -> None:
         scope = edit.before.scope
+        known = self._known(scope)
         node = gs.Node(
             edit.op_type,
             edit.name,
-            {name: _plain(value) for name, value in edit.attributes},
+            {
+                name: list(value) if isinstance(value, tuple) else value
+                for name, value in edit.attributes
+            },
             inputs=[self._tensor(scope, name) for name in edit.inputs],
-            outputs=[gs.Variable(name) for name in edit.outputs],
+            outputs=[known[n] if n in known else gs.Variable(n) for n in edit.outputs],
+            domain=edit.domain or None,
         )
-        self._nodes[scope][edit.key] = node
-        self._add(scope, node)
+        self._add(scope, edit.key, node)
 
-    def _add(self, scope: str, node: gs.Node) -> None:
+    def _add(self, scope: str, key: int, node: gs.Node) -> None:
         self._own_attributes.add(id(node))
-        self._made.setdefault(scope, {})[node.outputs[0].name] = node
+        self._nodes[scope][key] = node
+        self._made.setdefault(scope, {})[key] = node
         self._known(scope).update((tensor.name, tensor) for tensor in node.outputs)
 
     def _clone(self, edit: CloneFunction) -> None:
-        made = self._made.get(edit.scope, {})
-        nodes = self._nodes[edit.scope]
-        function = self._graphs[edit.scope]
-        twins = _Twins()
-        new = gs.Function(
-            edit.name,
-            function.domain,
-            nodes=[twins.node(node) for node in function.nodes],
-            inputs=[twins.tensor(tensor) for tensor in function.inputs],
-            outputs=[twins.tensor(tensor) for tensor in function.outputs],
-            doc_string=function.doc_string,
-            opset=function.opset,
-            import_domains=function.import_domains,
-            attrs=dict(function.attrs),
-            ir_version=function.ir_version,
-        )
+        twins = Twins()
+        new = twins.function(self._graphs[edit.scope], edit.name)
         id_ = function_id(new)
         self._graphs[id_] = new
-        self._made[id_] = {name: twins.node(node) for name, node in made.items()}
+        made, nodes = self._made.get(edit.scope, {}), self._nodes[edit.scope]
+        self._made[id_] = {key: twins.node(node) for key, node in made.items()}
         self._nodes[id_] = {key: twins.node(node) for key, node in nodes.items()}
         self._graph.functions.append(new)
         for place in edit.calls:
@@ -182,8 +210,9 @@ class _GraphApplier:
         ordered: list[gs.Node] = []
         made = self._made.get(scope.id, {})
         for key, node in enumerate(graph.nodes):
-            row = [(new.key, made[new.outputs[0]]) for new in scope.before.get(key, ())]
-            for place, found in (*row, (key, node)):
+            rows = scope.before.get(key, ()), scope.behind.get(key, ())
+            before, behind = ([(new.key, made[new.key]) for new in row] for row in rows)
+            for place, found in (*before, (key, node), *behind):
                 if place in scope.removed:
                     self._detach(found)
                 else:
@@ -203,29 +232,6 @@ class _GraphApplier:
         self._gone.setdefault(id(tensor), (tensor, Counter()))[1][id(reader)] += 1
 
 
-class _Twins:
-    """Copies of nodes and tensors, one for each."""
-
-    def __init__(self) -> None:
-        self._nodes: dict[int, gs.Node] = {}
-        self._tensors: dict[str, gs.Tensor] = {}
-
-    def node(self, node: gs.Node) -> gs.Node:
-        if id(node) not in self._nodes:
-            self._nodes[id(node)] = node.copy(
-                inputs=[self.tensor(tensor) for tensor in node.inputs],
-                outputs=[self.tensor(tensor) for tensor in node.outputs],
-            )
-        return self._nodes[id(node)]
-
-    def tensor(self, tensor: gs.Tensor) -> gs.Tensor:
-        if tensor.is_empty():
-            return gs.Variable.empty()
-        if tensor.name not in self._tensors:
-            self._tensors[tensor.name] = tensor.copy()
-        return self._tensors[tensor.name]
-
-
 def _check(nodes: dict[str, dict[int, gs.Node]], script: Sequence[Edit]) -> None:
     """InternalError where an address leads to a node of another name."""
     for edit in script:
@@ -234,17 +240,3 @@ def _check(nodes: dict[str, dict[int, gs.Node]], script: Sequence[Edit]) -> None
             node = nodes.get(place.scope, {}).get(place.key)
             if node is not None and not place.label.endswith(name_of(node)):
                 raise InternalError(f"the script edits {place.label}, but finds {describe(node)}")
-
-
-def _forget_readers(tensor: gs.Tensor, gone: Counter[int]) -> None:
-    kept = []
-    for reader in tensor.outputs:
-        if gone[id(reader)] > 0:
-            gone[id(reader)] -= 1
-        else:
-            kept.append(reader)
-    list.__setitem__(tensor.outputs, slice(None), kept)
-
-
-def _plain(value: AttributeValue) -> object:
-    return list(value) if isinstance(value, tuple) else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from math import prod
@@ -98,3 +99,14 @@ def dtype_code_of(dtype: Any) -> int:  # noqa: ANN401
         return helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     except (TypeError, ValueError):
         return 0
+
+
+def forget_readers(tensor: gs.Tensor, gone: Counter[int]) -> None:
+    """Take nodes, as often as `gone` counts them, out of the readers of a tensor."""
+    kept = []
+    for reader in tensor.outputs:
+        if gone[id(reader)] > 0:
+            gone[id(reader)] -= 1
+        else:
+            kept.append(reader)
+    list.__setitem__(tensor.outputs, slice(None), kept)

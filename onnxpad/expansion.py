@@ -1,0 +1,109 @@
+"""What takes the place of one node where a chain is not enough: a small graph of operators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+AttributeValue: TypeAlias = int | float | str | tuple[int, ...]
+Attributes: TypeAlias = tuple[tuple[str, AttributeValue], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The tensor that the node reads at one of its inputs."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A tensor of the model, visible where the node stands."""
+
+    tensor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An output of an earlier step."""
+
+    step: int
+    output: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A new constant; `role` is the last part of its name."""
+
+    role: str
+    dtype: str
+    dims: tuple[int, ...]
+    values: tuple[int | float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """A constant tensor of the model with more cells before and after each of its axes.
+
+    The new cells hold 0, or `zero_point`: a constant of one element, or of one for each index of
+    axis 0.
+    """
+
+    source: Read | Named
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+    zero_point: Read | Named | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reshaped:
+    """A constant tensor of the model, its values in another shape."""
+
+    source: Read | Named
+    dims: tuple[int, ...]
+
+
+Operand: TypeAlias = Read | Named | Made | Numbers | Grown | Reshaped
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A new node; `role` is the last part of its name."""
+
+    role: str
+    op_type: str
+    inputs: tuple[Operand | None, ...]
+    attributes: Attributes = ()
+    outputs: int = 1
+    domain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Itself:
+    """The node itself, which keeps its name and everything that is not said here.
+
+    `inputs` are the positions at which it reads something else, `sets` attributes that it gets
+    and `removes` names of attributes that it loses.
+    """
+
+    inputs: tuple[tuple[int, Operand], ...] = ()
+    sets: Attributes = ()
+    removes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """Steps in an order in which each reads what stands before it.
+
+    `results` say which output of which step is each output of the node. Where no step is
+    `Itself`, the node goes.
+    """
+
+    steps: tuple[Step | Itself, ...]
+    results: tuple[Made, ...]
+
+    @property
+    def itself(self) -> int | None:
+        """Which step is the node itself."""
+        places = [index for index, step in enumerate(self.steps) if isinstance(step, Itself)]
+        return places[0] if places else None

@@ -1,0 +1,42 @@
+"""What expansions need to know of a node beyond its padding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onnxpad.chain import Weight
+from onnxpad.expansion import Attributes, AttributeValue
+from onnxpad.graph.reading.attributes import Value
+from onnxpad.graph.reading.context import Context, is_stored
+from onnxpad.graph.reading.ordering import Node
+from onnxpad.ops import Operator
+
+
+def weight_of(context: Context, node: Node, op: Operator) -> Weight:
+    """What is known of the weight of a convolution."""
+    if op.weight is None or len(node.inputs) <= op.weight or not node.inputs[op.weight]:
+        return Weight()
+    name = node.inputs[op.weight]
+    found = context.type_of(name)
+    return Weight(found.dims, found.dtype, is_stored(context, name))
+
+
+def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+    """Which inputs the node has, and which of its outputs something reads."""
+    uses = context.scope.uses
+    return (
+        tuple([bool(name) for name in node.inputs]),
+        tuple([bool(name) and bool(uses.get(name)) for name in node.outputs]),
+    )
+
+
+def plain_attributes(attributes: Mapping[str, Value]) -> Attributes:
+    """Numbers, texts and lists of integers, which steps of an expansion can write again."""
+    found: list[tuple[str, AttributeValue]] = []
+    for name, value in attributes.items():
+        match value:
+            case int() | float() | str():
+                found.append((name, value))
+            case tuple() if all(isinstance(one, int) for one in value):
+                found.append((name, tuple([int(one) for one in value])))
+    return tuple(found)
