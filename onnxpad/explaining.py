@@ -99,6 +99,7 @@ _ABOUT = {
     Kind.MAX: "A max pool that pads its input.",
     Kind.AVERAGE: "An average pool that pads its input.",
     Kind.LP: "An Lp pool that pads its input.",
+    Kind.FOLD: "Folds blocks into an image, of which its pads crop the border.",
     Kind.PAD: "Writes cells around its input: a constant, or by mode reflect, edge or wrap.",
 }
 _CELLS = {
@@ -107,6 +108,7 @@ _CELLS = {
     Kind.MAX: "the lowest value of the type",
     Kind.AVERAGE: "0 with count_include_pad=1, and are not counted otherwise",
     Kind.LP: "0",
+    Kind.FOLD: "nothing: its pads crop the output",
 }
 
 

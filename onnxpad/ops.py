@@ -18,6 +18,7 @@ class Kind(StrEnum):
     AVERAGE = "average pool"
     LP = "lp pool"
     PAD = "pad"
+    FOLD = "folded image"
     OTHER = "other"
 
 
@@ -25,8 +26,9 @@ class Kind(StrEnum):
 class Operator:
     """Facts about one padded operator that do not depend on a model.
 
-    Positions are input indices. `ceil_mode` and `dilations` name the opset that brought the
-    attribute (0: never). `why_left_alone` is set where no rewrite may touch the padding.
+    Positions are input indices; `added` has the output's shape and is added to it. `ceil_mode`
+    and `dilations` name the opset that brought the attribute (0: never). `why_left_alone` is set
+    where no rewrite may touch the padding.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Operator:
     domain: str = ""
     weight: int | None = None
     zero_point: int | None = None
+    added: int | None = None
     quantised: bool = False
     auto_pad: bool = True
     pads_input: int | None = None
@@ -86,7 +89,7 @@ _ROWS = (
         dilations=0,
         why_left_alone="its pads only change the inferred output size, the indices stay flat",
     ),
-    _onnx("Col2Im", Kind.OTHER, auto_pad=False, why_left_alone="its pads crop the folded image"),
+    _onnx("Col2Im", Kind.FOLD, auto_pad=False),
     _onnx("Pad", Kind.PAD, auto_pad=False),
     _onnx(
         "CenterCropPad",
@@ -95,8 +98,8 @@ _ROWS = (
         why_left_alone="it pads or crops to a shape that is an input",
     ),
     _onnx("CausalConvWithState", Kind.OTHER, auto_pad=False, why_left_alone=_CAUSAL),
-    _microsoft("FusedConv", Kind.CONVOLUTION, weight=1),
-    _microsoft("NhwcFusedConv", Kind.CONVOLUTION, weight=1, channels_last=True),
+    _microsoft("FusedConv", Kind.CONVOLUTION, weight=1, added=3),
+    _microsoft("NhwcFusedConv", Kind.CONVOLUTION, weight=1, added=3, channels_last=True),
     _microsoft("NhwcConv", Kind.CONVOLUTION, weight=1, channels_last=True),
     _microsoft(
         "QLinearConv",

@@ -70,7 +70,7 @@ def fits(chain: Chain, pads: Pads | None) -> tuple[str, ...]:
     of padding are the same if their windows are, for every size that the model allows; cells
     that no window reads do not matter. A Pad node in front is not looked at.
     """
-    if chain.op.kind in (Kind.PAD, Kind.OTHER) or chain.trouble:
+    if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER) or chain.trouble:
         return ()
     conventions = all_conventions()
     found = tuple(name for name, item in conventions.items() if _fits(item, chain, pads))

@@ -30,7 +30,7 @@ ADDS = {Form.AUTO_PAD}
 
 def rewrite(chain: Chain) -> Chain | Skip:
     """Say SAME where the pads are those of SAME."""
-    if chain.op.kind in (Kind.PAD, Kind.OTHER) or isinstance(chain.padding, AutoPad):
+    if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER) or isinstance(chain.padding, AutoPad):
         return Skip("no explicit pads", moot=True)
     pads = effective_pads(chain)
     if isinstance(pads, Skip):

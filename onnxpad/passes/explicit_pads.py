@@ -37,7 +37,7 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 
 def rewrite(chain: Chain) -> Chain | Skip:
     """Replace auto_pad by the pads that it stands for."""
-    if chain.op.kind in (Kind.PAD, Kind.OTHER) or not (
+    if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER) or not (
         isinstance(chain.padding, AutoPad) or chain.trouble or chain.ambiguous
     ):
         return Skip("auto_pad is not used", moot=True)

@@ -4,15 +4,20 @@ What: the pads attribute becomes zeros and a Pad node does the padding, with the
 operator's own padding stands for: 0 for convolutions, LpPool and averages that count padding,
 the lowest value of the type for max pools, the zero point (number or tensor) for integer ones.
 
+Indices of a max pool that are used are counted over the unpadded input by integer arithmetic
+behind it.
+
 Exact: always; max pools agree up to NaN, and up to -inf against the lowest finite float where
-a window holds padding alone.
+a window holds padding alone. Indices are those of windows with a cell above -inf.
 
-Refuses: averages that do not count padded cells (their divisor would change), max pools whose
-Indices are used, ceil_mode where the last window would no longer be dropped, transposed
-convolutions (their pads crop), unknown element types, integer data before opset 11 (Pad had
-floats only).
+Refuses: averages that do not count padded cells (their divisor would change), used Indices where
+a size is not known, or where padding may win (integers, whose lowest value is a number like any
+other; windows of padding alone), ceil_mode where the last window would no longer be dropped,
+transposed convolutions (their pads crop), unknown element types, integer data before opset 11
+(Pad had floats only).
 
-Cost: one Pad node and a padded copy of the input for each operator.
+Cost: one Pad node and a padded copy of the input for each operator; 4 or more operators over the
+Indices where they are used.
 
 Example: Conv pads=[0, 0, 1, 1] becomes Pad [0,0,0,0, 0,0,1,1] and Conv pads=[0, 0, 0, 0].
 """
@@ -21,10 +26,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip
-from onnxpad.effective import axes_behind, effective_pads, same_windows_when_padded, short_axis
+from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip, Verdict
+from onnxpad.composing import Composer
+from onnxpad.effective import (
+    axes_behind,
+    effective_pads,
+    missing_sizes,
+    same_windows_when_padded,
+    short_axis,
+)
+from onnxpad.expansion import Made, Read
 from onnxpad.fills import Constant, Fill, Implicit, lowest
 from onnxpad.forms import Form, reaches_kernel
+from onnxpad.indices import original_indices
 from onnxpad.ops import Kind
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
@@ -33,10 +47,10 @@ ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
 _PAD_HAS_ITS_VALUE_AS_INPUT = 11
 
 
-def rewrite(chain: Chain) -> Chain | Skip:
+def rewrite(chain: Chain) -> Verdict:
     """Put the operator's own pads into a Pad node."""
-    if chain.op.kind is Kind.PAD:
-        return Skip("a Pad node already", moot=True)
+    if chain.op.kind in (Kind.PAD, Kind.FOLD):
+        return Skip("a Pad node, or pads that crop", moot=True)
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
         return pads
@@ -48,24 +62,38 @@ def rewrite(chain: Chain) -> Chain | Skip:
     fill = _fill(chain)
     if isinstance(fill, Skip):
         return fill
-    return _split(chain, pads, fill)
+    return _with_indices(chain, pads, fill) if chain.uses_indices else _split(chain, pads, fill)
 
 
 def _refusal(chain: Chain, pads: Pads) -> Skip | None:
     if chain.op.kind is Kind.TRANSPOSED:
         return Skip("the pads of a transposed convolution crop its output, a Pad node cannot")
-    if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
-        return Skip(f"{chain.op.name} has an input that depends on its own padding")
+    if chain.op.name == "MaxpoolWithMask":
+        return Skip("MaxpoolWithMask has an input that depends on its own padding")
     if not chain.opset:
         return Skip("the model imports no version of the ONNX operators, so it can have no Pad")
     if chain.weight_is_padded and isinstance(chain.padding, AutoPad):
         return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
     if any(pad < 0 for pad in pads.flat):
         return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
-    if chain.uses_indices:
-        return Skip("its Indices are used and would count the padded cells")
+    if chain.uses_indices and (refusal := _indices_refusal(chain, pads)):
+        return refusal
     if chain.ceil_mode and chain.padding not in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
         return _ceil_refusal(chain, pads)
+    return None
+
+
+def _indices_refusal(chain: Chain, pads: Pads) -> Skip | None:
+    missing = [index for index, axis in enumerate(chain.axes) if not isinstance(axis.size, int)]
+    if missing:
+        return missing_sizes(chain, "its Indices are used and count cells: this", missing)
+    if not chain.dtype.startswith("float"):
+        return Skip(
+            f"its Indices are used, and the lowest {chain.dtype or 'value'} is data like any "
+            "other: a padded cell might win"
+        )
+    if reaches_kernel(chain, pads) or any(axis.dilation > 1 for axis in chain.axes):
+        return Skip("its Indices are used, and a window may hold padding alone")
     return None
 
 
@@ -82,6 +110,23 @@ def _ceil_refusal(chain: Chain, pads: Pads) -> Skip | None:
 def _fusion_would_harm(chain: Chain, pads: Pads) -> bool:
     """onnxruntime fuses Pads with 0 into a pool one after the other, past its own limit."""
     return reaches_kernel(chain, pads) or chain.pad is not None
+
+
+def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> Verdict:
+    split = _split(chain, pads, fill)
+    step, sizes = split.pad, [axis.size for axis in chain.axes if isinstance(axis.size, int)]
+    composer = Composer(chain.opset, chain.dtype)
+    begins, ends = (step.pads.begins, step.pads.ends) if step else ((), ())
+    data = composer.pad(Read(0), begins, ends, fill)
+    removes = [name for name, _ in chain.attributes if name == "auto_pad"]
+    removes += ["ceil_mode"] * (chain.ceil_mode and not split.ceil_mode)
+    zeros = Pads.zero(chain.rank).flat
+    node = composer.itself({0: data}, sets={"pads": zeros}, removes=removes)
+    columns_first = chain.attribute("storage_order", 0) == 1
+    indices = original_indices(
+        composer, Made(node.step, 1), sizes, pads, columns_first=columns_first
+    )
+    return composer.finish(node, indices)
 
 
 def _fill(chain: Chain) -> Fill | Skip:

@@ -78,7 +78,7 @@ def input_shorter_than_window(chain: Chain, around: Surroundings) -> str | None:
     give one window, with ceil_mode and without, of the cells that are there.
     """
     del around
-    if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.OTHER):
+    if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.FOLD, Kind.OTHER):
         return None
     pads = effective_pads(chain)
     short = short_axis(chain, pads) if isinstance(pads, Pads) else None

@@ -14,6 +14,7 @@ from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Unbound, Value
 from onnxpad.graph.reading.checking import LISTS, check_lengths, check_types, describe
 from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.images import read_fold
 from onnxpad.graph.reading.neighbours import pad_in_front, weight_is_padded
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers, read_pad
@@ -48,6 +49,9 @@ class ChainReader:
         if op.kind is Kind.PAD:
             check_types(node)
             return _pad_chain(context, node, op, source)
+        if op.kind is Kind.FOLD:
+            check_types(node)
+            return read_fold(context, node, op, source)
         attributes = self._attributes(context, node)
         kernel = _kernel(context, node, op, attributes)
         fill = _fill(context, node, op, attributes)

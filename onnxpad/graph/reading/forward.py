@@ -213,7 +213,7 @@ class _Reader:
         source = context.type_of(node.inputs[0]) if node.inputs else UNKNOWN
         if chain.op.kind is Kind.PAD:
             return (padded_type(chain, source),)
-        if chain.op.kind is Kind.OTHER or not chain.axes:
+        if chain.op.kind in (Kind.FOLD, Kind.OTHER) or not chain.axes:
             return ()
         if id(chain) not in self._sizes:
             self._sizes[id(chain)] = output_sizes(chain)
