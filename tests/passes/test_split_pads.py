@@ -151,8 +151,9 @@ leaves_alone = [
     ),
     row(
         "Indices are used",
-        "[op] y, i = MaxPool <kernel_shape = [3], pads = [1, 1]> (x) z = Cast <to = 1> (i)",
-        "its Indices are used and would count the padded cells",
+        "[op] y, i = MaxPool <kernel_shape = [3], pads = [2, 1], dilations = [2]> (x) "
+        "z = Cast <to = 1> (i)",
+        "its Indices are used, and a window may hold padding alone",
     ),
     row(
         "pads are negative",
@@ -185,13 +186,6 @@ leaves_alone = [
         "a transposed convolution crops",
         "ConvTranspose <pads = [1, 1]> (x, w)",
         "the pads of a transposed convolution crop its output, a Pad node cannot",
-    ),
-    row(
-        "offsets count from the padded border",
-        "DeformConv <pads = [1, 1, 1, 1]> (q, v, o)",
-        "DeformConv has an input that depends on its own padding",
-        opset=19,
-        constants="float[1,1,2,2] q = {1, 2, 3, 4}, float[1,1,1,1] v = {1}, float[1,2,4,4] o",
     ),
     row(
         "the mask is padded too",
