@@ -9,6 +9,7 @@ from tests.tiny_models import NEGATIVE, X5, Array, by_onnxruntime, done, tiny, v
 
 ONE_EACH = "int64[6] p = {0, 0, 1, 0, 0, 1}"
 SHARED = "a = Pad (x, p) m = {} (a) [op] c = Conv (a, w) y = Concat <axis = 2> (c, m)"
+BEHIND_ANOTHER = "z = Pad (x, p) " + SHARED.replace("(x, p)", "(z, p)")
 AVERAGE = '[op] y = AveragePool <kernel_shape = [2], count_include_pad = 1, auto_pad = "VALID"> (b)'
 CASES = {
     "a max pool reads the Pad too": (SHARED.format("MaxPool <kernel_shape = [3]>"), NEGATIVE),
@@ -18,8 +19,7 @@ CASES = {
         X5,
     ),
     "an average behind two Pads reads the second too": (
-        "z = Pad (x, p) a = Pad (z, p) m = AveragePool <kernel_shape = [2]> (a) "
-        "[op] c = Conv (a, w) y = Concat <axis = 2> (c, m)",
+        BEHIND_ANOTHER.format("AveragePool <kernel_shape = [2]>"),
         X5,
     ),
     "of which the first stays": (f"a = Pad (x, p) z = Relu (a) b = Pad (a, p) {AVERAGE}", X5),
