@@ -38,12 +38,22 @@ def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case
         around=tuple(rng.integers(0, 5 if rng.integers(3) else 1, 2 * rank).tolist()),
         ceil=bool(rounds and rng.integers(2)),
         counts=bool(op.endswith("AveragePool") and rng.integers(2)),
+        open_sizes=bool(rng.integers(4) == 0),
         opset=opset,
         seed=int(rng.integers(1 << 30)),
     )
+    if op == "Pad":
+        return _of_a_pad(rng, case)
     if padding == "pads of SAME":
         case = replace(case, padding="pads", pads=_pads_of_same(case, lower=bool(rng.integers(2))))
     return _with_output(rng, case) if op == "ConvTranspose" else case
+
+
+def _of_a_pad(rng: Generator, case: Case) -> Case:
+    """Every mode, some with negative pads; what reflects more than there is cannot run."""
+    modes = ["constant", "reflect", "edge"] + ["wrap"] * (case.opset >= 19)
+    pads = np.asarray(case.pads) - rng.integers(0, 3) * rng.integers(0, 2, len(case.pads))
+    return replace(case, mode=str(rng.choice(modes)), pads=tuple(pads.tolist()), padding="pads")
 
 
 def _padded(case: Case) -> Array:
@@ -60,11 +70,17 @@ def _pads_of_same(case: Case, *, lower: bool) -> tuple[int, ...]:
 
 
 def _with_output(rng: Generator, case: Case) -> Case:
-    """Some have output_padding, some output_shape, from two cells less up to one too many."""
+    """Some have output_padding, some output_shape, from two cells less up to all that is allowed.
+
+    Pads leave at least one cell.
+    """
     strides, span = np.asarray(case.strides), np.asarray(case.dilations) * case.kernel
     full = (_padded(case) - 1) * strides + span - case.dilations + 1
     extra = rng.integers(0, strides) * rng.integers(2)
-    wanted = full + rng.integers(-2, strides + 1) if rng.integers(3) == 0 else []
+    if case.padding == "pads":
+        halves = np.asarray(case.pads).reshape(2, -1)
+        case = replace(case, pads=tuple(np.minimum(halves, (full - 1) // 2).ravel().tolist()))
+    wanted = full + rng.integers(-2, strides) if rng.integers(3) == 0 else []
     return replace(
         case,
         output_padding=tuple(map(int, extra)) if extra.any() else (),

@@ -103,9 +103,13 @@ def _attributes(case: Case) -> dict[str, Any]:
         found["output_padding"] = case.output_padding
     if case.output_shape:
         found["output_shape"] = case.output_shape
-    if case.first_axis == 1 and case.op.startswith("QLinear"):
-        found["channels_last"] = 1
-    return found
+    return found | _particulars(case)
+
+
+def _particulars(case: Case) -> dict[str, Any]:
+    if case.op == "LpPool":
+        return {"p": 1 + case.seed % 3}
+    return {"channels_last": 1} if case.first_axis == 1 and case.op.startswith("QLinear") else {}
 
 
 def _weights(case: Case, rng: Generator) -> Array:
@@ -172,8 +176,8 @@ def _pad(case: Case, operands: Mapping[str, Array]) -> tuple[onnx.NodeProto, dic
     flat = _over_all_axes(case, case.around)
     value = {"zero": 0, "other": 5}.get(case.front, _fitting(case))
     if case.opset < 11:
-        amount = float(value)
-        return helper.make_node("Pad", ["x"], ["padded"], "front", pads=flat.tolist(), value=amount), {}
+        written = {"pads": flat.tolist(), "value": float(value)}
+        return helper.make_node("Pad", ["x"], ["padded"], "front", **written), {}
     inputs = ["x", "around", "front_value"]
     constants = {"around": flat, "front_value": np.asarray(value, case.dtype)}
     if case.front == "tensor" and "zero" in operands:

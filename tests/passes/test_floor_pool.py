@@ -135,3 +135,31 @@ def test_refuses(op: str, written: str, reason: str) -> None:
         model = tiny(f"[op] y = {op} <ceil_mode = 1, {written}> (x)", "float[1,1,5]")
     assert reason in refused(model, FLOOR).reason
     assert kinds(model) == [op]
+
+
+def test_auto_pad_stays_where_it_protects_a_pad_with_0() -> None:
+    written = 'kernel_shape = [2], strides = [2], auto_pad = "VALID", ceil_mode = 1'
+    model = tiny(
+        f"a = Pad (x, p) [op] y = MaxPool <{written}> (a)",
+        constants="int64[6] p = {0, 0, 1, 0, 0, 1}",
+    )
+    skip = refused(model, FLOOR)
+    assert skip.reason == (
+        "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly"
+    )
+    assert skip.hints == ("--pass absorb-pad",)
+
+
+def test_a_mask_is_padded_too() -> None:
+    call = "com.microsoft.MaxpoolWithMask <kernel_shape = [2], strides = [2], ceil_mode = 1> (x, m)"
+    model = tiny(f"[op] y = {call}", constants="int32[1,1,5] m = {1, 1, 1, 1, 1}")
+    assert refused(model, FLOOR).reason == (
+        "MaxpoolWithMask has an input that depends on its own padding"
+    )
+
+
+def test_too_few_cells_for_a_window() -> None:
+    model = tiny("[op] y = MaxPool <kernel_shape = [7], ceil_mode = 1> (x)")
+    assert refused(model, FLOOR).reason == (
+        "axis 2 has 5 cells, with pads 0,0 fewer than the window's 7"
+    )
