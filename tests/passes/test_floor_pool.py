@@ -163,3 +163,14 @@ def test_too_few_cells_for_a_window() -> None:
     assert refused(model, FLOOR).reason == (
         "axis 2 has 5 cells, with pads 0,0 fewer than the window's 7"
     )
+
+
+def test_row_32_behind_a_pad_of_its_own_the_overhang_fits() -> None:
+    written = "kernel_shape = [2], dilations = [3], strides = [2], pads = [1, 1], ceil_mode = 1"
+    model = tiny(f"[op] y = MaxPool <{written}> (x)")
+    apart = rewritten(model, "split-pads", X5)
+    after = rewritten(apart, FLOOR, X5)
+    assert kinds(after) == ["Pad", "MaxPool"]
+    assert attributes(after)["pads"] == [0, 1]
+    for optimised in (False, True):
+        assert by_onnxruntime(after, X5, optimised=optimised) == [3, 5, 4]
