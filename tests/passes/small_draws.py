@@ -104,4 +104,5 @@ def sweep() -> Iterator[Case]:
             place = replace(draw(rng, kind, front, mode, 1), spatial=(size,), pads=pads)
             late = place.opset >= 19 or not place.op.endswith(("AveragePool", "LpPool"))
             dilated = (dilation,) if late else (1,)
-            yield replace(place, kernel=(kernel,), strides=(stride,), dilations=dilated)
+            found = replace(place, kernel=(kernel,), strides=(stride,), dilations=dilated)
+            yield _with_output(rng, found) if found.op == "ConvTranspose" else found

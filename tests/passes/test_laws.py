@@ -164,7 +164,7 @@ def test_two_passes_in_a_row(kind: str) -> None:
                 raise AssertionError(f"{order}: {error}\n{case}") from error
 
 
-@pytest.mark.skipif(not EXHAUSTIVE, reason="takes an hour: set ONNXPAD_EXHAUSTIVE=1")
+@pytest.mark.skipif(not EXHAUSTIVE, reason="takes hours: set ONNXPAD_EXHAUSTIVE=1")
 @pytest.mark.parametrize("part", range(100 if EXHAUSTIVE else 1))
 def test_every_small_model(part: int) -> None:
     for case in islice(sweep(), part, None, 100):
