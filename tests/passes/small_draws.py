@@ -38,6 +38,7 @@ def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case
         around=tuple(rng.integers(0, 5 if rng.integers(3) else 1, 2 * rank).tolist()),
         ceil=bool(rounds and rng.integers(2)),
         counts=bool(op.endswith("AveragePool") and rng.integers(2)),
+        indices=bool(op == "MaxPool" and rng.integers(4) == 0),
         open_sizes=bool(rng.integers(4) == 0),
         opset=opset,
         seed=int(rng.integers(1 << 30)),

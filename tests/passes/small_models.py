@@ -21,7 +21,8 @@ class Case:
     """All that makes one model; the node that it is about is called `node`.
 
     `front` is what a Pad in front writes, `around` its pads. With `open_sizes` the model names
-    the spatial sizes of its input and does not tell them; `mode` is that of a Pad.
+    the spatial sizes of its input and does not tell them; `mode` is that of a Pad. With `indices`
+    the result is not the maxima, but where they stand.
     """
 
     kind: str
@@ -38,6 +39,7 @@ class Case:
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
     mode: str = "constant"
+    indices: bool = False
     open_sizes: bool = False
     opset: int = 22
     seed: int = 0
@@ -109,6 +111,8 @@ def _attributes(case: Case) -> dict[str, Any]:
 def _particulars(case: Case) -> dict[str, Any]:
     if case.op == "LpPool":
         return {"p": 1 + case.seed % 3}
+    if case.indices:
+        return {"storage_order": case.seed % 2}
     return {"channels_last": 1} if case.first_axis == 1 and case.op.startswith("QLinear") else {}
 
 
@@ -147,7 +151,7 @@ def _model(case: Case) -> onnx.ModelProto:
     domain = OPERATORS[case.kind].domain
     name = "x" if case.front == "none" else "padded"
     node = helper.make_node(
-        case.op, [name, *operands], ["y"], "node", domain=domain, **_attributes(case)
+        case.op, [name, *operands], _outputs(case), "node", domain=domain, **_attributes(case)
     )
     nodes = [node]
     if case.front != "none":
@@ -159,17 +163,25 @@ def _model(case: Case) -> onnx.ModelProto:
         spatial = range(case.first_axis, case.first_axis + len(case.spatial))
         shapes["x"] = [f"d{n}" if n in spatial else size for n, size in enumerate(shapes["x"])]
     sizes = [f"y{axis}" for axis in range(len(case.spatial) + 2)]
-    result = np.dtype(np.int32) if case.op == "ConvInteger" else case.dtype
     graph = helper.make_graph(
         nodes,
         "small",
         [helper.make_tensor_value_info(key, kind, shapes[key]) for key, kind in fed.items()],
-        [helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(result), sizes)],
+        [helper.make_tensor_value_info("y", _result(case), sizes)],
         [numpy_helper.from_array(v, key) for key, v in operands.items() if key not in fed],
     )
     versions = {"": case.opset} | ({domain: 1} if domain else {})
     imports = [helper.make_opsetid(*version) for version in versions.items()]
     return helper.make_model(graph, ir_version=8, opset_imports=imports)
+
+
+def _outputs(case: Case) -> list[str]:
+    return ["maxima", "y"] if case.indices else ["y"]
+
+
+def _result(case: Case) -> int:
+    integers = np.dtype(np.int32) if case.op == "ConvInteger" else case.dtype
+    return helper.np_dtype_to_tensor_dtype(np.dtype(np.int64) if case.indices else integers)
 
 
 def _pad(case: Case, operands: Mapping[str, Array]) -> tuple[onnx.NodeProto, dict[str, Array]]:
