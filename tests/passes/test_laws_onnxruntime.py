@@ -96,3 +96,25 @@ def test_small_models(kind: str) -> None:
                 raise AssertionError(f"{rule}: {error}\n{case}") from error
     assert judged or kind == "Pad", "no pass rewrites any of the models"
     assert all(agreed[rule] for rule in judged if judged[rule] == ENOUGH), (judged, agreed)
+
+
+@pytest.mark.parametrize("kind", ["MaxPool", "AveragePool", "LpPool"])
+def test_default_optimisations_of_pools(kind: str) -> None:
+    """onnxruntime fuses Pads into pools; what it computes right before, it does afterwards."""
+    rng = np.random.default_rng(len(kind))
+    rows = [row for row in strata() if row[0] == kind and row[1] in ("none", "zero")]
+    agreed = 0
+    for row in rows * 6:
+        case = draw(rng, *row, 1)
+        wanted = result_of(case)
+        if wanted is None:
+            continue
+        before = ran(case.model(), case.feed(), optimised=True)
+        for rule in all_passes():
+            done = rewrite(case.model(), passes=[rule])
+            assert isinstance(done.model, onnx.ModelProto)
+            if done.changed and right(before, wanted, case, done):
+                after = ran(done.model, case.feed(), optimised=True)
+                assert right(after, wanted, case, done), f"{rule}\n{case}\n{after}\n{wanted}"
+                agreed += 1
+    assert agreed > 20
