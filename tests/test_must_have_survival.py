@@ -125,8 +125,9 @@ def touched(path: str, names: set[str]) -> bool:
     owned = any(name == one or name.startswith(f"{one}/") for one in names)
     if kind == "node":
         return owned or path == "graph.node[pad]: removed"
-    # A Pad that went takes its constants and the types of its result along.
-    return kind in ("initializer", "value_info") and (owned or path.endswith("]: removed"))
+    # A Pad that went takes its constants and the types of its result along; a new constant may
+    # be named after the one that it was made from.
+    return kind in ("initializer", "value_info") and (owned or path.endswith(("removed", "added")))
 
 
 @pytest.mark.parametrize("rule", all_passes())

@@ -35,7 +35,7 @@ def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case
         padding=padding,
         pads=tuple(rng.integers(0, 5, 2 * rank).tolist()),
         front=front,
-        around=tuple(rng.integers(0, 5 if rng.integers(3) else 1, 2 * rank).tolist()),
+        around=_around(rng, rank, crops=op != "ConvTranspose"),
         ceil=bool(rounds and rng.integers(2)),
         counts=bool(op.endswith("AveragePool") and rng.integers(2)),
         indices=bool(op == "MaxPool" and rng.integers(4) == 0),
@@ -48,6 +48,14 @@ def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case
     if padding == "pads of SAME":
         case = replace(case, padding="pads", pads=_pads_of_same(case, lower=bool(rng.integers(2))))
     return _with_output(rng, case) if op == "ConvTranspose" else case
+
+
+def _around(rng: Generator, rank: int, *, crops: bool) -> tuple[int, ...]:
+    """Pads of the Pad in front: a third of them pads nothing, some crop a cell."""
+    if rng.integers(3) == 0:
+        return (0,) * (2 * rank)
+    least = -1 if crops and rng.integers(4) == 0 else 0
+    return tuple(rng.integers(least, 5, 2 * rank).tolist())
 
 
 def _of_a_pad(rng: Generator, case: Case) -> Case:
