@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from onnxpad.explaining import Explanation, explain
     from onnxpad.graph.storage.files import load, save
     from onnxpad.inspection import Inspection, PaddedNode, inspect
+    from onnxpad.resolving import Resolution, resolve
     from onnxpad.rewriting import Rewriting, rewrite
     from onnxpad.validation import Validation, Verdict, validate
 
@@ -29,6 +30,7 @@ __all__ = [
     "OnnxpadError",
     "PaddedNode",
     "RequestError",
+    "Resolution",
     "Rewriting",
     "RuntimeUnavailable",
     "Validation",
@@ -37,6 +39,7 @@ __all__ = [
     "explain",
     "inspect",
     "load",
+    "resolve",
     "rewrite",
     "save",
     "validate",
@@ -53,6 +56,7 @@ _HOMES = {
     "onnxpad.explaining": ("Explanation", "explain"),
     "onnxpad.graph.storage.files": ("load", "save"),
     "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
+    "onnxpad.resolving": ("Resolution", "resolve"),
     "onnxpad.rewriting": ("Rewriting", "rewrite"),
     "onnxpad.validation": ("Validation", "Verdict", "validate"),
 }

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from onnxpad.conventions import all_conventions
+from onnxpad.conventions import Convention, all_conventions
 from onnxpad.errors import RequestError
 from onnxpad.forms import MEANING, Form
+from onnxpad.layers.words import Role
 from onnxpad.ops import OPERATORS, Kind, Operator
 from onnxpad.passes import all_passes
 from onnxpad.traps import all_rules
@@ -69,14 +70,20 @@ def _entries() -> Iterator[Explanation]:
     for op in OPERATORS.values():
         yield Explanation("operator", op.title, _about(op), tuple(_facts(op)), op.source)
     for convention in all_conventions().values():
-        places = (
-            ("places", "; ".join(convention.placements)),
-            ("padded pools round", _either(convention.padded)),
-            ("other pools round", _either(convention.unpadded)),
-        )
-        yield Explanation("convention", convention.name, convention.text, places, convention.source)
+        about = tuple(_convention_facts(convention))
+        yield Explanation("convention", convention.name, convention.text, about, convention.source)
     for trap in all_rules().values():
         yield Explanation("trap", trap.code, trap.text, (), trap.source)
+
+
+def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:
+    if habits := convention.habits:
+        yield "places", "; ".join(habits.placements)
+        yield "padded pools round", _either(habits.padded)
+        yield "other pools round", _either(habits.unpadded)
+    for layer in convention.layers:
+        words = ", ".join(word.name for word in layer.words if word.role is not Role.LABEL)
+        yield layer.op, f"{words} ({layer.evidence})"
 
 
 def _passes_about(form: Form) -> Iterator[tuple[str, str]]:

@@ -37,6 +37,8 @@ def modules(*arguments: str) -> set[str]:
         ("inspect", "--help"),
         ("validate", "--help"),
         ("explain", "--help"),
+        ("resolve", "--help"),
+        ("resolve", "tf", "conv", "--input", "1,3,8,8", "--kernel", "3"),
         (),
         ("inspect",),
         ("frobnicate",),

@@ -69,6 +69,8 @@ def test_loading_something_heavy_would_be_noticed() -> None:
 def test_verbs_load_what_they_need_and_no_more() -> None:
     needed = {"onnx", "numpy"}
     assert loaded_by("import onnxpad; onnxpad.explain('Conv')") == set()
+    layer = "onnxpad.resolve('tf', 'conv', input_shape=(1, 3, 8, 8), weight_shape=(4, 3, 3, 3))"
+    assert loaded_by(f"import onnxpad; {layer}.steps") == set()
     assert loaded_by("import onnxpad; onnxpad.inspect") == needed
     assert loaded_by("import onnxpad; onnxpad.rewrite") == needed
     assert loaded_by("import onnxpad; onnxpad.validate") == needed

@@ -5,12 +5,15 @@ Apple's MPS places cells like this unless told otherwise, and so does CNTK for o
 
 from __future__ import annotations
 
-from onnxpad.conventions import Convention, Placement, Rounding
+from onnxpad.conventions import Convention, Habits, Placement
+from onnxpad.layers.words import Rounding
 
 CONVENTION = Convention(
-    placements=(Placement.ODD_CELL_FIRST,),
-    padded=frozenset({Rounding.DOWN}),
-    unpadded=frozenset({Rounding.DOWN}),
-    counts=frozenset({True, False}),
     source="ONNX Operators.md, Conv-22; CNTK 2.7 measured; MPSNeuralNetworkTypes.h read",
+    habits=Habits(
+        placements=(Placement.ODD_CELL_FIRST,),
+        padded=frozenset({Rounding.DOWN}),
+        unpadded=frozenset({Rounding.DOWN}),
+        counts=frozenset({True, False}),
+    ),
 )

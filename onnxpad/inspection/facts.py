@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
-from onnxpad.conventions import fits
 from onnxpad.effective import effective_pads
+from onnxpad.fitting import fits
 from onnxpad.forms import Form, forms_of
 from onnxpad.ops import Kind
 from onnxpad.traps import Surroundings, Trap, traps_of

@@ -9,9 +9,10 @@ from itertools import product
 import pytest
 
 from onnxpad.chain import AutoPad, Chain, Pads
-from onnxpad.conventions import ANY, all_conventions, fits
+from onnxpad.conventions import all_conventions, all_habits
 from onnxpad.effective import effective_pads
 from onnxpad.fills import Constant, Implicit
+from onnxpad.fitting import ANY, fits
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Symbol
 from onnxpad.ops import OPERATORS
@@ -157,8 +158,8 @@ def test_a_convention_fits_exactly_what_the_framework_can_write(op: str, name: s
     assert fitting > 20
 
 
-def test_every_convention_has_a_rule_here() -> None:
-    assert all_conventions().keys() == RULES.keys()
+def test_every_group_has_a_rule_here() -> None:
+    assert all_habits().keys() == RULES.keys()
 
 
 def transposed(kernel: int, stride: int, begin: int, end: int, more: int = 0) -> Chain:

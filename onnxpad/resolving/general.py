@@ -1,0 +1,76 @@
+"""Kernel, stride, dilation, groups and padding, put into the words of a framework."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from onnxpad.errors import RequestError
+from onnxpad.layers import values
+from onnxpad.layers.words import Layer, Role, Special, Word
+from onnxpad.resolving import Resolution, resolve
+from onnxpad.resolving.finding import find_convention, find_layer, find_op
+
+
+def resolve_general(
+    framework: str,
+    op: str,
+    *,
+    input_shape: Sequence[int],
+    weight_shape: Sequence[int | None] | None,
+    general: Mapping[Role, object],
+    attributes: Mapping[str, object],
+) -> Resolution:
+    """Like `resolve`, with some attributes given by what they mean.
+
+    `general` holds values by role; `attributes`, in the framework's own names, win over them.
+    A kernel without a word of its own becomes the weight's. RequestError where the framework
+    has no such attribute.
+    """
+    convention = find_convention(framework)
+    layer = find_layer(convention, find_op(op)[0])
+    rank = len(input_shape) - 2
+    own: dict[str, object] = {}
+    for role, value in general.items():
+        words = _words(layer, role, value)
+        if role is Role.KERNEL and not words:
+            weight_shape = weight_shape or (None, None, *_kernel(value, rank))
+            continue
+        if not words:
+            raise RequestError(f"{convention.name} {layer.op} has no {role}{_there(layer)}")
+        if not any(name in attributes for word in words for name in word.names):
+            own |= _split(words, value, rank)
+    return resolve(
+        framework,
+        op,
+        input_shape=input_shape,
+        weight_shape=weight_shape,
+        **(own | dict(attributes)),
+    )
+
+
+def _kernel(value: object, rank: int) -> tuple[int, ...]:
+    parts = values.items(value) if values.is_list(value) else [value] * rank
+    return tuple(values.whole(part, "the kernel", 1) for part in parts)
+
+
+def _words(layer: Layer, role: Role, value: object) -> list[Word]:
+    """The words that take such a value: one for all axes, else those for single axes."""
+    named = isinstance(value, str)
+    found = [word for word in layer.words if word.role is role]
+    if role is Role.PADDING:
+        fitting = [word for word in found if bool(word.modes if named else word.layouts)]
+        found = fitting or found
+    plain = [word for word in found if word.axis is None]
+    return plain[:1] or found
+
+
+def _split(words: Sequence[Word], value: object, rank: int) -> dict[str, object]:
+    if words[0].axis is None:
+        return {words[0].name: value}
+    parts = values.items(value) if values.is_list(value) else [value] * rank
+    return {word.name: part for word, part in zip(words, parts, strict=False)}
+
+
+def _there(layer: Layer) -> str:
+    named = [word.name for word in layer.words if word.default is not Special.REQUIRED]
+    return f"; it has {', '.join(named)}"

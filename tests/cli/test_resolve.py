@@ -1,0 +1,132 @@
+"""onnxpad resolve on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from onnxpad.cli import run
+from onnxpad.cli.resolve import parse_value
+
+Captured = pytest.CaptureFixture[str]
+CONV = ["resolve", "tensorflow", "conv", "--input", "1,3,224,224", "--kernel", "7", "--stride", "2"]
+SAME = [*CONV, "--padding", "SAME"]
+POOL = ["resolve", "caffe", "max_pool", "--input", "1,64,112,112", "--kernel", "3", "--stride", "2"]
+
+
+def test_one_layer(capsys: Captured) -> None:
+    assert run(SAME) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("tensorflow conv [1, 3, 224, 224] -> [1, ?, 112, 112]\n")
+    assert "2     224    k7 s2   2,3   112\n" in shown
+    assert "onnx     Conv(kernel_shape=[7, 7], strides=[2, 2], pads=[2, 2, 3, 3])\n" in shown
+    assert "known    TensorFlow 2.21 measured" in shown
+
+
+def test_json_is_one_line_with_a_schema(capsys: Captured) -> None:
+    assert run([*SAME, "--json", "--as", "pytorch"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("\n") == 1
+    found = json.loads(shown)
+    assert found["schema"] == 1
+    assert found["pads"] == [2, 2, 3, 3]
+    assert found["nodes"][0]["op"] == "Conv"
+    assert found["code"].startswith("x = F.pad(x, (2, 3, 2, 3))")
+
+
+def test_code_to_paste(capsys: Captured) -> None:
+    assert run([*SAME, "--as", "pytorch"]) == 0
+    assert capsys.readouterr().out.endswith(
+        "in pytorch:\n  x = F.pad(x, (2, 3, 2, 3))\n  x = F.conv2d(x, weight, bias, stride=2)\n"
+    )
+
+
+def test_two_frameworks(capsys: Captured) -> None:
+    assert run([*SAME, "--compare", "pytorch padding=3"]) == 0
+    shown = capsys.readouterr().out
+    assert "tensorflow and pytorch differ in 12544 of 12544 cells of each channel\n" in shown
+    assert "  axis 2: 0 to 111, the first window starts at -2 and -3\n" in shown
+    assert run([*POOL, "--compare", "pytorch"]) == 0
+    shown = capsys.readouterr().out
+    assert "caffe and pytorch give 56x56 and 55x55 cells\n" in shown
+    assert "differ in 0 of 3025 cells of each channel that both have\n  axis 2: 55\n" in shown
+    assert run([*POOL, "--compare", "pytorch ceil_mode=true", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["differing_cells"] == 0
+    assert run([*POOL, "--compare", "pytorch ceil_mode=true"]) == 0
+    assert "give the same for every input" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pads"),
+    [
+        (["torch7", "conv", "--kernel", "3,5", "--padding", "[1,2]"], [1, 2, 1, 2]),
+        (["mpsgraph", "conv", "--kernel", "3", "--padding", "TF_SAME"], [1, 1, 1, 1]),
+        (["onnx", "conv", "--weight", "4,3,3,3", "--padding", "[1,0,0,2]"], [1, 0, 0, 2]),
+        (["onnx", "conv", "--kernel", "3", "--padding", "SAME_LOWER"], [1, 1, 1, 1]),
+        (
+            ["cntk", "conv", "--kernel", "2", "--set", "auto_padding=[False,True,True]"],
+            [0, 0, 1, 1],
+        ),
+        (["caffe", "max_pool", "--kernel", "3", "--set", "pad_h=1"], [1, 0, 1, 0]),
+        (["paddle", "max_pool", "--kernel", "3", "--set", "padding=[0,1,1,0]"], [0, 1, 1, 0]),
+    ],
+)
+def test_plain_words_reach_the_framework_s_own(
+    arguments: list[str], pads: list[int], capsys: Captured
+) -> None:
+    assert run(["resolve", *arguments, "--input", "1,3,9,9", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["pads"] == pads
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["resolve", "tensorflow", "conv"], "Missing option '--input'"),
+        (["resolve", "tensorflow", "conv", "--input", "1,3,a"], "'1,3,a' is no number or list"),
+        ([*CONV, "--set", "padding"], "'padding' sets nothing: write NAME=VALUE"),
+        ([*CONV, "--set", "a=1", "--set", "a=2"], "'a' is set twice"),
+        ([*CONV, "--set", "pading=SAME"], "did you mean 'padding'"),
+        ([*CONV, "--padding", "sam"], "did you mean 'SAME'"),
+        ([*CONV, "--compare", " "], "name a framework"),
+        ([*SAME, "--compare", "pytorch", "--as", "pytorch"], "--as writes one layer"),
+        ([*SAME, "--compare", "pytorch padding"], "'padding' sets nothing"),
+        ([*SAME, "--compare", "pytorsh"], "did you mean 'pytorch'"),
+        ([*SAME, "--as", "torch"], "no code is written for 'torch'; did you mean 'pytorch'"),
+        ([*POOL, "--dilation", "2"], "caffe max_pool has no dilation"),
+        ([*POOL, "--weight", "1,1,3,3"], "a pool has no weight"),
+        (["resolve", "tf", "conv", "--input", "1,3,8,8", "--kernel", "0"], "the kernel is 0"),
+        (["resolve", "tf", "conv", "--input", "5", "--kernel", "3"], "give batch, channels"),
+        (["resolve", "tf", "conv", "--input", "1,3,8,8"], "the kernel is missing"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], message: str, capsys: Captured) -> None:
+    assert run(arguments) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("error: ")
+    assert message in shown.err
+
+
+def test_help_has_examples(capsys: Captured) -> None:
+    assert run(["resolve", "--help"]) == 0
+    assert "onnxpad resolve tensorflow conv --input 1,3,224,224" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("[1, 2]", [1, 2]),
+        ("1,2", (1, 2)),
+        ("true", True),
+        ("False", False),
+        ("none", None),
+        ("SAME", "SAME"),
+        ("[[0,0],[1,1]]", [[0, 0], [1, 1]]),
+        ("'3'", "3"),
+        ("[1,", "[1,"),
+    ],
+)
+def test_values(text: str, value: object) -> None:
+    assert parse_value(text) == value

@@ -1,0 +1,187 @@
+"""Which cells two frameworks disagree on: the prediction against both models, run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxpad import RequestError, Resolution, resolve
+from onnxpad.resolving.differences import Difference, compare
+from tests.resolving.goldens import Array, run
+
+Layer = tuple[str, dict[str, Any]]
+SHAPE = (1, 2, 9, 8)
+
+CONVOLUTIONS: list[tuple[Layer, Layer]] = [
+    (("tensorflow", {"strides": 2, "padding": "SAME"}), ("pytorch", {"stride": 2, "padding": 1})),
+    (("tensorflow", {"padding": "SAME"}), ("pytorch", {"padding": 1})),
+    (("pytorch", {"padding": 1, "padding_mode": "reflect"}), ("pytorch", {"padding": 1})),
+    (
+        ("pytorch", {"padding": 2, "padding_mode": "circular", "stride": 2}),
+        ("pytorch", {"padding": 2, "stride": 2}),
+    ),
+    (("pytorch", {"padding": 2}), ("pytorch", {"padding": 1})),
+    (("pytorch", {"padding": [0, 1]}), ("flax", {"padding": [[0, 0], [1, 2]]})),
+    (("pytorch", {"stride": 1}), ("pytorch", {"stride": 2})),
+]
+POOLS: list[tuple[str, Layer, Layer]] = [
+    (
+        "max_pool",
+        ("caffe", {"kernel_size": 3, "stride": 2}),
+        ("pytorch", {"kernel_size": 3, "stride": 2}),
+    ),
+    (
+        "max_pool",
+        ("caffe", {"kernel_size": 1, "stride": 2}),
+        ("opencv-caffe-importer", {"kernel_size": 1, "stride": 2}),
+    ),
+    (
+        "avg_pool",
+        ("tensorflow", {"ksize": 3, "strides": 1, "padding": "SAME"}),
+        ("timm", {"kernel_size": 3, "stride": 1}),
+    ),
+    (
+        "avg_pool",
+        ("tensorflow", {"ksize": [3, 1], "strides": 2, "padding": "SAME"}),
+        ("flax", {"window_shape": [3, 1], "strides": 2, "padding": "SAME"}),
+    ),
+    (
+        "avg_pool",
+        ("pytorch", {"kernel_size": 3, "stride": 2, "padding": 1, "ceil_mode": True}),
+        ("chainer", {"ksize": 3, "stride": 2, "pad": 1}),
+    ),
+    (
+        "avg_pool",
+        ("pytorch", {"kernel_size": 2, "divisor_override": 4}),
+        ("pytorch", {"kernel_size": 2}),
+    ),
+    (
+        "avg_pool",
+        ("pytorch", {"kernel_size": 2, "divisor_override": 3}),
+        ("pytorch", {"kernel_size": 2}),
+    ),
+    (
+        "avg_pool",
+        ("caffe", {"kernel_size": 1, "stride": 2}),
+        ("mxnet", {"kernel": 1, "stride": 2, "pooling_convention": "full"}),
+    ),
+    (
+        "avg_pool",
+        ("paddle", {"kernel_size": 4, "stride": 1, "padding": "SAME", "exclusive": False}),
+        ("timm", {"kernel_size": 4, "stride": 1}),
+    ),
+]
+
+
+def predicted(found: Difference) -> Array:
+    """Cells that differ, from the ranges of the axes alone."""
+    shape = [min(axis.outputs) for axis in found.axes]
+    marks = np.zeros(shape, bool)
+    for number, axis in enumerate(found.axes):
+        for begin, end in axis.ranges:
+            places = [slice(None)] * len(shape)
+            places[number] = slice(begin, end + 1)
+            marks[tuple(places)] = True
+    # Divisors that differ by a factor do so everywhere, and on no axis in particular.
+    if found.cells and not any(axis.ranges for axis in found.axes):
+        marks[...] = True
+    return marks
+
+
+def differing(one: Array, other: Array) -> Array:
+    """Cells of any channel that really differ, over what both have."""
+    shared = tuple(slice(0, min(pair)) for pair in zip(one.shape, other.shape, strict=True))
+    close = np.isclose(one[shared], other[shared], rtol=0, atol=1e-5, equal_nan=True)
+    return np.asarray(~close.all(axis=(0, 1)))
+
+
+def check(first: Resolution, second: Resolution, weight: Array | None) -> None:
+    x = np.random.default_rng(0).standard_normal(first.input_shape).astype(np.float32)
+    y, other = run(first.to_model(weight), x), run(second.to_model(weight), x)
+    found = compare(first, second)
+    assert found.same_size is (y.shape == other.shape)
+    really = differing(y, other)
+    assert really.size == found.total
+    # Random data may agree by chance in a max pool whose windows differ, never the other way.
+    assert not (really & ~predicted(found)).any()
+    if first.op != "max_pool":
+        assert really.sum() == found.cells
+    assert found.is_none is (not really.any() and y.shape == other.shape)
+
+
+@pytest.mark.parametrize(("first", "second"), CONVOLUTIONS)
+def test_convolutions(first: Layer, second: Layer) -> None:
+    weight = np.random.default_rng(1).standard_normal((3, 2, 3, 3)).astype(np.float32)
+    one, other = (
+        resolve(name, "conv", input_shape=SHAPE, weight_shape=weight.shape, **words)
+        for name, words in (first, second)
+    )
+    check(one, other, weight)
+
+
+@pytest.mark.parametrize(("op", "first", "second"), POOLS)
+def test_pools(op: str, first: Layer, second: Layer) -> None:
+    one, other = (resolve(name, op, input_shape=SHAPE, **words) for name, words in (first, second))
+    check(one, other, None)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"stride": 2, "padding": 1}, {"stride": 2, "padding": 0}),
+        ({"stride": 2, "padding": 1, "output_padding": 1}, {"stride": 2, "padding": 1}),
+    ],
+)
+def test_transposed_convolutions(first: dict[str, Any], second: dict[str, Any]) -> None:
+    weight = np.random.default_rng(1).standard_normal((2, 3, 3, 3)).astype(np.float32)
+    one, other = (
+        resolve("pytorch", "conv_transpose", input_shape=SHAPE, weight_shape=weight.shape, **words)
+        for words in (first, second)
+    )
+    check(one, other, weight)
+
+
+def test_ranges_say_where() -> None:
+    words: dict[str, Any] = {"input_shape": (1, 1, 112, 112)}
+    caffe = resolve("caffe", "max_pool", kernel_size=3, stride=2, **words)
+    torch = resolve("pytorch", "max_pool", kernel_size=3, stride=2, **words)
+    found = compare(caffe, torch)
+    assert [axis.ranges for axis in found.axes] == [((55, 55),), ((55, 55),)]
+    assert (found.cells, found.total) == (0, 55 * 55)
+    averages = [
+        resolve(name, "avg_pool", **words, **more)
+        for name, more in (
+            ("tensorflow", {"ksize": 3, "strides": 1, "padding": "SAME"}),
+            ("timm", {"kernel_size": 3, "stride": 1}),
+        )
+    ]
+    found = compare(averages[0], averages[1])
+    assert found.axes[0].ranges == ((0, 0), (111, 111))
+    assert found.cells == 112**2 - 110**2
+
+
+def test_products_of_counts_are_compared_as_products() -> None:
+    """2x3 cells on one side and 3x2 on the other are as many."""
+    words: dict[str, Any] = {"input_shape": (1, 1, 4, 4)}
+    one = resolve("pytorch", "avg_pool", kernel_size=3, stride=1, padding=1, **words)
+    other = resolve(
+        "pytorch", "avg_pool", kernel_size=3, stride=1, padding=1, divisor_override=9, **words
+    )
+    assert compare(one, other).is_none
+
+
+def test_different_layers_are_not_compared() -> None:
+    one = resolve("pytorch", "max_pool", input_shape=(1, 1, 8), kernel_size=3)
+    other = resolve("pytorch", "avg_pool", input_shape=(1, 1, 8), kernel_size=3)
+    with pytest.raises(RequestError, match="are different layers"):
+        compare(one, other)
+
+
+def test_the_report_is_plain_data() -> None:
+    one = resolve("pytorch", "max_pool", input_shape=(1, 1, 8), kernel_size=3)
+    found = compare(one, one).to_json()
+    assert found["schema"] == 1
+    assert found["differing_cells"] == 0
+    assert found["axes"] == [{"first_windows_start": [0, 0], "outputs": [2, 2], "differing": []}]

@@ -1,0 +1,66 @@
+"""resolve against what the frameworks themselves gave."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.resolving.goldens import ALL, ALLOWED, SAMPLE, Golden, difference, goldens
+
+CASES = list(goldens(SAMPLE))
+FILES = sorted(ALL.glob("*.json")) if ALL.is_dir() else []
+NO_FILES = pytest.param(None, marks=pytest.mark.skip(reason="../shared/goldens is not there"))
+
+
+@pytest.mark.parametrize("optimised", [False, True], ids=["plain", "optimised"])
+@pytest.mark.parametrize("golden", CASES, ids=lambda golden: golden.record["id"])
+def test_the_nodes_give_what_the_framework_gave(golden: Golden, *, optimised: bool) -> None:
+    assert golden.resolved().output_shape == golden.y.shape
+    assert difference(golden.computed(optimised=optimised), golden.y) <= ALLOWED
+
+
+@pytest.mark.parametrize("path", FILES or [NO_FILES], ids=lambda path: path and path.stem)
+def test_every_stored_golden(path: Path) -> None:
+    checked, wrong = 0, []
+    for golden in goldens(path):
+        found = difference(golden.computed(optimised=True), golden.y)
+        wrong += [(golden.record["id"], found)] if found > ALLOWED else []
+        checked += 1
+    assert wrong == []
+    assert checked == len(json.loads(path.read_text(encoding="utf-8")))
+
+
+def test_all_stored_goldens_are_there() -> None:
+    if not FILES:
+        pytest.skip("../shared/goldens is not there")
+    count = sum(len(json.loads(path.read_text(encoding="utf-8"))) for path in FILES)
+    assert count == 812
+
+
+def test_the_sample_is_small_and_has_what_single_nodes_cannot_say() -> None:
+    size = sum(path.stat().st_size for path in SAMPLE.parent.iterdir())
+    assert size < 300_000
+    compositions = {tuple(type(s).__name__ for s in case.resolved().steps) for case in CASES}
+    assert len(compositions) >= 8
+    assert any(not np.isfinite(case.y).all() for case in CASES)
+    assert {case.record["input_kind"] for case in CASES} == {"normal", "negative"}
+
+
+@pytest.mark.parametrize("change", ["shift", "value", "nan", "shape"])
+def test_a_wrong_output_would_be_noticed(change: str) -> None:
+    y = np.arange(24, dtype=np.float32).reshape(1, 1, 4, 6)
+    wrong = y.copy()
+    match change:
+        case "shift":
+            wrong = np.roll(wrong, 1, axis=3)
+        case "value":
+            wrong[0, 0, 0, 0] += 3e-4
+        case "nan":
+            wrong[0, 0, 0, 0] = np.nan
+        case _:
+            wrong = wrong[..., :-1]
+    assert difference(wrong, y) > ALLOWED
+    assert difference(y, y) == 0
