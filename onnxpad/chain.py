@@ -63,7 +63,13 @@ class PadStep:
     `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
     asks for and that the model does not have yet. `follows_zero` and `feeds_max_pool` say that
     a Pad writing 0 stands in front of it, or that a max pool reads it too: onnxruntime's default
-    optimiser fuses Pad(0) into a max pool that is its only reader, wrongly.
+    optimiser fuses Pad(0) into a max pool that is its only reader, wrongly. `invites_fusion` says
+    the same of a Pad node by itself: with constant pads over all spatial axes, none negative, it
+    would be fused wrongly into what reads it, and as it is written it is not.
+
+    `computed` are the inputs (1 pads, 2 value, 3 axes) whose numbers are known although the model
+    computes them; `lists_axes` marks pads that are written for some axes only. `hints` say what
+    to try where the Pad is unclear.
     """
 
     pads: Pads
@@ -73,6 +79,10 @@ class PadStep:
     is_new: bool = False
     follows_zero: bool = False
     feeds_max_pool: bool = False
+    invites_fusion: bool = False
+    lists_axes: bool = False
+    computed: tuple[int, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
 Shape: TypeAlias = tuple[Size | None, ...] | None
