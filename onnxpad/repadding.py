@@ -94,7 +94,8 @@ def _beside(
         if width and width not in blocks:
             dims = [width if index == axis else size for index, size in enumerate(sizes)]
             blocks[width] = _block(composer, step, shape, dims, f"axis{axis}_{side}")
-    parts = [blocks[begin]] * (begin > 0) + [data] + [blocks[end]] * (end > 0)
+    parts = [blocks[width] for width in (begin,) if width] + [data]
+    parts += [blocks[width] for width in (end,) if width]
     size = sizes[axis]
     sizes[axis] = None if size is None else plus(size, begin + end)
     return composer.add("Concat", *parts, attributes={"axis": axis}, role=f"axis{axis}")

@@ -59,17 +59,16 @@ def legal(case: PadCase) -> bool:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_one_axis(mode: str) -> None:
-    rewrites = 0
+    rewrites, rng = 0, np.random.default_rng(5)
     for turn, (begin, end, size) in enumerate(product(SIDES, SIDES, range(1, 7))):
-        opset = OPSETS[turn % len(OPSETS)]
-        drawn = DTYPES[turn // len(OPSETS) % len(DTYPES)]
+        opset, drawn = int(rng.choice(OPSETS)), str(rng.choice(DTYPES))
         value = 1.0 if turn % 5 == 0 and mode == "constant" else None
         case = PadCase((size,), (begin, end), mode, value, opset=opset, dtype=drawn)
         if not legal(case):
             case = PadCase((size,), (begin, end), mode, value, opset=opset)
         wrap_before_its_time = mode == "wrap" and opset < 18
         rewrites += assert_lawful(case, by_onnxruntime=turn % 3 == 0 and not wrap_before_its_time)
-    assert rewrites > 150
+    assert rewrites > 120
 
 
 def drawn(rng: np.random.Generator, mode: str) -> PadCase:
