@@ -58,14 +58,19 @@ def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:
 
 
 def constant_integers(context: Context, name: str) -> tuple[int, ...] | None:
+    """A constant tensor of integers as a flat tuple, or None; also for numbers no pad can be."""
+    numbers = any_integers(context, name)
+    return None if any(abs(number) > LARGEST for number in numbers or ()) else numbers
+
+
+def any_integers(context: Context, name: str) -> tuple[int, ...] | None:
     """A constant tensor of integers as a flat tuple, or None."""
     if not name:
         return None
     array = context.constant(name)
     if array is None or array.dtype.kind not in "iu":
         return None
-    numbers = tuple(int(value) for value in array.reshape(-1))
-    return None if any(abs(number) > LARGEST for number in numbers) else numbers
+    return tuple(int(value) for value in array.reshape(-1))
 
 
 def _placed(
