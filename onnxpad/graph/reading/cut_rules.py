@@ -65,10 +65,13 @@ def _expand(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(dtype, (None,) * count if isinstance(count, int) else None)
 
 
-def _shape(inputs: Sequence[Type], _: Facts) -> Type:
-    """As many integers as there are axes."""
-    dims = inputs[0].dims
-    return Type("int64", None if dims is None else (len(dims),))
+def _shape(inputs: Sequence[Type], facts: Facts) -> Type:
+    """As many integers as there are axes, from start up to end (Shape-15)."""
+    dims, marks = inputs[0].dims, facts.attributes()
+    start, end = marks.get("start", 0), marks.get("end", len(dims or ()))
+    if dims is None or not isinstance(start, int) or not isinstance(end, int):
+        return Type("int64")
+    return Type("int64", (len(dims[start:end]),))
 
 
 CUT_RULES: dict[str, Rule] = {"Slice": _slice, "Expand": _expand, "Shape": _shape}
