@@ -65,6 +65,13 @@ class PadStep:
     `feeds_wide_average` say that a Pad writing 0 stands in front of it, that a max pool reads it
     too, or an average whose pads would reach the kernel: onnxruntime's default optimiser fuses
     Pad(0) into such a pool that is its only reader, wrongly.
+    `invites_fusion` says
+    the same of a Pad node by itself: with constant pads over all spatial axes, none negative, it
+    would be fused wrongly into what reads it, and as it is written it is not.
+
+    `computed` are the inputs (1 pads, 2 value, 3 axes) whose numbers are known although the model
+    computes them; `lists_axes` marks pads that are written for some axes only. `hints` say what
+    to try where the Pad is unclear.
     """
 
     pads: Pads
@@ -75,6 +82,10 @@ class PadStep:
     follows_zero: bool = False
     feeds_max_pool: bool = False
     feeds_wide_average: bool = False
+    invites_fusion: bool = False
+    lists_axes: bool = False
+    computed: tuple[int, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
 Shape: TypeAlias = tuple[Size | None, ...] | None

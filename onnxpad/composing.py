@@ -15,8 +15,9 @@ from onnxpad.expansion import (
     Step,
 )
 from onnxpad.fills import Constant, Fill, TensorValue
+from onnxpad.geometry import borders
 
-LAST = 2**63 - 1
+LAST = borders.LAST
 _PAD_INPUTS = 11
 _SLICE_INPUTS = 10
 _AXES_INPUT = 13
@@ -51,7 +52,7 @@ class Composer:
 
     def itself(
         self,
-        inputs: Mapping[int, Operand] | None = None,
+        inputs: Mapping[int, Operand | None] | None = None,
         *,
         sets: Mapping[str, AttributeValue] | None = None,
         removes: Sequence[str] = (),
@@ -95,10 +96,16 @@ class Composer:
         starts: Sequence[int],
         ends: Sequence[int],
         *,
+        steps: Sequence[int] | None = None,
         role: str = "crop",
     ) -> Made:
-        """A Slice with steps of 1; an end of LAST is the end of the axis."""
+        """A Slice with steps of 1; an end of LAST is the end of the axis.
+
+        Other `steps` need opset 10.
+        """
         lists = {"starts": tuple(starts), "ends": tuple(ends), "axes": tuple(axes)}
+        if steps is not None:
+            lists["steps"] = tuple(steps)
         if self.opset < _SLICE_INPUTS:
             return self.add("Slice", data, attributes=lists, role=role)
         given = [Numbers(f"{role}_{n}", "int64", (len(v),), v) for n, v in lists.items()]

@@ -42,7 +42,7 @@ from onnxpad.indices import original_indices
 from onnxpad.ops import Kind
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
-ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
+ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.AUTO_PAD}
 
 _PAD_HAS_ITS_VALUE_AS_INPUT = 11
 

@@ -133,6 +133,9 @@ class ProtoApplier:
         count_use(scope, tensor, 1)
         node.inputs[position] = tensor
         node.proto.input[position] = tensor
+        while not tensor and node.inputs and not node.inputs[-1]:
+            node.inputs.pop()
+            node.proto.input.pop()
 
     def _set_output(self, place: Address, position: int, tensor: str) -> None:
         scope, node = self._document.scopes[place.scope], self._find(place)

@@ -12,6 +12,7 @@ from onnxpad.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Unbound, Value
+from onnxpad.graph.reading.behind import channels_behind, invites_fusion
 from onnxpad.graph.reading.checking import LISTS, check_lengths, check_types, describe
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.images import read_fold
@@ -129,7 +130,9 @@ class ChainReader:
 def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:
     rank = None if source.dims is None else len(source.dims)
     step = read_pad(context, node, rank)
-    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, source.dtype)
+    first = channels_behind(context, node)
+    step = replace(step, invites_fusion=invites_fusion(context, node, step))
+    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, source.dtype, first)
     inputs, outputs = places_of(context, node)
     return replace(bare, pad=step, shape=source.dims, inputs=inputs, outputs=outputs)
 
@@ -200,7 +203,11 @@ def _pads_input(context: Context, node: Node, op: Operator) -> Padding | None:
         return None
     numbers = constant_integers(context, node.inputs[op.pads_input])
     if numbers is None or len(numbers) % 2:
-        return Unclear("its pads are computed while the model runs")
+        from onnxpad.graph.reading.runtime_sizes import why_unknown
+
+        found, hints = why_unknown(context, node.inputs[op.pads_input])
+        sizes = f", {found}" if found else ""
+        return Unclear(f"its pads are computed while the model runs{sizes}", hints)
     half = len(numbers) // 2
     return Pads(numbers[:half], numbers[half:])
 

@@ -16,10 +16,11 @@ from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.chains import ChainReader, Preference
 from onnxpad.graph.reading.context import MAX_CONSTANT, Context, tensor_type
+from onnxpad.graph.reading.cut_rules import CUT_RULES
 from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.microsoft_rules import MICROSOFT_RULES
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.pads import constant_integers
+from onnxpad.graph.reading.pads import any_integers
 from onnxpad.graph.reading.result_types import (
     branch_types,
     constant_type,
@@ -33,6 +34,7 @@ from onnxpad.graph.reading.types import UNKNOWN, Type
 from onnxpad.ops import MICROSOFT, Kind, Operator, operator
 
 MAX_DEPTH = 200
+_PLAIN_RULES = RULES | CUT_RULES
 Declared = Mapping[str, Mapping[str, Type]]
 
 
@@ -77,7 +79,7 @@ class _NodeFacts(Facts):
     def integers(self, position: int) -> tuple[int, ...] | None:
         if len(self._node.inputs) <= position:
             return None
-        return constant_integers(self._context, self._node.inputs[position])
+        return any_integers(self._context, self._node.inputs[position])
 
 
 class _Reader:
@@ -152,7 +154,7 @@ class _Reader:
         children = context.scope.children
         bodies = [self._body(context, body) for _, body in children.get(node.key, ())]
         if node.domain in PLAIN_DOMAINS or node.domain == MICROSOFT:
-            rules = MICROSOFT_RULES if node.domain == MICROSOFT else RULES
+            rules = MICROSOFT_RULES if node.domain == MICROSOFT else _PLAIN_RULES
             rule = rules.get(node.op_type)
             if rule is not None and node.inputs:
                 inputs = [context.type_of(name) for name in node.inputs]
