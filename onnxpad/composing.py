@@ -51,7 +51,7 @@ class Composer:
 
     def itself(
         self,
-        inputs: Mapping[int, Operand] | None = None,
+        inputs: Mapping[int, Operand | None] | None = None,
         *,
         sets: Mapping[str, AttributeValue] | None = None,
         removes: Sequence[str] = (),

@@ -82,11 +82,11 @@ class Step:
 class Itself:
     """The node itself, which keeps its name and everything that is not said here.
 
-    `inputs` are the positions at which it reads something else, `sets` attributes that it gets
-    and `removes` names of attributes that it loses.
+    `inputs` are the positions at which it reads something else (None: nothing any more), `sets`
+    attributes that it gets and `removes` names of attributes that it loses.
     """
 
-    inputs: tuple[tuple[int, Operand], ...] = ()
+    inputs: tuple[tuple[int, Operand | None], ...] = ()
     sets: Attributes = ()
     removes: tuple[str, ...] = ()
 

@@ -66,7 +66,7 @@ def _change(edit: Change) -> str:
         case RemoveAttribute(_, name):
             return f"remove {name}"
         case SetInput(_, position, tensor):
-            return f"input {position} reads '{tensor}'"
+            return f"input {position} reads {repr(tensor) if tensor else 'nothing'}"
         case SetOutput(_, position, tensor):
             return f"output {position} is called '{tensor}'"
         case RemoveNode():

@@ -99,7 +99,7 @@ class _Expander:
         for name, value in step.sets:
             yield SetAttribute(self._place, name, value)
         for position, operand in step.inputs:
-            tensor, constants = self._tensor(operand)
+            tensor, constants = ("", []) if operand is None else self._tensor(operand)
             yield from constants
             yield SetInput(self._place, position, tensor)
         for position, name in enumerate(self._node.outputs):
