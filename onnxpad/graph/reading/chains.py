@@ -82,7 +82,6 @@ class ChainReader:
             if not chain.trouble or chain.axes:
                 chain = self._known[key] = replace(
                     chain,
-                    legacy_split=self._prefer.legacy_split and op.kind is Kind.TRANSPOSED,
                     uses_indices=places[1][1:2] == (True,),
                     shape=source.dims,
                     weight=weight,
@@ -135,6 +134,7 @@ class ChainReader:
             counts_padding=attributes.get("count_include_pad") == 1,
             output_padding=_ints(attributes, "output_padding"),
             output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
+            legacy_split=self._prefer.legacy_split and chain.op.kind is Kind.TRANSPOSED,
             ambiguous=_says_both(attributes) and trouble is None,
             trouble=trouble,
         )
