@@ -93,11 +93,15 @@ Shape: TypeAlias = tuple[Size | None, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """The weight of a convolution; `is_constant` where its values are known before a run."""
+    """The weight of a convolution; `is_constant` where its values are known before a run.
+
+    `zero_point_is_constant` holds as well where it has none.
+    """
 
     shape: Shape = None
     dtype: str = ""
     is_constant: bool = False
+    zero_point_is_constant: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +110,9 @@ class Chain:
 
     `axes` are the spatial axes of the operator's own input (after the Pad), the first of them
     at position `first_axis` of the tensor. `ambiguous` marks auto_pad written together with
-    pads, settled by the user; `weight_is_padded` a Pad node that feeds the weight; `trouble` says
-    why the padding cannot be worked on.
+    pads, settled by the user; `weight_is_padded` a Pad node that feeds the weight; `legacy_split`
+    a transposed convolution that crops its odd cell at the other side, as older runtimes did;
+    `trouble` says why the padding cannot be worked on.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
@@ -127,6 +132,7 @@ class Chain:
     weight_is_padded: bool = False
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
+    legacy_split: bool = False
     pad: PadStep | None = None
     ambiguous: bool = False
     trouble: Unclear | None = None

@@ -123,7 +123,7 @@ def _hints(axes: list[Axis]) -> tuple[str, ...]:
 
 
 def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
-    upper = padding is AutoPad.SAME_UPPER
+    upper = (padding is AutoPad.SAME_UPPER) is not chain.legacy_split
     extra = chain.output_padding or (0,) * chain.rank
     if chain.output_shape:
         full = [full_size(axis) for axis in chain.axes]

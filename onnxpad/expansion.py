@@ -82,7 +82,7 @@ class Step:
 class Itself:
     """The node itself, which keeps its name and everything that is not said here.
 
-    `inputs` are the positions at which it reads something else, or nothing any more; `sets`
+    `inputs` are the positions at which it reads something else (None: nothing any more), `sets`
     attributes that it gets and `removes` names of attributes that it loses.
     """
 

@@ -14,7 +14,7 @@ from onnxpad.graph.editing.edits import CloneFunction, Edit
 from onnxpad.graph.editing.emitting import emit
 from onnxpad.graph.editing.naming import Names
 from onnxpad.graph.editing.weights import Weights
-from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.graph.reading.survey import Site, Survey
 from onnxpad.graph.storage.files import Source
 
@@ -34,7 +34,7 @@ class Session(Survey):
         *,
         dims: Mapping[str, int | str] | None = None,
         source: Source | None = None,
-        prefer: Preference = None,
+        prefer: Preferences = NO_PREFERENCE,
         owned: bool = True,
         weightless: bool = False,
     ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from onnxpad.chain import AutoPad, Chain, Padding, Pads, Unclear
@@ -18,12 +18,28 @@ from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.images import read_fold
 from onnxpad.graph.reading.neighbours import pad_in_front, weight_is_padded
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.pads import constant_integers, read_pad
-from onnxpad.graph.reading.particulars import places_of, plain_attributes, weight_of
+from onnxpad.graph.reading.pads import read_pad
+from onnxpad.graph.reading.particulars import pads_input, places_of, plain_attributes, weight_of
 from onnxpad.graph.reading.types import Type
 from onnxpad.ops import Kind, Operator
 
 Preference: TypeAlias = Literal["auto_pad", "pads"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """How nodes are read that can be read in two ways.
+
+    `ambiguous` settles auto_pad together with pads. `legacy_split` lets transposed convolutions
+    crop their odd cell at the side that the text of ConvTranspose-1 names.
+    """
+
+    ambiguous: Preference = None
+    legacy_split: bool = False
+
+
+NO_PREFERENCE = Preferences()
+
 _READ = {"auto_pad", "ceil_mode", "count_include_pad", "channels_last"}
 _READ |= set(LISTS)
 
@@ -31,12 +47,9 @@ _ZERO = Constant(0)
 
 
 class ChainReader:
-    """Reads padded nodes; nodes that compute the same share one Chain object.
+    """Reads padded nodes; nodes that compute the same share one Chain object."""
 
-    `prefer` settles auto_pad together with pads.
-    """
-
-    def __init__(self, prefer: Preference = None) -> None:
+    def __init__(self, prefer: Preferences) -> None:
         self._prefer = prefer
         self._known: dict[tuple[object, ...], Chain] = {}
         self._written: dict[tuple[tuple[bytes, ...], int], dict[str, Value]] = {}
@@ -57,7 +70,7 @@ class ChainReader:
         kernel = _kernel(context, node, op, attributes)
         fill = _fill(context, node, op, attributes)
         pad = pad_in_front(context, node, len(kernel or ()) + 2)
-        dynamic = _pads_input(context, node, op)
+        dynamic = pads_input(context, node, op, len(kernel or ()))
         padded = weight_is_padded(context, node, op)
         opset = context.scope.opset
         weight, places = weight_of(context, node, op), places_of(context, node)
@@ -112,7 +125,7 @@ class ChainReader:
             return _troubled(chain, "no kernel_shape, and the weight's shape is not known")
         check_lengths(node, attributes, len(kernel), source)
         first = 1 if last else 2
-        padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer)
+        padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
         return replace(
             chain,
             axes=_axes(kernel, attributes, source, first),
@@ -122,6 +135,7 @@ class ChainReader:
             counts_padding=attributes.get("count_include_pad") == 1,
             output_padding=_ints(attributes, "output_padding"),
             output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
+            legacy_split=self._prefer.legacy_split and chain.op.kind is Kind.TRANSPOSED,
             ambiguous=_says_both(attributes) and trouble is None,
             trouble=trouble,
         )
@@ -195,21 +209,6 @@ def _padding(
         "one wins",
         ("--ambiguous auto_pad", "--ambiguous pads"),
     )
-
-
-def _pads_input(context: Context, node: Node, op: Operator) -> Padding | None:
-    """Pads that come as an input of the operator."""
-    if op.pads_input is None or len(node.inputs) <= op.pads_input:
-        return None
-    numbers = constant_integers(context, node.inputs[op.pads_input])
-    if numbers is None or len(numbers) % 2:
-        from onnxpad.graph.reading.runtime_sizes import why_unknown
-
-        found, hints = why_unknown(context, node.inputs[op.pads_input])
-        sizes = f", {found}" if found else ""
-        return Unclear(f"its pads are computed while the model runs{sizes}", hints)
-    half = len(numbers) // 2
-    return Pads(numbers[:half], numbers[half:])
 
 
 def _says_both(attributes: Mapping[str, Value]) -> bool:

@@ -14,7 +14,7 @@ from onnxpad.effective import output_sizes
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Value
-from onnxpad.graph.reading.chains import ChainReader, Preference
+from onnxpad.graph.reading.chains import NO_PREFERENCE, ChainReader, Preferences
 from onnxpad.graph.reading.context import MAX_CONSTANT, Context, tensor_type
 from onnxpad.graph.reading.cut_rules import CUT_RULES
 from onnxpad.graph.reading.dimensions import Dimensions
@@ -57,7 +57,7 @@ def read(
     dimensions: Dimensions,
     *,
     folder: Path | None = None,
-    prefer: Preference = None,
+    prefer: Preferences = NO_PREFERENCE,
     inferred: Declared | None = None,
 ) -> Reading:
     """Read every scope. `inferred` are types from shape inference by scope and tensor."""
@@ -87,7 +87,7 @@ class _Reader:
         self,
         document: Document,
         dimensions: Dimensions,
-        prefer: Preference,
+        prefer: Preferences,
         inferred: Declared,
         folder: Path | None,
     ) -> None:

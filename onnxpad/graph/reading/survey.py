@@ -10,7 +10,7 @@ from onnx import ModelProto
 
 from onnxpad.chain import Chain, Skip
 from onnxpad.effective import effective_pads
-from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.document import open_document
@@ -62,7 +62,7 @@ class Survey:
         *,
         dims: Mapping[str, int | str] | None = None,
         folder: Path | None = None,
-        prefer: Preference = None,
+        prefer: Preferences = NO_PREFERENCE,
         thorough: bool = False,
     ) -> None:
         self._folder = folder

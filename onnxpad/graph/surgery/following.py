@@ -199,6 +199,7 @@ class _GraphApplier:
         return self._tensors[scope]
 
     def _tensor(self, scope: str, name: str) -> gs.Tensor:
+        self._known(scope)  # a constant that loses its last reader can still be read
         if not name:
             return gs.Variable.empty()
         place: Scope | None = self._document.scopes[scope]
