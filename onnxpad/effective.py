@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
+from onnxpad.fills import Constant, Fill, Implicit, lowest
 from onnxpad.geometry.axis import Axis, output_size, smaller_than_window
 from onnxpad.geometry.same import same_output, same_pads
 from onnxpad.geometry.size import Size, Symbol, plus, show
 from onnxpad.geometry.transposed import full_size, same_crop, shape_crop, transposed_output
 from onnxpad.ops import Kind
+
+PAD_HAS_INPUTS = 11
 
 
 def effective_pads(chain: Chain) -> Pads | Skip:
@@ -120,6 +123,32 @@ def _hints(axes: list[Axis]) -> tuple[str, ...]:
         " ".join(dict.fromkeys(values)),
         " ".join(dict.fromkeys(facts)),
     )
+
+
+def explicit_fill(chain: Chain) -> Fill | Skip:
+    """What a Pad node must write where the operator itself would pad."""
+    fill = chain.fill
+    if fill is Implicit.NOTHING:
+        return Skip(
+            "the average does not count padded cells, it would count those of a Pad node",
+            ("--pass uncounted-padding",),
+        )
+    if fill is Implicit.PER_CHANNEL:
+        return Skip("the zero point has one value per channel, a Pad node writes one for all")
+    if fill is Implicit.LOWEST:
+        values = lowest(chain.dtype)
+        if not values:
+            return Skip(f"the lowest value of type '{chain.dtype or 'unknown'}' is not known")
+        fill = Constant(values[0])
+    if chain.opset < PAD_HAS_INPUTS and (chain.op.quantised or "int" in chain.dtype):
+        return Skip(f"Pad of opset {chain.opset} takes no integers")
+    return fill
+
+
+def full_pads(chain: Chain, pads: Pads) -> Pads:
+    """Pads over the spatial axes as a Pad node lists them, over all axes."""
+    before, behind = (0,) * chain.first_axis, (0,) * (2 - chain.first_axis)
+    return Pads(before + pads.begins + behind, before + pads.ends + behind)
 
 
 def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:

@@ -130,6 +130,11 @@ def _gather(call: Call) -> Outputs:
     return (x.take(index, axis),)
 
 
+def _expand(call: Call) -> Outputs:
+    x, wanted = call.need(0), call.ints(1, "shape") or []
+    return (np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(wanted))).copy(),)
+
+
 def _on_axis(values: Array, x: Array, axis: int) -> Array:
     """A scale or zero point shaped to broadcast: one value, or one per cell of `axis`."""
     if values.size == 1:
@@ -168,6 +173,7 @@ _STANDARD: dict[str, Kernel] = {
     "DequantizeLinear": _dequantize_linear,
     "Div": _arithmetic(_divide),
     "Equal": _compare(np.equal),
+    "Expand": _expand,
     "Gather": _gather,
     "Greater": _compare(np.greater),
     "Identity": lambda call: (call.need(0),),
@@ -190,5 +196,6 @@ _STANDARD: dict[str, Kernel] = {
     "Tanh": _arithmetic(np.tanh),
     "Transpose": _transpose,
     "Unsqueeze": _unsqueeze,
+    "Where": lambda call: (np.where(call.need(0), call.need(1), call.need(2)),),
 }
 PLAIN: dict[tuple[str, str], Kernel] = {("", op): kernel for op, kernel in _STANDARD.items()}

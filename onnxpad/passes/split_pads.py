@@ -31,20 +31,21 @@ from onnxpad.composing import Composer
 from onnxpad.effective import (
     axes_behind,
     effective_pads,
+    explicit_fill,
+    full_pads,
     missing_sizes,
     same_windows_when_padded,
     short_axis,
 )
 from onnxpad.expansion import Made, Read
-from onnxpad.fills import Constant, Fill, Implicit, lowest
+from onnxpad.fills import Constant, Fill
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.indices import original_indices
 from onnxpad.ops import Kind
+from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
-
-_PAD_HAS_ITS_VALUE_AS_INPUT = 11
 
 
 def rewrite(chain: Chain) -> Verdict:
@@ -53,13 +54,13 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip("a Pad node, or pads that crop", moot=True)
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
-        return pads
+        return offering_run_time(chain, pads)
     if not any(pads.flat):
         return Skip("it does not pad", moot=True)
     refusal = _refusal(chain, pads) or short_axis(chain, pads)
     if refusal:
         return refusal
-    fill = _fill(chain)
+    fill = explicit_fill(chain)
     if isinstance(fill, Skip):
         return fill
     return _with_indices(chain, pads, fill) if chain.uses_indices else _split(chain, pads, fill)
@@ -129,25 +130,7 @@ def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> Verdict:
     return composer.finish(node, indices)
 
 
-def _fill(chain: Chain) -> Fill | Skip:
-    fill = chain.fill
-    if fill is Implicit.NOTHING:
-        return Skip("the average does not count padded cells, it would count those of a Pad node")
-    if fill is Implicit.PER_CHANNEL:
-        return Skip("the zero point has one value per channel, a Pad node writes one for all")
-    if fill is Implicit.LOWEST:
-        values = lowest(chain.dtype)
-        if not values:
-            return Skip(f"the lowest value of type '{chain.dtype or 'unknown'}' is not known")
-        fill = Constant(values[0])
-    if chain.opset < _PAD_HAS_ITS_VALUE_AS_INPUT and (chain.op.quantised or "int" in chain.dtype):
-        return Skip(f"Pad of opset {chain.opset} takes no integers")
-    return fill
-
-
 def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
-    around = (0,) * chain.first_axis, (0,) * (2 - chain.first_axis)
-    full = Pads(around[0] + pads.begins + around[1], around[0] + pads.ends + around[1])
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
     protect = chain.op.is_pool and fill == Constant(0) and _fusion_would_harm(chain, pads)
     return replace(
@@ -155,6 +138,6 @@ def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
         axes=axes_behind(chain, pads),
         padding=AutoPad.VALID if protect else Pads.zero(chain.rank),
         ceil_mode=chain.ceil_mode and not same,
-        pad=PadStep(full, fill, is_new=True),
+        pad=PadStep(full_pads(chain, pads), fill, is_new=True),
         ambiguous=False,
     )

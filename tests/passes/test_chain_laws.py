@@ -127,7 +127,10 @@ def test_unknown_sizes(rule: Pass, flavour: str, front: bool) -> None:
 def test_a_pass_rewrites_something(rule: Pass) -> None:
     drawn = [chain for flavour in CORE.values() for chain in islice(unpadded(flavour), 0, None, 97)]
     drawn += [*islice(transposed(), 0, None, 97), *islice(padded(CORE["Conv"], 25), 0, None, 97)]
-    assert sum(assert_lawful(rule, chain) for chain in drawn) >= 30
+    rewritten = sum(assert_lawful(rule, chain) for chain in drawn)
+    dynamic = [CORE["Conv"].chain(Axis(None, *w), AutoPad.SAME_UPPER) for w in windows()]
+    rewritten += sum(assert_lawful(rule, chain, range(1, 13)) for chain in dynamic)
+    assert rewritten >= 30
 
 
 @pytest.mark.parametrize(
