@@ -21,6 +21,9 @@ _SHAPE_HAS_START = 15
 _PAD_HAS_AXES = 18
 _WINDOW = ("kernel_shape", "strides", "dilations")
 
+COUNTS: dict[str, AttributeValue] = {"count_include_pad": 1}
+"""Says nothing without pads, but onnxruntime 1.20 forgets it when it fuses a Pad(0) into a pool."""
+
 
 def beyond_the_end(chain: Chain, pads: Pads) -> Pads | Skip:
     """End pads that let ceil_mode go: what its last windows read beyond `pads`."""

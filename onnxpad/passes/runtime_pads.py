@@ -27,11 +27,12 @@ from __future__ import annotations
 from onnxpad.chain import AutoPad, Chain, Skip, Verdict
 from onnxpad.composing import Composer
 from onnxpad.effective import effective_pads
-from onnxpad.expansion import Read
+from onnxpad.expansion import AttributeValue, Read
 from onnxpad.fills import Fill, Implicit
 from onnxpad.forms import Form
 from onnxpad.ops import Kind
 from onnxpad.sizing import (
+    COUNTS,
     counted_share,
     ones_of_input,
     pad_value,
@@ -65,13 +66,14 @@ def _computed(chain: Chain, fill: Fill) -> Verdict:
     lower = chain.padding is AutoPad.SAME_LOWER
     pads = same_pads_of_input(composer, chain, lower=lower)
     padded = pad_while_running(composer, chain, Read(0), pads, fill, "pad")
+    sets: dict[str, AttributeValue] = {"pads": (0,) * (2 * chain.rank)}
+    if chain.fill is Implicit.NOTHING:
+        sets |= COUNTS
     idle = ("ceil_mode",) if chain.ceil_mode else ()
-    result = composer.itself(
-        {0: padded}, sets={"pads": (0,) * (2 * chain.rank)}, removes=("auto_pad", *idle)
-    )
+    result = composer.itself({0: padded}, sets=sets, removes=("auto_pad", *idle))
     if chain.fill is Implicit.NOTHING:
         ones = ones_of_input(composer, chain)
         padded = pad_while_running(composer, chain, ones, pads, fill, "share_pad")
-        share = counted_share(composer, chain, padded, {})
+        share = counted_share(composer, chain, padded, COUNTS)
         result = composer.add("Div", result, share, role="average")
     return composer.finish(result)

@@ -30,7 +30,7 @@ from onnxpad.fills import Constant, Implicit
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.geometry.axis import Axis
 from onnxpad.ops import Kind
-from onnxpad.sizing import beyond_the_end, counted_share, offering_run_time, ones_of_input
+from onnxpad.sizing import COUNTS, beyond_the_end, counted_share, offering_run_time, ones_of_input
 
 REMOVES = {Form.IGNORES_PADDING}
 ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
@@ -106,12 +106,11 @@ def _padded(composer: Composer, chain: Chain, data: Operand, pads: Pads, role: s
 def _written(chain: Chain, pads: Pads, *, again: bool) -> dict[str, AttributeValue]:
     """What keeps onnxruntime from fusing the Pad wrongly.
 
-    1.20 forgets that the padding counts then, unless the pool says so before; any version fuses
-    beyond the kernel, and then refuses the model, unless there is an auto_pad.
+    Any version fuses beyond the kernel, and then refuses the model, unless there is an auto_pad.
     """
     if again or reaches_kernel(chain, pads):
-        return {"count_include_pad": 1, "auto_pad": str(AutoPad.VALID)}
-    return {"count_include_pad": 1, "pads": (0,) * (2 * chain.rank)}
+        return COUNTS | {"auto_pad": str(AutoPad.VALID)}
+    return COUNTS | {"pads": (0,) * (2 * chain.rank)}
 
 
 def _factors(chain: Chain, pads: Pads, sizes: list[int]) -> list[Numbers]:
