@@ -82,11 +82,28 @@ class Composer:
             listed = "paddings" if self.opset < 2 else "pads"
             written: dict[str, AttributeValue] = {"mode": mode, listed: flat, "value": value}
             return self.add("Pad", data, attributes=written, role=role)
-        inputs: list[Operand] = [data, Numbers(f"{role}_pads", "int64", (len(flat),), flat)]
+        pads = Numbers(f"{role}_pads", "int64", (len(flat),), flat)
+        return self.pad_by(data, pads, fill, role=role, mode=mode)
+
+    def pad_by(
+        self,
+        data: Operand,
+        pads: Operand,
+        fill: Fill,
+        *,
+        role: str = "pad",
+        mode: str = "constant",
+        axes: Sequence[int] = (),
+    ) -> Made:
+        """A Pad node whose pads are a tensor, which Pad has since opset 11; `axes` since 18."""
+        inputs: list[Operand | None] = [data, pads]
         if isinstance(fill, TensorValue):
             inputs.append(Named(fill.tensor))
         elif isinstance(fill, Constant) and fill.value != 0:
             inputs.append(Numbers(f"{role}_value", self.dtype, (), (fill.value,)))
+        if axes:
+            listed = Numbers(f"{role}_axes", "int64", (len(axes),), tuple(axes))
+            inputs += [None] * (3 - len(inputs)) + [listed]
         return self.add("Pad", *inputs, attributes={"mode": mode}, role=role)
 
     def slice(

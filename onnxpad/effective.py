@@ -11,6 +11,8 @@ from onnxpad.geometry.size import Size, Symbol, plus, show
 from onnxpad.geometry.transposed import full_size, same_crop, shape_crop, transposed_output
 from onnxpad.ops import Kind
 
+PAD_HAS_INPUTS = 11
+
 
 def effective_pads(chain: Chain) -> Pads | Skip:
     """Begin and end pads in cells over the spatial axes of the operator's own input.

@@ -19,6 +19,7 @@ class Form(StrEnum):
     PAD_NODE = "pad-node"
     CEIL_MODE = "ceil_mode"
     COUNTS_PADDING = "counts-padding"
+    IGNORES_PADDING = "ignores-padding"
     OUTPUT_PADDING = "output_padding"
     OUTPUT_SHAPE = "output_shape"
     NEGATIVE = "negative"
@@ -43,6 +44,9 @@ MEANING = {
     Form.PAD_NODE: "a Pad node stands in front of the operator",
     Form.CEIL_MODE: "ceil_mode=1: the output size is rounded up",
     Form.COUNTS_PADDING: "count_include_pad=1 with padding: the average divides by padded cells",
+    Form.IGNORES_PADDING: (
+        "count_include_pad=0 with padding: the average divides by the cells of data alone"
+    ),
     Form.OUTPUT_PADDING: "output_padding adds cells at the end of a transposed convolution",
     Form.OUTPUT_SHAPE: "output_shape fixes the size, the pads follow from it",
     Form.NEGATIVE: "a pad is negative and crops",
@@ -97,8 +101,9 @@ def _attribute_forms(chain: Chain, pads: Pads) -> set[Form]:
     found = set()
     if any(pads.flat):
         found.add(Form.PADS)
-        if chain.counts_padding and chain.op.kind is Kind.AVERAGE:
-            found.add(Form.COUNTS_PADDING)
+        if chain.op.kind is Kind.AVERAGE:
+            counts = chain.counts_padding
+            found.add(Form.COUNTS_PADDING if counts else Form.IGNORES_PADDING)
     if pads.begins != pads.ends:
         found.add(Form.ASYMMETRIC)
     if any(pad < 0 for pad in pads.flat):

@@ -14,7 +14,10 @@ def pad_value(chain: Chain) -> Fill | Skip:
     """What a Pad node has to write so that it does what the operator's own padding does."""
     fill = chain.fill
     if fill is Implicit.NOTHING:
-        return Skip("the average does not count padded cells, it would count those of a Pad node")
+        return Skip(
+            "the average does not count padded cells, it would count those of a Pad node",
+            ("--pass uncounted-padding",),
+        )
     if fill is Implicit.PER_CHANNEL:
         return Skip("the zero point has one value per channel, a Pad node writes one for all")
     if fill is Implicit.LOWEST:
@@ -61,9 +64,13 @@ def needs_valid(chain: Chain, pads: Pads, fill: Fill) -> bool:
 
 def new_pad(chain: Chain, pads: Pads, fill: Fill) -> PadStep:
     """A Pad over all axes of the input that pads the spatial ones."""
+    return PadStep(full_pads(chain, pads), fill, is_new=True)
+
+
+def full_pads(chain: Chain, pads: Pads) -> Pads:
+    """Pads over the spatial axes as a Pad node lists them, over all axes."""
     ahead, behind = (0,) * chain.first_axis, (0,) * (2 - chain.first_axis)
-    full = Pads(ahead + pads.begins + behind, ahead + pads.ends + behind)
-    return PadStep(full, fill, is_new=True)
+    return Pads(ahead + pads.begins + behind, ahead + pads.ends + behind)
 
 
 def _minus(pads: tuple[int, ...]) -> tuple[int, ...]:

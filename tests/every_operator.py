@@ -58,16 +58,17 @@ _NODES = """
  [quantise] q = QuantizeLinear (x, sx, zx)
  [dequantise] d = DequantizeLinear (q, sx, zx)
  [group] a28 = Conv <pads = [1, 0, 0, 1]> (d, w4)
+ [open] a29 = Conv <auto_pad = "SAME_UPPER", strides = [2, 2]> (o, w4)
 """
 
 
 def every_operator() -> onnx.ModelProto:
     """A valid model at opset 18 whose nodes, tensors and lists all carry notes of their own."""
-    outputs = ", ".join(f"float[] a{number}" for number in range(1, 29))
+    outputs = ", ".join(f"float[] a{number}" for number in range(1, 30))
     model: onnx.ModelProto = onnx.parser.parse_model(
         '<ir_version: 10, opset_import: ["": 19, "com.microsoft": 1], producer_name: "a tool">\n'
         "every (float[1,1,6,6] x, uint8[1,1,6,6] u, float[1,1,9] l, float[1,6,6,1] t, "
-        f"float[1,6,16] blocks) => ({outputs}) <{_CONSTANTS}> {{ {_NODES} }}"
+        f"float[1,6,16] blocks, float[1,1,n,n] o) => ({outputs}) <{_CONSTANTS}> {{ {_NODES} }}"
     )
     graph = model.graph
     for output in graph.output:

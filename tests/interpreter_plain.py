@@ -197,5 +197,6 @@ _STANDARD: dict[str, Kernel] = {
     "Tanh": _arithmetic(np.tanh),
     "Transpose": _transpose,
     "Unsqueeze": _unsqueeze,
+    "Where": lambda call: (np.where(call.need(0), call.need(1), call.need(2)),),
 }
 PLAIN: dict[tuple[str, str], Kernel] = {("", op): kernel for op, kernel in _STANDARD.items()}

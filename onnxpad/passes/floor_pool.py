@@ -11,8 +11,8 @@ serves every size that holds a window, and what is not needed of it is never rea
 
 Refuses: SAME where runtimes disagree; end pads that would reach the kernel; averages that count
 padding of their own and hang over (their divisor counts the padding, but not the overhang, which
-no pads can say); max pools behind a Pad(0) that auto_pad protects from onnxruntime's own Pad
-fusion.
+no pads can say: use counted-padding); max pools behind a Pad(0) that auto_pad protects from
+onnxruntime's own Pad fusion.
 
 Cost: none.
 
@@ -32,7 +32,7 @@ from onnxpad.geometry.rounding import overhang
 from onnxpad.ops import Kind
 
 REMOVES = {Form.CEIL_MODE}
-ADDS = {Form.PADS, Form.ASYMMETRIC}
+ADDS = {Form.PADS, Form.ASYMMETRIC, Form.IGNORES_PADDING}
 
 
 def rewrite(chain: Chain) -> Chain | Skip:
@@ -73,7 +73,10 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
         )
     counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
     if counts and any(pads.flat):
-        return Skip("the average counts its padding, but not the cells that its last window lacks")
+        return Skip(
+            "the average counts its padding, but not the cells that its last window lacks",
+            ("--pass counted-padding",),
+        )
     if reaches_kernel(chain, wider):
         return _too_wide(wider)
     return replace(

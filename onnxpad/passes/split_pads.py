@@ -35,6 +35,7 @@ from onnxpad.forms import Form, reaches_kernel
 from onnxpad.indices import original_indices
 from onnxpad.ops import Kind
 from onnxpad.pad_nodes import ceil_refusal, needs_valid, new_pad, pad_refusal, pad_value
+from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.AUTO_PAD}
@@ -46,7 +47,7 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip("a Pad node, or pads that crop", moot=True)
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
-        return pads
+        return offering_run_time(chain, pads)
     if not any(pads.flat):
         return Skip("it does not pad", moot=True)
     refusal = _refusal(chain, pads) or short_axis(chain, pads)

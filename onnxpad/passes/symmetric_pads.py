@@ -24,12 +24,14 @@ from onnxpad.symmetry import cheapest
 
 REMOVES = {Form.ASYMMETRIC}
 ADDS = {
-    Form.PADS,
-    Form.WIDER_THAN_KERNEL,
-    Form.COUNTS_PADDING,
-    Form.OUTPUT_PADDING,
-    Form.PAD_NODE,
     Form.AUTO_PAD,
+    Form.COUNTS_PADDING,
+    Form.IGNORES_PADDING,
+    Form.OUTPUT_PADDING,
+    Form.PADS,
+    Form.PAD_NODE,
+    Form.PAD_VALUE,
+    Form.WIDER_THAN_KERNEL,
 }
 
 

@@ -25,7 +25,15 @@ from onnxpad.forms import Form
 from onnxpad.symmetry import by_pad
 
 REMOVES = {Form.ASYMMETRIC}
-ADDS = {Form.PADS, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING, Form.PAD_NODE, Form.AUTO_PAD}
+ADDS = {
+    Form.AUTO_PAD,
+    Form.COUNTS_PADDING,
+    Form.IGNORES_PADDING,
+    Form.PADS,
+    Form.PAD_NODE,
+    Form.PAD_VALUE,
+    Form.WIDER_THAN_KERNEL,
+}
 
 
 def rewrite(chain: Chain) -> Verdict:
