@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from onnxpad.expansion import Attributes, AttributeValue, Expansion
-from onnxpad.fills import Fill
+from onnxpad.fills import Constant, Fill
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
 from onnxpad.ops import Kind, Operator
@@ -64,6 +64,9 @@ class PadStep:
     asks for and that the model does not have yet. `follows_zero` and `feeds_max_pool` say that
     a Pad writing 0 stands in front of it, or that a max pool reads it too: onnxruntime's default
     optimiser fuses Pad(0) into a max pool that is its only reader, wrongly.
+
+    `crossed` names what stands between the Pad and the operator, in that order; pads and fill
+    are then what the operator sees. `is_idle` says that these only hand on what they read.
     """
 
     pads: Pads
@@ -73,6 +76,8 @@ class PadStep:
     is_new: bool = False
     follows_zero: bool = False
     feeds_max_pool: bool = False
+    crossed: tuple[str, ...] = ()
+    is_idle: bool = False
 
 
 Shape: TypeAlias = tuple[Size | None, ...] | None
@@ -88,6 +93,33 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversion:
+    """A QuantizeLinear or DequantizeLinear: what it reads, and how it is written."""
+
+    source: str
+    dtype: str
+    scale: str
+    zero_point: str
+    attributes: Attributes = ()
+    domain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dequantised:
+    """The DequantizeLinear in front of an operator, as a place for new Pads.
+
+    A Pad goes in front of `steps`, the conversions that stand before the operator: on the
+    quantised tensor, where `zero` stands for 0 and `lowest` is the lowest value; or
+    in front of the QuantizeLinear as well. `refusal` says why no place is right.
+    """
+
+    steps: tuple[Conversion, ...] = ()
+    zero: Fill = Constant(0)
+    lowest: int = 0
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Chain:
     """A padded operator with the Pad that feeds it.
 
@@ -95,6 +127,11 @@ class Chain:
     at position `first_axis` of the tensor. `ambiguous` marks auto_pad written together with
     pads, settled by the user; `weight_is_padded` a Pad node that feeds the weight; `trouble` says
     why the padding cannot be worked on.
+
+    `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
+    the Pads in front of it. `at_least` is a bound that no cell of the operator's input is below,
+    where a Pad and a maximum make it worth knowing. `dequantised` tells of a DequantizeLinear
+    that makes the input.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
@@ -115,6 +152,9 @@ class Chain:
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
     pad: PadStep | None = None
+    far_pad: PadStep | None = None
+    at_least: float | None = None
+    dequantised: Dequantised | None = None
     ambiguous: bool = False
     trouble: Unclear | None = None
     shape: Shape = None
@@ -141,6 +181,15 @@ class Chain:
     def attribute(self, name: str, default: AttributeValue) -> AttributeValue:
         """An attribute as the node writes it, else `default`."""
         return dict(self.attributes).get(name, default)
+
+    @property
+    def pad_in_reach(self) -> PadStep | None:
+        """The Pad that stands in front once operators are gone that only hand on what they read.
+
+        onnxruntime's default optimiser takes those away before it fuses Pads.
+        """
+        far = self.far_pad
+        return self.pad or (far if far is not None and far.is_idle else None)
 
     @property
     def is_max(self) -> bool:

@@ -104,7 +104,12 @@ def _run_pass(
 def _uncovers(change: Change) -> bool:
     """Whether the change may have given the pass something new to do, at this node or another."""
     after = change.after
-    return isinstance(after, Chain) and change.before.pad is not None and after.pad is None
+    return isinstance(after, Chain) and _absorbs(change.before, after)
+
+
+def _absorbs(before: Chain, after: Chain) -> bool:
+    near = before.pad is not None and after.pad is None
+    return near or (before.far_pad is not None and after.far_pad is None)
 
 
 def _decide(session: Session, rule: Pass, site: Site) -> Change | Refusal | Clones | None:
@@ -140,7 +145,9 @@ def _groups(chains: Sequence[Chain], results: Sequence[Verdict]) -> list[int]:
     for chain, result in zip(chains, results, strict=True):
         wanted = None
         if not isinstance(result, Skip):
-            after = _written(result) if isinstance(result, Chain) else result
+            after = (
+                (_written(result), _absorbs(chain, result)) if isinstance(result, Chain) else result
+            )
             wanted = (_written(replace(chain, pad=None)), chain.ambiguous, after)
         if wanted not in seen:
             seen.append(wanted)

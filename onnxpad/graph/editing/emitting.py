@@ -8,12 +8,12 @@ from onnxpad.chain import AutoPad, Chain, Pads, PadStep
 from onnxpad.errors import InternalError
 from onnxpad.expansion import AttributeValue, Expansion
 from onnxpad.fills import Constant, TensorValue
+from onnxpad.graph.editing.bypassing import bypass
 from onnxpad.graph.editing.edits import (
     Edit,
     InsertNode,
     NewConstant,
     RemoveAttribute,
-    RemoveUnused,
     SetAttribute,
     SetInput,
 )
@@ -21,7 +21,7 @@ from onnxpad.graph.editing.expanding import expand
 from onnxpad.graph.editing.naming import Names, as_nodes, next_key, stem
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Address, Node
-from onnxpad.graph.reading.scopes import Scope, address_of
+from onnxpad.graph.reading.scopes import address_of
 
 _PADS_ARE_INPUTS = 11
 
@@ -45,8 +45,10 @@ def emit(
         edits.append(RemoveAttribute(place, "output_shape"))
     if after.output_padding != before.output_padding:
         edits.append(SetAttribute(place, "output_padding", after.output_padding))
-    if after.pad is None and before.pad is not None:
-        edits += _bypass(scope, node, place)
+    if before.far_pad is not None and after.far_pad is None:
+        edits += bypass(context, node, before, names, far=True)
+    elif before.pad is not None and after.pad is None:
+        edits += bypass(context, node, before, names, far=False)
     elif after.pad is not None and after.pad.is_new:
         edits += _new_pad(context, node, place, after, after.pad, names)
     return edits
@@ -68,11 +70,6 @@ def _padding_edits(node: Node, place: Address, before: Chain, after: Chain) -> I
         case other:
             if other != before.padding:
                 raise InternalError(f"{place.label}: a pass made the padding unclear")
-
-
-def _bypass(scope: Scope, node: Node, place: Address) -> list[Edit]:
-    pad = scope.producers[node.inputs[0]]
-    return [SetInput(place, 0, pad.inputs[0]), RemoveUnused(address_of(scope, pad))]
 
 
 def _new_pad(

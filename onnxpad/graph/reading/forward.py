@@ -120,6 +120,8 @@ class _Reader:
                     value.type, value.name, is_input=root, local=local
                 )
             for value in (*graph.value_info, *graph.output):
+                if value.name in scope.forgotten:
+                    continue
                 found = self.dimensions.type_of(value.type, value.name, local=local)
                 types.setdefault(value.name, found)
         for name, found in self.inferred.get(context_address(context), {}).items():
@@ -204,6 +206,8 @@ class _Reader:
 
     def _declare_function(self, context: Context, proto: FunctionProto) -> None:
         for value in proto.value_info:
+            if value.name in context.scope.forgotten:
+                continue
             found = self.dimensions.type_of(value.type, value.name, local=True)
             context.types.setdefault(value.name, found)
 
