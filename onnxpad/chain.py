@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from onnxpad.expansion import Attributes, AttributeValue, Expansion
-from onnxpad.fills import Constant, Fill
+from onnxpad.fills import Fill
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
 from onnxpad.ops import Kind, Operator
@@ -102,6 +102,7 @@ class Conversion:
     zero_point: str
     attributes: Attributes = ()
     domain: str = ""
+    quantises: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +110,12 @@ class Dequantised:
     """The DequantizeLinear in front of an operator, as a place for new Pads.
 
     A Pad goes in front of `steps`, the conversions that stand before the operator: on the
-    quantised tensor, where `zero` stands for 0 and `lowest` is the lowest value; or
-    in front of the QuantizeLinear as well. `refusal` says why no place is right.
+    quantised tensor, where `zero` stands for 0 and `lowest` is the lowest value; or, where
+    `zero` is None, in front of the QuantizeLinear as well. `refusal` says why no place is right.
     """
 
     steps: tuple[Conversion, ...] = ()
-    zero: Fill = Constant(0)
+    zero: Fill | None = None
     lowest: int = 0
     refusal: str = ""
 

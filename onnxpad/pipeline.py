@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from onnxpad.chain import Chain, Skip, Verdict
+from onnxpad.dequantising import outside_group
 from onnxpad.errors import InternalError
 from onnxpad.expansion import Expansion
 from onnxpad.fills import Constant
@@ -171,7 +172,8 @@ def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
 
 def _lawful(rule: Pass, chain: Chain, site: Site) -> Verdict:
     """The pass's result; InternalError where it brings forms that it does not declare."""
-    after = rule.rewrite(chain)
+    found = rule.rewrite(chain)
+    after = found if isinstance(found, Skip) else outside_group(chain, found)
     if isinstance(after, Expansion) and not chain.opset:
         return Skip("the model imports no version of the ONNX operators, which it would need")
     if isinstance(after, Chain):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from onnxpad.chain import Chain
 from onnxpad.expansion import AttributeValue
 from onnxpad.graph.editing.edits import Edit, ForgetType, InsertNode, RemoveUnused, SetInput
@@ -22,7 +24,7 @@ def bypass(context: Context, node: Node, chain: Chain, names: Names, *, far: boo
     scope = context.scope
     place = address_of(scope, node)
     if far and chain.pad is None:
-        return _through(context, node, place, names)
+        return _through(context, node, names)
     makers = [scope.producers[node.inputs[0]]]
     if far:
         makers, _ = pads_in_a_row(context, node, chain.tensor_rank)
@@ -30,36 +32,50 @@ def bypass(context: Context, node: Node, chain: Chain, names: Names, *, far: boo
     return [SetInput(place, 0, makers[-1].inputs[0]), *gone]
 
 
-def _through(context: Context, node: Node, place: Address, names: Names) -> list[Edit]:
+def _through(context: Context, node: Node, names: Names) -> list[Edit]:
     scope, way = context.scope, path_to(context, node.inputs[0])
     pad = scope.producers[way.source]
-    source, removed = pad.inputs[0], RemoveUnused(address_of(scope, pad))
-    shared = [index for index, one in enumerate(way.nodes) if scope.uses[one.outputs[0]] > 1]
+    _, led = route(context, way.nodes, node, names)
+    return [*led(pad.inputs[0]), RemoveUnused(address_of(scope, pad))]
+
+
+def route(
+    context: Context, way: Sequence[Node], node: Node, names: Names
+) -> tuple[Address, Callable[[str], list[Edit]]]:
+    """How `node` gets its input through the operators of `way` from another tensor.
+
+    Operators that others read too are copied, the others change in place. The first result is
+    where that tensor must stand in front of; the second gives the edits for its name.
+    """
+    scope = context.scope
+    shared = [index for index, one in enumerate(way) if scope.uses[one.outputs[0]] > 1]
     count = shared[-1] + 1 if shared else 0
-    edits: list[Edit] = []
-    for index, one in enumerate(way.nodes):
-        if index >= count and not _copied(context, one, source, names):
-            break
-        count = max(count, index + 1)
-        source, made = copy_of(context, one, place, node, source, names)
-        edits += made
-    readers = [*way.nodes[count:], node]
-    position = data_position(context, readers[0]) if len(readers) > 1 else 0
-    edits.append(SetInput(address_of(scope, readers[0]), position, source))
-    edits += [ForgetType(address_of(scope, one), one.outputs[0]) for one in readers[:-1]]
-    edits += [RemoveUnused(address_of(scope, one)) for one in reversed(way.nodes[:count])]
-    return [*edits, removed]
+    anchor = address_of(scope, [*way, node][count])
+
+    def led(source: str) -> list[Edit]:
+        copied = len(way) if way and _copied(context, way[0], node, source, names) else count
+        edits: list[Edit] = []
+        kept = [*way[copied:], node]
+        for one in way[:copied]:
+            source, made = _copy(context, one, kept[0], node, source, names)
+            edits += made
+        position = data_position(context, kept[0]) if len(kept) > 1 else 0
+        edits.append(SetInput(address_of(scope, kept[0]), position, source))
+        edits += [ForgetType(address_of(scope, one), one.outputs[0]) for one in kept[:-1]]
+        return edits + [RemoveUnused(address_of(scope, one)) for one in reversed(way[:copied])]
+
+    return anchor, led
 
 
-def copy_of(
-    context: Context, one: Node, place: Address, node: Node, source: str, names: Names
+def _copy(
+    context: Context, one: Node, before: Node, node: Node, source: str, names: Names
 ) -> tuple[str, list[Edit]]:
     """The output of a copy of `one` that reads `source`, and the edit that makes it.
 
-    A copy that was made before and still stands serves again.
+    A copy that was made before serves again where it stands in front of `before`.
     """
     scope = context.scope
-    if known := _copied(context, one, source, names):
+    if known := _copied(context, one, before, source, names):
         return known, []
     name = names.new(f"{stem(node)}/{stem(one)}")
     output = names.new(f"{name}_output")
@@ -72,9 +88,9 @@ def copy_of(
                 attributes.append((written, value))
             case tuple():
                 attributes.append((written, tuple([int(number) for number in value])))
-    names.copies[scope.id, one.key, source] = output
+    names.copies[scope.id, one.key, source] = (output, before.key)
     insert = InsertNode(
-        place,
+        address_of(scope, before),
         next_key(scope),
         one.op_type,
         name,
@@ -86,8 +102,9 @@ def copy_of(
     return output, [insert]
 
 
-def _copied(context: Context, one: Node, source: str, names: Names) -> str:
-    """The output of a copy of `one` that reads `source`, '' where there is none."""
-    output = names.copies.get((context.scope.id, one.key, source), "")
+def _copied(context: Context, one: Node, before: Node, source: str, names: Names) -> str:
+    """The output of a copy of `one` that reads `source` in front of `before`, '' without one."""
+    output, place = names.copies.get((context.scope.id, one.key, source), ("", 0))
     known = context.scope.producers.get(output)
-    return output if known is not None and source in known.inputs else ""
+    fits = known is not None and source in known.inputs and place <= before.key
+    return output if fits else ""

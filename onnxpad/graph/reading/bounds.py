@@ -34,7 +34,7 @@ _KEEPS_SIGN = frozenset(
     {"GlobalAveragePool", "ReduceMean", "ReduceSum", "Cast", "Ceil", "Floor", "Dropout"}
 )
 _KEEPS_SIGN_OF_ALL = frozenset({"Add", "Sum", "Mul", "Div", "Mean"})
-_LEAST_OF_ALL = frozenset({"Concat", "Min"})
+_LEAST_OF_ALL = frozenset({"Concat", "Min", "Where"})
 _FROM_ALL = _KEEPS_SIGN_OF_ALL | _LEAST_OF_ALL | {"Max"}
 
 
@@ -81,19 +81,20 @@ class _Prover:
             return lowest_dequantised(self._context, node)
         if kind == "Clip":
             return self._clipped(node, depth)
-        if kind == "Where":
-            return _least([self.of(name, depth + 1) for name in node.inputs[1:]])
         if kind in _SAME_CELLS:
             return self.of(node.inputs[0], depth + 1)
         if kind in _KEEPS_SIGN and is_float:
             return _not_negative([self.of(node.inputs[0], depth + 1)])
-        if kind in _FROM_ALL:
-            found = [self.of(name, depth + 1) for name in node.inputs]
-            if kind in _KEEPS_SIGN_OF_ALL:
-                return _not_negative(found) if is_float else None
-            known = [one for one in found if one is not None]
-            return _least(found) if kind in _LEAST_OF_ALL else max(known, default=None)
-        return None
+        return self._of_several(node, depth, is_float=is_float) if kind in _FROM_ALL else None
+
+    def _of_several(self, node: Node, depth: int, *, is_float: bool) -> float | None:
+        read = node.inputs[1:] if node.op_type == "Where" else node.inputs
+        found = [self.of(name, depth + 1) for name in read]
+        if node.op_type in _KEEPS_SIGN_OF_ALL:
+            return _not_negative(found) if is_float else None
+        if node.op_type in _LEAST_OF_ALL:
+            return _least(found)
+        return max((one for one in found if one is not None), default=None)
 
     def _clipped(self, node: Node, depth: int) -> float | None:
         context = self._context

@@ -136,8 +136,9 @@ def _with_neighbours(context: Context, step: PadStep, maker: Node, way: Sequence
     """
     before = _maker_in_reach(context, maker)
     if before is not None and _is_pad(before):
-        rank = len(step.pads.begins)
-        step = replace(step, follows_zero=read_pad(context, before, rank).fill == Constant(0))
+        other = read_pad(context, before, len(step.pads.begins))
+        zero = other.fill == Constant(0) and other.mode == "constant"
+        step = replace(step, follows_zero=zero)
     if step.fill == Constant(0):
         pools = any(one.op_type == "MaxPool" for one in _readers_in_reach(context, maker, way))
         step = replace(step, feeds_max_pool=pools)

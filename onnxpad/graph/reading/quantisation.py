@@ -159,6 +159,7 @@ def _conversion(context: Context, node: Node) -> Conversion:
         _input(node, 2),
         tuple(attributes),
         node.domain,
+        node.op_type == "QuantizeLinear",
     )
 
 
