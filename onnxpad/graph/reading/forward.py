@@ -120,10 +120,9 @@ class _Reader:
                     value.type, value.name, is_input=root, local=local
                 )
             for value in (*graph.value_info, *graph.output):
-                if value.name in scope.forgotten:
-                    continue
-                found = self.dimensions.type_of(value.type, value.name, local=local)
-                types.setdefault(value.name, found)
+                if value.name not in scope.forgotten:
+                    found = self.dimensions.type_of(value.type, value.name, local=local)
+                    types.setdefault(value.name, found)
         for name, found in self.inferred.get(context_address(context), {}).items():
             types[name] = merge(types.get(name, UNKNOWN), found)
         overridable = self.document.overridable if scope.parent is None else frozenset()
@@ -206,10 +205,9 @@ class _Reader:
 
     def _declare_function(self, context: Context, proto: FunctionProto) -> None:
         for value in proto.value_info:
-            if value.name in context.scope.forgotten:
-                continue
-            found = self.dimensions.type_of(value.type, value.name, local=True)
-            context.types.setdefault(value.name, found)
+            if value.name not in context.scope.forgotten:
+                found = self.dimensions.type_of(value.type, value.name, local=True)
+                context.types.setdefault(value.name, found)
 
     def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
         chain = self.chains.read(context, node, op)

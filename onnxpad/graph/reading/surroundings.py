@@ -45,6 +45,7 @@ class Observer:
             lists_axes=pad is not None and bool(_input(pad, 3)),
             never_negative=pad is not None and _never_negative(context, pad),
             weight_of=self._weight_reader(context.scope, output) if is_pad else "",
+            pad_reads="" if is_pad or pad is None else _dequantised_by(context, pad),
             computed_pads=computed,
             overridable_pads=overridable,
         )
@@ -110,3 +111,10 @@ def _pads_source(context: Context, node: Node, chain: Chain) -> tuple[str, str]:
 def _never_negative(context: Context, pad: Node) -> bool:
     found = lower_bound(context, _input(pad, 0))
     return found is not None and found >= 0
+
+
+def _dequantised_by(context: Context, pad: Node) -> str:
+    maker = context.scope.producers.get(_input(pad, 0))
+    if maker is None or maker.op_type != "DequantizeLinear":
+        return ""
+    return f"DequantizeLinear '{maker.name or maker.outputs[0]}'"
