@@ -43,6 +43,11 @@ def _fill(chain: Chain, place: Dequantised, fill: Fill | None, flat: Sequence[in
         return Constant(0) if place.zero is None else place.zero
     if value is None or value not in lowest(chain.dtype) or not chain.is_max:
         return Skip(f"its input comes from DequantizeLinear, in front of which no {fill} can be")
+    if chain.uses_indices:
+        return Skip(
+            "its Indices are used and its input comes from DequantizeLinear, where a padded cell "
+            "is as low as data may be"
+        )
     if not _holds_cells(chain, flat):
         return Skip(
             "its input comes from DequantizeLinear and a window may hold padding alone, whose "

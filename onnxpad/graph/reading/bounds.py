@@ -12,7 +12,7 @@ from onnxpad.forms import reaches_kernel
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.elementwise import LEFT_OUT, Facts, clip_limits
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.quantisation import lowest_dequantised
+from onnxpad.graph.reading.quantisation import input_of
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS
 from onnxpad.ops import Kind
 
@@ -78,7 +78,7 @@ class _Prover:
         if kind == "Relu" or (kind in _NEVER_NEGATIVE and is_float):
             return 0.0
         if kind == "DequantizeLinear":
-            return lowest_dequantised(self._context, node)
+            return _lowest_dequantised(self._context, node)
         if kind == "Clip":
             return self._clipped(node, depth)
         if kind in _SAME_CELLS:
@@ -148,3 +148,17 @@ def _not_negative(found: list[float | None]) -> float | None:
     """Sums, products and means of what is never negative: rounding keeps the sign, no more."""
     least = _least(found)
     return 0.0 if least is not None and least >= 0 else None
+
+
+def _lowest_dequantised(context: Context, node: Node) -> float | None:
+    """The lowest number that a DequantizeLinear can write."""
+    scale = context.constant(node.inputs[1]) if len(node.inputs) > 1 else None
+    zero = context.constant(input_of(node, 2)) if input_of(node, 2) else np.zeros(1, np.int64)
+    dtype = context.type_of(node.inputs[0]).dtype
+    known = scale is not None and zero is not None and "int" in dtype
+    if not known or not input_of(node, 0) or scale is None or zero is None or (scale <= 0).any():
+        return None
+    if scale.dtype != np.float32 or (scale.size != zero.size and 1 not in (scale.size, zero.size)):
+        return None
+    least = np.float32(np.iinfo(dtype).min) - zero.astype(np.float32)
+    return float((least * scale).min())

@@ -76,10 +76,7 @@ class ChainReader:
                     inputs=places[0],
                     outputs=places[1],
                     weight_is_padded=padded,
-                    pad=front.pad,
-                    far_pad=front.far_pad,
-                    at_least=front.at_least,
-                    dequantised=front.dequantised,
+                    **front._asdict(),
                     padding=dynamic or chain.padding,
                 )
         return chain

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,13 +9,13 @@ from onnxpad.chain import Dequantised, Pads, PadStep
 from onnxpad.fills import Constant
 from onnxpad.graph.reading.bounds import lower_bound
 from onnxpad.graph.reading.context import Context
-from onnxpad.graph.reading.crossing import hands_on, path_to, seen_behind
+from onnxpad.graph.reading.conversions import dequantised_input
+from onnxpad.graph.reading.crossing import path_to
+from onnxpad.graph.reading.distant_pads import seen_behind
+from onnxpad.graph.reading.fusing import is_pad, pad_behind, with_neighbours
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import read_pad
-from onnxpad.graph.reading.quantisation import dequantised_input
-from onnxpad.ops import Kind, Operator, operator
-
-_IDLE_STEPS = 8
+from onnxpad.ops import Kind, Operator
 
 
 class Front(NamedTuple):
@@ -47,26 +46,26 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
 
 def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
     """The Pad that makes the operator's input, which has `rank` axes in all."""
-    maker, reason = _pad_behind(context, node.inputs[0])
+    maker, reason = pad_behind(context, node.inputs[0])
     if reason:
         return PadStep(Pads.zero(rank), Constant(0), unclear=reason)
     if maker is None:
         return None
-    return _with_neighbours(context, read_pad(context, maker, rank), maker, [node])
+    return with_neighbours(context, read_pad(context, maker, rank), maker, [node])
 
 
 def _far_pad(context: Context, node: Node, rank: int) -> PadStep | None:
     path = path_to(context, node.inputs[0])
     if not path.nodes:
         return None
-    maker, reason = _pad_behind(context, path.source)
+    maker, reason = pad_behind(context, path.source)
     if reason:
         return PadStep(Pads.zero(rank), Constant(0), unclear=reason)
     if maker is None:
         return None
     dims = context.type_of(maker.inputs[0]).dims
     step = read_pad(context, maker, None if dims is None else len(dims))
-    step = _with_neighbours(context, step, maker, [*path.nodes, node])
+    step = with_neighbours(context, step, maker, [*path.nodes, node])
     seen = seen_behind(context, step, path)
     if len(seen.pads.begins) != rank and not seen.unclear:
         return None
@@ -76,7 +75,7 @@ def _far_pad(context: Context, node: Node, rank: int) -> PadStep | None:
 
 def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
     """The Pads in front of a node that add up, the nearest first, and what they do together."""
-    maker, _ = _pad_behind(context, node.inputs[0])
+    maker, _ = pad_behind(context, node.inputs[0])
     found, whole = [], None
     while maker is not None:
         step = read_pad(context, maker, rank)
@@ -85,7 +84,7 @@ def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], 
             break
         found.append(maker)
         whole = together
-        maker, _ = _pad_behind(context, maker.inputs[0])
+        maker, _ = pad_behind(context, maker.inputs[0])
     return found, whole
 
 
@@ -94,7 +93,7 @@ def _pads_together(context: Context, node: Node, rank: int) -> PadStep | None:
     if whole is None or len(makers) < 2:
         return None
     steps = [
-        _with_neighbours(context, read_pad(context, maker, rank), maker, [*makers, node])
+        with_neighbours(context, read_pad(context, maker, rank), maker, [*makers, node])
         for maker in makers
     ]
     return replace(
@@ -116,70 +115,9 @@ def _sum(first: PadStep, second: PadStep) -> PadStep | None:
     return replace(second if adds[1] else first, pads=first.pads + second.pads)
 
 
-def _pad_behind(context: Context, name: str) -> tuple[Node | None, str]:
-    """The Pad that makes a tensor; or why it is out of reach."""
-    scope = context.scope
-    maker = scope.producers.get(name)
-    if maker is not None:
-        return (maker if _is_pad(maker) else None), ""
-    owner = scope.owner(name)
-    maker = owner.producers.get(name) if owner is not None else None
-    if maker is None or not _is_pad(maker):
-        return None, ""
-    return None, f"the Pad '{maker.name or name}' stands in an enclosing graph"
-
-
-def _with_neighbours(context: Context, step: PadStep, maker: Node, way: Sequence[Node]) -> PadStep:
-    """The Pad, and what of its surroundings onnxruntime's Pad fusion would act on.
-
-    `way` is what stands between the Pad and the operator, which comes last.
-    """
-    before = _maker_in_reach(context, maker)
-    if before is not None and _is_pad(before):
-        other = read_pad(context, before, len(step.pads.begins))
-        zero = other.fill == Constant(0) and other.mode == "constant"
-        step = replace(step, follows_zero=zero)
-    if step.fill == Constant(0):
-        pools = any(one.op_type == "MaxPool" for one in _readers_in_reach(context, maker, way))
-        step = replace(step, feeds_max_pool=pools)
-    return step
-
-
-def _maker_in_reach(context: Context, node: Node) -> Node | None:
-    """What makes the data of a node, once operators are gone that hand on what they read."""
-    maker = context.scope.producers.get(node.inputs[0]) if node.inputs else None
-    for _ in range(_IDLE_STEPS):
-        if maker is None or not hands_on(context, maker):
-            break
-        maker = context.scope.producers.get(maker.inputs[0])
-    return maker
-
-
-def _readers_in_reach(context: Context, node: Node, way: Sequence[Node]) -> list[Node]:
-    """What else reads the output of a node, or reads it from operators that hand it on."""
-    found, pending = [], [node]
-    keys = {one.key for one in way}
-    for one in pending:
-        if context.scope.uses.get(one.outputs[0], 0) == 1 and one is node and len(way) == 1:
-            break
-        for reader in context.readers(one.outputs[0]):
-            if hands_on(context, reader) and len(pending) < _IDLE_STEPS:
-                pending.append(reader)
-            elif reader.key not in keys:
-                found.append(reader)
-    return found
-
-
 def weight_is_padded(context: Context, node: Node, op: Operator) -> bool:
     """Whether a Pad makes the operator's weight."""
     if op.weight is None or len(node.inputs) <= op.weight:
         return False
     maker = context.scope.producers.get(node.inputs[op.weight])
-    return maker is not None and _is_pad(maker)
-
-
-def _is_pad(node: Node) -> bool:
-    if node.op_type != "Pad":
-        return False
-    op = operator(node.domain, node.op_type)
-    return op is not None and op.kind is Kind.PAD
+    return maker is not None and is_pad(maker)

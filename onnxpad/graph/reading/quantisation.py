@@ -1,21 +1,12 @@
-"""QuantizeLinear and DequantizeLinear: what they make of a padded cell, and where Pads fit in."""
+"""What QuantizeLinear and DequantizeLinear make of a padded cell."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from onnxpad.chain import Conversion, Dequantised
-from onnxpad.expansion import AttributeValue
-from onnxpad.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.scopes import PLAIN_DOMAINS
-from onnxpad.ops import MICROSOFT
-
-_PAD_TAKES = frozenset({"int8", "uint8", "int32"})
-_INTEGER_PADS_SINCE = 11
-_DOMAINS = PLAIN_DOMAINS | {MICROSOFT}
 
 
 def is_in_blocks(attributes: dict[str, Value]) -> bool:
@@ -60,140 +51,11 @@ def dequantised(
     return np.asarray(steps.astype(np.float32) * scale)
 
 
-def lowest_dequantised(context: Context, node: Node) -> float | None:
-    """The lowest number that a DequantizeLinear can write."""
-    scale = context.constant(node.inputs[1]) if len(node.inputs) > 1 else None
-    zero = context.constant(_input(node, 2)) if _input(node, 2) else np.zeros(1, np.int64)
-    dtype = context.type_of(node.inputs[0]).dtype
-    known = scale is not None and zero is not None and "int" in dtype
-    if not known or not _input(node, 0) or scale is None or zero is None or (scale <= 0).any():
-        return None
-    if scale.dtype != np.float32 or (scale.size != zero.size and 1 not in (scale.size, zero.size)):
-        return None
-    least = np.float32(np.iinfo(dtype).min) - zero.astype(np.float32)
-    return float((least * scale).min())
-
-
-def dequantised_input(
-    context: Context, node: Node, spatial: slice, rank: int
-) -> Dequantised | None:
-    """The DequantizeLinear that makes the operator's data, as a place for new Pads."""
-    scope = context.scope
-    maker = scope.producers.get(_input(node, 0))
-    if maker is None or not _is(maker, "DequantizeLinear") or len(maker.inputs) < 2:
-        return None
-    attributes = context.attributes(maker)
-    what = f"its input comes from DequantizeLinear '{maker.name or maker.outputs[0]}'"
-    if is_in_blocks(attributes) or any(one.ref_attr_name for one in maker.proto.attribute):
-        return Dequantised(refusal=f"{what}, which works in blocks or on attributes of a function")
-    if not _fits_axis(context, maker, attributes, spatial, rank):
-        return Dequantised(refusal=f"{what}, which has scales along an axis that is padded")
-    dtype = context.type_of(maker.inputs[0]).dtype
-    zero = _zero_fill(context, maker)
-    takes = dtype in _PAD_TAKES and scope.opset >= _INTEGER_PADS_SINCE
-    dequantise = _conversion(context, maker)
-    before = scope.producers.get(maker.inputs[0])
-    same = before is not None and _is_pair(context, before, maker)
-    if before is not None and same and (not takes or _prefers_floats(context, before, dtype, zero)):
-        return Dequantised((_conversion(context, before), dequantise))
-    if zero is Implicit.PER_CHANNEL:
-        return Dequantised(
-            refusal=f"{what}, whose zero point has one value per channel, a Pad writes one for all"
-        )
-    if not takes:
-        kind = f"onnxruntime has no Pad of type '{dtype or 'unknown'}'"
-        early = f"Pad of opset {scope.opset} takes no integers"
-        return Dequantised(refusal=f"{what}; {early if dtype in _PAD_TAKES else kind}")
-    return Dequantised((dequantise,), zero, int(np.iinfo(dtype).min))
-
-
-def _prefers_floats(context: Context, quantise: Node, dtype: str, zero: Fill) -> bool:
-    """Whether a Pad of floats in front of QuantizeLinear is the better place, or the only one.
-
-    onnxruntime on x86 computes with signed bytes only where QuantizeLinear stands directly in
-    front of DequantizeLinear (measured with 1.31.1); but a Pad must not part QuantizeLinear from
-    a quantised operator either.
-    """
-    if zero is Implicit.PER_CHANNEL:
-        return True
-    maker = context.scope.producers.get(quantise.inputs[0])
-    makers = [] if maker is None else [context.scope.producers.get(name) for name in maker.inputs]
-    grouped = any(one is not None and _is(one, "DequantizeLinear") for one in makers)
-    return dtype == "int8" and not grouped
-
-
-def _is(node: Node, op_type: str) -> bool:
-    return node.op_type == op_type and node.domain in _DOMAINS
-
-
-def _is_pair(context: Context, first: Node, second: Node) -> bool:
-    """Whether QuantizeLinear and DequantizeLinear have the same scale and zero point."""
-    if not _is(first, "QuantizeLinear") or first.domain != second.domain:
-        return False
-    if is_in_blocks(context.attributes(first)) or any(
-        one.ref_attr_name for one in first.proto.attribute
-    ):
-        return False
-    axes = [context.attributes(node).get("axis", 1) for node in (first, second)]
-    return axes[0] == axes[1] and all(
-        _equal(context, _input(first, place), _input(second, place)) for place in (1, 2)
-    )
-
-
-def _equal(context: Context, first: str, second: str) -> bool:
-    if first == second or not first or not second:
-        return first == second
-    one, other = context.constant(first), context.constant(second)
-    return one is not None and other is not None and np.array_equal(one, other)
-
-
-def _conversion(context: Context, node: Node) -> Conversion:
-    attributes: list[tuple[str, AttributeValue]] = []
-    for name, value in context.attributes(node).items():
-        if isinstance(value, int | float | str):
-            attributes.append((name, value))
-    return Conversion(
-        node.inputs[0],
-        context.type_of(node.inputs[0]).dtype,
-        node.inputs[1],
-        _input(node, 2),
-        tuple(attributes),
-        node.domain,
-        node.op_type == "QuantizeLinear",
-    )
-
-
-def _zero_fill(context: Context, node: Node) -> Fill:
-    name = _input(node, 2)
-    if not name:
-        return Constant(0)
-    value = context.constant(name)
-    if value is None:
-        dims = context.type_of(name).dims
-        return TensorValue(name) if dims in ((), (1,)) else Implicit.PER_CHANNEL
-    flat = value.reshape(-1)
-    if not flat.size or (flat != flat[0]).any():
-        return Implicit.PER_CHANNEL
-    return Constant(int(flat[0]))
-
-
-def _fits_axis(
-    context: Context, node: Node, attributes: dict[str, Value], spatial: slice, rank: int
-) -> bool:
-    dims = [context.type_of(name).dims for name in node.inputs[1:3] if name]
-    if all(shape in ((), (1,)) for shape in dims):
-        return True
-    axis = attributes.get("axis", 1)
-    if not isinstance(axis, int) or not -rank <= axis < rank:
-        return False
-    return not spatial.start <= axis % rank < spatial.stop
-
-
 def _zero_point(
     context: Context, node: Node, attributes: dict[str, Value], rank: int, dtype_attribute: str
 ) -> np.ndarray | str | None:
     """The zero points shaped to broadcast with the tensor, or the name of one that is not known."""
-    name = _input(node, 2)
+    name = input_of(node, 2)
     if not name:
         dtype = context.type_of(node.outputs[0] if dtype_attribute else node.inputs[0]).dtype
         fallback = "uint8" if dtype_attribute and not attributes.get(dtype_attribute) else ""
@@ -211,7 +73,7 @@ _WHOLE = ("int8", "uint8", "int16", "uint16", "int32")
 def _along(
     context: Context, node: Node, position: int, attributes: dict[str, Value], rank: int
 ) -> np.ndarray | None:
-    value = context.constant(_input(node, position)) if _input(node, position) else None
+    value = context.constant(input_of(node, position)) if input_of(node, position) else None
     if value is None:
         return None
     if value.size == 1:
@@ -222,5 +84,6 @@ def _along(
     return value.reshape([-1 if place == axis % rank else 1 for place in range(rank)])
 
 
-def _input(node: Node, position: int) -> str:
+def input_of(node: Node, position: int) -> str:
+    """The name of an input, '' where it is left out."""
     return node.inputs[position] if len(node.inputs) > position else ""
