@@ -22,7 +22,7 @@ def auto_pad_stops_fusion(chain: Chain, pads: Pads) -> bool:
     reaches the kernel (the session does not open) or ceil_mode drops a window then; averages
     that do not count their own pads, and LpPool, it leaves alone (measured with 1.31.1).
     """
-    step = chain.pad
+    step = chain.pad_in_reach
     if step is None or step.unclear or step.mode != "constant" or step.fill != Constant(0):
         return False
     if chain.fill is Implicit.LOWEST:

@@ -48,7 +48,7 @@ def ceil_refusal(chain: Chain, pads: Pads, kept: Pads | None = None) -> Skip | N
         return Skip("ceil_mode drops its last window over padding; behind a Pad node it may not")
     if reaches_kernel(chain, pads):
         return Skip(f"the pads {list(pads.flat)} reach the kernel and ceil_mode is set")
-    if chain.pad is not None:
+    if chain.pad_in_reach is not None:
         return Skip("ceil_mode is set and another Pad stands in front")
     return None
 
@@ -59,7 +59,7 @@ def needs_valid(chain: Chain, pads: Pads, fill: Fill) -> bool:
     It fuses Pads with 0 into a pool one after the other, past its own limit.
     """
     fused = chain.op.is_pool and fill == Constant(0)
-    return fused and (reaches_kernel(chain, pads) or chain.pad is not None)
+    return fused and (reaches_kernel(chain, pads) or chain.pad_in_reach is not None)
 
 
 def new_pad(chain: Chain, pads: Pads, fill: Fill) -> PadStep:

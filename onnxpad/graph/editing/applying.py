@@ -66,8 +66,9 @@ class ProtoApplier:
             if scope.rearranged:
                 rebuild(scope)
             remover = self._removers.get(scope.id)
-            if remover and (remover.dropped or remover.forgotten):
-                drop(scope, remover.dropped, remover.forgotten)
+            dropped = remover.dropped if remover else set()
+            if dropped or scope.forgotten:
+                drop(scope, dropped, scope.forgotten)
 
     def _apply(self, edit: Edit) -> None:
         match edit:
@@ -98,7 +99,7 @@ class ProtoApplier:
                 scope = self._document.scopes[place.scope]
                 self._remover((scope.owner(tensor) or scope).id).remove_constant(tensor)
             case ForgetType(place, tensor):
-                self._remover(place.scope).forgotten.add(tensor)
+                self._document.scopes[place.scope].forgotten.add(tensor)
 
     def _clone(self, edit: CloneFunction) -> None:
         copy = clone_function(self._document, edit)
@@ -106,7 +107,7 @@ class ProtoApplier:
             if new[0] == edit.scope:
                 self._anchors[copy.id, new[1]] = anchor
         original = self._remover(edit.scope)
-        self._removers[copy.id] = Remover(copy, set(original.dropped), set(original.forgotten))
+        self._removers[copy.id] = Remover(copy, set(original.dropped))
 
     def _remover(self, scope: str) -> Remover:
         if scope not in self._removers:

@@ -171,7 +171,10 @@ class _Expander:
         for position, _ in step.inputs if isinstance(step, Itself) else ():
             name = self._read[position] if position < len(self._read) else ""
             maker = scope.producers.get(name)
-            if maker is not None and maker.op_type == "Pad":
+            if maker is not None and maker.op_type in ("Pad", "DequantizeLinear"):
                 yield RemoveUnused(address_of(scope, maker))
+                source = scope.producers.get(maker.inputs[0])
+                if source is not None and source.op_type == "QuantizeLinear":
+                    yield RemoveUnused(address_of(scope, source))
             elif name:
                 yield RemoveConstant(self._place, name)

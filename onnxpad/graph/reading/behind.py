@@ -84,12 +84,8 @@ def _harms(context: Context, node: Node, pads: Pads, depth: int) -> bool:
 
 
 def _readers(context: Context, node: Node) -> list[Node]:
-    """Nodes of the scope that read the first output of a node; looked up in one list for all."""
-    if not context.readers:
-        for reader in context.scope.ordered():
-            for name in set(reader.inputs):
-                context.readers.setdefault(name, []).append(reader)
-    return context.readers.get(node.outputs[0], []) if node.outputs else []
+    """Nodes of the scope that read the first output of a node."""
+    return context.readers(node.outputs[0]) if node.outputs else []
 
 
 def _pool_is_harmed(attributes: Mapping[str, Value], pool: Node, pads: Pads) -> bool:

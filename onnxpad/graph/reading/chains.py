@@ -15,8 +15,9 @@ from onnxpad.graph.reading.attributes import Unbound, Value
 from onnxpad.graph.reading.behind import channels_behind, invites_fusion
 from onnxpad.graph.reading.checking import LISTS, check_lengths, check_types, describe
 from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.fusing import weight_is_padded
 from onnxpad.graph.reading.images import read_fold
-from onnxpad.graph.reading.neighbours import pad_in_front, weight_is_padded
+from onnxpad.graph.reading.neighbours import front_of
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import read_pad
 from onnxpad.graph.reading.particulars import pads_input, places_of, plain_attributes, weight_of
@@ -69,12 +70,12 @@ class ChainReader:
         attributes = self._attributes(context, node)
         kernel = _kernel(context, node, op, attributes)
         fill = _fill(context, node, op, attributes)
-        pad = pad_in_front(context, node, len(kernel or ()) + 2)
+        front = front_of(context, node, op, len(kernel or ()), _first_axis(op, attributes))
         dynamic = pads_input(context, node, op, len(kernel or ()))
         padded = weight_is_padded(context, node, op)
         opset = context.scope.opset
         weight, places = weight_of(context, node, op), places_of(context, node)
-        facts = (source, fill, pad, dynamic, padded, weight, places)
+        facts = (source, fill, front, dynamic, padded, weight, places)
         key = (id(op), opset, id(attributes), kernel, facts)
         chain = self._known.get(key)
         if chain is None:
@@ -90,7 +91,7 @@ class ChainReader:
                     inputs=places[0],
                     outputs=places[1],
                     weight_is_padded=padded,
-                    pad=pad,
+                    **front._asdict(),
                     padding=dynamic or chain.padding,
                 )
         return chain
@@ -113,7 +114,6 @@ class ChainReader:
         kernel: tuple[int, ...] | None,
         source: Type,
     ) -> Chain:
-        last = chain.op.channels_last or attributes.get("channels_last") == 1
         unbound = [v.name for k, v in attributes.items() if isinstance(v, Unbound) and k in _READ]
         if not node.inputs or not node.inputs[0]:
             return _troubled(chain, "it has no input")
@@ -124,7 +124,7 @@ class ChainReader:
         if kernel is None:
             return _troubled(chain, "no kernel_shape, and the weight's shape is not known")
         check_lengths(node, attributes, len(kernel), source)
-        first = 1 if last else 2
+        first = _first_axis(chain.op, attributes)
         padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
         return replace(
             chain,
@@ -139,6 +139,10 @@ class ChainReader:
             ambiguous=_says_both(attributes) and trouble is None,
             trouble=trouble,
         )
+
+
+def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
+    return 1 if op.channels_last or attributes.get("channels_last") == 1 else 2
 
 
 def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:

@@ -43,7 +43,16 @@ class Context:
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
-    readers: dict[str, list[Node]] = field(default_factory=dict)
+    _readers: dict[str, list[Node]] | None = None
+
+    def readers(self, name: str) -> list[Node]:
+        """Nodes of the scope that read a tensor, as the scope was when this was first asked."""
+        if self._readers is None:
+            self._readers = {}
+            for node in self.scope.ordered():
+                for read in dict.fromkeys(node.inputs):
+                    self._readers.setdefault(read, []).append(node)
+        return self._readers.get(name, [])
 
     def type_of(self, name: str) -> Type:
         """What is known of a tensor, here or in an enclosing graph."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxpad.geometry.size import Size, lower_bound, plus
-from onnxpad.graph.reading.shape_rules import Facts, Rule
+from onnxpad.graph.reading.shape_rules import RULES, Facts, Rule
 from onnxpad.graph.reading.types import Type
 
 
@@ -75,3 +75,6 @@ def _shape(inputs: Sequence[Type], facts: Facts) -> Type:
 
 
 CUT_RULES: dict[str, Rule] = {"Slice": _slice, "Expand": _expand, "Shape": _shape}
+
+PLAIN_RULES = RULES | CUT_RULES
+"""Rules of every operator of ONNX that has one here."""

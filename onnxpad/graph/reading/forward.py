@@ -16,7 +16,7 @@ from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.chains import NO_PREFERENCE, ChainReader, Preferences
 from onnxpad.graph.reading.context import MAX_CONSTANT, Context, tensor_type
-from onnxpad.graph.reading.cut_rules import CUT_RULES
+from onnxpad.graph.reading.cut_rules import PLAIN_RULES
 from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.microsoft_rules import MICROSOFT_RULES
 from onnxpad.graph.reading.ordering import Node
@@ -29,12 +29,11 @@ from onnxpad.graph.reading.result_types import (
     window_type,
 )
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS, Document, Scope
-from onnxpad.graph.reading.shape_rules import RULES, Facts, Rule
+from onnxpad.graph.reading.shape_rules import Facts, Rule
 from onnxpad.graph.reading.types import UNKNOWN, Type
 from onnxpad.ops import MICROSOFT, Kind, Operator, operator
 
 MAX_DEPTH = 200
-_PLAIN_RULES = RULES | CUT_RULES
 Declared = Mapping[str, Mapping[str, Type]]
 
 
@@ -122,8 +121,9 @@ class _Reader:
                     value.type, value.name, is_input=root, local=local
                 )
             for value in (*graph.value_info, *graph.output):
-                found = self.dimensions.type_of(value.type, value.name, local=local)
-                types.setdefault(value.name, found)
+                if value.name not in scope.forgotten:
+                    found = self.dimensions.type_of(value.type, value.name, local=local)
+                    types.setdefault(value.name, found)
         for name, found in self.inferred.get(context_address(context), {}).items():
             types[name] = merge(types.get(name, UNKNOWN), found)
         overridable = self.document.overridable if scope.parent is None else frozenset()
@@ -154,9 +154,8 @@ class _Reader:
         children = context.scope.children
         bodies = [self._body(context, body) for _, body in children.get(node.key, ())]
         if node.domain in PLAIN_DOMAINS or node.domain == MICROSOFT:
-            rules = MICROSOFT_RULES if node.domain == MICROSOFT else _PLAIN_RULES
-            rule = rules.get(node.op_type)
-            if rule is not None and node.inputs:
+            rules = MICROSOFT_RULES if node.domain == MICROSOFT else PLAIN_RULES
+            if node.inputs and (rule := rules.get(node.op_type)):
                 inputs = [context.type_of(name) for name in node.inputs]
                 return _ruled(rule, inputs, _NodeFacts(context, node))
             if (
@@ -206,8 +205,9 @@ class _Reader:
 
     def _declare_function(self, context: Context, proto: FunctionProto) -> None:
         for value in proto.value_info:
-            found = self.dimensions.type_of(value.type, value.name, local=True)
-            context.types.setdefault(value.name, found)
+            if value.name not in context.scope.forgotten:
+                found = self.dimensions.type_of(value.type, value.name, local=True)
+                context.types.setdefault(value.name, found)
 
     def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
         chain = self.chains.read(context, node, op)
