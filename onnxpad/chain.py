@@ -63,7 +63,9 @@ class PadStep:
     `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
     asks for and that the model does not have yet. `follows_zero` and `feeds_max_pool` say that
     a Pad writing 0 stands in front of it, or that a max pool reads it too: onnxruntime's default
-    optimiser fuses Pad(0) into a max pool that is its only reader, wrongly.
+    optimiser fuses Pad(0) into a max pool that is its only reader, wrongly. `feeds_narrow_pool`
+    says that a pool reads it too whose kernel the fused pads would reach, so that the session
+    does not open. `still_fused` says of an unclear Pad that onnxruntime may fuse it all the same.
     """
 
     pads: Pads
@@ -73,6 +75,8 @@ class PadStep:
     is_new: bool = False
     follows_zero: bool = False
     feeds_max_pool: bool = False
+    feeds_narrow_pool: bool = False
+    still_fused: bool = False
 
 
 Shape: TypeAlias = tuple[Size | None, ...] | None
@@ -94,7 +98,8 @@ class Chain:
     `axes` are the spatial axes of the operator's own input (after the Pad), the first of them
     at position `first_axis` of the tensor. `ambiguous` marks auto_pad written together with
     pads, settled by the user; `weight_is_padded` a Pad node that feeds the weight; `trouble` says
-    why the padding cannot be worked on.
+    why the padding cannot be worked on. `hidden_pad` is a Pad behind an Identity or outside the
+    function, which onnxruntime brings in front when it optimises.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
@@ -115,6 +120,7 @@ class Chain:
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
     pad: PadStep | None = None
+    hidden_pad: PadStep | None = None
     ambiguous: bool = False
     trouble: Unclear | None = None
     shape: Shape = None

@@ -88,6 +88,11 @@ def _fusion_refusal(chain: Chain, step: PadStep) -> Skip | None:
         return Skip(
             "a MaxPool reads the Pad too; left alone with it, onnxruntime would fuse it wrongly"
         )
+    if step.feeds_narrow_pool:
+        return Skip(
+            "another pool reads the Pad too, whose kernel it reaches; left alone with it, "
+            "onnxruntime would fuse it and refuse the result"
+        )
     return None
 
 

@@ -102,14 +102,14 @@ def _ceil_refusal(chain: Chain, pads: Pads) -> Skip | None:
         return Skip("ceil_mode drops its last window over padding; behind a Pad node it may not")
     if reaches_kernel(chain, pads):
         return Skip(f"the pads {list(pads.flat)} reach the kernel and ceil_mode is set")
-    if chain.pad is not None:
+    if chain.pad or chain.hidden_pad:
         return Skip("ceil_mode is set and another Pad stands in front")
     return None
 
 
 def _fusion_would_harm(chain: Chain, pads: Pads) -> bool:
     """onnxruntime fuses Pads with 0 into a pool one after the other, past its own limit."""
-    return reaches_kernel(chain, pads) or chain.pad is not None
+    return reaches_kernel(chain, pads) or bool(chain.pad or chain.hidden_pad)
 
 
 def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> Verdict:

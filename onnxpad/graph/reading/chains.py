@@ -15,7 +15,7 @@ from onnxpad.graph.reading.attributes import Unbound, Value
 from onnxpad.graph.reading.checking import LISTS, check_lengths, check_types, describe
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.images import read_fold
-from onnxpad.graph.reading.neighbours import pad_in_front, weight_is_padded
+from onnxpad.graph.reading.neighbours import pads_in_front, weight_is_padded
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers, read_pad
 from onnxpad.graph.reading.particulars import places_of, plain_attributes, weight_of
@@ -55,12 +55,11 @@ class ChainReader:
         attributes = self._attributes(context, node)
         kernel = _kernel(context, node, op, attributes)
         fill = _fill(context, node, op, attributes)
-        pad = pad_in_front(context, node, len(kernel or ()) + 2)
-        dynamic = _pads_input(context, node, op)
-        padded = weight_is_padded(context, node, op)
+        pads = pads_in_front(context, node, op, len(kernel or ()) + 2)
+        dynamic, padded = _pads_input(context, node, op), weight_is_padded(context, node, op)
         opset = context.scope.opset
         weight, places = weight_of(context, node, op), places_of(context, node)
-        facts = (source, fill, pad, dynamic, padded, weight, places)
+        facts = (source, fill, pads, dynamic, padded, weight, places)
         key = (id(op), opset, id(attributes), kernel, facts)
         chain = self._known.get(key)
         if chain is None:
@@ -76,7 +75,8 @@ class ChainReader:
                     inputs=places[0],
                     outputs=places[1],
                     weight_is_padded=padded,
-                    pad=pad,
+                    pad=pads[0],
+                    hidden_pad=pads[1],
                     padding=dynamic or chain.padding,
                 )
         return chain

@@ -7,12 +7,21 @@ from dataclasses import replace
 from onnxpad.chain import Pads, PadStep
 from onnxpad.fills import Constant
 from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.optimised import is_narrow, made_by, readers_of
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import read_pad
 from onnxpad.ops import Kind, Operator, operator
 
 
-def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
+def pads_in_front(
+    context: Context, node: Node, op: Operator, rank: int
+) -> tuple[PadStep | None, PadStep | None]:
+    """The Pad that makes the operator's input, and else the one that a pool will be left with."""
+    pad = _pad_in_front(context, node, rank)
+    return pad, _hidden_pad(context, node, rank) if pad is None and op.is_pool else None
+
+
+def _pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
     """The Pad that makes the operator's input, which has `rank` axes in all."""
     if not node.inputs:
         return None
@@ -28,17 +37,33 @@ def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
     return _with_neighbours(context, node, maker, rank) if _is_pad(maker) else None
 
 
+def _hidden_pad(context: Context, node: Node, rank: int) -> PadStep | None:
+    """A Pad that does not stand in front, but will where onnxruntime optimises.
+
+    It takes out Identity and inlines functions before it fuses Pads.
+    """
+    if not node.inputs:
+        return None
+    found = made_by(context, node.inputs[0])
+    if found is None or context.scope.producers.get(node.inputs[0]) is found[1]:
+        return None
+    return read_pad(*found, rank) if _is_pad(found[1]) else None
+
+
 def _with_neighbours(context: Context, node: Node, maker: Node, rank: int) -> PadStep:
     """The Pad, and what of its surroundings onnxruntime's Pad fusion would act on."""
     step, scope = read_pad(context, maker, rank), context.scope
-    before = scope.producers.get(maker.inputs[0]) if maker.inputs else None
-    if before is not None and _is_pad(before):
-        writes_zero = read_pad(context, before, rank).fill == Constant(0)
+    before = made_by(context, maker.inputs[0]) if maker.inputs else None
+    if before is not None and _is_pad(before[1]):
+        writes_zero = read_pad(*before, rank).fill == Constant(0)
         step = replace(step, follows_zero=writes_zero)
     if step.fill == Constant(0) and scope.uses.get(maker.outputs[0], 0) > 1:
-        others = scope.readers(maker.outputs[0])
-        pools = any(one is not node and one.op_type == "MaxPool" for one in others)
-        step = replace(step, feeds_max_pool=pools)
+        others = [one for one in readers_of(scope, maker.outputs[0]) if one is not node]
+        step = replace(
+            step,
+            feeds_max_pool=any(one.op_type == "MaxPool" for one in others),
+            feeds_narrow_pool=any(is_narrow(context, one, step) for one in others),
+        )
     return step
 
 

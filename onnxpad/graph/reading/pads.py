@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from onnxpad.chain import Pads, PadStep
+from onnxpad.chain import PadStep
 from onnxpad.fills import Constant, Fill, TensorValue
 from onnxpad.graph.reading.attributes import Unbound
 from onnxpad.graph.reading.checking import LARGEST
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.placing import placed, unclear
 
 _FIRST_WITH_INPUTS = 11
 
@@ -24,12 +26,12 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     mode = attributes.get("mode", "constant")
     by_attribute = node.domain in ("", "ai.onnx") and context.scope.opset < _FIRST_WITH_INPUTS
     if isinstance(mode, Unbound):
-        return _unclear(rank, f"the Pad's mode is the function's attribute '{mode.name}'")
+        return unclear(rank, f"the Pad's mode is the function's attribute '{mode.name}'")
     if by_attribute:
         flat = attributes.get("pads", attributes.get("paddings"))
         fill: Fill = Constant(float(attributes.get("value", 0.0)))  # type: ignore[arg-type]
         if not isinstance(flat, tuple):
-            return _unclear(rank, "the Pad has no pads")
+            return unclear(rank, "the Pad has no pads")
         numbers: tuple[int, ...] | None = tuple(int(pad) for pad in flat)
         axes = None
     else:
@@ -37,10 +39,12 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
         axes = constant_integers(context, _input(node, 3)) if _input(node, 3) else None
         fill = _value(context, node)
         if numbers is None:
-            return _unclear(rank, _why_not_constant(context, _input(node, 1)), str(mode))
+            computed = context.scope.producers.get(_input(node, 1)) is not None
+            step = unclear(rank, _why_not_constant(context, _input(node, 1)), str(mode))
+            return replace(step, fill=fill, still_fused=computed)
         if _input(node, 3) and axes is None:
-            return _unclear(rank, "the Pad's axes are not constant", str(mode))
-    return _placed(numbers or (), axes, rank, fill, str(mode))
+            return unclear(rank, "the Pad's axes are not constant", str(mode))
+    return placed(numbers or (), axes, rank, fill, str(mode))
 
 
 def constant_integers(context: Context, name: str) -> tuple[int, ...] | None:
@@ -52,27 +56,6 @@ def constant_integers(context: Context, name: str) -> tuple[int, ...] | None:
         return None
     numbers = tuple(int(value) for value in array.reshape(-1))
     return None if any(abs(number) > LARGEST for number in numbers) else numbers
-
-
-def _placed(
-    flat: tuple[int, ...], axes: tuple[int, ...] | None, rank: int | None, fill: Fill, mode: str
-) -> PadStep:
-    count = len(flat) // 2
-    if axes is None:
-        if len(flat) % 2 or (rank is not None and count != rank):
-            return _unclear(rank, f"the Pad has {len(flat)} pads for {rank} axes", mode)
-        return PadStep(Pads(flat[:count], flat[count:]), fill, mode)
-    if len(flat) != 2 * len(axes):
-        return _unclear(rank, f"the Pad has {len(flat)} pads for {len(axes)} listed axes", mode)
-    if rank is None:
-        return _unclear(rank, "the Pad lists axes of an input of unknown rank", mode)
-    places = [axis + rank if axis < 0 else axis for axis in axes]
-    if any(not 0 <= place < rank for place in places) or len(set(places)) < len(places):
-        return _unclear(rank, f"the Pad's axes {list(axes)} do not fit {rank} axes", mode)
-    begins, ends = [0] * rank, [0] * rank
-    for index, place in enumerate(places):
-        begins[place], ends[place] = flat[index], flat[count + index]
-    return PadStep(Pads(tuple(begins), tuple(ends)), fill, mode)
 
 
 def _value(context: Context, node: Node) -> Fill:
@@ -93,10 +76,6 @@ def _why_not_constant(context: Context, name: str) -> str:
     if producer is None:
         return f"the Pad's pads '{name}' are not constant"
     return f"the Pad's pads are computed while the model runs (by {producer.op_type})"
-
-
-def _unclear(rank: int | None, reason: str, mode: str = "constant") -> PadStep:
-    return PadStep(Pads.zero(rank or 0), Constant(0), mode, unclear=reason)
 
 
 def _input(node: Node, position: int) -> str:
