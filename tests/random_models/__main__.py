@@ -28,8 +28,14 @@ def main() -> None:
     wanted = options.wanted or max(1, options.count // 100)
     start = time.monotonic()
 
+    told = 0
+
     def progress(total: Coverage) -> None:
+        nonlocal told
         done, failed = total.models.total(), len(total.failures)
+        for failure in total.failures[told : told + SHOWN]:
+            say(f"\n{failure}")
+        told = failed
         seconds = time.monotonic() - start
         say(f"\r{done} of {options.count} models, {failed} failures, {seconds:.0f} s", end="")
 
