@@ -69,7 +69,8 @@ class PadStep:
     wrongly into what reads it, and as it is written it is not.
 
     `computed` are the inputs (1 pads, 2 value, 3 axes) whose numbers are known although the model
-    computes them; `lists_axes` marks pads that are written for some axes only. `hints` say what
+    computes them; `still_fused` says of an unclear Pad that onnxruntime may fuse it all the
+    same; `lists_axes` marks pads that are written for some axes only. `hints` say what
     to try where the Pad is unclear.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
@@ -88,6 +89,7 @@ class PadStep:
     lists_axes: bool = False
     computed: tuple[int, ...] = ()
     hints: tuple[str, ...] = ()
+    still_fused: bool = False
     crossed: tuple[str, ...] = ()
     is_idle: bool = False
 

@@ -12,9 +12,9 @@ a window holds padding alone. Indices are those of windows with a cell above -in
 
 Refuses: averages that do not count padded cells (their divisor would change), used Indices where
 a size is not known, or where padding may win (integers, whose lowest value is a number like any
-other; windows of padding alone), ceil_mode where the last window would no longer be dropped,
-transposed convolutions (their pads crop), unknown element types, integer data before opset 11
-(Pad had floats only).
+other; windows of padding alone; a Pad(-inf) in front), ceil_mode where the last window would no
+longer be dropped, transposed convolutions (their pads crop), unknown element types, integer data
+before opset 11 (Pad had floats only).
 
 Cost: one Pad node and a padded copy of the input for each operator; 4 or more operators over the
 Indices where they are used.
@@ -24,13 +24,14 @@ Example: Conv pads=[0, 0, 1, 1] becomes Pad [0,0,0,0, 0,0,1,1] and Conv pads=[0,
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Verdict
 from onnxpad.composing import Composer
 from onnxpad.effective import axes_behind, effective_pads, missing_sizes, short_axis
 from onnxpad.expansion import Made, Read
-from onnxpad.fills import Fill
+from onnxpad.fills import Constant, Fill
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.indices import original_indices
 from onnxpad.ops import Kind
@@ -84,7 +85,16 @@ def _indices_refusal(chain: Chain, pads: Pads) -> Skip | None:
         )
     if reaches_kernel(chain, pads) or any(axis.dilation > 1 for axis in chain.axes):
         return Skip("its Indices are used, and a window may hold padding alone")
+    if _follows_infinity(chain):
+        return Skip("its Indices are used, and the Pad in front may fill a window with -inf")
     return None
+
+
+def _follows_infinity(chain: Chain) -> bool:
+    step = chain.pad or chain.far_pad
+    if step is None or step.mode != "constant":
+        return False
+    return not isinstance(step.fill, Constant) or math.isinf(step.fill.value)
 
 
 def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> Verdict:

@@ -10,9 +10,10 @@ from onnxpad.fills import Constant
 from onnxpad.graph.reading.bounds import lower_bound
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.conversions import dequantised_input
-from onnxpad.graph.reading.crossing import path_to
+from onnxpad.graph.reading.crossing import Path, hands_on, path_to
 from onnxpad.graph.reading.distant_pads import seen_behind
-from onnxpad.graph.reading.fusing import pad_behind, with_neighbours
+from onnxpad.graph.reading.fusing import is_pad, pad_behind, with_neighbours
+from onnxpad.graph.reading.optimised import made_by
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import read_pad
 from onnxpad.ops import Kind, Operator
@@ -56,6 +57,8 @@ def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
 
 def _far_pad(context: Context, node: Node, rank: int) -> PadStep | None:
     path = path_to(context, node.inputs[0])
+    if context.call is not None and path.source in context.scope.inputs:
+        return _pad_at_the_call(context, path, rank)
     if not path.nodes:
         return None
     maker, reason = pad_behind(context, path.source)
@@ -71,6 +74,23 @@ def _far_pad(context: Context, node: Node, rank: int) -> PadStep | None:
         return None
     # What is no Pad(0) for the optimiser behind operators that compute is none for the pool.
     return seen if seen.is_idle else replace(seen, follows_zero=False)
+
+
+def _pad_at_the_call(context: Context, path: Path, rank: int) -> PadStep | None:
+    """A Pad that makes the argument of the function; onnxruntime inlines functions first."""
+    found = made_by(context, path.source)
+    if found is None or not is_pad(found[1]):
+        return None
+    step = read_pad(*found, rank)
+    idle = all(hands_on(context, one) for one in path.nodes)
+    name = found[1].name or found[1].outputs[0]
+    return replace(
+        step,
+        unclear=f"the Pad '{name}' stands outside the function",
+        still_fused=step.still_fused or not step.unclear,
+        crossed=("the call",),
+        is_idle=idle,
+    )
 
 
 def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:

@@ -41,7 +41,9 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
         fill = _value(context, node)
         if numbers is None:
             reason, hints = _why_not_constant(context, _input(node, 1))
-            return replace(_unclear(rank, reason, str(mode)), hints=hints)
+            computed = context.scope.producers.get(_input(node, 1)) is not None
+            found = _unclear(rank, reason, str(mode))
+            return replace(found, fill=fill, hints=hints, still_fused=computed)
         if _input(node, 3) and axes is None:
             return _unclear(rank, "the Pad's axes are not constant", str(mode))
     step = _placed(numbers or (), axes, rank, fill, str(mode))
