@@ -20,6 +20,7 @@ from tests.passes.small_chains import (
     PADDINGS,
     admitted,
     in_front,
+    lone_pads,
     padded,
     transposed,
     unknown_sizes,
@@ -127,6 +128,7 @@ def test_unknown_sizes(rule: Pass, flavour: str, front: bool) -> None:
 def test_a_pass_rewrites_something(rule: Pass) -> None:
     drawn = [chain for flavour in CORE.values() for chain in islice(unpadded(flavour), 0, None, 97)]
     drawn += [*islice(transposed(), 0, None, 97), *islice(padded(CORE["Conv"], 25), 0, None, 97)]
+    drawn += lone_pads()
     assert sum(assert_lawful(rule, chain) for chain in drawn) >= 30
 
 
