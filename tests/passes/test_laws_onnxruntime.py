@@ -57,6 +57,17 @@ def checked(case: Case, done: Rewriting, wanted: Array) -> int:
     return agreed
 
 
+def fits(case: Case, done: Rewriting) -> bool:
+    """Whether a window fits; where none does, only a Pad in front may be rewritten."""
+    try:
+        run_model(case.model(), case.feed())
+    except ValueError as error:
+        if "holds no window" not in str(error) or any(one.op != "Pad" for one in done.changes):
+            raise
+        return False
+    return True
+
+
 DRAWN_FOR = {"explicit-pads", "split-pads", "absorb-pad"}
 
 
@@ -66,7 +77,7 @@ def test_small_models(rule: Pass, kind: str) -> None:
     agreed = 0
     for case in drawn(kind):
         done = rewrite(case.model(), passes=[rule.name])
-        if done.changed:
+        if done.changed and fits(case, done):
             agreed += checked(case, done, run_model(case.model(), case.feed())["y"])
     # The cases are drawn for the first three passes; the others find less to do in them.
     assert agreed >= 5 or rule.name not in DRAWN_FOR
