@@ -52,7 +52,6 @@ def test_the_arithmetic_of_torchscript() -> None:
     for x in (X5, -X5):
         assert values(after, x) == values(model, x)
         assert by_onnxruntime(after, x) == by_onnxruntime(model, x, optimised=True)
-    onnx.checker.check_model(after, full_check=True)
     assert left_alone(after, "static-pads")
 
 
