@@ -19,7 +19,6 @@ from tests.passes.small_chains import (
     PADDINGS,
     admitted,
     in_front,
-    lone_pads,
     padded,
     transposed,
     unknown_sizes,
