@@ -23,7 +23,7 @@ from onnxpad.forms import Form
 from onnxpad.symmetry import by_slice
 
 REMOVES = {Form.ASYMMETRIC}
-ADDS = {Form.PADS, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
+ADDS = {Form.PADS, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING, Form.OUTPUT_PADDING}
 
 
 def rewrite(chain: Chain) -> Verdict:
