@@ -23,7 +23,13 @@ from onnxpad.forms import Form
 from onnxpad.symmetry import by_slice
 
 REMOVES = {Form.ASYMMETRIC}
-ADDS = {Form.COUNTS_PADDING, Form.IGNORES_PADDING, Form.PADS, Form.WIDER_THAN_KERNEL}
+ADDS = {
+    Form.COUNTS_PADDING,
+    Form.IGNORES_PADDING,
+    Form.OUTPUT_PADDING,
+    Form.PADS,
+    Form.WIDER_THAN_KERNEL,
+}
 
 
 def rewrite(chain: Chain) -> Verdict:

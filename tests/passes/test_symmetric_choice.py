@@ -64,6 +64,28 @@ def test_refuses(size: int, op: str, rule: str, reason: str) -> None:
     assert reason in refused(tiny(f"y = {op}", f"float[1,1,{size}]", inputs=given), rule).reason
 
 
+def test_the_layout_of_a_weight_that_is_not_documented() -> None:
+    model = tiny(
+        "y = com.microsoft.NhwcConv <kernel_shape = [1, 3], pads = [0, 0, 0, 1]> (x, v)",
+        "float[1,1,4,1]",
+        constants="float[1,1,3,1] v = {1, 2, 3}",
+    )
+    reason = refused(model, KERNEL).reason
+    assert reason == "the layout of the weight of NhwcConv is not documented"
+
+
+def test_col2im_has_a_pass_of_its_own() -> None:
+    model = tiny(
+        "y = Col2Im <pads = [1, 0]> (x, image, block)",
+        "float[1,2,5]",
+        constants="int64[1] image = {5}, int64[1] block = {2}",
+        opset=18,
+    )
+    skip = refused(model, ANY)
+    assert skip.reason == "its pads crop the folded image"
+    assert skip.hints == ("--pass plain-col2im",)
+
+
 def test_the_choice_tells_every_reason() -> None:
     model = tiny(
         "y = AveragePool <kernel_shape = [2], strides = [3], pads = [0, 1]> (x)", "float[1,1,4]"

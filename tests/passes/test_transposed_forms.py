@@ -112,6 +112,17 @@ def test_row_22_cells_of_output_padding_hold_the_bias(rule: str, opset: int, bia
     assert "output_padding" not in attributes(after)
 
 
+def test_a_bias_needs_an_add_that_broadcasts() -> None:
+    model = tiny(
+        "[op] y = ConvTranspose <strides = [3], output_padding = [2]> (x, v, b)",
+        "float[1,1,3]",
+        constants="float[1,1,1] v = {1}, float[1] b = {7}",
+        opset=6,
+    )
+    reason = refused(model, MORE_BY_PAD).reason
+    assert reason == "Add of opset 6 has no broadcasting that a bias needs"
+
+
 @pytest.mark.parametrize("opset", [13, 18])
 def test_onnxruntime_does_not_fuse_the_pad_into_a_pool_behind_it(opset: int) -> None:
     """MaxPool would read the lowest value instead of the 0 of output_padding."""
@@ -123,6 +134,8 @@ def test_onnxruntime_does_not_fuse_the_pad_into_a_pool_behind_it(opset: int) -> 
         opset=opset,
     )
     after = rewritten(model, MORE_BY_PAD)
+    behind = ["Pad", "MaxPool"] if opset >= 18 else ["Pad", "Slice", "MaxPool"]
+    assert kinds(after) == ["ConvTranspose", *behind]
     x = numbers(-1, -2, -3)
     for optimised in (False, True):
         found = ran(after, {"x": x}, optimised=optimised)

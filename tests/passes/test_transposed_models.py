@@ -10,6 +10,9 @@ import pytest
 from numpy.random import Generator
 from onnx import helper, numpy_helper
 
+from onnxpad.forms import Form, forms_of
+from onnxpad.graph.editing.session import Session
+from onnxpad.passes import find_pass
 from onnxpad.rewriting import rewrite
 from tests.interpreter import run_model
 from tests.onnxruntime_levels import ran
@@ -98,11 +101,22 @@ def test_drawn_models(part: int) -> None:
             changed[rule] += 1
             assert isinstance(made.model, onnx.ModelProto)
             assert not rewrite(made.model, passes=[rule]).changed, (rule, model)
+            _assert_forms(rule, model, made.model)
             if is_valid(model):
                 onnx.checker.check_model(made.model, full_check=True)
             for shape in shapes:
                 _assert_equal(model, made.model, shape, optimised=bool(seed % 2))
     assert min(changed.values()) > 3, changed
+
+
+def _assert_forms(rule: str, model: onnx.ModelProto, after: onnx.ModelProto) -> None:
+    before, found = (
+        frozenset().union(*(forms_of(site.chain) for site in Session(one).sites()))
+        for one in (model, after)
+    )
+    declared = find_pass(rule)
+    assert not found & declared.removes, (rule, model)
+    assert found - before <= declared.adds | {Form.PAD_NODE}, (rule, found - before, model)
 
 
 def _assert_equal(
