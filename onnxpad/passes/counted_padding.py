@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip
+from onnxpad.divisors import beyond_the_end
 from onnxpad.effective import (
     axes_behind,
     effective_pads,
@@ -32,7 +33,7 @@ from onnxpad.effective import (
 from onnxpad.fills import Constant, Implicit
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.ops import Kind
-from onnxpad.sizing import beyond_the_end, offering_run_time
+from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.COUNTS_PADDING}
 ADDS = {Form.PAD_NODE, Form.AUTO_PAD, Form.PADS, Form.ASYMMETRIC, Form.IGNORES_PADDING}
