@@ -1,18 +1,15 @@
-"""Pads and divisors that follow from sizes, computed while the model runs."""
+"""Pads that follow from sizes, computed while the model runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.composing import Composer
 from onnxpad.effective import PAD_HAS_INPUTS
-from onnxpad.expansion import AttributeValue, Made, Numbers, Operand, Read
+from onnxpad.expansion import Made, Numbers, Operand, Read
 from onnxpad.fills import Constant, Fill, Implicit
-from onnxpad.forms import reaches_kernel
-from onnxpad.geometry.rounding import overhang
 from onnxpad.geometry.same import same_pads, same_totals
 from onnxpad.ops import Kind
 from onnxpad.pad_nodes import full_pads, pad_value
@@ -20,20 +17,6 @@ from onnxpad.pad_nodes import full_pads, pad_value
 _MAX_TAKES_INTEGERS = 12
 _SHAPE_HAS_START = 15
 _PAD_HAS_AXES = 18
-_WINDOW = ("kernel_shape", "strides", "dilations")
-
-COUNTS: dict[str, AttributeValue] = {"count_include_pad": 1}
-"""Says nothing without pads, but onnxruntime 1.20 forgets it when it fuses a Pad(0) into a pool."""
-
-
-def beyond_the_end(chain: Chain, pads: Pads) -> Pads | Skip:
-    """End pads that let ceil_mode go: what its last windows read beyond `pads`."""
-    if not chain.ceil_mode or chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
-        return Pads.zero(chain.rank)
-    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
-    if any(end >= axis.span for axis, _, end in sides):
-        return Skip(f"ceil_mode drops windows over the pads {list(pads.flat)}, wider than a window")
-    return Pads((0,) * chain.rank, tuple(overhang(axis, *pair) for axis, *pair in sides))
 
 
 def why_not_while_running(chain: Chain) -> Skip | None:
@@ -106,11 +89,11 @@ def same_pads_of_input(composer: Composer, chain: Chain, *, lower: bool) -> Made
     full = full_pads(chain, known)
     first, last = chain.first_axis + first, chain.first_axis + last
     pieces = (
-        _numbers("pads_head", full.begins[:first]),
+        int64s("pads_head", full.begins[:first]),
         begins,
-        _numbers("pads_middle", full.begins[last:] + full.ends[:first]),
+        int64s("pads_middle", full.begins[last:] + full.ends[:first]),
         ends,
-        _numbers("pads_tail", full.ends[last:]),
+        int64s("pads_tail", full.ends[last:]),
     )
     written = [piece for piece in pieces if not isinstance(piece, Numbers) or piece.values]
     return composer.add("Concat", *written, attributes={"axis": 0}, role="pads")
@@ -118,65 +101,33 @@ def same_pads_of_input(composer: Composer, chain: Chain, *, lower: bool) -> Made
 
 def _halves(composer: Composer, chain: Chain, first: int, last: int) -> tuple[Made, Made]:
     axes = chain.axes[first:last]
-    sizes = _sizes(composer, range(chain.first_axis + first, chain.first_axis + last))
-    before = composer.add("Sub", sizes, _numbers("pads_one", (1,)), role="pads_before")
-    strides = _numbers("pads_strides", tuple(axis.stride for axis in axes))
+    sizes = sizes_of_input(composer, range(chain.first_axis + first, chain.first_axis + last))
+    before = composer.add("Sub", sizes, int64s("pads_one", (1,)), role="pads_before")
+    strides = int64s("pads_strides", tuple(axis.stride for axis in axes))
     rest = composer.add("Mod", before, strides, role="pads_rest")
-    spans = _numbers("pads_spans", tuple(axis.span - 1 for axis in axes))
+    spans = int64s("pads_spans", tuple(axis.span - 1 for axis in axes))
     total = composer.add("Sub", spans, rest, role="pads_total")
     if any(min(same_totals(axis)) < 0 for axis in axes):
         total = _clamped(composer, total)
-    small = composer.add("Div", total, _numbers("pads_two", (2,)), role="pads_small")
+    small = composer.add("Div", total, int64s("pads_two", (2,)), role="pads_small")
     return small, composer.add("Sub", total, small, role="pads_large")
 
 
 def _clamped(composer: Composer, total: Made) -> Made:
-    zero = _numbers("pads_zero", (0,))
+    zero = int64s("pads_zero", (0,))
     if composer.opset >= _MAX_TAKES_INTEGERS:
         return composer.add("Max", total, zero, role="pads_clamped")
     positive = composer.add("Greater", total, zero, role="pads_positive")
     return composer.add("Where", positive, total, zero, role="pads_clamped")
 
 
-def _sizes(composer: Composer, places: range, role: str = "pads_sizes") -> Made:
+def sizes_of_input(composer: Composer, places: range, role: str = "pads_sizes") -> Made:
     """Sizes of neighbouring axes of the node's input."""
     if composer.opset >= _SHAPE_HAS_START:
         some = {"start": places.start, "end": places.stop}
         return composer.add("Shape", Read(0), attributes=some, role=role)
     shape = composer.add("Shape", Read(0), role=f"{role}_shape")
-    return composer.add("Gather", shape, _numbers(f"{role}_axes", tuple(places)), role=role)
-
-
-def ones_of_input(composer: Composer, chain: Chain) -> Made:
-    """A tensor of ones with the node's spatial axes, one channel and one in the batch."""
-    places = range(chain.first_axis, chain.first_axis + chain.rank)
-    sizes = _sizes(composer, places, "share_sizes")
-    ahead = _numbers("share_ahead", (1, 1))
-    shape = composer.add("Concat", ahead, sizes, attributes={"axis": 0}, role="share_shape")
-    one = Numbers("share_one", chain.dtype, (), (1.0,))
-    return composer.add("Expand", one, shape, role="share_ones")
-
-
-def counted_share(
-    composer: Composer,
-    chain: Chain,
-    padded: Made,
-    attributes: dict[str, AttributeValue],
-    pads: Pads | None = None,
-) -> Made:
-    """Which part of each window of an average lies on data, from padded ones.
-
-    A window of padding alone has some part too, so that its sum of 0 can be divided.
-    """
-    window = {key: value for key, value in chain.attributes if key in _WINDOW}
-    share = composer.add("AveragePool", padded, attributes=window | attributes, role="share")
-    dilated = any(axis.dilation > 1 for axis in chain.axes)
-    if not dilated and (pads is None or not reaches_kernel(chain, pads)):
-        return share
-    least = 0.5 / prod(axis.kernel for axis in chain.axes)
-    return composer.add(
-        "Max", share, Numbers("share_least", chain.dtype, (), (least,)), role="share_held"
-    )
+    return composer.add("Gather", shape, int64s(f"{role}_axes", tuple(places)), role=role)
 
 
 def _could_be_fused(chain: Chain, fill: Fill) -> bool:
@@ -186,5 +137,6 @@ def _could_be_fused(chain: Chain, fill: Fill) -> bool:
     return chain.pad is not None or any(axis.dilation > 1 for axis in chain.axes)
 
 
-def _numbers(role: str, values: Sequence[int]) -> Numbers:
+def int64s(role: str, values: Sequence[int]) -> Numbers:
+    """A constant list of integers."""
     return Numbers(role, "int64", (len(values),), tuple(values))

@@ -22,12 +22,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip
+from onnxpad.divisors import beyond_the_end
 from onnxpad.effective import axes_behind, effective_pads, short_axis
 from onnxpad.fills import Constant, Implicit
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.ops import Kind
 from onnxpad.pad_nodes import full_pads, pad_value
-from onnxpad.sizing import beyond_the_end, offering_run_time
+from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.COUNTS_PADDING}
 ADDS = {

@@ -26,15 +26,13 @@ from __future__ import annotations
 
 from onnxpad.chain import AutoPad, Chain, Skip, Verdict
 from onnxpad.composing import Composer
+from onnxpad.divisors import COUNTS, counted_share, ones_of_input
 from onnxpad.effective import effective_pads
 from onnxpad.expansion import AttributeValue, Read
 from onnxpad.fills import Fill, Implicit
 from onnxpad.forms import Form
 from onnxpad.ops import Kind
 from onnxpad.sizing import (
-    COUNTS,
-    counted_share,
-    ones_of_input,
     pad_while_running,
     same_pads_of_input,
     value_while_running,

@@ -24,6 +24,7 @@ from math import prod
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Verdict
 from onnxpad.composing import Composer
+from onnxpad.divisors import COUNTS, beyond_the_end, counted_share, ones_of_input
 from onnxpad.effective import effective_pads, short_axis
 from onnxpad.expansion import AttributeValue, Made, Numbers, Operand, Read
 from onnxpad.fills import Constant, Implicit
@@ -31,7 +32,7 @@ from onnxpad.forms import Form, reaches_kernel
 from onnxpad.geometry.axis import Axis
 from onnxpad.ops import Kind
 from onnxpad.pad_nodes import full_pads
-from onnxpad.sizing import COUNTS, beyond_the_end, counted_share, offering_run_time, ones_of_input
+from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.IGNORES_PADDING}
 ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
