@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
+from onnxpad.inspection import inspect
 from onnxpad.rewriting import rewrite
 from tests.onnxruntime_levels import Array, ran
 from tests.tiny_models import attributes, kinds, nodes, refused
@@ -257,3 +258,15 @@ def test_split_pads_of_a_max_pool_with_windows_of_padding() -> None:
         f"{IN} {DQ} (q, s, z) [op] c = {call} {OUT}", constants=f"{PADS}, {SCALES}, uint8 z = {{7}}"
     )
     assert "a window may hold padding alone" in refused(model, "split-pads").reason
+
+
+IN_GROUP = f"{IN} [dq] b = DequantizeLinear (q, s, z) d = Pad (b, p, s)"
+
+
+def test_what_the_trap_says_of_onnxruntime(tmp_path: Path) -> None:
+    """A Pad that onnxruntime does not fold leaves the convolution in floating point."""
+    trapped, free = group(IN_GROUP), group(f"{IN} {DQ} (q, s, z)")
+    for model, is_trapped in ((trapped, True), (free, False)):
+        (found,) = [node for node in inspect(model).nodes if node.node == "op"]
+        assert ("pad-in-quantised-group" in [trap.code for trap in found.traps]) == is_trapped
+        assert ("QLinearConv" not in optimised_kinds(model, tmp_path)) == is_trapped
