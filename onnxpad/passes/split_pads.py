@@ -7,6 +7,9 @@ the lowest value of the type for max pools, the zero point (number or tensor) fo
 Indices of a max pool that are used are counted over the unpadded input by integer arithmetic
 behind it.
 
+Behind a DequantizeLinear the Pad goes in front of it and writes the zero point, or in front of
+QuantizeLinear, so that runtimes still see one quantised operator.
+
 Exact: always; max pools agree up to NaN, and up to -inf against the lowest finite float where
 a window holds padding alone. Indices are those of windows with a cell above -inf.
 
