@@ -61,9 +61,10 @@ class PadStep:
     """A Pad node in front of the operator, over all axes of its input.
 
     `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
-    asks for and that the model does not have yet. `follows_zero` and `feeds_max_pool` say that
-    a Pad writing 0 stands in front of it, or that a max pool reads it too: onnxruntime's default
-    optimiser fuses Pad(0) into a max pool that is its only reader, wrongly.
+    asks for and that the model does not have yet. `follows_zero`, `feeds_max_pool` and
+    `feeds_wide_average` say that a Pad writing 0 stands in front of it, that a max pool reads it
+    too, or an average whose pads would reach the kernel: onnxruntime's default optimiser fuses
+    Pad(0) into such a pool that is its only reader, wrongly.
     """
 
     pads: Pads
@@ -73,6 +74,7 @@ class PadStep:
     is_new: bool = False
     follows_zero: bool = False
     feeds_max_pool: bool = False
+    feeds_wide_average: bool = False
 
 
 Shape: TypeAlias = tuple[Size | None, ...] | None

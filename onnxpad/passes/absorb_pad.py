@@ -88,6 +88,11 @@ def _fusion_refusal(chain: Chain, step: PadStep) -> Skip | None:
         return Skip(
             "a MaxPool reads the Pad too; left alone with it, onnxruntime would fuse it wrongly"
         )
+    if step.feeds_wide_average:
+        return Skip(
+            "an AveragePool reads the Pad too; left alone with it, onnxruntime would fuse it "
+            "wrongly"
+        )
     return None
 
 

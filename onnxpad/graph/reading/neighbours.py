@@ -36,10 +36,38 @@ def _with_neighbours(context: Context, node: Node, maker: Node, rank: int) -> Pa
         writes_zero = read_pad(context, before, rank).fill == Constant(0)
         step = replace(step, follows_zero=writes_zero)
     if step.fill == Constant(0) and scope.uses.get(maker.outputs[0], 0) > 1:
-        others = scope.readers(maker.outputs[0])
-        pools = any(one is not node and one.op_type == "MaxPool" for one in others)
-        step = replace(step, feeds_max_pool=pools)
+        others = [one for one in scope.readers(maker.outputs[0]) if one is not node]
+        step = replace(
+            step,
+            feeds_max_pool=any(one.op_type == "MaxPool" for one in others),
+            feeds_wide_average=any(_is_wide_average(context, one, step) for one in others),
+        )
     return step
+
+
+def _is_wide_average(context: Context, node: Node, step: PadStep) -> bool:
+    """Whether onnxruntime would fuse the Pad into an average that cannot hold it.
+
+    It leaves alone averages with auto_pad, and those that have pads and do not count them. With
+    ceil_mode the last window may be lost, whether it is depends on sizes.
+    """
+    if node.op_type != "AveragePool" or node.domain not in ("", "ai.onnx"):
+        return False
+    found = context.attributes(node)
+    kernel = found.get("kernel_shape")
+    own = found.get("pads") or ()
+    if found.get("auto_pad", "NOTSET") in ("VALID", "SAME_UPPER", "SAME_LOWER"):
+        return False
+    if not isinstance(kernel, tuple) or not isinstance(own, tuple):
+        return True
+    rank = len(kernel)
+    own = own or (0,) * 2 * rank
+    if any(own) and found.get("count_include_pad", 0) == 0:
+        return False
+    around = step.pads.begins[-rank:] + step.pads.ends[-rank:]
+    total = [int(a) + b for a, b in zip(own, around, strict=False)]
+    wide = any(pad >= size for pad, size in zip(total, kernel * 2, strict=False))
+    return wide or step.follows_zero or found.get("ceil_mode", 0) != 0
 
 
 def weight_is_padded(context: Context, node: Node, op: Operator) -> bool:
