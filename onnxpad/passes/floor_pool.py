@@ -6,12 +6,13 @@ and ceil_mode goes. Where rounding up changes nothing, only ceil_mode goes.
 Exact: for max pools, LpPool and averages that do not count padding; for averages that count it
 where they have no padding of their own (count_include_pad goes then: the overhang is never
 counted). The window that would start in the end padding is dropped, as the ONNX text of opset 22
-and onnxruntime at every opset do.
+and onnxruntime at every opset do. The size need not be known: the widest overhang that is possible
+serves every size that holds a window, and what is not needed of it is never read.
 
-Refuses: sizes that matter and are not known; SAME where runtimes disagree; end pads that would
-reach the kernel; averages that count padding of their own and hang over (their divisor counts
-the padding, but not the overhang, which no pads can say); max pools behind a Pad(0) that
-auto_pad protects from onnxruntime's own Pad fusion.
+Refuses: SAME where runtimes disagree; end pads that would reach the kernel; averages that count
+padding of their own and hang over (their divisor counts the padding, but not the overhang, which
+no pads can say); max pools behind a Pad(0) that auto_pad protects from onnxruntime's own Pad
+fusion.
 
 Cost: none.
 
@@ -23,7 +24,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip
-from onnxpad.effective import effective_pads, missing_sizes, same_is_disputed, short_axis
+from onnxpad.effective import effective_pads, same_is_disputed, short_axis
 from onnxpad.fills import Implicit
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.fusion import auto_pad_stops_fusion
@@ -50,11 +51,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
     if reaches_kernel(chain, pads):
         return _too_wide(pads)
     sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
-    extra = [overhang(axis, begin, end) for axis, begin, end in sides]
-    unknown = [index for index, cells in enumerate(extra) if cells is None]
-    if unknown:
-        return missing_sizes(chain, "ceil_mode", unknown)
-    wider = tuple(end + (cells or 0) for end, cells in zip(pads.ends, extra, strict=True))
+    wider = tuple(end + overhang(axis, begin, end) for axis, begin, end in sides)
     return _floored(chain, pads, Pads(pads.begins, wider))
 
 
