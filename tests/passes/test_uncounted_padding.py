@@ -51,7 +51,7 @@ def corrected(
     return done.model
 
 
-def test_rows_40_and_43() -> None:
+def test_row_40_and_row_43() -> None:
     after = corrected(tiny(f"[op] y = {THREE}"), X5, -X5)
     assert values(after, X5) == [1.5, 2, 3, 4, 4.5]
     assert kinds(after) == ["Pad", "AveragePool", "Mul"]
