@@ -63,10 +63,12 @@ def test_row_58_a_crop_before_a_pad_stays_apart() -> None:
     assert values(after, X5) == by_onnxruntime(after, X5) == [430, 543, 54]
 
 
-def test_row_58_a_crop_behind_a_pad_is_left_alone() -> None:
+def test_row_58_a_crop_behind_a_pad_takes_cells_of_the_pad() -> None:
     model = two_pads("2, 0, 0, 0", "-1, 0, 0, 0")
     assert values(model, X5) == by_onnxruntime(model, X5) == [210, 321, 432, 543]
-    assert refused(model, ABSORB).reason == "the Pad has negative pads and crops"
+    after = rewritten(model, ABSORB, X5)
+    assert kinds(after) == ["Conv"]
+    assert attributes(after)["pads"] == [1, 0]
 
 
 def test_row_59_a_padded_channel_axis() -> None:

@@ -93,7 +93,9 @@ def check(case: Case) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", [name for name in OPERATORS if "Transpose" not in name])
+@pytest.mark.parametrize(
+    "name", [name for name in OPERATORS if name != "Pad" and "Transpose" not in name]
+)
 def test_every_small_window(name: str) -> None:
     changed = 0
     for case in cases(name):
