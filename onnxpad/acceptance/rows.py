@@ -22,6 +22,16 @@ class Answer(StrEnum):
         """Whether the model does not run there, or computes something else."""
         return self in (Answer.REFUSES, Answer.MISCOMPUTES)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is known."""
+        return self is Answer.UNKNOWN
+
+    @property
+    def rank(self) -> int:
+        """How bad it is; silent errors are the worst."""
+        return tuple(Answer).index(self)
+
 
 class Certainty(StrEnum):
     """How a fact is known, the best first."""

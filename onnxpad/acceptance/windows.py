@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 
 from onnxpad.acceptance.rows import Condition
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
 from onnxpad.effective import effective_pads
 from onnxpad.fills import Constant
 from onnxpad.geometry.axis import Axis
+from onnxpad.geometry.same import possible_same_pads
 from onnxpad.geometry.size import residues
 from onnxpad.ops import Kind
 
@@ -21,12 +23,26 @@ QUANTISED = ("QLinearConv", "ConvInteger")
 _SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 
 
+def possible_pads(chain: Chain) -> list[Pads]:
+    """Pads in cells for every size that the model allows; nothing where they cannot be known."""
+    found = effective_pads(chain)
+    if not isinstance(found, Skip):
+        return [found]
+    if chain.trouble or chain.padding not in _SAME or chain.op.kind is Kind.TRANSPOSED:
+        return []
+    lower = chain.padding is AutoPad.SAME_LOWER
+    sides = [possible_same_pads(axis, lower=lower) for axis in chain.axes]
+    return [
+        Pads(tuple(b for b, _ in one), tuple(e for _, e in one)) for one in product(*sides)
+    ]
+
+
 def _pads(test: Callable[[Chain, Pads], bool]) -> Callable[[Chain], bool | None]:
     """A test of the pads in cells, which hang on sizes where auto_pad is SAME."""
 
     def holds(chain: Chain) -> bool | None:
-        pads = effective_pads(chain)
-        return None if isinstance(pads, Skip) else test(chain, pads)
+        found = possible_pads(chain)
+        return any(test(chain, pads) for pads in found) if found else None
 
     return holds
 
@@ -217,6 +233,10 @@ def _reaches_with_zeros(chain: Chain) -> bool | None:
 
 WIDE_BEHIND_ZEROS = Condition(
     "a Pad node that writes 0 and the own pads reach the kernel together", _reaches_with_zeros
+)
+BEHIND_REFLECT = Condition(
+    "a Pad node in mode reflect stands in front",
+    lambda c: c.pad is not None and c.pad.mode == "reflect",
 )
 BEHIND_PAD = Condition("a Pad node stands in front", lambda c: c.pad is not None)
 

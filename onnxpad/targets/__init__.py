@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
-from types import MappingProxyType
 
 from onnxpad.acceptance.rows import Row
 from onnxpad.errors import InternalError, RequestError
@@ -23,7 +22,7 @@ class Target:
 
     version: str
     rows: tuple[Row, ...]
-    fills: Mapping[str, float] = MappingProxyType({})
+    fills: Mapping[str, float] = field(default_factory=dict)
     name: str = ""
     text: str = ""
 

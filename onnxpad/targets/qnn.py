@@ -37,6 +37,7 @@ TARGET = Target(
         refuses(w.TRANSPOSED, w.WIDE_OUTPUT_PADDING, by=_seen("output_padding of 2")),
         refuses(w.TRANSPOSED, w.DILATED, by=_seen("ConvTranspose with dilations")),
         refuses(p.PAD, p.mode("edge", "wrap"), by=_seen("Pad in modes edge and wrap")),
+        refuses("Conv", w.BEHIND_REFLECT, by=_seen("reflect in front of a convolution")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),

@@ -34,6 +34,7 @@ TARGET = Target(
         refuses("MaxPool", t.THREE_D, by=_seen("3-D MaxPool")),
         refuses("MaxPool", t.EIGHT_BIT, by=_seen("MaxPool of int8 and uint8")),
         miscomputes("AveragePool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D averages")),
+        refuses(p.PAD, p.PADS_FED, by=_seen("pads that are an input")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
         refuses(("Conv", "AveragePool"), w.BEHIND_ZEROS, by=_seen("Pad in front of Conv")),
         *loader_rows(_seen),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from onnxpad.acceptance import pads as p
-from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
@@ -21,7 +20,7 @@ TARGET = Target(
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
-        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.PADDED, by=_seen("output_shape")),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.PADDED, ~w.SAME, by=_seen("output_shape")),
         miscomputes("MaxPool", w.SAME_LOWER, w.EVEN_KERNEL, by=_seen("SAME_LOWER pools")),
         miscomputes("LpPool", w.CEIL_MODE, by=_seen("LpPool with ceil_mode")),
     ),

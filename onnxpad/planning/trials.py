@@ -1,0 +1,133 @@
+"""Passes tried on one node: what the model then consists of, and what a target says to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from onnxpad.chain import Chain, Skip
+from onnxpad.forms import Form
+from onnxpad.graph.editing.edits import InsertNode
+from onnxpad.graph.editing.session import Session
+from onnxpad.graph.reading.survey import Site
+from onnxpad.judging import Judgement, judge, judge_plain
+from onnxpad.ops import Kind
+from onnxpad.passes import Pass
+from onnxpad.pipeline import Change, run
+from onnxpad.targets import Target
+
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """A node that the target does not take."""
+
+    place: Place
+    label: str
+    op: str
+    judgement: Judgement
+
+
+@dataclass
+class Unit:
+    """One node that is to be rewritten, what became of it, and what reads it.
+
+    `readers` are padded nodes behind a Pad, into which it may be folded; what was wrong with them
+    before (`tolerated`) is not this unit's business.
+    """
+
+    focus: Place
+    readers: frozenset[Place] = frozenset()
+    tolerated: frozenset[Place] = frozenset()
+    made: dict[Place, str] = field(default_factory=dict)
+
+    @property
+    def members(self) -> set[Place]:
+        """Every node that the unit answers for."""
+        return {self.focus, *self.made, *self.readers}
+
+
+class Judge:
+    """What a target says of nodes; `allows_unknown` takes for granted what is not known."""
+
+    def __init__(self, target: Target, *, allows_unknown: bool = False) -> None:
+        self.target = target
+        self.allows_unknown = allows_unknown
+        self._known: dict[int, tuple[Chain, Judgement]] = {}
+
+    def chain(self, chain: Chain) -> Judgement:
+        """The judgement of a padded operator; chains that are one object are judged once."""
+        if id(chain) not in self._known:
+            self._known[id(chain)] = (chain, judge(self.target, chain))
+        return self._known[id(chain)][1]
+
+    def site(self, site: Site) -> Judgement:
+        """The worst judgement of a node's readings."""
+        return max((self.chain(chain) for chain in site.chains), key=lambda j: j.answer.rank)
+
+    def objects(self, judgement: Judgement) -> bool:
+        """Whether a node with this judgement is to be rewritten."""
+        return judgement.answer.fails or (judgement.answer.is_open and not self.allows_unknown)
+
+
+def obstacles(session: Session, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
+    """Nodes of the unit that the target does not take, in graph order; plain ones last."""
+    members, padded = unit.members - unit.tolerated, set()
+    for site in session.sites():
+        place = (site.address.scope, site.address.key)
+        padded.add(place)
+        if place in members and judge.objects(found := judge.site(site)):
+            yield Obstacle(place, site.address.label, site.chain.op.title, found)
+    for place, op in unit.made.items():
+        if place in padded or not _exists(session, place):
+            continue
+        found = judge_plain(judge.target, op)
+        if judge.objects(found):
+            yield Obstacle(place, op, op, found)
+
+
+def _exists(session: Session, place: Place) -> bool:
+    scope = session.document.scopes[place[0]]
+    return place[1] not in scope.removed
+
+
+def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
+    """Nodes that a pass is to look at: those that the target does not take.
+
+    For a pass that folds Pads, what reads them as well.
+    """
+    places = {obstacle.place for obstacle in found}
+    if Form.PAD_NODE not in rule.removes:
+        return places
+    pads = {
+        (site.address.scope, site.address.key)
+        for site in session.sites()
+        if site.chain.op.kind is Kind.PAD
+    }
+    return places | unit.readers if places & pads else places
+
+
+def would_do(session: Session, places: set[Place], rule: Pass) -> bool:
+    """Whether a pass would change any of the nodes."""
+    for site in session.sites():
+        if (site.address.scope, site.address.key) in places:
+            for chain in site.chains:
+                if not isinstance(rule.rewrite(chain), Skip):
+                    return True
+    return False
+
+
+def advance(
+    session: Session, rule: Pass, wanted: set[Place], owner: Callable[[Place], Unit | None]
+) -> tuple[Change, ...]:
+    """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
+    outcome = run(session, [rule], lambda address: (address.scope, address.key) in wanted)
+    for change in outcome.changes:
+        unit = owner((change.node.scope, change.node.key))
+        for edit in change.edits:
+            if unit is not None and isinstance(edit, InsertNode):
+                unit.made[edit.before.scope, edit.key] = (
+                    f"{edit.domain}.{edit.op_type}" if edit.domain else edit.op_type
+                )
+    return tuple(outcome.changes)
