@@ -13,10 +13,11 @@ from onnxpad.forms import MEANING, Form
 from onnxpad.layers.words import Role
 from onnxpad.ops import OPERATORS, Kind, Operator
 from onnxpad.passes import all_passes
+from onnxpad.targets import all_targets
 from onnxpad.traps import all_rules
 
 SCHEMA = 1
-KINDS = ("pass", "form", "operator", "convention", "trap")
+KINDS = ("pass", "target", "form", "operator", "convention", "trap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,9 @@ def _entries() -> Iterator[Explanation]:
     for rule in all_passes().values():
         facts = (("removes", _forms(rule.removes)), ("may add", _forms(rule.adds)))
         yield Explanation("pass", rule.name, rule.text, facts)
+    for target in all_targets().values():
+        told = tuple((str(row.answer), f"{row.what} [{row.evidence}]") for row in target.rows)
+        yield Explanation("target", target.name, target.text, told, target.version)
     for form, meaning in MEANING.items():
         yield Explanation("form", str(form), meaning, tuple(_passes_about(form)))
     for op in OPERATORS.values():

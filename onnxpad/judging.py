@@ -20,6 +20,11 @@ class Judgement:
     rows: tuple[Row, ...] = ()
 
     @property
+    def is_blanket(self) -> bool:
+        """Whether the target does this with every node of the operator."""
+        return self.answer.fails and any(not row.when for row in self.rows)
+
+    @property
     def evidence(self) -> tuple[str, ...]:
         """How the facts are known."""
         return tuple(dict.fromkeys(str(row.evidence) for row in self.rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -18,6 +18,8 @@ from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
 from onnxpad.passes import find_pass
 from onnxpad.pipeline import Change, Outcome, Refusal, run
+from onnxpad.planning import Fitting, Verdict, fit, names_of, planner
+from onnxpad.planning.records import fitting_record
 
 SCHEMA = 1
 DEFAULT_PASSES = ("explicit-pads",)
@@ -30,7 +32,7 @@ class Rewriting:
 
     `edited` is what the passes worked on: a ModelProto, without its large weights where it was
     read from a file, or the Graph that was given. `skips` are nodes that a pass left alone, with
-    the reason; `assumed` the sizes that the user stated.
+    the reason; `assumed` the sizes that the user stated. `fitting` is what was done for `target`.
     """
 
     edited: Result
@@ -40,6 +42,8 @@ class Rewriting:
     script: tuple[Edit, ...]
     assumed: Mapping[str, int | str]
     source: Source | None = None
+    target: str = ""
+    fitting: Fitting | None = None
 
     @cached_property
     def model(self) -> Result:
@@ -50,6 +54,12 @@ class Rewriting:
     def changed(self) -> bool:
         """Whether anything was edited."""
         return bool(self.script)
+
+    @property
+    def unfit(self) -> tuple[Verdict, ...]:
+        """Nodes that the target still refuses or computes wrongly: there is no way for them."""
+        left = self.fitting.no_way if self.fitting else ()
+        return tuple(verdict for verdict in left if verdict.judgement.answer.fails)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model: byte for byte the input where nothing changed.
@@ -71,6 +81,7 @@ class Rewriting:
             "assumed": dict(self.assumed),
             "changes": [_change_record(change) for change in self.changes],
             "skips": [_skip_record(skip) for skip in self.skips],
+            "target": fitting_record(self.target, self.fitting) if self.fitting else None,
         }
 
 
@@ -78,6 +89,10 @@ def rewrite(  # noqa: PLR0913  one option each
     model: ModelLike,
     *,
     passes: str | Sequence[str] | None = None,
+    target: str | None = None,
+    prefer: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
+    allow_unknown: bool = False,
     dims: Mapping[str, int | str] | None = None,
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
@@ -86,15 +101,19 @@ def rewrite(  # noqa: PLR0913  one option each
 ) -> Rewriting:
     """Rewrite the padding of a model without changing what it computes.
 
-    `passes` is a name or names in the order given (default: explicit-pads), `nodes` globs over
-    node addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
+    `passes` is a name or names in the order given (default: explicit-pads, without a target).
+    `target` is a runtime (`onnxpad explain` lists them): what it refuses or computes wrongly is
+    written in the cheapest form that it takes; `unfit` has the nodes for which there is none.
+    `prefer` are passes that cost nothing in that choice, `exclude` passes that are not used,
+    `allow_unknown` takes for granted what is not known of the target. `nodes` are globs over node addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
     `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split` reads
     auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
     onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. A
     path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
     RequestError for unknown names and ModelError for models that cannot be read.
     """
-    names = [passes] if isinstance(passes, str) else passes or DEFAULT_PASSES
+    asked = planner(target, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
+    names = names_of(passes) or (() if asked else DEFAULT_PASSES)
     rules = [find_pass(name) for name in names]
     opened = open_model(model)
     session = Session(
@@ -104,15 +123,22 @@ def rewrite(  # noqa: PLR0913  one option each
         prefer=Preferences(ambiguous, legacy_split),
         owned=opened.owned,
         weightless=opened.surgeon is not None,
+        thorough=asked is not None,
     )
-    outcome = run(session, rules, selection(session, nodes), progress)
+    selected = selection(session, nodes)
+    outcome = run(session, rules, selected, progress)
+    fitting = fit(session, asked, selected, progress) if asked else None
     result: Result = session.finish()
     if opened.surgeon is not None:
         from onnxpad.graph.surgery.following import apply_script
 
         apply_script(opened.surgeon, session.script)
         result = opened.surgeon
-    return _report(result, rules, outcome, session, dims, opened.source)
+    report = _report(result, rules, outcome, session, dims, opened.source)
+    if fitting is None:
+        return report
+    changes = (*report.changes, *fitting.changes)
+    return replace(report, changes=changes, target=target or "", fitting=fitting)
 
 
 def _report(

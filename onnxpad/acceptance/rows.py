@@ -118,11 +118,10 @@ class Row:
     evidence: Evidence
 
     @property
-    def text(self) -> str:
-        """The fact as a sentence without an end."""
-        if not self.when:
-            return f"{self.answer} {', '.join(self.operators)}"
-        return f"{self.answer} {', '.join(self.operators)} where {self.why}"
+    def what(self) -> str:
+        """The operators and the conditions."""
+        names = ", ".join(self.operators)
+        return f"{names} where {self.why}" if self.when else names
 
     @property
     def why(self) -> str:

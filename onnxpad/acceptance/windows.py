@@ -32,9 +32,7 @@ def possible_pads(chain: Chain) -> list[Pads]:
         return []
     lower = chain.padding is AutoPad.SAME_LOWER
     sides = [possible_same_pads(axis, lower=lower) for axis in chain.axes]
-    return [
-        Pads(tuple(b for b, _ in one), tuple(e for _, e in one)) for one in product(*sides)
-    ]
+    return [Pads(tuple(b for b, _ in one), tuple(e for _, e in one)) for one in product(*sides)]
 
 
 def _pads(test: Callable[[Chain, Pads], bool]) -> Callable[[Chain], bool | None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxpad.cli import arguments
-from onnxpad.cli.outcomes import FINE, fail_for
+from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
 from onnxpad.cli.requests import each_request
 from onnxpad.cli.streams import terminal
 from onnxpad.errors import OnnxpadError
@@ -24,11 +24,14 @@ _HELP = """List every node that pads, how its padding is written, and what may g
 onnxpad inspect model.onnx
 onnxpad inspect model.onnx --dim 'height%32=0' --node 'stem/*'
 onnxpad inspect *.onnx --json | jq .summary.traps
+onnxpad inspect model.onnx --target opencv --target ncnn
 
 Nothing is changed and nothing is run. Operators that could pad and do not are only counted.
  Pads are begin,end for each axis, in cells. 'fits' names
 the conventions that can write the same, 'any' all of them; a trap is a place where a runtime is
-known to fail or to compute something else. onnxpad explain NAME says more about both.
+known to fail or to compute something else. onnxpad explain NAME says more about both. With
+--target it says what a runtime does with each node, how that is known, and what rewrite --target
+would write; it exits 1 where one is refused or computed wrongly.
 """
 
 
@@ -40,6 +43,8 @@ known to fail or to compute something else. onnxpad explain NAME says more about
 @click.option(
     "--all", "everything", is_flag=True, help="Show operators that could pad and do not as well."
 )
+@arguments.targets
+@click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 about the targets.")
 @arguments.as_json
 def inspect(
     *,
@@ -48,22 +53,45 @@ def inspect(
     nodes: tuple[str, ...],
     ambiguous: Preference,
     everything: bool,
+    targets: tuple[str, ...],
+    sarif: bool,
     as_json: bool,
 ) -> int:
-    """Inspect each model and print what was found."""
+    """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
     from onnxpad import inspection  # loads onnx
 
-    status = FINE
+    _check(targets, sarif=sarif, as_json=as_json)
+    status, reports = FINE, []
     for number, (model, given) in enumerate(each_request(models, dims, nodes)):
         try:
-            found = inspection.inspect(model, **given, ambiguous=ambiguous)
+            found = inspection.inspect(model, **given, ambiguous=ambiguous, target=targets)
         except OnnxpadError as error:
             status = fail_for(model, error)
+            continue
+        status = max(status, FINDINGS) if found.fails else status
+        if sarif:
+            reports.append((model, found))
             continue
         if not as_json and len(models) > 1:
             sys.stdout.write(_heading(model, first=number == 0))
         sys.stdout.write(_text(model, found, as_json=as_json, everything=everything))
+    if sarif:
+        from onnxpad.render.sarif import sarif_text
+
+        sys.stdout.write(sarif_text(reports))
     return status
+
+
+def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
+    """Errors for targets that do not exist, before any model is read, and for two formats."""
+    from onnxpad.targets import find_target
+
+    for name in targets:
+        find_target(name)
+    if sarif and as_json:
+        raise click.UsageError("--sarif and --json are two formats: give one of them")
+    if sarif and not targets:
+        raise click.UsageError("--sarif reports what targets refuse: add --target T")
 
 
 def _heading(model: str, *, first: bool) -> str:

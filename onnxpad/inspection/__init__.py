@@ -19,6 +19,7 @@ from onnxpad.graph.reading.survey import Site, Survey
 from onnxpad.inspection.facts import Facts, Known
 from onnxpad.inspection.records import Inspection, PaddedNode, Plain, Sizes
 from onnxpad.ops import Kind
+from onnxpad.planning import names_of, planner, verdicts
 from onnxpad.traps import Shape, Surroundings
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
@@ -39,14 +40,17 @@ def inspect(
     dims: Mapping[str, int | str] | None = None,
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
+    target: str | Sequence[str] | None = None,
 ) -> Inspection:
     """List the padded nodes of a model; nothing is changed and nothing is run.
 
     `dims` says what is known of dimensions ({'height': 640, 'width': '%32=0'}), `nodes` are
     globs over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has
-    both. Raises RequestError for names that do not exist and ModelError for models that cannot
+    both. `target` are runtimes: the report then says of every node what each does with it, how
+    that is known, and what a rewrite would do. Raises RequestError for names that do not exist and ModelError for models that cannot
     be read.
     """
+    planners = {name: planner(name) for name in names_of(target)}
     opened = open_model(model)
     folder = opened.source.folder if opened.source else None
     survey = Survey(
@@ -65,7 +69,8 @@ def inspect(
                 found[key] = found[key]._replace(calls=calls)
             else:
                 found[key] = _record(site, context, known.of(chain, around), around)
-    return Inspection(tuple(found.values()), dict(dims or {}))
+    told = {name: tuple(verdicts(survey, one, selected)) for name, one in planners.items() if one}
+    return Inspection(tuple(found.values()), dict(dims or {}), told)
 
 
 def _record(site: Site, context: Context, facts: Facts, around: Surroundings) -> PaddedNode:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.forms import Form
+from onnxpad.planning import Verdict
+from onnxpad.planning.records import verdict_record
 from onnxpad.traps import Trap
 
 SCHEMA = 1
@@ -55,10 +57,14 @@ class PaddedNode(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """Every padded node of a model in graph order; `assumed` are the sizes that the user stated."""
+    """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
+
+    `targets` has what each target that was asked for does with every node.
+    """
 
     nodes: tuple[PaddedNode, ...]
     assumed: Mapping[str, int | str]
+    targets: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -80,7 +86,17 @@ class Inspection:
             "summary": self.summary,
             "assumed": dict(self.assumed),
             "nodes": [node.to_json() for node in self.nodes],
+            "targets": {
+                name: [verdict_record(verdict) for verdict in found]
+                for name, found in self.targets.items()
+            },
         }
+
+    @property
+    def fails(self) -> bool:
+        """Whether a target refuses a node or computes it wrongly."""
+        found = (verdict for verdicts in self.targets.values() for verdict in verdicts)
+        return any(verdict.judgement.answer.fails for verdict in found)
 
 
 def _is_uneven(pads: tuple[int, ...]) -> bool:

@@ -78,7 +78,7 @@ class Planner:
     """Plans for the nodes of one model; nodes that look alike are planned once."""
 
     def __init__(self, judge: Judge, wishes: Wishes | None = None) -> None:
-        self._judge = judge
+        self.judge = judge
         self._wishes = wishes or Wishes()
         left_out = set(self._wishes.exclude)
         self._rules = [rule for name, rule in all_passes().items() if name not in left_out]
@@ -89,14 +89,12 @@ class Planner:
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._known:
-            self._known[key] = _Search(part, self._judge, self._rules, self._wishes).result()
+            self._known[key] = _Search(part, self.judge, self._rules, self._wishes).result()
         return self._known[key]
 
 
 class _Search:
-    def __init__(
-        self, part: Excerpt, judge: Judge, rules: list[Pass], wishes: Wishes
-    ) -> None:
+    def __init__(self, part: Excerpt, judge: Judge, rules: list[Pass], wishes: Wishes) -> None:
         self._part = part
         self._judge = judge
         self._rules = rules
@@ -108,9 +106,7 @@ class _Search:
         everyone = Unit(("", part.focus), readers)
         self._readers = readers
         self._tolerated = frozenset(
-            found.place
-            for found in obstacles(session, everyone, judge)
-            if found.place in readers
+            found.place for found in obstacles(session, everyone, judge) if found.place in readers
         )
 
     def result(self) -> Plan | NoWay:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from onnxpad.inspection import Inspection, PaddedNode
 from onnxpad.render.tables import Terminal, table
+from onnxpad.render.verdicts import verdicts_text
 from onnxpad.render.wording import (
     assumed_text,
     counted,
@@ -37,6 +38,7 @@ def inspection_text(
         table(_HEADERS, [_row(node) for node in nodes], terminal, names=_NAMES, whole=_WHOLE),
         paragraph(_unknown(node) for node in inspection.nodes if _needs_reason(node)),
         paragraph(_traps(inspection)),
+        verdicts_text(inspection.targets, terminal, everything=everything),
         paragraph(
             [
                 assumed_text(inspection.assumed),

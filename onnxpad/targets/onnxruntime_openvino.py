@@ -22,7 +22,9 @@ TARGET = Target(
         refuses("LpPool", by=_seen("LpPool")),
         refuses("QLinearConv", by=_seen("QLinearConv, padded or not")),
         refuses(p.PAD, by=_seen("Pad by itself")),
-        miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")),
+        miscomputes(
+            "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
+        ),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         miscomputes(

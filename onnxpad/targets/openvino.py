@@ -21,7 +21,9 @@ TARGET = Target(
         takes("ConvInteger", by=_seen("ConvInteger with zero points")),
         refuses("QLinearConv", by=_seen("QLinearConv, padded or not")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
-        miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")),
+        miscomputes(
+            "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
+        ),
         miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes(
             w.TRANSPOSED, w.SAME_UPPER, w.OUTPUT_SHAPE, by=_seen("output_shape with auto_pad")

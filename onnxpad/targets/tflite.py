@@ -35,7 +35,9 @@ TARGET = Target(
         miscomputes("AveragePool", w.COUNTS, w.SAME, by=_seen("SAME averages that count")),
         miscomputes("AveragePool", w.DILATED, by=_seen("averages with dilations")),
         refuses("AveragePool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric averages")),
-        refuses(w.POOLS, w.CEIL_MODE, t.UNKNOWN_SPATIAL_SIZES, by=_seen("ceil_mode, unknown sizes")),
+        refuses(
+            w.POOLS, w.CEIL_MODE, t.UNKNOWN_SPATIAL_SIZES, by=_seen("ceil_mode, unknown sizes")
+        ),
         miscomputes("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("asymmetric LpPool")),
         refuses(p.PAD, p.VALUE_GIVEN, by=_seen("Pad with constant_value")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
