@@ -8,8 +8,7 @@ import subprocess
 import tempfile
 import time
 from contextlib import suppress
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from tests.runtimes import Runtime
 from tests.runtimes.environments import command
@@ -25,7 +24,8 @@ class Process:
     """One worker, in a process group of its own because converters start further processes."""
 
     def __init__(self, runtime: Runtime) -> None:
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 # closed in __exit__
+        self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115 # closed in close()
+        self._printed = 0
         self._buffer = b""
         self._process = subprocess.Popen(
             command(runtime),
@@ -49,6 +49,7 @@ class Process:
             Died: the process ended, or no answer can come any more.
         """
         assert self._process.stdin is not None
+        self._printed = self._log.seek(0, os.SEEK_END)
         try:
             self._process.stdin.write(json.dumps(job).encode() + b"\n")
             self._process.stdin.flush()
@@ -75,9 +76,12 @@ class Process:
     def _die(self) -> None:
         code = self._process.wait(SECONDS_TO_START)
         how = signal.Signals(-code).name if code < 0 else f"exit status {code}"
-        self._log.seek(0)
-        last = self._log.read()[-400:].decode(errors="replace").strip()
-        raise Died(f"{how}: {last}" if last else how)
+        raise Died(f"{how}: {self.printed()}")
+
+    def printed(self) -> str:
+        """The end of what the last job printed."""
+        self._log.seek(self._printed)
+        return self._log.read()[-300:].decode(errors="replace").strip()
 
     def close(self) -> None:
         with suppress(ProcessLookupError):
@@ -87,17 +91,6 @@ class Process:
             assert stream is not None
             with suppress(BrokenPipeError):
                 stream.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        value: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _variables() -> dict[str, str]:

@@ -90,7 +90,7 @@ def _reply(process: Process, case: Case, seconds: float) -> Reply:
     except Died as error:
         return Reply("crash", str(error))
     if "refused" in answer:
-        return Reply("refused", answer["refused"])
+        return Reply("refused", f"{answer['refused']} {process.printed()}".strip())
     return Reply("ran", "", decode(answer["outputs"]))
 
 
@@ -99,5 +99,11 @@ def _job(case: Case) -> dict[str, Any]:
     return {
         "model": str(case.model.resolve()),
         "inputs": encode(dict(case.inputs)),
-        "outputs": [output.name for output in graph.output],
+        "outputs": {output.name: _rank(output) for output in graph.output},
     }
+
+
+def _rank(value: onnx.ValueInfoProto) -> int:
+    """The declared rank, or -1: some runtimes only know tensors of one rank, and lose it."""
+    kind = value.type.tensor_type
+    return len(kind.shape.dim) if kind.HasField("shape") else -1

@@ -1,10 +1,12 @@
 """Runs inside a runtime's own environment: `python serving.py WORKER.py`, one job per line.
 
-A worker is a file with `run(model, inputs, outputs) -> {name: array}`. Nothing here or in a worker
+A worker is a file with `run(model, inputs, outputs) -> {name: array}`, where `outputs` gives the
+rank of each output, or -1; it raises what the runtime raises when it refuses the model. Nothing here or in a worker
 imports onnxpad or the rest of the tests, because neither is installed there.
 """
 
 import base64
+import ctypes
 import importlib.util
 import json
 import os
@@ -54,6 +56,9 @@ def answer(worker: Any, job: dict[str, Any]) -> dict[str, Any]:
         return {"outputs": encode(arrays)}
     except Exception as error:
         return {"refused": f"{type(error).__name__}: {error}"}
+    finally:
+        # What native code printed belongs to this job.
+        ctypes.CDLL(None).fflush(None)
 
 
 def main() -> None:

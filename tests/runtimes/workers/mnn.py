@@ -1,10 +1,10 @@
 """MNN on the CPU with precision high, after its own converter."""
 
-import subprocess
-import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
+import _tools
 import numpy as np
 from MNN import expr, nn
 
@@ -13,33 +13,33 @@ Array = np.ndarray[Any, Any]
 TYPES = {"float32": expr.float, "int32": expr.int, "int64": expr.int, "uint8": expr.uint8}
 
 
-def run(model: str, inputs: dict[str, Array], outputs: list[str]) -> dict[str, Array]:
+def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
     with tempfile.TemporaryDirectory() as folder:
         converted = f"{folder}/model.mnn"
-        _convert(model, converted)
+        files = ["--modelFile", model, "--MNNModel", converted]
+        _tools.mnnconvert(["mnnconvert", "-f", "ONNX", *files, "--bizCode", "x"])
+        if not Path(converted).exists():
+            raise RuntimeError("mnnconvert wrote no model")
         runtime = nn.create_runtime_manager(({"backend": "CPU", "precision": "high"},))
         network = nn.load_module_from_file(
-            converted, list(inputs), outputs, runtime_manager=runtime
+            converted, list(inputs), list(outputs), runtime_manager=runtime
         )
+    # forward() would crash where onForward() gives no results.
     results = network.onForward([_variable(array) for array in inputs.values()])
+    if not results:
+        raise RuntimeError("MNN computed nothing")
     return {
-        name: np.array(expr.convert(result, expr.NCHW).read())
-        for name, result in zip(outputs, results, strict=False)
+        name: _array(result, rank)
+        for (name, rank), result in zip(outputs.items(), results, strict=False)
     }
 
 
-def _convert(model: str, converted: str) -> None:
-    arguments = ["-f", "ONNX", "--modelFile", model, "--MNNModel", converted, "--bizCode", "x"]
-    finished = subprocess.run(
-        [sys.executable, "-m", "MNN.tools.mnnconvert", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if finished.returncode or "Converted Success" not in finished.stdout:
-        raise RuntimeError(f"mnnconvert ({finished.returncode}): {finished.stdout[-400:]}")
+def _array(result: Any, rank: int) -> Array:
+    array = np.array(expr.convert(result, expr.NCHW).read())
+    # MNN's 1-D operators are 2-D ones of width 1, and their outputs keep that width.
+    while array.ndim > rank > 0 and array.shape[-1] == 1:
+        array = array[..., 0]
+    return array
 
 
 def _variable(array: Array) -> Any:

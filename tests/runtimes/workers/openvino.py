@@ -10,7 +10,7 @@ Array = np.ndarray[Any, Any]
 CORE = openvino.Core()
 
 
-def run(model: str, inputs: dict[str, Array], outputs: list[str]) -> dict[str, Array]:
+def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
     settings = {"INFERENCE_PRECISION_HINT": "f32"}
     request = CORE.compile_model(CORE.read_model(model), "CPU", settings).create_infer_request()
     results = request.infer(inputs)

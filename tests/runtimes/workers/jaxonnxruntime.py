@@ -1,0 +1,15 @@
+"""jaxonnxruntime: the model as a JAX function."""
+
+from typing import Any
+
+import numpy as np
+import onnx
+from jaxonnxruntime import call_onnx
+
+Array = np.ndarray[Any, Any]
+
+
+def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
+    function, parameters = call_onnx.call_onnx_model(onnx.load(model), inputs)
+    results = function(parameters, inputs)
+    return {name: np.asarray(result) for name, result in zip(outputs, results, strict=False)}
