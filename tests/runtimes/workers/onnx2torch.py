@@ -9,9 +9,9 @@ import torch
 
 # onnx2torch wants torchvision for NonMaxSuppression and RoiAlign only, and no build of torchvision
 # fits a CPU build of torch.
-sys.modules["torchvision"] = types.ModuleType("torchvision")
-sys.modules["torchvision"].ops = types.ModuleType("torchvision.ops")
-sys.modules["torchvision.ops"] = sys.modules["torchvision"].ops
+OPERATORS = types.ModuleType("torchvision.ops")
+OPERATORS.__dict__.update(nms=None, roi_align=None)
+sys.modules |= {"torchvision": types.ModuleType("torchvision"), "torchvision.ops": OPERATORS}
 
 from onnx2torch import convert  # noqa: E402
 

@@ -12,7 +12,10 @@ Array = np.ndarray[Any, Any]
 
 
 def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
-    module = from_onnx(onnx.load(model), keep_params_in_input=False)
+    # Fixed sizes, as one gives them to TVM: with symbolic ones SAME and pools are refused.
+    shapes = {name: list(array.shape) for name, array in inputs.items()}
+    types = {name: str(array.dtype) for name, array in inputs.items()}
+    module = from_onnx(onnx.load(model), shapes, types)
     module = relax.transform.DecomposeOpsForInference()(module)
     module = relax.transform.LegalizeOps()(module)
     machine = relax.VirtualMachine(tvm.compile(module, target="llvm"), tvm.cpu())
