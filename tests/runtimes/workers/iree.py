@@ -32,8 +32,8 @@ def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[s
         )
     context = runtime.SystemContext(config=runtime.Config("local-task"))
     context.add_vm_module(runtime.VmModule.copy_buffer(context.instance, flatbuffer))
-    module = next(iter(context.modules.values()))
-    function = next(f for f in (module[n] for n in module.vm_module.function_names) if f)
-    results = function(*inputs.values())
+    module = context.modules["module"]
+    (name,) = (n for n in module.vm_module.function_names if "$" not in n and n != "__init")
+    results = module[name](*inputs.values())
     several = list(results) if isinstance(results, (tuple, list)) else [results]
     return {name: np.array(result) for name, result in zip(outputs, several, strict=False)}
