@@ -1,7 +1,11 @@
 """Names of operators without padding that stand beside padded ones after a rewrite."""
 
-CROP = ("Slice",)
-JOIN = ("Concat",)
+CROP = ("Slice", "Identity")
+PIECES = ("Concat",)
+"""Concat of computed tensors."""
+BLOCKS = ("Concat with a constant",)
+OUTER_BLOCKS = ("Concat with a constant on axis 0 or 1",)
+JOIN = (*PIECES, *BLOCKS, *OUTER_BLOCKS)
 FACTOR = ("Mul",)
 ARITHMETIC = ("Abs", "Add", "Div", "Mul", "Pow", "Sqrt", "Sub")
 RANK = ("Squeeze", "Unsqueeze")

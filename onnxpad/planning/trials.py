@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from onnxpad.acceptance.plain import BLOCKS, OUTER_BLOCKS, PIECES
 from onnxpad.chain import Chain, Skip
 from onnxpad.forms import Form
 from onnxpad.graph.editing.edits import InsertNode
@@ -82,6 +83,7 @@ def obstacles(session: Session, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
     for place, op in unit.made.items():
         if place in padded or not _exists(session, place):
             continue
+        op = _joined(session, place) if op == "Concat" else op
         found = judge_plain(judge.target, op)
         if judge.objects(found):
             yield Obstacle(place, op, op, found)
@@ -90,6 +92,17 @@ def obstacles(session: Session, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
 def _exists(session: Session, place: Place) -> bool:
     scope = session.document.scopes[place[0]]
     return place[1] not in scope.removed
+
+
+def _joined(session: Session, place: Place) -> str:
+    """Concat, and whether it joins a constant or what Expand makes, and on which axis."""
+    context = next(one for one in session.contexts if one.scope.id == place[0])
+    node = next(one for one in context.scope.ordered() if one.key == place[1])
+    makers = (context.scope.producers.get(name) for name in node.inputs)
+    made = any(maker is not None and maker.op_type == "Expand" for maker in makers)
+    if not made and all(context.constant_tensor(name) is None for name in node.inputs):
+        return PIECES[0]
+    return (OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS)[0]
 
 
 def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:

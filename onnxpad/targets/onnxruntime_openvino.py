@@ -6,7 +6,7 @@ from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.onnxruntime import loader_rows
-from onnxpad.acceptance.plain import CROP, JOIN, LOOKUP
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes, untried
 from onnxpad.targets import Target
 
@@ -17,7 +17,7 @@ TARGET = Target(
     _VERSION,
     (
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
-        takes((*CROP, *JOIN, *LOOKUP), by=_seen("rewritten forms")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
         takes("ConvInteger", by=_seen("ConvInteger with zero points")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("QLinearConv", by=_seen("QLinearConv, padded or not")),

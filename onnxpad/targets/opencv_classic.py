@@ -5,8 +5,8 @@ from __future__ import annotations
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
-from onnxpad.acceptance.plain import ARITHMETIC, CROP, LOOKUP
-from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes, untried
+from onnxpad.acceptance.plain import ARITHMETIC, BLOCKS, CROP, LOOKUP, OUTER_BLOCKS, PIECES
+from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
 from onnxpad.targets import Target
 
 _VERSION = "opencv-python-headless 5.0.0.93, ENGINE_CLASSIC"
@@ -18,8 +18,8 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
         takes(p.PAD, by=_seen("Pad of mode constant, of all axes")),
-        takes((*CROP, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
-        untried("Concat", by=_seen("Concat with a constant: 4 of 22 forms come out wrong")),
+        takes((*CROP, *PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        miscomputes(OUTER_BLOCKS, by=_seen("Concat with a constant on axis 0 or 1")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
         miscomputes(

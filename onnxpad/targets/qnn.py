@@ -6,7 +6,7 @@ from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.onnxruntime import loader_rows
-from onnxpad.acceptance.plain import CROP, FACTOR
+from onnxpad.acceptance.plain import CROP, FACTOR, JOIN
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
 from onnxpad.targets import Target
 
@@ -20,7 +20,7 @@ TARGET = Target(
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 and 2 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant and reflect up to 4 axes")),
         takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
-        takes((*CROP, *FACTOR, "Concat"), by=_seen("rewritten forms")),
+        takes((*CROP, *FACTOR, *JOIN), by=_seen("rewritten forms")),
         refuses("Gather", by=_seen("rewritten forms with Gather")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
         refuses(_ALL, t.UNKNOWN_SIZES, by=_seen("models whose sizes are not fixed")),
