@@ -31,6 +31,10 @@ WRAP = mode("wrap")
 MIRRORS = mode("reflect", "edge", "wrap")
 COMPUTED = Condition("its pads are computed", _step(lambda s: bool(s.unclear or s.computed)))
 UNKNOWN_PADS = Condition("its pads are not known before a run", _step(lambda s: bool(s.unclear)))
+PADS_AT_RUN_TIME = Condition(
+    "its pads are computed while the model runs",
+    _step(lambda s: bool(s.unclear) and s.still_fused),
+)
 PADS_FED = Condition(
     "its pads are an input of the model",
     _step(lambda s: bool(s.unclear) and not s.still_fused),

@@ -65,6 +65,7 @@ class _State:
     cost: Cost
     weight: int
     remaining: tuple[Obstacle, ...]
+    new: int
     looks: bytes
 
     @property
@@ -148,7 +149,7 @@ class _Search:
             step = min(step, 0)
         found = tuple(obstacles(session, unit, self._judge))
         looks: bytes = session.finish().SerializeToString(deterministic=True)
-        return _State(passes, total, weight + step, found, looks)
+        return _State(passes, total, weight + step, found, len(unit.made), looks)
 
     def _replayed(self, passes: tuple[str, ...]) -> tuple[Session, Unit]:
         session = self._opened()
@@ -169,5 +170,6 @@ def _owner(unit: Unit, place: Place) -> Unit | None:
     return unit if place in unit.members else None
 
 
-def _entry(state: _State) -> tuple[int, int, tuple[str, ...], _State]:
-    return state.weight, len(state.passes), state.passes, state
+def _entry(state: _State) -> tuple[int, int, int, tuple[str, ...], _State]:
+    # Less work than before is no reason to change more of the model.
+    return max(0, state.weight), len(state.passes), state.new, state.passes, state

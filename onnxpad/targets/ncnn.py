@@ -45,7 +45,7 @@ TARGET = Target(
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.COMPUTED, p.CONSTANT, by=_seen("computed pads")),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
-        refuses(p.PAD, p.BATCH_AXIS, by=_seen("Pad of the batch")),
+        refuses(p.PAD, p.BATCH_AXIS, ~t.tensor_rank(1, 2), by=_seen("Pad of the batch")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
         *(row for row in loader_rows(_seen) if row.operators == ("Conv",)),
     ),

@@ -17,11 +17,12 @@ TARGET = Target(
     _VERSION,
     (
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, p.PADS_AT_RUN_TIME, by=_seen("pads that are computed from unknown sizes")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
         takes("ConvInteger", by=_seen("ConvInteger with zero points")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("QLinearConv", by=_seen("QLinearConv, padded or not")),
-        refuses(p.PAD, by=_seen("Pad by itself")),
+        refuses(p.PAD, ~p.PADS_AT_RUN_TIME, by=_seen("Pad by itself")),
         miscomputes(
             "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
         ),
