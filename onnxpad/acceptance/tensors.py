@@ -58,6 +58,9 @@ def _unknown_size(chain: Chain, first: int) -> bool | None:
     return any(not isinstance(size, int) for size in chain.shape[first:])
 
 
+UNKNOWN_FEATURE_SIZES = Condition(
+    "a size other than the batch's is not fixed", lambda c: _unknown_size(c, 1)
+)
 UNKNOWN_SIZES = Condition("a size is not fixed", lambda c: _unknown_size(c, 1))
 UNKNOWN_SPATIAL_SIZES = Condition(
     "a size other than the batch's is not fixed", lambda c: _unknown_size(c, 2)

@@ -102,6 +102,18 @@ NEGATIVE_PADS = Condition(
     "pads holds a negative number",
     lambda c: isinstance(c.padding, Pads) and any(p < 0 for p in c.padding.flat),
 )
+NEGATIVE_BEGIN = Condition(
+    "a begin pad is negative", _pads(lambda _, pads: any(pad < 0 for pad in pads.begins))
+)
+END_PADDED = Condition("an end pad is above 0", _pads(lambda _, pads: any(pads.ends)))
+UNEQUAL_PADS = Condition("not all its pads are equal", _pads(lambda _, p: len(set(p.flat)) > 1))
+AMBIGUOUS = Condition(
+    "auto_pad and pads are both written",
+    lambda c: c.padding in AutoPad.__members__.values() and _writes(c, "pads"),
+)
+SAYS_AUTO_PAD = Condition("auto_pad is written, be it NOTSET", lambda c: _writes(c, "auto_pad"))
+NOT_EUCLIDEAN = Condition("p is not 2", lambda c: c.attribute("p", 2) != 2)
+COLUMNS_FIRST = Condition("storage_order is 1", lambda c: c.attribute("storage_order", 0) == 1)
 PADS_COMPUTED = Condition("its pads are computed", lambda c: isinstance(c.padding, Unclear))
 PADS_UNWRITTEN = Condition("pads is not written", lambda c: not _writes(c, "pads"))
 STRIDES_UNWRITTEN = Condition("strides is not written", lambda c: not _writes(c, "strides"))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import describe_edit, edit_record
 from onnxpad.pipeline import Refusal
-from onnxpad.render.wording import assumed_text, counted, input_text, note, paragraph, visible
 from onnxpad.render.verdicts import no_way_text, way_text
+from onnxpad.render.wording import assumed_text, counted, input_text, note, paragraph, visible
 from onnxpad.rewriting import Rewriting
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import windows as w
-from onnxpad.acceptance.plain import CROP, LOOKUP
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes, untried
 from onnxpad.acceptance.tensors import element_type, opset_below
 from onnxpad.targets import Target
@@ -17,7 +17,7 @@ TARGET = Target(
     (
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant and edge")),
-        takes((*CROP, *LOOKUP), by=_seen("rewritten forms")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
         takes("QLinearConv", by=_seen("QLinearConv with symmetric pads and zero point 128")),
         refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
         refuses(w.TRANSPOSED, w.SAME, w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),

@@ -25,7 +25,9 @@ TARGET = Target(
         refuses(("Pow", "Sqrt"), by=_seen("LpPool written with Pow")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", w.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
-        miscomputes((*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, ~t.tensor_rank(1, 2), by=_seen("batches of 2")),
+        miscomputes(
+            (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, ~t.tensor_rank(1, 2), by=_seen("batches of 2")
+        ),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
         miscomputes("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
         miscomputes("Conv", w.SAME, w.BEHIND_PAD, by=_seen("Pad in front of SAME convolutions")),

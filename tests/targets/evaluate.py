@@ -34,6 +34,7 @@ class Evaluation:
     missed: dict[str, str] = field(default_factory=dict)
     beyond: Counter[str] = field(default_factory=Counter)
     damaged: dict[str, str] = field(default_factory=dict)
+    silent: dict[str, str] = field(default_factory=dict)
 
     @property
     def fixable(self) -> int:
@@ -135,7 +136,7 @@ def _print(one: Evaluation) -> None:
         f"beyond any form tried: {dict(one.beyond)}",
         flush=True,
     )
-    for kind, keys in (("missed", one.missed), ("damaged", one.damaged)):
+    for kind, keys in (("missed", one.missed), ("damaged", one.damaged), ("worse", one.silent)):
         for key, said in keys.items():
             print(f"  {kind}: {key}: {said}")
 
