@@ -19,7 +19,7 @@ class Unavailable(Exception):
 
 
 def cache() -> Path:
-    """The folder of all environments and replies: $ONNXPAD_RUNTIMES or ~/.cache/onnxpad-runtimes."""
+    """The folder of all environments and replies; $ONNXPAD_RUNTIMES says another one."""
     given = os.environ.get("ONNXPAD_RUNTIMES")
     return Path(given) if given else Path.home() / ".cache" / "onnxpad-runtimes"
 
@@ -49,7 +49,7 @@ def command(runtime: Runtime) -> list[str]:
             (folder / "complete").touch()
     if runtime.worker_file.suffix == ".mjs":
         return ["node", str(runtime.worker_file), str(folder)]
-    return [str(_python(folder)), str(HERE / "serving.py"), str(runtime.worker_file)]
+    return [str(_python(folder)), "-P", str(HERE / "serving.py"), str(runtime.worker_file)]
 
 
 def _python(folder: Path) -> Path:
@@ -58,13 +58,10 @@ def _python(folder: Path) -> Path:
 
 def _pip(folder: Path, requirements: Path) -> None:
     venv.create(folder / "venv", clear=True, with_pip=False, symlinks=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(_python(folder)), "--quiet", "install"]
     # Every file lists all packages, so that nothing is resolved and nothing moves.
-    _call(
-        [sys.executable, "-m", "pip", "--python", str(_python(folder)), "install", "--quiet"]
-        + ["--no-deps", "--only-binary=:all:", "--retries=1", "--disable-pip-version-check"]
-        + ["--no-compile", "--requirement", str(requirements)],
-        folder,
-    )
+    options = ["--no-deps", "--only-binary=:all:", "--no-compile", "--retries=1"]
+    _call([*pip, *options, "--disable-pip-version-check", "-r", str(requirements)], folder)
 
 
 def _npm(folder: Path, requirements: Path) -> None:

@@ -25,7 +25,10 @@ class Outcome:
 
 
 def judge(reply: Reply, references: Mapping[str, Array], tolerance: float | None = None) -> Outcome:
-    """Compare every output that has a reference; `tolerance` is absolute and replaces RELATIVE."""
+    """Compare every output that has a reference; integers must be equal.
+
+    `tolerance` is absolute and replaces that and RELATIVE.
+    """
     if reply.status != "ran":
         return Outcome(reply.status, reply.message)
     worst = 0.0
@@ -45,12 +48,11 @@ def judge(reply: Reply, references: Mapping[str, Array], tolerance: float | None
 
 def _distance(found: Array, reference: Array) -> tuple[float, float]:
     """The largest difference, infinite where one side is not finite, and what is allowed."""
-    if found.dtype == np.bool_ or reference.dtype == np.bool_:
-        return float(np.any(found != reference)), 0.0
     a, b = found.astype(np.float64), reference.astype(np.float64)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     with np.errstate(invalid="ignore"):
         difference = np.where(same, 0.0, np.abs(a - b))
     difference = np.where(np.isnan(difference), np.inf, difference)
     size = np.abs(b[np.abs(b) < HUGE])
-    return float(difference.max(initial=0.0)), RELATIVE * float(size.max(initial=0.0))
+    relative = RELATIVE if reference.dtype.kind == "f" else 0.0
+    return float(difference.max(initial=0.0)), relative * float(size.max(initial=0.0))

@@ -49,4 +49,4 @@ def verdicts(runtime: str) -> dict[str, tuple[str, str]]:
 def _verdict(row: dict[str, Any]) -> str:
     if row["error"].startswith("TIMEOUT"):
         return "timeout"
-    return VERDICTS.get(row["verdict"], row["verdict"])
+    return VERDICTS.get(row["verdict"], str(row["verdict"]))

@@ -20,7 +20,8 @@ Key = TypeVar("Key")
 class Case(NamedTuple):
     """A model file, its inputs, what each output should be (any may be missing), and how near.
 
-    `tolerance` is absolute; without one it is 2e-3 of the largest reference value.
+    `tolerance` is absolute; without one it is 2e-3 of the largest reference value for floats, and
+    none for integers.
     """
 
     model: Path

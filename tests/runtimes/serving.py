@@ -1,8 +1,8 @@
 """Runs inside a runtime's own environment: `python serving.py WORKER.py`, one job per line.
 
 A worker is a file with `run(model, inputs, outputs) -> {name: array}`, where `outputs` gives the
-rank of each output, or -1; it raises what the runtime raises when it refuses the model. Nothing here or in a worker
-imports onnxpad or the rest of the tests, because neither is installed there.
+rank of each output, or -1; it raises whatever the runtime raises when it refuses the model. Nothing
+here or in a worker imports onnxpad or the rest of the tests: neither is installed there.
 """
 
 import base64
@@ -54,7 +54,7 @@ def answer(worker: Any, job: dict[str, Any]) -> dict[str, Any]:
         results = worker.run(job["model"], inputs, job["outputs"])
         arrays = {name: np.asarray(array) for name, array in results.items()}
         return {"outputs": encode(arrays)}
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 # every runtime has errors of its own
         return {"refused": f"{type(error).__name__}: {error}"}
     finally:
         # What native code printed belongs to this job.

@@ -9,7 +9,7 @@ from jaxonnxruntime import call_onnx, config_class
 Array = np.ndarray[Any, Any]
 
 # Pads may come from a Constant node or an input as well: the function is built for these inputs.
-config_class.config.update("jaxort_only_allow_initializers_as_static_args", False)  # noqa: FBT003
+config_class.config.update("jaxort_only_allow_initializers_as_static_args", False)
 
 
 def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:

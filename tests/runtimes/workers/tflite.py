@@ -29,9 +29,10 @@ def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[s
         except SystemExit as error:
             raise RuntimeError(f"onnx2tf exits with {error.code}") from error
         interpreter = tf.lite.Interpreter(str(next(Path(folder).glob("*_float32.tflite"))))
-    wanted = {detail["name"]: detail for detail in interpreter.get_input_details()}
+    wanted = {detail["name"]: detail["index"] for detail in interpreter.get_input_details()}
     for name, array in inputs.items():
-        index = wanted[f"serving_default_{name}:0"]["index"]
+        # A lone input may have been renamed.
+        index = wanted.get(f"serving_default_{name}:0") or next(iter(wanted.values()))
         moved = np.ascontiguousarray(np.moveaxis(array, 1, -1) if array.ndim > 2 else array)
         interpreter.resize_tensor_input(index, moved.shape)
         interpreter.allocate_tensors()
