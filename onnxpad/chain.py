@@ -149,8 +149,8 @@ class Chain:
     `trouble` says why the padding cannot be worked on.
 
     `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
-    the Pads in front of it. `at_least` is a bound that no cell of the operator's input is below,
-    where a Pad and a maximum make it worth knowing. `dequantised` tells of a DequantizeLinear
+    the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
+    is below. `dequantised` tells of a DequantizeLinear
     that makes the input.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts

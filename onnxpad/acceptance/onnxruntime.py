@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.rows import Evidence, Row, miscomputes, refuses
 
@@ -21,6 +22,6 @@ def loader_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
             w.EXPLICIT_LIKE_KERNEL,
             by=by("pools with pads up to and beyond the kernel"),
         ),
-        miscomputes("MaxPool", w.BEHIND_ZEROS, ~w.AUTO_PAD, by=by("Pad(0) in front of MaxPool")),
-        refuses("AveragePool", w.WIDE_BEHIND_ZEROS, by=by("Pad(0) in front of AveragePool")),
+        miscomputes("MaxPool", f.BEHIND_ZEROS, ~w.AUTO_PAD, by=by("Pad(0) in front of MaxPool")),
+        refuses("AveragePool", f.WIDE_BEHIND_ZEROS, by=by("Pad(0) in front of AveragePool")),
     )

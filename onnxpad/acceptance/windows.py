@@ -8,7 +8,6 @@ from itertools import product
 from onnxpad.acceptance.rows import Condition
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
 from onnxpad.effective import effective_pads
-from onnxpad.fills import Constant
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.same import possible_same_pads
 from onnxpad.geometry.size import residues
@@ -68,15 +67,16 @@ EXPLICIT_ASYMMETRIC = Condition(
 )
 PADS_LIKE_KERNEL = Condition(
     "a pad is as wide as the kernel",
-    _pads(lambda c, pads: _reaches(c, pads, lambda axis: axis.kernel)),
+    _pads(lambda c, pads: reaches(c, pads, lambda axis: axis.kernel)),
 )
 PADS_OVER_HALF = Condition(
     "a pad is wider than half the kernel",
-    _pads(lambda c, pads: _reaches(c, pads, lambda axis: axis.kernel // 2 + 1)),
+    _pads(lambda c, pads: reaches(c, pads, lambda axis: axis.kernel // 2 + 1)),
 )
 
 
-def _reaches(chain: Chain, pads: Pads, limit: Callable[[Axis], int]) -> bool:
+def reaches(chain: Chain, pads: Pads, limit: Callable[[Axis], int]) -> bool:
+    """Whether a pad is not below its axis's limit."""
     return any(
         max(pads.begins[i], pads.ends[i]) >= limit(axis) for i, axis in enumerate(chain.axes)
     )
@@ -96,7 +96,7 @@ BEGIN_UNLIKE_CENTRED = Condition(
 )
 EXPLICIT_LIKE_KERNEL = Condition(
     "pads holds a number as large as the kernel",
-    lambda c: isinstance(c.padding, Pads) and _reaches(c, c.padding, lambda axis: axis.kernel),
+    lambda c: isinstance(c.padding, Pads) and reaches(c, c.padding, lambda axis: axis.kernel),
 )
 NEGATIVE_PADS = Condition(
     "pads holds a negative number",
@@ -169,7 +169,6 @@ GROUPED = Condition("group is above 1", lambda c: int(c.attribute("group", 1)) >
 WEIGHT_COMPUTED = Condition(
     "its weight is no constant", lambda c: not c.weight.is_constant and c.dequantised is None
 )
-DEQUANTISED = Condition("it reads a DequantizeLinear", lambda c: c.dequantised is not None)
 
 
 def _overhangs(chain: Chain, pads: Pads) -> bool:
@@ -220,35 +219,6 @@ def _odd_crop(chain: Chain) -> bool | None:
 ODD_OUTPUT_SHAPE = (OUTPUT_SHAPE & Condition("", _odd_crop)).called(
     "output_shape stands for begin and end pads that differ"
 )
-BEHIND_ZEROS = Condition(
-    "a Pad node that writes 0 stands in front",
-    lambda c: (
-        (s := c.pad_in_reach) is not None
-        and s.mode == "constant"
-        and s.fill == Constant(0)
-        and not s.lists_axes
-        and not any(pad < 0 for pad in s.pads.flat)
-        and any(s.pads.flat)
-    ),
-)
-
-
-def _reaches_with_zeros(chain: Chain) -> bool | None:
-    step = chain.pad_in_reach
-    if not BEHIND_ZEROS.holds(chain) or step is None or not isinstance(chain.padding, Pads):
-        return False
-    front = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
-    return _reaches(chain, front + chain.padding, lambda axis: axis.kernel)
-
-
-WIDE_BEHIND_ZEROS = Condition(
-    "a Pad node that writes 0 and the own pads reach the kernel together", _reaches_with_zeros
-)
-BEHIND_REFLECT = Condition(
-    "a Pad node in mode reflect stands in front",
-    lambda c: c.pad is not None and c.pad.mode == "reflect",
-)
-BEHIND_PAD = Condition("a Pad node stands in front", lambda c: c.pad is not None)
 
 
 def _writes(chain: Chain, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
@@ -18,7 +19,7 @@ TARGET = Target(
         takes(p.PAD, by=_seen("Pad of every mode")),
         refuses((*w.TRANSPOSED, "LpPool"), by=_seen("operators that it has")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
-        refuses("Conv", w.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
+        refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         refuses(w.POOLS, w.CEIL_MODE, by=_seen("pools with ceil_mode")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses("AveragePool", w.DILATED, by=_seen("averages with dilations")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
@@ -19,7 +20,7 @@ TARGET = Target(
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
-        refuses("Conv", w.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
+        refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
         miscomputes(
             w.WINDOWS, w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER: read as SAME_UPPER")
         ),

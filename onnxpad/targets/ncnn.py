@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
@@ -24,13 +25,13 @@ TARGET = Target(
         refuses("LpPool", by=_seen("LpPool")),
         refuses(("Pow", "Sqrt"), by=_seen("LpPool written with Pow")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
-        refuses("Conv", w.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
+        refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         miscomputes(
             (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, ~t.tensor_rank(1, 2), by=_seen("batches of 2")
         ),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
         miscomputes("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
-        miscomputes("Conv", w.SAME, w.BEHIND_PAD, by=_seen("Pad in front of SAME convolutions")),
+        miscomputes("Conv", w.SAME, f.BEHIND_PAD, by=_seen("Pad in front of SAME convolutions")),
         refuses(w.TRANSPOSED, w.AUTO_PAD, by=_seen("auto_pad of ConvTranspose")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),

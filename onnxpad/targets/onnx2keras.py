@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
@@ -19,7 +20,7 @@ TARGET = Target(
         takes(p.PAD, by=_seen("Pad of modes constant and reflect")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
-        refuses("Conv", w.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
+        refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         refuses(_ALL, t.UNKNOWN_SPATIAL_SIZES, by=_seen("models whose sizes are not fixed")),
         miscomputes(("Conv", *w.TRANSPOSED), w.SAME, w.PADDED, by=_seen("SAME: ignored")),
         miscomputes("Conv", t.ONE_D, w.PADDED, by=_seen("1-D pads: ignored")),
@@ -34,6 +35,7 @@ TARGET = Target(
         miscomputes(
             "MaxPool",
             w.PADDED,
+            ~f.NEVER_NEGATIVE,
             ~t.element_type("uint8"),
             by=_seen("padded MaxPool: the padding is 0"),
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
@@ -20,7 +21,7 @@ TARGET = Target(
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
-        refuses("Conv", w.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
+        refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         refuses(w.WINDOWS, w.SAME, by=_seen("SAME")),
         refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),

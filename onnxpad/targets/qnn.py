@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
@@ -27,7 +28,9 @@ TARGET = Target(
         refuses((*w.CONVOLUTIONS, *w.TRANSPOSED), t.THREE_D, by=_seen("3-D convolutions")),
         refuses("AveragePool", t.THREE_D, w.SAME, by=_seen("3-D averages")),
         refuses(p.PAD, t.tensor_rank(5), by=_seen("Pad of 5 axes")),
-        miscomputes("MaxPool", w.PADDED, by=_seen("padded MaxPool: the padding is 0")),
+        miscomputes(
+            "MaxPool", w.PADDED, ~f.NEVER_NEGATIVE, by=_seen("padded MaxPool: the padding is 0")
+        ),
         miscomputes(w.POOLS, w.CEIL_MODE, by=_seen("pools with ceil_mode")),
         refuses((*w.POOLS, "LpPool"), w.DILATED, by=_seen("pools with dilations")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
@@ -37,7 +40,7 @@ TARGET = Target(
         refuses(w.TRANSPOSED, w.WIDE_OUTPUT_PADDING, by=_seen("output_padding of 2")),
         refuses(w.TRANSPOSED, w.DILATED, by=_seen("ConvTranspose with dilations")),
         refuses(p.PAD, p.mode("edge", "wrap"), by=_seen("Pad in modes edge and wrap")),
-        refuses("Conv", w.BEHIND_REFLECT, by=_seen("reflect in front of a convolution")),
+        refuses("Conv", f.BEHIND_REFLECT, by=_seen("reflect in front of a convolution")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),

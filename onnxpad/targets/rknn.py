@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
@@ -36,7 +37,7 @@ TARGET = Target(
         miscomputes("AveragePool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D averages")),
         refuses(p.PAD, p.PADS_FED, by=_seen("pads that are an input")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
-        refuses(("Conv", "AveragePool"), w.BEHIND_ZEROS, by=_seen("Pad in front of Conv")),
+        refuses(("Conv", "AveragePool"), f.BEHIND_ZEROS, by=_seen("Pad in front of Conv")),
         *loader_rows(_seen),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
@@ -20,7 +21,7 @@ TARGET = Target(
         takes((*CROP, *JOIN, *LOOKUP), by=_seen("rewritten forms")),
         miscomputes("QLinearConv", by=_seen("QLinearConv, padded or not")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
-        miscomputes("Conv", w.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
+        miscomputes("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.SAME_SHORT, by=_seen("kernels below the stride")),
         refuses("Conv", w.STRIDED_AND_DILATED, by=_seen("strides with dilations")),

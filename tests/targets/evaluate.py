@@ -57,7 +57,9 @@ def evaluate(
     """
     found = Evaluation(runtime)
     with tempfile.TemporaryDirectory() as folder:
-        rewritten = {key: _rewritten(case, runtime, Path(folder), key) for key, case in cases.items()}
+        rewritten = {
+            key: _rewritten(case, runtime, Path(folder), key) for key, case in cases.items()
+        }
         wanted = {key: one for key, one in rewritten.items() if isinstance(one, Case)}
         after = outcomes(RUNTIMES[runtime], wanted)
     for key, verdict in before.items():
