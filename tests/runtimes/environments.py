@@ -69,7 +69,8 @@ def _npm(folder: Path, requirements: Path) -> None:
     if npm is None:
         raise Unavailable("npm is not on the PATH")
     shutil.copyfile(requirements, folder / "package.json")
-    _call([npm, "install", "--no-audit", "--no-fund", "--ignore-scripts"], folder)
+    options = ["--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=1"]
+    _call([npm, "install", *options], folder)
 
 
 def _call(arguments: list[str], folder: Path) -> None:
@@ -87,4 +88,5 @@ def _call(arguments: list[str], folder: Path) -> None:
         raise Unavailable(f"the installation took over {SECONDS_TO_INSTALL} s") from expired
     if finished.returncode:
         lines = (finished.stderr or finished.stdout).strip().splitlines()
-        raise Unavailable(f"the installation failed: {' '.join(lines[-2:])}")
+        errors = [line for line in lines if line.startswith(("ERROR", "npm error"))]
+        raise Unavailable(f"the installation failed: {' '.join((errors or lines)[:2])}")

@@ -21,14 +21,18 @@ class Died(Exception):
 
 
 class Process:
-    """One worker, in a process group of its own because converters start further processes."""
+    """One worker, in a process group of its own because converters start further processes.
+
+    Raises Unavailable where its environment cannot be made, RuntimeError where it does not start.
+    """
 
     def __init__(self, runtime: Runtime) -> None:
+        served = command(runtime)
         self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115 # closed in close()
         self._printed = 0
         self._buffer = b""
         self._process = subprocess.Popen(
-            command(runtime),
+            served,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,6 +67,6 @@ def keep(name: str, reply: Reply) -> None:
         "message": reply.message,
         "outputs": encode(dict(reply.outputs)),
     }
-    unfinished = path.with_suffix(f".{id(reply)}")
+    unfinished = path.with_suffix(f".{os.getpid()}")
     unfinished.write_text(json.dumps(content), "utf-8")
     unfinished.replace(path)

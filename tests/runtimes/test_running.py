@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 from tests.runtimes import HERE, RUNTIMES, Runtime, processes, running
+from tests.runtimes.environments import Unavailable
 from tests.runtimes.judging import judge
 from tests.runtimes.processes import Process
 from tests.runtimes.replies import Array, Reply
@@ -125,6 +126,19 @@ def test_a_worker_that_does_not_start_is_an_error(runtime: Runtime) -> None:
     Path(runtime.worker).write_text("import a_module_that_is_not_there", encoding="utf-8")
     with pytest.raises(RuntimeError, match="a_module_that_is_not_there"):
         Process(runtime)
+
+
+def test_an_environment_that_cannot_be_made_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONNXPAD_RUNTIMES", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    (tmp_path / "made_up.txt").write_text("no-such-package-of-onnxpad==9.9", encoding="utf-8")
+    pip = Runtime("made up", str(tmp_path / "made_up.txt"), "onnxruntime.py")
+    with pytest.raises(Unavailable, match="no-such-package-of-onnxpad"):
+        Process(pip)
+    with pytest.raises(Unavailable, match="needs no-such-program on the PATH"):
+        Process(replace(pip, programs=("no-such-program",)))
 
 
 def f32(*values: float) -> Array:
