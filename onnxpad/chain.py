@@ -70,7 +70,8 @@ class PadStep:
 
     `computed` are the inputs (1 pads, 2 value, 3 axes) whose numbers are known although the model
     computes them; `still_fused` says of an unclear Pad that onnxruntime may fuse it all the
-    same; `lists_axes` marks pads that are written for some axes only. `hints` say what
+    same; `lists_axes` marks pads that are written for some axes only, `lists_value` a value
+    that is written as a list of one number. `hints` say what
     to try where the Pad is unclear.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
@@ -87,6 +88,7 @@ class PadStep:
     feeds_wide_average: bool = False
     invites_fusion: bool = False
     lists_axes: bool = False
+    lists_value: bool = False
     computed: tuple[int, ...] = ()
     hints: tuple[str, ...] = ()
     still_fused: bool = False

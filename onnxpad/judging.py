@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from onnxpad.acceptance.rows import Answer, Row, every
-from onnxpad.chain import Chain
+from onnxpad.chain import Chain, Pads
+from onnxpad.fills import Constant
+from onnxpad.ops import OPERATORS
 from onnxpad.targets import Target
 
 _NOTHING_KNOWN = "nothing is known of {} there"
@@ -53,11 +55,15 @@ def judge(target: Target, chain: Chain) -> Judgement:
     return Judgement(Answer.UNKNOWN, _NOTHING_KNOWN.format(chain.op.title))
 
 
-def judge_plain(target: Target, operator: str) -> Judgement:
-    """The same for an operator without padding, such as a pass puts beside a padded one."""
+def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
+    """The same for an operator without padding, such as a pass puts beside a padded one.
+
+    Of its rows only conditions about the opset can hold.
+    """
+    around = Chain(OPERATORS["", "Pad"], opset, (), Pads((), ()), Constant(0))
     rows = tuple(row for row in target.rows if operator in row.operators)
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN, Answer.TAKES):
-        holding = tuple(row for row in rows if row.answer is answer)
+        holding = tuple(row for row in rows if row.answer is answer and every(row.when, around))
         if holding:
             return Judgement(answer, "" if answer is Answer.TAKES else _reasons(holding), holding)
     return Judgement(Answer.UNKNOWN, _NOTHING_KNOWN.format(operator))

@@ -54,6 +54,7 @@ VALUE_NOT_FINITE = Condition(
         )
     ),
 )
+VALUE_LISTED = Condition("constant_value is a list of one number", _step(lambda s: s.lists_value))
 VALUE_GIVEN = Condition(
     "constant_value is given",
     lambda c: c.opset >= PAD_HAS_INPUTS and len(c.inputs) > _VALUE and c.inputs[_VALUE],

@@ -1,6 +1,8 @@
 """Names of operators without padding that stand beside padded ones after a rewrite."""
 
-CROP = ("Slice", "Identity")
+CROP = ("Slice", "Slice of an input", "Identity")
+INPUT_CROP = ("Slice of an input",)
+"""Slice that reads an input of the model."""
 PIECES = ("Concat",)
 """Concat of computed tensors."""
 BLOCKS = ("Concat with a constant",)

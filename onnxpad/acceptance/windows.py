@@ -166,6 +166,10 @@ WIDE_OUTPUT_PADDING = Condition(
 )
 OUTPUT_SHAPE = Condition("output_shape is set", lambda c: bool(c.output_shape))
 GROUPED = Condition("group is above 1", lambda c: int(c.attribute("group", 1)) > 1)  # type: ignore[arg-type]
+THREE_D_GROUPED = (Condition("the operator is 3-D", lambda c: c.rank == 3) & GROUPED).called(
+    "the operator is 3-D with groups"
+)
+HAS_BIAS = Condition("it has a bias", lambda c: c.op.weight == 1 and c.inputs[2:3] == (True,))
 WEIGHT_COMPUTED = Condition(
     "its weight is no constant", lambda c: not c.weight.is_constant and c.dequantised is None
 )

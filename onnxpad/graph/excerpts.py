@@ -15,6 +15,8 @@ from onnxpad.graph.reading.types import Type
 
 MAX_NODES = 64
 LARGE = 65_536
+EXCERPT = "excerpt of onnxpad"
+_OUTER, _INNER = "i", "t"
 _FRONT = CROSSABLE | {"Pad"}
 
 
@@ -42,6 +44,14 @@ class Excerpt:
 def excerpt(context: Context, node: Node) -> Excerpt:
     """The node, Pads in front of it with what computes their pads, and readers of a Pad."""
     return _Cutter(context, node).cut()
+
+
+def is_model_input(context: Context, name: str) -> bool:
+    """Whether a tensor is an input of the whole model, here or where an excerpt was cut out."""
+    scope = context.scope
+    if scope.parent is not None or scope.is_function or name not in scope.inputs:
+        return False
+    return scope.proto.name != EXCERPT or name.startswith(_OUTER)
 
 
 def readers_of(context: Context, node: Node) -> list[Node]:
@@ -123,7 +133,7 @@ class _Cutter:
         model = ModelProto(ir_version=document.ir_version)
         scope_imports = proto.opset_import if self._context.scope.is_function else ()
         model.opset_import.extend(scope_imports or document.opset_import)
-        model.graph.name = "excerpt"
+        model.graph.name = EXCERPT
         made = {name for node in nodes for name in node.outputs if name}
         for place, node in enumerate(nodes):
             self._copy(node, model.graph.node.add(), place)
@@ -145,7 +155,8 @@ class _Cutter:
                     yield name
 
     def _name(self, name: str) -> str:
-        return self._names.setdefault(name, f"t{len(self._names)}")
+        mark = _OUTER if is_model_input(self._context, name) else _INNER
+        return self._names.setdefault(name, f"{mark}{len(self._names)}")
 
     def _copy(self, node: Node, copy: NodeProto, place: int) -> None:
         copy.op_type, copy.domain, copy.name = node.op_type, node.domain, f"n{place}"

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from onnxpad.acceptance.plain import BLOCKS, OUTER_BLOCKS, PIECES
+from onnxpad.acceptance.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
 from onnxpad.chain import Chain, Skip
 from onnxpad.forms import Form
 from onnxpad.graph.editing.edits import InsertNode
 from onnxpad.graph.editing.session import Session
+from onnxpad.graph.excerpts import is_model_input
+from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.survey import Site
 from onnxpad.judging import Judgement, judge, judge_plain
 from onnxpad.ops import Kind
@@ -83,10 +85,11 @@ def obstacles(session: Session, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
     for place, op in unit.made.items():
         if place in padded or not _exists(session, place):
             continue
-        op = _joined(session, place) if op == "Concat" else op
-        found = judge_plain(judge.target, op)
+        context = next(one for one in session.contexts if one.scope.id == place[0])
+        name = _told_apart(context, place[1], op)
+        found = judge_plain(judge.target, name, context.scope.opset)
         if judge.objects(found):
-            yield Obstacle(place, op, op, found)
+            yield Obstacle(place, name, op, found)
 
 
 def _exists(session: Session, place: Place) -> bool:
@@ -94,10 +97,18 @@ def _exists(session: Session, place: Place) -> bool:
     return place[1] not in scope.removed
 
 
-def _joined(session: Session, place: Place) -> str:
-    """Concat, and whether it joins a constant or what Expand makes, and on which axis."""
-    context = next(one for one in session.contexts if one.scope.id == place[0])
-    node = next(one for one in context.scope.ordered() if one.key == place[1])
+def _told_apart(context: Context, key: int, op: str) -> str:
+    """The name under which targets speak of a node without padding.
+
+    Of Slice, whether it reads an input of the model and is no part of a Concat; of Concat, whether it joins a constant or
+    what Expand makes, and on which axis.
+    """
+    node = next(one for one in context.scope.ordered() if one.key == key)
+    if op == "Slice" and is_model_input(context, node.inputs[0]):
+        joined = any(one.op_type == "Concat" for one in context.readers(node.outputs[0]))
+        return op if joined else INPUT_CROP[0]
+    if op != "Concat":
+        return op
     makers = (context.scope.producers.get(name) for name in node.inputs)
     made = any(maker is not None and maker.op_type == "Expand" for maker in makers)
     if not made and all(context.constant_tensor(name) is None for name in node.inputs):

@@ -25,9 +25,17 @@ TARGET = Target(
             w.WINDOWS, w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER: read as SAME_UPPER")
         ),
         miscomputes(("Conv", *w.POOLS), w.SAME, t.THREE_D, by=_seen("3-D SAME")),
-        miscomputes(w.TRANSPOSED, t.THREE_D, by=_seen("3-D ConvTranspose")),
+        miscomputes(w.TRANSPOSED, t.THREE_D, w.HAS_BIAS, by=_seen("3-D ConvTranspose with a bias")),
+        refuses(
+            w.TRANSPOSED,
+            t.THREE_D,
+            w.KERNEL_UNWRITTEN,
+            by=_seen("3-D ConvTranspose without kernel_shape"),
+        ),
         miscomputes(w.TRANSPOSED, w.ODD_OUTPUT_SHAPE, ~w.SAME_UPPER, by=_seen("odd output_shape")),
-        refuses(w.POOLS, w.STRIDES_UNWRITTEN, by=_seen("pools without strides: it ends")),
+        refuses(
+            (*w.POOLS, "LpPool"), w.STRIDES_UNWRITTEN, by=_seen("pools without strides: it ends")
+        ),
         refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations: it ends")),
         miscomputes(w.POOLS, w.SAME, t.ONE_D, by=_seen("1-D SAME pools")),
         miscomputes("MaxPool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric pools")),
@@ -36,6 +44,9 @@ TARGET = Target(
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses("MaxPool", t.element_type("int8"), by=_seen("MaxPool of int8")),
         miscomputes("AveragePool", w.COUNTS, w.END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
+        miscomputes("Conv", t.THREE_D, w.DILATED, by=_seen("3-D convolutions with dilations")),
+        refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
+        refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),
         miscomputes("LpPool", w.ASYMMETRIC, by=_seen("asymmetric LpPool")),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(p.PAD, p.CROPS_ONLY, by=_seen("negative pads")),

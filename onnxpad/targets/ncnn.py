@@ -7,7 +7,7 @@ from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.onnxruntime import loader_rows
-from onnxpad.acceptance.plain import CROP, FACTOR, JOIN, LOOKUP
+from onnxpad.acceptance.plain import CROP, FACTOR, INPUT_CROP, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
 from onnxpad.targets import Target
 
@@ -20,6 +20,7 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad with its mode written")),
         takes((*CROP, *FACTOR), by=_seen("rewritten forms")),
+        miscomputes(INPUT_CROP, by=_seen("Slice of an input")),
         miscomputes(JOIN, by=_seen("Concat with a constant")),
         refuses(LOOKUP, by=_seen("Gather")),
         refuses("LpPool", by=_seen("LpPool")),
@@ -35,7 +36,7 @@ TARGET = Target(
         refuses(w.TRANSPOSED, w.AUTO_PAD, by=_seen("auto_pad of ConvTranspose")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
-        miscomputes("MaxPool", w.SAME_UPPER, by=_seen("SAME_UPPER pools")),
+        miscomputes("MaxPool", w.SAME, w.STRIDED, by=_seen("SAME pools with strides")),
         miscomputes("AveragePool", w.SAME, by=_seen("SAME averages")),
         miscomputes("MaxPool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric MaxPool")),
         refuses("AveragePool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric averages")),

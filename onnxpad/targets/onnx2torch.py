@@ -30,9 +30,14 @@ TARGET = Target(
         refuses("MaxPool", t.element_type("uint8"), by=_seen("MaxPool of uint8")),
         refuses("AveragePool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric averages")),
         refuses("AveragePool", t.opset_above(18), by=_seen("averages of opset 19 and newer")),
-        refuses(w.POOLS, w.PADS_OVER_HALF, by=_seen("pads wider than half the kernel")),
+        refuses(
+            w.POOLS,
+            w.PADS_OVER_HALF,
+            ~w.EXPLICIT_ASYMMETRIC,
+            by=_seen("pads wider than half the kernel"),
+        ),
         refuses(p.PAD, t.opset_above(17), by=_seen("Pad of opset 18 and newer")),
-        refuses(p.PAD, p.VALUE_GIVEN, by=_seen("Pad with constant_value")),
+        refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
     ),
 )

@@ -7,7 +7,7 @@ from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.onnxruntime import loader_rows
-from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes, untried
 from onnxpad.targets import Target
 
@@ -19,6 +19,7 @@ TARGET = Target(
     (
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, p.PADS_AT_RUN_TIME, by=_seen("pads that are computed from unknown sizes")),
+        refuses(INPUT_CROP, by=_seen("Slice of an input")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
         takes("ConvInteger", by=_seen("ConvInteger with zero points")),
         refuses("LpPool", by=_seen("LpPool")),

@@ -40,7 +40,7 @@ TARGET = Target(
             w.POOLS, w.CEIL_MODE, t.UNKNOWN_SPATIAL_SIZES, by=_seen("ceil_mode, unknown sizes")
         ),
         miscomputes("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("asymmetric LpPool")),
-        refuses(p.PAD, p.VALUE_GIVEN, by=_seen("Pad with constant_value")),
+        refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         miscomputes(p.PAD, p.COMPUTED, by=_seen("computed pads")),
