@@ -50,8 +50,8 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     if by_attribute:
         return step
     alone = _input(node, 2) != "" and context.type_of(_input(node, 2)).dims == (1,)
-    found = _computed(context, node, fill)
-    return replace(step, lists_axes=axes is not None, lists_value=alone, computed=found)
+    places = _computed(context, node, fill)
+    return replace(step, lists_axes=axes is not None, lists_value=alone, computed=places)
 
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:
