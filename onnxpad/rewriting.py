@@ -12,14 +12,15 @@ from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import edit_record
 from onnxpad.graph.editing.edits import Edit
 from onnxpad.graph.editing.session import Session
-from onnxpad.graph.models import ModelLike, Result, open_model, proto_of, with_weights
+from onnxpad.graph.models import ModelLike, Opened, Result, open_model, proto_of, with_weights
 from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
 from onnxpad.passes import find_pass
 from onnxpad.pipeline import Change, Outcome, Refusal, run
-from onnxpad.planning import Fitting, Verdict, fit, names_of, planner
-from onnxpad.planning.records import fitting_record
+from onnxpad.planning.fitting import Fitting, fit
+from onnxpad.planning.requests import names_of, planner
+from onnxpad.planning.verdicts import Verdict
 
 SCHEMA = 1
 DEFAULT_PASSES = ("explicit-pads",)
@@ -81,7 +82,7 @@ class Rewriting:
             "assumed": dict(self.assumed),
             "changes": [_change_record(change) for change in self.changes],
             "skips": [_skip_record(skip) for skip in self.skips],
-            "target": fitting_record(self.target, self.fitting) if self.fitting else None,
+            "target": self.fitting.to_json(self.target) if self.fitting else None,
         }
 
 
@@ -105,7 +106,8 @@ def rewrite(  # noqa: PLR0913  one option each
     `target` is a runtime (`onnxpad explain` lists them): what it refuses or computes wrongly is
     written in the cheapest form that it takes; `unfit` has the nodes for which there is none.
     `prefer` are passes that cost nothing in that choice, `exclude` passes that are not used,
-    `allow_unknown` takes for granted what is not known of the target. `nodes` are globs over node addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
+    `allow_unknown` takes for granted what is not known of the target. `nodes` are globs over node
+    addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
     `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split` reads
     auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
     onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. A
@@ -116,29 +118,47 @@ def rewrite(  # noqa: PLR0913  one option each
     names = names_of(passes) or (() if asked else DEFAULT_PASSES)
     rules = [find_pass(name) for name in names]
     opened = open_model(model)
-    session = Session(
-        opened.model,
-        dims=dims,
-        source=opened.source,
-        prefer=Preferences(ambiguous, legacy_split),
-        owned=opened.owned,
-        weightless=opened.surgeon is not None,
-        thorough=asked is not None,
-    )
+    preferences = Preferences(ambiguous, legacy_split)
+    session = _session(opened, dims, preferences, thorough=asked is not None)
     selected = selection(session, nodes)
     outcome = run(session, rules, selected, progress)
     fitting = fit(session, asked, selected, progress) if asked else None
-    result: Result = session.finish()
-    if opened.surgeon is not None:
-        from onnxpad.graph.surgery.following import apply_script
+    report = _report(_finished(opened, session), rules, outcome, session, dims, opened.source)
+    return report if fitting is None else _with_target(report, target or "", fitting)
 
-        apply_script(opened.surgeon, session.script)
-        result = opened.surgeon
-    report = _report(result, rules, outcome, session, dims, opened.source)
-    if fitting is None:
-        return report
+
+def _session(
+    opened: Opened,
+    dims: Mapping[str, int | str] | None,
+    preferences: Preferences,
+    *,
+    thorough: bool,
+) -> Session:
+    return Session(
+        opened.model,
+        dims=dims,
+        source=opened.source,
+        prefer=preferences,
+        owned=opened.owned,
+        weightless=opened.surgeon is not None,
+        thorough=thorough,
+    )
+
+
+def _with_target(report: Rewriting, target: str, fitting: Fitting) -> Rewriting:
     changes = (*report.changes, *fitting.changes)
-    return replace(report, changes=changes, target=target or "", fitting=fitting)
+    return replace(report, changes=changes, target=target, fitting=fitting)
+
+
+def _finished(opened: Opened, session: Session) -> Result:
+    """The model with what was done to it; a Graph gets the edits in place."""
+    result = session.finish()
+    if opened.surgeon is None:
+        return result
+    from onnxpad.graph.surgery.following import apply_script
+
+    apply_script(opened.surgeon, session.script)
+    return opened.surgeon
 
 
 def _report(

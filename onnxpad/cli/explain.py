@@ -10,7 +10,7 @@ from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import FINE
 from onnxpad.cli.streams import terminal
 
-_HELP = """Say what a pass, target, form, operator, convention or trap is; without NAME, list them all.
+_HELP = """Say what a pass, target, form, operator, convention or trap is; without NAME list all.
 
 \b
 onnxpad explain

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,6 @@ from onnxpad.cli.streams import terminal
 from onnxpad.errors import OnnxpadError
 
 if TYPE_CHECKING:
-    from onnxpad.graph.reading.chains import Preference
     from onnxpad.inspection import Inspection
 
 
@@ -44,38 +43,36 @@ would write; it exits 1 where one is refused or computed wrongly.
     "--all", "everything", is_flag=True, help="Show operators that could pad and do not as well."
 )
 @arguments.targets
+@click.option(
+    "--device",
+    type=click.Choice(["cuda", "cpu"]),
+    help="Open the model with onnxruntime and say where each padded node runs; exit 1 where one "
+    "leaves the GPU.",
+)
 @click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 about the targets.")
 @arguments.as_json
-def inspect(
-    *,
-    models: tuple[str, ...],
-    dims: dict[str, int | str],
-    nodes: tuple[str, ...],
-    ambiguous: Preference,
-    everything: bool,
-    targets: tuple[str, ...],
-    sarif: bool,
-    as_json: bool,
-) -> int:
+def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
     from onnxpad import inspection  # loads onnx
 
-    _check(targets, sarif=sarif, as_json=as_json)
+    _check(given["targets"], sarif=given["sarif"], as_json=given["as_json"])
+    asked = {"target": given["targets"], "device": given["device"], "ambiguous": given["ambiguous"]}
     status, reports = FINE, []
-    for number, (model, given) in enumerate(each_request(models, dims, nodes)):
+    for number, (model, about) in enumerate(each_request(models, given["dims"], given["nodes"])):
         try:
-            found = inspection.inspect(model, **given, ambiguous=ambiguous, target=targets)
+            found = inspection.inspect(model, **about, **asked)
         except OnnxpadError as error:
             status = fail_for(model, error)
             continue
         status = max(status, FINDINGS) if found.fails else status
-        if sarif:
+        if given["sarif"]:
             reports.append((model, found))
             continue
-        if not as_json and len(models) > 1:
+        if not given["as_json"] and len(models) > 1:
             sys.stdout.write(_heading(model, first=number == 0))
-        sys.stdout.write(_text(model, found, as_json=as_json, everything=everything))
-    if sarif:
+        text = _text(model, found, as_json=given["as_json"], everything=given["everything"])
+        sys.stdout.write(text)
+    if given["sarif"]:
         from onnxpad.render.sarif import sarif_text
 
         sys.stdout.write(sarif_text(reports))

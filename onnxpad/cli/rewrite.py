@@ -28,9 +28,9 @@ onnxpad rewrite *.onnx -o rewritten/ --strict
 onnxpad rewrite model.onnx --target opencv -o for_opencv.onnx
 
 Without --pass and --target it writes auto_pad as explicit pads. With --target it writes only what
-that runtime refuses or computes wrongly, and nothing at all where there is no way for a node. A node that a pass cannot rewrite exactly is
-left as it is, with the reason. A model that needs no change is written byte for byte as it was.
-onnxpad explain lists the passes.
+that runtime refuses or computes wrongly, and nothing at all where there is no way for a node. A
+node that a pass cannot rewrite exactly is left as it is, with the reason. A model that needs no
+change is written byte for byte as it was. onnxpad explain lists the passes and the targets.
 """
 
 
@@ -116,7 +116,7 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
 def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
     """One request for each model; RequestError for what no model has, and unknown passes."""
     from onnxpad.passes import find_pass
-    from onnxpad.planning import planner
+    from onnxpad.planning.requests import planner
 
     for name in given["passes"]:
         find_pass(name)

@@ -22,8 +22,8 @@ def work_of(contexts: Sequence[Context]) -> Cost:
 
     Windows count a multiply-add for each cell of their kernel, whether it is padding or not;
     arithmetic counts one for each cell of its output; other operators only move bytes: what they
-    read and write, constants included. Constant nodes are no operators. Bodies count once, functions
-    once for each call.
+    read and write, constants included. Constant nodes are no operators. Bodies count once,
+    functions once for each call.
     """
     times: dict[int, int] = {}
     total = Cost()

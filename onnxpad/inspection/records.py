@@ -8,8 +8,8 @@ from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.forms import Form
-from onnxpad.planning import Verdict
 from onnxpad.planning.records import verdict_record
+from onnxpad.planning.verdicts import Verdict
 from onnxpad.traps import Trap
 
 SCHEMA = 1
@@ -59,12 +59,15 @@ class PaddedNode(NamedTuple):
 class Inspection:
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
 
-    `targets` has what each target that was asked for does with every node.
+    `targets` has what each target that was asked for does with every node, `placement` the
+    onnxruntime provider of each node where a `device` was asked for.
     """
 
     nodes: tuple[PaddedNode, ...]
     assumed: Mapping[str, int | str]
     targets: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
+    placement: Mapping[str, str] = field(default_factory=dict)
+    device: str = ""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -90,13 +93,20 @@ class Inspection:
                 name: [verdict_record(verdict) for verdict in found]
                 for name, found in self.targets.items()
             },
+            "placement": dict(self.placement),
         }
 
     @property
+    def off_device(self) -> dict[str, str]:
+        """Padded nodes that leave the GPU that was asked for, with where they run."""
+        gone = self.placement.items() if self.device == "cuda" else ()
+        return {label: provider for label, provider in gone if not provider.startswith("CUDA")}
+
+    @property
     def fails(self) -> bool:
-        """Whether a target refuses a node or computes it wrongly."""
+        """Whether a target refuses a node or computes it wrongly, or one leaves the GPU."""
         found = (verdict for verdicts in self.targets.values() for verdict in verdicts)
-        return any(verdict.judgement.answer.fails for verdict in found)
+        return bool(self.off_device) or any(verdict.judgement.answer.fails for verdict in found)
 
 
 def _is_uneven(pads: tuple[int, ...]) -> bool:

@@ -1,8 +1,7 @@
 """Write the value of a Pad as a scalar, or not at all where it is 0.
 
-What: constant_value goes where it is 0, which it means anyway, or where the mode is reflect, edge or
-wrap and nothing reads it; a value that is a list of one number becomes a number. Some runtimes
-refuse a value, or a list.
+What: constant_value goes where it is 0, which it means anyway; a value that is a list of one number
+becomes a number. Some runtimes refuse a value, or a list.
 
 Exact: always.
 
@@ -32,13 +31,14 @@ def rewrite(chain: Chain) -> Verdict:
     step = chain.pad
     if chain.op.kind is not Kind.PAD or step is None or chain.inputs[_VALUE:][:1] != (True,):
         return Skip("no Pad node with a value", moot=True)
+    if step.mode != "constant":
+        return Skip("it writes no value", moot=True)
+    if not isinstance(step.fill, Constant):
+        return Skip("its value is not known")
     value: Operand | None = None
-    if step.mode == "constant":
-        if not isinstance(step.fill, Constant):
-            return Skip("its value is not known")
-        if step.fill.value != 0 and not step.lists_value:
+    if step.fill.value != 0:
+        if not step.lists_value:
             return Skip("its value is a number other than 0", moot=True)
-        if step.fill.value != 0:
-            value = Numbers("value", chain.dtype, (), (step.fill.value,))
+        value = Numbers("value", chain.dtype, (), (step.fill.value,))
     composer = Composer(chain.opset, chain.dtype)
     return composer.finish(composer.itself({_VALUE: value}))

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from onnxpad.chain import Chain, Skip, Verdict
 from onnxpad.composing import Composer
+from onnxpad.effective import effective_pads, short_axis
 from onnxpad.expansion import Read
 from onnxpad.forms import Form
 from onnxpad.ops import Kind
@@ -38,6 +39,9 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip("what it computes behind the bias is not known", moot=bool(op.domain))
     if chain.opset < _ADD_BROADCASTS_SINCE:
         return Skip(f"Add of opset {chain.opset} has no broadcasting that a bias needs")
+    pads = effective_pads(chain)
+    if not isinstance(pads, Skip) and (refusal := short_axis(chain, pads)):
+        return refusal
     composer = Composer(chain.opset, chain.dtype)
     bare = composer.itself({_BIAS: None})
     bias = composer.unsqueeze(Read(_BIAS), range(1, chain.rank + 1), role="bias")

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from onnxpad.chain import Chain, Pads, Skip, Verdict
 from onnxpad.composing import Composer
+from onnxpad.effective import effective_pads, short_axis
 from onnxpad.expansion import AttributeValue, Made
 from onnxpad.forms import Form
 from onnxpad.ops import Kind
@@ -35,6 +36,9 @@ def rewrite(chain: Chain) -> Verdict:
         wanted = _of_windows(chain)
     else:
         return Skip("no attribute with a default", moot=True)
+    pads = effective_pads(chain)
+    if not isinstance(pads, Skip) and (refusal := short_axis(chain, pads)):
+        return refusal
     missing = {name: value for name, value in wanted.items() if name not in written}
     removes = ["auto_pad"] if written.get("auto_pad") == "NOTSET" else []
     if not missing and not removes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from onnxpad.costs import Cost
 from onnxpad.graph.counting import work_of
@@ -11,24 +11,16 @@ from onnxpad.graph.editing.session import Session
 from onnxpad.graph.excerpts import readers_of
 from onnxpad.graph.reading.ordering import Address
 from onnxpad.graph.reading.survey import Site, Survey
-from onnxpad.judging import Judgement
 from onnxpad.passes import all_passes
 from onnxpad.pipeline import Change
-from onnxpad.planning.search import MAX_STEPS, NoWay, Plan, Planner
-from onnxpad.planning.trials import Judge, Place, Unit, advance, chosen, obstacles
+from onnxpad.planning.records import cost_record, verdict_record
+from onnxpad.planning.search import MAX_STEPS, Planner
+from onnxpad.planning.trials import Judge, Unit, advance, chosen, obstacles
+from onnxpad.planning.verdicts import NoWay, Place, Plan, Verdict
 
 MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
 Selected = Callable[[Address], bool]
-
-
-class Verdict(NamedTuple):
-    """A padded node, what the target does with it, and what a rewrite would do about that."""
-
-    node: Address
-    op: str
-    judgement: Judgement
-    way: Plan | NoWay | None = None
 
 
 class Fitting(NamedTuple):
@@ -41,6 +33,15 @@ class Fitting(NamedTuple):
     no_way: tuple[Verdict, ...]
     changes: tuple[Change, ...]
     cost: Cost
+
+    def to_json(self, target: str) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "name": target,
+            "plans": [verdict_record(verdict) for verdict in self.plans],
+            "no_way": [verdict_record(verdict) for verdict in self.no_way],
+            "cost": cost_record(self.cost),
+        }
 
 
 def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[Verdict]:

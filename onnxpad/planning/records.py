@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onnxpad.costs import Cost
-from onnxpad.planning.fitting import Fitting, Verdict
-from onnxpad.planning.search import NoWay, Plan
-from onnxpad.planning.trials import Obstacle
+from onnxpad.planning.verdicts import NoWay, Obstacle, Plan, Verdict
 
 
 def verdict_record(verdict: Verdict) -> dict[str, Any]:
@@ -20,16 +18,6 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         "reason": verdict.judgement.reason,
         "evidence": list(verdict.judgement.evidence),
         "rewrite": _way_record(verdict.way),
-    }
-
-
-def fitting_record(target: str, fitting: Fitting) -> dict[str, Any]:
-    """What was done for a target."""
-    return {
-        "name": target,
-        "plans": [verdict_record(verdict) for verdict in fitting.plans],
-        "no_way": [verdict_record(verdict) for verdict in fitting.no_way],
-        "cost": cost_record(fitting.cost),
     }
 
 

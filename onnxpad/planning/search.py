@@ -13,16 +13,8 @@ from onnxpad.graph.excerpts import Excerpt, excerpt
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.passes import Pass, all_passes
-from onnxpad.planning.trials import (
-    Judge,
-    Obstacle,
-    Place,
-    Unit,
-    advance,
-    chosen,
-    obstacles,
-    would_do,
-)
+from onnxpad.planning.trials import Judge, Unit, advance, chosen, obstacles, would_do
+from onnxpad.planning.verdicts import NoWay, Obstacle, Place, Plan
 
 MAX_STEPS = 4
 MAX_TRIALS = 400
@@ -37,26 +29,6 @@ class Wishes:
 
     prefer: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Passes, one after the other, and what they add to the work of the model."""
-
-    passes: tuple[str, ...]
-    cost: Cost
-
-
-@dataclass(frozen=True, slots=True)
-class NoWay:
-    """No sequence of passes helps: what the target says to the nearest that there is.
-
-    `passes` is that sequence (empty: the node as it is), `remaining` what the target still does
-    not take behind it.
-    """
-
-    passes: tuple[str, ...]
-    remaining: tuple[Obstacle, ...]
 
 
 @dataclass(frozen=True, slots=True)

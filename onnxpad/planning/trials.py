@@ -17,19 +17,8 @@ from onnxpad.judging import Judgement, judge, judge_plain
 from onnxpad.ops import Kind
 from onnxpad.passes import Pass
 from onnxpad.pipeline import Change, run
+from onnxpad.planning.verdicts import Obstacle, Place
 from onnxpad.targets import Target
-
-Place = tuple[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """A node that the target does not take."""
-
-    place: Place
-    label: str
-    op: str
-    judgement: Judgement
 
 
 @dataclass
@@ -100,8 +89,8 @@ def _exists(session: Session, place: Place) -> bool:
 def _told_apart(context: Context, key: int, op: str) -> str:
     """The name under which targets speak of a node without padding.
 
-    Of Slice, whether it reads an input of the model and is no part of a Concat; of Concat, whether it joins a constant or
-    what Expand makes, and on which axis.
+    Of Slice, whether it reads an input of the model and is no part of a Concat; of Concat, whether
+    it joins a constant or what Expand makes, and on which axis.
     """
     node = next(one for one in context.scope.ordered() if one.key == key)
     if op == "Slice" and is_model_input(context, node.inputs[0]):

@@ -8,7 +8,7 @@ from typing import Any
 
 from onnxpad.acceptance.rows import Answer
 from onnxpad.inspection import Inspection
-from onnxpad.planning import Verdict
+from onnxpad.planning.verdicts import Verdict
 from onnxpad.render.verdicts import way_text
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

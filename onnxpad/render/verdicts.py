@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from onnxpad.acceptance.rows import Answer
 from onnxpad.costs import Cost
-from onnxpad.planning import NoWay, Plan, Verdict
+from onnxpad.planning.verdicts import NoWay, Plan, Verdict
 from onnxpad.render.tables import Terminal, table
 from onnxpad.render.wording import counted, note, paragraph
 
@@ -26,12 +26,15 @@ def verdicts_text(
     What a target does with every node of an operator is said once. `everything` shows nodes that
     it takes as well.
     """
-    parts = (_target_text(name, found, terminal, everything) for name, found in targets.items())
+    parts = (
+        _target_text(name, found, terminal, everything=everything)
+        for name, found in targets.items()
+    )
     return "\n\n".join(part for part in parts if part)
 
 
 def _target_text(
-    name: str, found: Sequence[Verdict], terminal: Terminal | None, everything: bool
+    name: str, found: Sequence[Verdict], terminal: Terminal | None, *, everything: bool
 ) -> str:
     blanket = [one for one in found if one.judgement.is_blanket and isinstance(one.way, NoWay)]
     told = [one for one in found if one not in blanket]
@@ -93,6 +96,9 @@ def no_way_text(target: str, found: Iterable[Verdict]) -> str:
 
 
 def _no_way_note(target: str, verdict: Verdict) -> str:
+    if verdict.judgement.answer is Answer.UNKNOWN:
+        head = f"unknown: {target}, {verdict.op} '{verdict.node.label}'"
+        return note(head, f"{verdict.judgement.reason}; it is left as it is")
     head = f"no way: {target}, {verdict.op} '{verdict.node.label}'"
     reason = f"{target} {verdict.judgement.answer} it: {verdict.judgement.reason}"
     if isinstance(verdict.way, NoWay) and verdict.way.passes:

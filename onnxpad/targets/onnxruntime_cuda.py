@@ -9,7 +9,7 @@ from __future__ import annotations
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.onnxruntime import loader_rows
 from onnxpad.acceptance.pads import PAD
-from onnxpad.acceptance.plain import EVERYTHING
+from onnxpad.acceptance.plain import EVERYTHING, OF_ONNXRUNTIME
 from onnxpad.acceptance.rows import Certainty, Evidence, measured, refuses, takes
 from onnxpad.targets import Target
 
@@ -25,6 +25,7 @@ TARGET = Target(
         takes((*w.WINDOWS, "LpPool"), by=_shared("convolutions and pools, by fallback")),
         takes(PAD, by=_shared("Pad of every mode, by fallback")),
         takes(w.QUANTISED, by=_shared("QLinearConv and ConvInteger, by fallback")),
+        takes(OF_ONNXRUNTIME, by=_shared("operators of com.microsoft, and rare ones")),
         takes(EVERYTHING, by=_shared("rewritten forms with Slice, Concat, Gather and arithmetic")),
         refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_ISSUE),
         *loader_rows(_shared),

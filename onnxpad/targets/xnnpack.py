@@ -10,7 +10,7 @@ from onnxpad.targets import Target
 
 _VERSION = "onnxruntime XNNPACK provider (source of 2026)"
 _read = read("microsoft/onnxruntime, core/providers/xnnpack")
-_UTILS = _read("detail/utils.cc, IsPaddingTypeSupported")
+_PADDING = _read("detail/utils.cc, IsPaddingTypeSupported")
 _CONV = _read("nn/conv_base.cc")
 _POOLS = _read("nn/max_pool.cc and nn/average_pool.cc")
 
@@ -20,7 +20,7 @@ TARGET = Target(
         takes(("Conv", "QLinearConv", *w.TRANSPOSED), by=_CONV),
         takes(w.POOLS, by=_POOLS),
         refuses(("LpPool", "ConvInteger", *p.PAD), by=_read("xnnpack_execution_provider.cc")),
-        refuses(("Conv", *w.TRANSPOSED, *w.POOLS), w.SAME_LOWER, by=_UTILS),
+        refuses(("Conv", *w.TRANSPOSED, *w.POOLS), w.SAME_LOWER, by=_PADDING),
         refuses("Conv", t.opset_below(11), by=_CONV),
         refuses(("Conv", *w.TRANSPOSED), t.NOT_TWO_D, by=_CONV),
         refuses(("Conv", *w.TRANSPOSED), w.WEIGHT_COMPUTED, by=_CONV),

@@ -29,7 +29,7 @@ class Session(Survey):
     cannot be read.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what a Survey takes, and two of its own
         self,
         model: ModelProto,
         *,
