@@ -32,6 +32,10 @@ def _reaches_with_zeros(chain: Chain) -> bool | None:
     return reaches(chain, front + chain.padding, lambda axis: axis.kernel)
 
 
+HARMED_BY_FUSION = (
+    BEHIND_ZEROS
+    & Condition("", lambda c: c.at_least is None or c.at_least < 0 or bool(_reaches_with_zeros(c)))
+).called("a Pad node that writes 0 stands in front, and a cell may be negative")
 WIDE_BEHIND_ZEROS = Condition(
     "a Pad node that writes 0 and the own pads reach the kernel together", _reaches_with_zeros
 )

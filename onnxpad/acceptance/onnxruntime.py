@@ -22,6 +22,8 @@ def loader_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
             w.EXPLICIT_LIKE_KERNEL,
             by=by("pools with pads up to and beyond the kernel"),
         ),
-        miscomputes("MaxPool", f.BEHIND_ZEROS, ~w.AUTO_PAD, by=by("Pad(0) in front of MaxPool")),
+        miscomputes(
+            "MaxPool", f.HARMED_BY_FUSION, ~w.AUTO_PAD, by=by("Pad(0) in front of MaxPool")
+        ),
         refuses("AveragePool", f.WIDE_BEHIND_ZEROS, by=by("Pad(0) in front of AveragePool")),
     )

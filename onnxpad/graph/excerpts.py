@@ -25,14 +25,15 @@ class Excerpt:
     """A model of few nodes; tensors and nodes have short names, so that alike nodes look alike.
 
     `types` are what the whole model tells of its tensors. `focus` is the key of the node that it
-    is about, `readers` those of padded nodes that read the focus, where that is a Pad. Large
-    weights have a type and no values.
+    is about, `readers` those of padded nodes that read the focus, where that is a Pad, `fronts`
+    those of Pads in front of it. Large weights have a type and no values.
     """
 
     model: ModelProto
     types: Mapping[str, Type]
     focus: int
     readers: tuple[int, ...]
+    fronts: tuple[int, ...]
 
     @property
     def fingerprint(self) -> tuple[object, ...]:
@@ -57,6 +58,19 @@ def is_model_input(context: Context, name: str) -> bool:
 def readers_of(context: Context, node: Node) -> list[Node]:
     """Padded nodes that read a Pad, at once or behind operators that a Pad can cross."""
     return [found for found in _behind(context, node) if found.key in context.chains]
+
+
+def pads_before(context: Context, node: Node) -> list[Node]:
+    """Pads in front of a node, at once or before operators that a Pad can cross."""
+    found: list[Node] = []
+    maker = context.scope.producers.get(node.inputs[0]) if node.inputs else None
+    for _ in range(MAX_NODES):
+        if maker is None or not (_crosses(maker) or maker.op_type == "Pad"):
+            break
+        if maker.key in context.chains:
+            found.append(maker)
+        maker = context.scope.producers.get(maker.inputs[0])
+    return found
 
 
 def _behind(context: Context, node: Node) -> list[Node]:
@@ -101,6 +115,7 @@ class _Cutter:
             self._types,
             places[self._focus.key],
             tuple(places[node.key] for node in readers),
+            tuple(places[node.key] for node in pads_before(self._context, self._focus)),
         )
 
     def _gather(self, node: Node) -> None:

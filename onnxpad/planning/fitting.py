@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from onnxpad.costs import Cost
 from onnxpad.graph.counting import work_of
 from onnxpad.graph.editing.session import Session
-from onnxpad.graph.excerpts import readers_of
+from onnxpad.graph.excerpts import pads_before, readers_of
 from onnxpad.graph.reading.ordering import Address
 from onnxpad.graph.reading.survey import Site, Survey
 from onnxpad.passes import all_passes
@@ -69,7 +69,7 @@ def fit(
 
     What is new in one round may trouble a neighbour, which the next round sees.
     """
-    before = work_of(session.contexts)
+    before = work_of(session.typed_contexts())
     plans: list[Verdict] = []
     changes: list[Change] = []
     for number in range(MAX_ROUNDS):
@@ -83,7 +83,7 @@ def fit(
         plans += wanted
         changes += done
     final = tuple(verdict for verdict in verdicts(session, planner, selected) if verdict.way)
-    return Fitting(tuple(plans), final, tuple(changes), work_of(session.contexts) - before)
+    return Fitting(tuple(plans), final, tuple(changes), work_of(session.typed_contexts()) - before)
 
 
 def _carry_out(session: Session, judge: Judge, wanted: list[Verdict]) -> list[Change]:
@@ -107,15 +107,15 @@ def _unit(session: Session, judge: Judge, verdict: Verdict) -> Unit:
     focus = (verdict.node.scope, verdict.node.key)
     sites = {(site.address.scope, site.address.key): site for site in session.sites()}
     site = sites[focus]
-    readers = frozenset[Place]()
-    if site.op == "Pad":
-        found = readers_of(site.contexts[0], site.node)
-        readers = frozenset((focus[0], node.key) for node in found)
-    tolerated = {place for place in readers if judge.objects(judge.site(sites[place]))}
-    return Unit(focus, readers, frozenset(tolerated))
+    context = site.contexts[0]
+    read = readers_of(context, site.node) if site.op == "Pad" else []
+    readers = frozenset((focus[0], node.key) for node in read)
+    fronts = frozenset((focus[0], node.key) for node in pads_before(context, site.node))
+    tolerated = {one for one in readers | fronts if judge.objects(judge.site(sites[one]))}
+    return Unit(focus, readers, fronts, frozenset(tolerated))
 
 
 def _owner(units: list[Unit], place: Place) -> Unit | None:
     """The unit that a node belongs to, its own before one that it is only a reader of."""
     own = (unit for unit in units if unit.focus == place or place in unit.made)
-    return next(own, next((unit for unit in units if place in unit.readers), None))
+    return next(own, next((unit for unit in units if place in unit.members), None))

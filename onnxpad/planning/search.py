@@ -74,12 +74,15 @@ class _Search:
         self._wishes = wishes
         self._trials = 0
         session = self._opened()
-        self._before = work_of(session.contexts)
+        self._before = work_of(session.typed_contexts())
         readers = frozenset(("", key) for key in part.readers)
-        everyone = Unit(("", part.focus), readers)
-        self._readers = readers
+        fronts = frozenset(("", key) for key in part.fronts)
+        everyone = Unit(("", part.focus), readers, fronts)
+        self._readers, self._fronts = readers, fronts
         self._tolerated = frozenset(
-            found.place for found in obstacles(session, everyone, judge) if found.place in readers
+            found.place
+            for found in obstacles(session, everyone, judge)
+            if found.place in readers | fronts
         )
 
     def result(self) -> Plan | NoWay:
@@ -115,7 +118,7 @@ class _Search:
     def _tried(self, passes: tuple[str, ...], weight: int, cost: Cost) -> _State | None:
         self._trials += 1
         session, unit = self._replayed(passes)
-        total = work_of(session.contexts) - self._before
+        total = work_of(session.typed_contexts()) - self._before
         step = (total - cost).weight
         if passes and passes[-1] in self._wishes.prefer:
             step = min(step, 0)
@@ -125,7 +128,7 @@ class _Search:
 
     def _replayed(self, passes: tuple[str, ...]) -> tuple[Session, Unit]:
         session = self._opened()
-        unit = Unit(("", self._part.focus), self._readers, self._tolerated)
+        unit = Unit(("", self._part.focus), self._readers, self._fronts, self._tolerated)
         for name in passes:
             rule = all_passes()[name]
             wanted = chosen(session, unit, obstacles(session, unit, self._judge), rule)

@@ -25,19 +25,21 @@ from onnxpad.targets import Target
 class Unit:
     """One node that is to be rewritten, what became of it, and what reads it.
 
-    `readers` are padded nodes behind a Pad, into which it may be folded; what was wrong with them
-    before (`tolerated`) is not this unit's business.
+    `readers` are padded nodes behind a Pad, into which it may be folded, `fronts` Pads in front of
+    an operator, which may be what is wrong with it; what was wrong with either before
+    (`tolerated`) is not this unit's business.
     """
 
     focus: Place
     readers: frozenset[Place] = frozenset()
+    fronts: frozenset[Place] = frozenset()
     tolerated: frozenset[Place] = frozenset()
     made: dict[Place, str] = field(default_factory=dict)
 
     @property
     def members(self) -> set[Place]:
         """Every node that the unit answers for."""
-        return {self.focus, *self.made, *self.readers}
+        return {self.focus, *self.made, *self.readers, *self.fronts}
 
 
 class Judge:
@@ -106,11 +108,13 @@ def _told_apart(context: Context, key: int, op: str) -> str:
 
 
 def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
-    """Nodes that a pass is to look at: those that the target does not take.
+    """Nodes that a pass is to look at: those that the target does not take, and Pads before them.
 
     For a pass that folds Pads, what reads them as well.
     """
     places = {obstacle.place for obstacle in found}
+    if unit.focus in places:
+        places |= unit.fronts
     if Form.PAD_NODE not in rule.removes:
         return places
     pads = {

@@ -34,7 +34,7 @@ class Evaluation:
     missed: dict[str, str] = field(default_factory=dict)
     beyond: Counter[str] = field(default_factory=Counter)
     damaged: dict[str, str] = field(default_factory=dict)
-    silent: dict[str, str] = field(default_factory=dict)
+    worse: dict[str, str] = field(default_factory=dict)
 
     @property
     def fixable(self) -> int:
@@ -100,6 +100,8 @@ def _judge(
             found.missed[key] = said
     else:
         found.beyond[now or str(rewritten)] += 1
+        if now in ("wrong", "crash", "timeout"):
+            found.worse[key] = f"was {before}, is {said}"
 
 
 def fixable_probes(runtime: str) -> set[str]:
@@ -134,11 +136,11 @@ def main(arguments: list[str]) -> int:
 
 def _print(one: Evaluation) -> None:
     print(
-        f"{one.runtime}: {len(one.repaired)} of {one.fixable} repaired, {len(one.damaged)} damaged; "
-        f"beyond any form tried: {dict(one.beyond)}",
+        f"{one.runtime}: {len(one.repaired)} of {one.fixable} repaired, "
+        f"{len(one.damaged)} damaged; beyond any form tried: {dict(one.beyond)}",
         flush=True,
     )
-    for kind, keys in (("missed", one.missed), ("damaged", one.damaged), ("worse", one.silent)):
+    for kind, keys in (("missed", one.missed), ("damaged", one.damaged), ("worse", one.worse)):
         for key, said in keys.items():
             print(f"  {kind}: {key}: {said}")
 

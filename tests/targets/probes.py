@@ -34,7 +34,7 @@ RUNTIMES = {
 """What the records call a runtime, and the target for it."""
 
 DISPUTED = {
-    "convt2d_same_upper_s3_k2": "SAME of a transposed convolution with a total below 0: onnxruntime "
+    "convt2d_same_upper_s3_k2": "SAME of a ConvTranspose with a total below 0: onnxruntime "
     "and shape inference clamp it, the reference does not",
 }
 """Probes whose reference reads the text otherwise than this project does, with the reason."""

@@ -93,6 +93,14 @@ class Survey:
             self._read()
         return self._contexts
 
+    def typed_contexts(self) -> Sequence[Context]:
+        """The same, with what inference finds of every tensor where some size lacks a name."""
+        if any(_is_open(found) for context in self.contexts for found in _made(context)):
+            from onnxpad.graph.reading.inference import infer
+
+            return self._once(infer(Reading(list(self._contexts)))).contexts
+        return self._contexts
+
     def sites(self) -> Iterator[Site]:
         """Every padded node in graph order, read anew where the model has changed."""
         if self._stale:
@@ -130,20 +138,32 @@ class Survey:
             if address.partition("@")[0] == scope:
                 types.pop(tensor, None)
 
-    def _once(self) -> Reading:
+    def _once(self, inferred: dict[str, dict[str, Type]] | None = None) -> Reading:
         return read(
             self._document,
             self._dimensions,
             folder=self._folder,
             prefer=self._prefer,
-            inferred=self._known_types(),
+            inferred=self._known_types(inferred or self._inferred),
         )
 
-    def _known_types(self) -> dict[str, dict[str, Type]]:
+    def _known_types(
+        self, inferred: dict[str, dict[str, Type]] | None
+    ) -> dict[str, dict[str, Type]]:
         """What was given for the main graph, and what inference found."""
-        found = dict(self._inferred or {})
+        found = dict(inferred or {})
         found[""] = self._given[""] | found.get("", {})
         return found
+
+
+def _made(context: Context) -> Iterator[Type]:
+    """The types of what the nodes of a scope write."""
+    for node in context.scope.ordered():
+        yield from (context.type_of(name) for name in node.outputs if name)
+
+
+def _is_open(found: Type) -> bool:
+    return found.dims is None or None in found.dims
 
 
 def _needs_sizes(reading: Reading) -> bool:
