@@ -35,8 +35,10 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip("no convolution", moot=True)
     if chain.inputs[_BIAS : _BIAS + 1] != (True,) or op.name == "DeformConv":
         return Skip("it has no bias", moot=True)
-    if op.domain or not chain.axes:
-        return Skip("what it computes behind the bias is not known", moot=bool(op.domain))
+    if op.domain:
+        return Skip("it computes more behind the bias", moot=True)
+    if chain.trouble or not chain.axes:
+        return Skip("its padding cannot be read")
     if chain.opset < _ADD_BROADCASTS_SINCE:
         return Skip(f"Add of opset {chain.opset} has no broadcasting that a bias needs")
     pads = effective_pads(chain)
