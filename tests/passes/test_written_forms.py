@@ -61,7 +61,7 @@ def written(node: onnx.NodeProto) -> dict[str, Any]:
 
 def test_defaults_of_windows_are_written_out() -> None:
     for op, constants in (("Conv", {"w": W}), ("MaxPool", {}), ("AveragePool", {})):
-        more = {} if constants else {"kernel_shape": [2, 2]}
+        more: dict[str, Any] = {} if constants else {"kernel_shape": [2, 2]}
         before = one_node(op, constants, **more)
         after = rewritten_model(before, "written-defaults")
         found = written(after.graph.node[0])
@@ -167,7 +167,7 @@ def test_concat_pads_refuses_what_crops_or_is_not_known() -> None:
 def behind_zeros(**attributes: Any) -> onnx.ModelProto:
     model = pad()
     model.graph.node[0].output[0] = "a"
-    attributes = {"kernel_shape": [3, 3], "strides": [2, 2]} | attributes
+    attributes = {"kernel_shape": [3, 3], "strides": [2, 2], **attributes}
     model.graph.node.append(helper.make_node("MaxPool", ["a"], ["y"], "pool", **attributes))
     return model
 
