@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from onnxpad.explaining import Explanation, explain
     from onnxpad.graph.storage.files import load, save
     from onnxpad.inspection import Inspection, PaddedNode, inspect
+    from onnxpad.plans import Plan, PlanEntry
     from onnxpad.resolving import Resolution, resolve
+    from onnxpad.retargeting import Retargeting, retarget
     from onnxpad.rewriting import Rewriting, rewrite
     from onnxpad.validation import Validation, Verdict, validate
 
@@ -29,8 +31,11 @@ __all__ = [
     "ModelError",
     "OnnxpadError",
     "PaddedNode",
+    "Plan",
+    "PlanEntry",
     "RequestError",
     "Resolution",
+    "Retargeting",
     "Rewriting",
     "RuntimeUnavailable",
     "Validation",
@@ -40,6 +45,7 @@ __all__ = [
     "inspect",
     "load",
     "resolve",
+    "retarget",
     "rewrite",
     "save",
     "validate",
@@ -56,7 +62,9 @@ _HOMES = {
     "onnxpad.explaining": ("Explanation", "explain"),
     "onnxpad.graph.storage.files": ("load", "save"),
     "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
+    "onnxpad.plans": ("Plan", "PlanEntry"),
     "onnxpad.resolving": ("Resolution", "resolve"),
+    "onnxpad.retargeting": ("Retargeting", "retarget"),
     "onnxpad.rewriting": ("Rewriting", "rewrite"),
     "onnxpad.validation": ("Validation", "Verdict", "validate"),
 }

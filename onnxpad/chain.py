@@ -61,7 +61,8 @@ class PadStep:
     """A Pad node in front of the operator, over all axes of its input.
 
     `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
-    asks for and that the model does not have yet. `follows_zero` and `feeds_max_pool` say that
+    asks for and that the model does not have yet, `replaces` one that takes the place of the Pad
+    that is there. `follows_zero` and `feeds_max_pool` say that
     a Pad writing 0 stands in front of it, or that a max pool reads it too: onnxruntime's default
     optimiser fuses Pad(0) into a max pool that is its only reader, wrongly.
     """
@@ -71,6 +72,7 @@ class PadStep:
     mode: str = "constant"
     unclear: str = ""
     is_new: bool = False
+    replaces: bool = False
     follows_zero: bool = False
     feeds_max_pool: bool = False
 

@@ -183,7 +183,13 @@ def _step(chain: Chain, record: object) -> PadStep:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RequestError(f"pad_node has value {value!r}, which is no number and not '-inf'")
     half = chain.tensor_rank
-    return PadStep(Pads(flat[:half], flat[half:]), Constant(value), mode, is_new=True)
+    return PadStep(
+        Pads(flat[:half], flat[half:]),
+        Constant(value),
+        mode,
+        is_new=True,
+        replaces=chain.pad is not None,
+    )
 
 
 def _pad_record(step: PadStep) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from onnxpad.moving.candidates import Candidate, candidates
 from onnxpad.moving.moves import moved
-from onnxpad.moving.windows import differs
+from onnxpad.moving.reasons import unchanged_because
+from onnxpad.moving.windows import differs, resizes
 
-__all__ = ["Candidate", "candidates", "differs", "moved"]
+__all__ = ["Candidate", "candidates", "differs", "moved", "resizes", "unchanged_because"]

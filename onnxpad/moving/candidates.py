@@ -15,6 +15,7 @@ from onnxpad.geometry.axis import Axis
 from onnxpad.layers.placing import split
 from onnxpad.layers.words import Divisor, Pair, Rounding
 from onnxpad.moving.crops import cropped, moved_crop
+from onnxpad.moving.labels import flat_text, label_of
 from onnxpad.moving.manners import PLACEMENTS, Manner, find_target, manner_of
 from onnxpad.moving.seen import without_hand
 from onnxpad.moving.spots import always_up, same_padding
@@ -79,7 +80,7 @@ def _undisputed(chain: Chain) -> Candidate | None:
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
         return None
-    return Candidate(replace(chain, padding=pads, ceil_mode=False), (), f"pads {_flat(pads)}")
+    return Candidate(replace(chain, padding=pads, ceil_mode=False), (), f"pads {flat_text(pads)}")
 
 
 def _ways(chain: Chain) -> Iterator[_Row]:
@@ -221,42 +222,3 @@ def _same_crop(chain: Chain) -> Chain:
     totals = [axis.span - axis.stride for axis in chain.axes]
     cuts = [(max(t, 0) // 2, max(t, 0) - max(t, 0) // 2, max(-t, 0)) for t in totals]
     return cropped(chain, cuts)
-
-
-def label_of(chain: Chain, present: Chain) -> str:
-    """What to call a way to pad."""
-    parts = []
-    if chain.pad is not None and (chain.pad.is_new or not present.pad):
-        begins, ends = (
-            side[chain.spatial] for side in (chain.pad.pads.begins, chain.pad.pads.ends)
-        )
-        parts.append(f"Pad {_flat(Pads(begins, ends))} with {chain.pad.fill}")
-    match chain.padding:
-        case AutoPad() as mode:
-            parts.append("valid" if mode is AutoPad.VALID else str(mode))
-        case Pads() as pads:
-            parts.append(_pads_label(pads))
-        case _:
-            parts.append("unclear padding")
-    text = ", then ".join(parts)
-    if any(chain.output_padding):
-        text += f", output_padding {','.join(map(str, chain.output_padding))}"
-    if chain.ceil_mode:
-        text += ", rounding up"
-    if chain.op.kind is Kind.AVERAGE and chain.counts_padding:
-        text += ", counting padding"
-    if chain is present:
-        text += " (as it is)"
-    return text
-
-
-def _pads_label(pads: Pads) -> str:
-    if not any(pads.flat):
-        return "no padding"
-    if pads.begins == pads.ends:
-        return f"symmetric pads {','.join(map(str, pads.begins))}"
-    return f"pads {_flat(pads)}"
-
-
-def _flat(pads: Pads) -> str:
-    return ",".join(map(str, pads.flat))

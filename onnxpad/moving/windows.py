@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
 from math import lcm
 
 from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip
@@ -13,11 +11,10 @@ from onnxpad.fills import Constant, Implicit, TensorValue, lowest
 from onnxpad.geometry.axis import Axis, output_size
 from onnxpad.geometry.same import same_output, same_pads
 from onnxpad.geometry.size import Size, Symbol, residues
+from onnxpad.moving.taps import OWN, Key, Strip, strip_key
 from onnxpad.ops import Kind
 
 _MOST_SIZES = 256
-_OWN = "own padding"
-_Key = tuple[object, ...]
 
 
 def differs(one: Chain, other: Chain) -> bool:
@@ -38,6 +35,30 @@ def differs(one: Chain, other: Chain) -> bool:
         for size in sample_sizes(known, _widest(one, index) + _widest(other, index)):
             keys = [axis_key(chain, index, size) for chain in (one, other)]
             if None not in keys and keys[0] != keys[1]:
+                return True
+    return False
+
+
+def resizes(one: Chain, other: Chain) -> bool:
+    """Whether the output may get another size, at some size that the input can have."""
+    if _unclear(one) or _unclear(other):
+        return True
+    if one.op.kind is Kind.TRANSPOSED:
+        totals = []
+        for chain in (one, other):
+            pads = effective_pads(chain)
+            if isinstance(pads, Skip):
+                return True
+            extra = chain.output_padding or (0,) * chain.rank
+            sides = zip(pads.begins, pads.ends, extra, strict=True)
+            totals.append([begin + end - more for begin, end, more in sides])
+        return totals[0] != totals[1]
+    if _outside(one) != _outside(other):
+        return True
+    for index, axis in enumerate(source_axes(one)):
+        for size in sample_sizes(axis, _widest(one, index) + _widest(other, index)):
+            keys = [axis_key(chain, index, size) for chain in (one, other)]
+            if (keys[0] or (None,))[0] != (keys[1] or (None,))[0]:
                 return True
     return False
 
@@ -70,7 +91,7 @@ def sample_sizes(axis: Axis, padded: int) -> Iterator[int]:
         yield number
 
 
-def axis_key(chain: Chain, index: int, size: int) -> _Key | None:
+def axis_key(chain: Chain, index: int, size: int) -> Key | None:
     """What the windows of one axis read where the source has `size` cells; None without windows."""
     axis, step = chain.axes[index], chain.pad
     place = chain.first_axis + index
@@ -86,98 +107,25 @@ def axis_key(chain: Chain, index: int, size: int) -> _Key | None:
     )
     if not isinstance(count, int) or count < 1:
         return None
-    strip = _Strip(size, axis.kernel, axis.stride, axis.dilation, front, own, count)
+    strip = Strip(size, axis.kernel, axis.stride, axis.dilation, front, own, count)
     mode = "constant" if step is None else step.mode
-    return _strip_key(strip, chain.op.kind, mode, _value(chain), chain.counts_padding)
-
-
-@dataclass(frozen=True, slots=True)
-class _Strip:
-    size: int
-    kernel: int
-    stride: int
-    dilation: int
-    front: tuple[int, int]
-    own: tuple[int, int]
-    count: int
-
-    def windows(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Windows that do not lie wholly inside the source, with the cells that they read."""
-        span = self.dilation * (self.kernel - 1) + 1
-        begin = -self.front[0] - self.own[0]
-        inside = (max(0, -self.front[0]), self.size + min(0, self.front[1]))
-        low = max(0, -(-(inside[0] - begin) // self.stride))
-        high = max(low, min(self.count, (inside[1] - span - begin) // self.stride + 1))
-        for number in (*range(min(low, self.count)), *range(high, self.count)):
-            start = begin + number * self.stride
-            yield number, tuple(range(start, start + span, self.dilation))
-
-
-@lru_cache(maxsize=100_000)
-def _strip_key(strip: _Strip, kind: Kind, mode: str, value: object, counts: bool) -> _Key | None:  # noqa: FBT001
-    found = []
-    for _, cells in strip.windows():
-        taps = [_tap(strip, cell, mode, value) for cell in cells]
-        if None in taps:
-            return None
-        found.append(_window_key(strip, kind, cells, taps, counts=counts))
-    begin = strip.front[0] + strip.own[0]
-    return (strip.count, begin if len(found) < strip.count else None, *found)
-
-
-def _window_key(
-    strip: _Strip, kind: Kind, cells: tuple[int, ...], taps: list[object], *, counts: bool
-) -> object:
-    match kind:
-        case Kind.MAX:
-            return frozenset(tap for tap in taps if tap != _OWN)
-        case Kind.AVERAGE:
-            low = -strip.front[0] - strip.own[0]
-            high = strip.size + strip.front[1] + strip.own[1]
-            divisor = sum(
-                tap != _OWN or (counts and low <= cell < high)
-                for cell, tap in zip(cells, taps, strict=True)
-            )
-            return divisor, tuple(sorted(str(t) for t in taps if t not in (_OWN, ("is", 0))))
-        case Kind.LP:
-            return tuple(sorted(str(t) for t in taps if t not in (_OWN, ("is", 0))))
-        case _:
-            return tuple(taps)
-
-
-def _tap(strip: _Strip, cell: int, mode: str, value: object) -> object:
-    """What one cell holds: a cell of the source by its number, a value, or the own padding."""
-    if not -strip.front[0] <= cell < strip.size + strip.front[1]:
-        return _OWN
-    if 0 <= cell < strip.size:
-        return cell
-    last = strip.size - 1
-    match mode:
-        case "edge":
-            return min(max(cell, 0), last)
-        case "reflect":
-            mirrored = -cell if cell < 0 else 2 * last - cell
-            return mirrored if 0 <= mirrored <= last else None
-        case "wrap":
-            return cell % strip.size
-        case _:
-            return value
+    return strip_key(strip, chain.op.kind, mode, _value(chain), chain.counts_padding)
 
 
 def _value(chain: Chain) -> object:
     """What a Pad's cell holds, as the operator sees it: its own padding where both are alike."""
     if chain.pad is None:
-        return _OWN
+        return OWN
     fill = chain.pad.fill
     value = fill.value if isinstance(fill, Constant | TensorValue) else None
     if value is None:
         return ("tensor", str(fill))
     if chain.fill is Implicit.LOWEST:
-        return _OWN if value in lowest(chain.dtype) else ("is", value)
+        return OWN if value in lowest(chain.dtype) else ("is", value)
     if chain.op.kind is Kind.AVERAGE:
         return ("is", value)
     own = chain.fill.value if isinstance(chain.fill, Constant | TensorValue) else None
-    return _OWN if value == own else ("is", value)
+    return OWN if value == own else ("is", value)
 
 
 def _own_pads(chain: Chain, index: int, grown: Axis) -> tuple[int, int] | None:

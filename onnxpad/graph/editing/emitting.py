@@ -34,22 +34,30 @@ def emit(
         return expand(context, node, after, names)
     scope = context.scope
     place = address_of(scope, node)
-    edits = list(_padding_edits(node, place, before, after))
-    if before.ceil_mode and not after.ceil_mode:
-        edits.append(RemoveAttribute(place, "ceil_mode"))
-    if after.counts_padding and not before.counts_padding:
-        edits.append(SetAttribute(place, "count_include_pad", 1))
-    if before.counts_padding and not after.counts_padding:
-        edits.append(RemoveAttribute(place, "count_include_pad"))
-    if before.output_shape and not after.output_shape:
-        edits.append(RemoveAttribute(place, "output_shape"))
-    if after.output_padding != before.output_padding:
-        edits.append(SetAttribute(place, "output_padding", after.output_padding))
+    edits = [*_padding_edits(node, place, before, after), *_number_edits(place, before, after)]
     if after.pad is None and before.pad is not None:
         edits += _bypass(scope, node, place)
     elif after.pad is not None and after.pad.is_new:
         edits += _new_pad(context, node, place, after, after.pad, names)
     return edits
+
+
+def _number_edits(place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
+    """Attributes of an operator that say how its padding counts."""
+    for name, was, now in (
+        ("ceil_mode", before.ceil_mode, after.ceil_mode),
+        ("count_include_pad", before.counts_padding, after.counts_padding),
+    ):
+        if now and not was:
+            yield SetAttribute(place, name, 1)
+        if was and not now:
+            yield RemoveAttribute(place, name)
+    if before.output_shape and not after.output_shape:
+        yield RemoveAttribute(place, "output_shape")
+    if after.output_padding and after.output_padding != before.output_padding:
+        yield SetAttribute(place, "output_padding", after.output_padding)
+    if before.output_padding and not after.output_padding:
+        yield RemoveAttribute(place, "output_padding")
 
 
 def _padding_edits(node: Node, place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
@@ -83,21 +91,27 @@ def _new_pad(
     name = names.new(new)
     output = names.new(f"{new}_output")
     key = next_key(scope)
+    replaced = scope.producers[node.inputs[0]] if step.replaces else None
+    source = replaced.inputs[0] if replaced is not None else node.inputs[0]
     if chain.opset < _PADS_ARE_INPUTS:
         if not isinstance(step.fill, Constant):
             raise InternalError(f"{place.label}: Pad of opset {chain.opset} takes no tensor value")
         attributes: list[tuple[str, AttributeValue]] = [
-            ("mode", "constant"),
+            ("mode", step.mode),
             ("paddings" if chain.opset < 2 else "pads", step.pads.flat),
             ("value", float(step.fill.value)),
         ]
-        data: tuple[str, ...] = (node.inputs[0],)
+        data: tuple[str, ...] = (source,)
         edits: list[Edit] = []
     else:
-        attributes = [("mode", "constant")]
+        attributes = [("mode", step.mode)]
         data, edits = _pad_inputs(context, node, place, chain, step, names)
+        data = (source, *data[1:])
     insert = InsertNode(place, key, "Pad", name, data, (output,), tuple(attributes))
-    return [*edits, insert, SetInput(place, 0, output)]
+    edits += [insert, SetInput(place, 0, output)]
+    if replaced is not None:
+        edits.append(RemoveUnused(address_of(scope, replaced)))
+    return edits
 
 
 def _pad_inputs(

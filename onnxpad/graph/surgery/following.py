@@ -26,6 +26,7 @@ from onnxpad.graph.editing.edits import (
     NewConstant,
     RemoveAttribute,
     ReshapedConstant,
+    Resize,
     SetAttribute,
     SetInput,
     SetOutput,
@@ -93,6 +94,9 @@ class _GraphApplier:
                 self._insert(edit)
             case ForgetType(place, tensor):
                 self._tensor(place.scope, tensor).shape = None
+            case Resize(place, tensor, dims):
+                written = None if dims is None else list(dims)
+                self._tensor(place.scope, tensor).shape = written
             case CloneFunction():
                 self._clone(edit)
             case _:

@@ -1,0 +1,157 @@
+"""retarget: moves a model to another framework's padding; the numbers change, and it says where."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from onnxpad.errors import RequestError
+from onnxpad.graph.editing.edits import Edit
+from onnxpad.graph.editing.session import Session
+from onnxpad.graph.models import ModelLike, Result, open_model, proto_of, with_weights
+from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.selecting import selection
+from onnxpad.graph.storage.files import Source, save, write_unchanged
+from onnxpad.plans import Plan
+from onnxpad.retargeting.deciding import by_convention, by_plan
+from onnxpad.retargeting.running import Kept, Move, Progress, Refused, run
+
+SCHEMA = 1
+PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
+
+__all__ = ["Kept", "Move", "Refused", "Retargeting", "read_plan", "retarget"]
+
+
+@dataclass(frozen=True, eq=False)
+class Retargeting:
+    """What a retarget did.
+
+    `changes` are nodes that were moved, `unchanged` those that pad like this already, `skips`
+    those that could not be moved; each has its reason. `breaks` are nodes downstream whose
+    inputs do not fit together any more.
+    """
+
+    edited: Result
+    to: str
+    changes: tuple[Move, ...]
+    unchanged: tuple[Kept, ...]
+    skips: tuple[Refused, ...]
+    breaks: tuple[str, ...]
+    script: tuple[Edit, ...]
+    assumed: Mapping[str, int | str]
+    source: Source | None = None
+
+    @cached_property
+    def model(self) -> Result:
+        """The retargeted ModelProto, or the Graph that was given, edited in place."""
+        return with_weights(self.edited, self.source)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was edited."""
+        return bool(self.script)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model: byte for byte the input where nothing changed.
+
+        External data stays where it is when the folder is the same, and is copied otherwise.
+        Raises ModelError where the target cannot be written; nothing half-written stays.
+        """
+        if not self.changed and self.source is not None:
+            write_unchanged(self.source, path)
+        else:
+            save(proto_of(self.edited), path, source=self.source)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "schema": SCHEMA,
+            "to": self.to,
+            "changed": self.changed,
+            "assumed": dict(self.assumed),
+            "changes": [one.to_json() for one in self.changes],
+            "unchanged": [one.to_json() for one in self.unchanged],
+            "skips": [one.to_json() for one in self.skips],
+            "breaks": list(self.breaks),
+        }
+
+
+def retarget(  # noqa: PLR0913 - each option is one word of the command line
+    model: ModelLike,
+    *,
+    to: str | None = None,
+    plan: PlanLike | None = None,
+    source: str | None = None,
+    nodes: str | Sequence[str] | None = None,
+    dims: Mapping[str, int | str] | None = None,
+    ambiguous: Preference = None,
+    progress: Progress | None = None,
+) -> Retargeting:
+    """Move the padding of a model to another convention, by what it means.
+
+    `to` is a convention's name, SAME_UPPER, SAME_LOWER or symmetric; `plan` (a Plan, its JSON as
+    a dict, or a path) says the padding of single nodes instead. `source` names the convention
+    that the model's padding is written in, `nodes` are globs over node addresses, `dims` what is
+    known of dimensions, `ambiguous` which of auto_pad and pads holds where a node has both. A
+    path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
+    RequestError for unknown names, plans that do not fit, and ModelError for models that cannot
+    be read.
+    """
+    if (to is None) == (plan is None):
+        raise RequestError("retarget needs a convention to move to, or a plan, and not both")
+    if plan is not None and source is not None:
+        raise RequestError("a plan says the padding itself: source does nothing beside it")
+    read = None if plan is None else read_plan(plan)
+    rule = by_plan(read) if read is not None else by_convention(str(to), source)
+    opened = open_model(model)
+    session = Session(
+        opened.model,
+        dims=dims,
+        source=opened.source,
+        prefer=ambiguous,
+        owned=opened.owned,
+        weightless=opened.surgeon is not None,
+    )
+    selected = selection(session, nodes)
+    if read is not None:
+        selection(session, [one.node for one in read.entries] or None)
+    outcome = run(session, rule, selected, progress)
+    result: Result = session.finish()
+    if opened.surgeon is not None:
+        from onnxpad.graph.surgery.following import apply_script
+
+        apply_script(opened.surgeon, session.script)
+        result = opened.surgeon
+    return Retargeting(
+        edited=result,
+        to=rule.name,
+        changes=tuple(outcome.moves),
+        unchanged=tuple(outcome.kept),
+        skips=tuple(outcome.refused),
+        breaks=outcome.breaks,
+        script=tuple(session.script),
+        assumed=dict(dims or {}),
+        source=opened.source,
+    )
+
+
+def read_plan(plan: PlanLike) -> Plan:
+    """A plan from its value, its JSON or a file; RequestError says what is wrong with it."""
+    if isinstance(plan, Plan):
+        return plan
+    if isinstance(plan, Mapping):
+        return Plan.from_json(plan)
+    try:
+        text = Path(plan).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"cannot read the plan '{plan}': {error}") from error
+    try:
+        record = json.loads(text)
+    except ValueError as error:
+        raise RequestError(f"the plan '{plan}' is no JSON: {error}") from error
+    return Plan.from_json(record)
