@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from math import gcd
 
 from onnxpad.ops import Kind
 
 OWN = "own padding"
 Key = tuple[object, ...]
+_FEW = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +28,15 @@ class Strip:
     count: int
 
     def windows(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Windows that do not lie wholly inside the source, with the cells that they read."""
+        """Windows that do not lie wholly inside the source, with the cells that they read.
+
+        All where there are few: at small sizes a mirrored cell may stand for the one it mirrors.
+        """
         span = self.dilation * (self.kernel - 1) + 1
         begin = -self.front[0] - self.own[0]
         inside = (max(0, -self.front[0]), self.size + min(0, self.front[1]))
+        if self.count <= _FEW:
+            inside = (0, -1)
         low = max(0, -(-(inside[0] - begin) // self.stride))
         high = max(low, min(self.count, (inside[1] - span - begin) // self.stride + 1))
         for number in (*range(min(low, self.count)), *range(high, self.count)):
@@ -66,7 +74,11 @@ def _window_key(
                 tap != OWN or (counts and low <= cell < high)
                 for cell, tap in zip(cells, taps, strict=True)
             )
-            return divisor, tuple(sorted(str(t) for t in taps if t not in (OWN, ("is", 0))))
+            held = Counter(str(tap) for tap in taps if tap not in (OWN, ("is", 0)))
+            if not held:
+                return min(divisor, 1)
+            common = gcd(divisor, *held.values())
+            return divisor // common, tuple(sorted((t, n // common) for t, n in held.items()))
         case Kind.LP:
             return tuple(sorted(str(t) for t in taps if t not in (OWN, ("is", 0))))
         case _:

@@ -17,7 +17,7 @@ from onnxpad.graph.reading.ordering import Address
 from onnxpad.graph.reading.survey import Site
 from onnxpad.graph.reading.types import Type
 from onnxpad.moving import differs, resizes
-from onnxpad.moving.candidates import label_of
+from onnxpad.moving.labels import label_of
 from onnxpad.retargeting.deciding import Rule
 
 Progress = Callable[[str, int, int], None]
