@@ -54,9 +54,9 @@ class Manner:
     divisors: frozenset[Divisor] | None = None
     grows: bool = True
 
-    def names(self, pair: Pair, axis: Axis, size: int) -> bool:
-        """Whether one of its modes pads an axis of `size` cells like this."""
-        return any(place == pair for place in self.places(axis, size))
+    def pads_three(self, begin: int, end: int) -> bool:
+        """Whether one of its modes pads a window of three cells like this."""
+        return (begin, end) in self.places(Axis(16, 3), 16)
 
     @property
     def has_strided_same(self) -> bool:

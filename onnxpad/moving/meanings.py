@@ -45,14 +45,10 @@ def _of_axis(axis: Axis, pair: Pair, source: Manner | None) -> Iterator[Meaning]
         yield Meaning.VALID
     if _is_same(axis, pair, source):
         yield Meaning.SAME
-    if pair == (reach, 0) and (source is None or _writes(source, axis, pair)):
+    if pair == (reach, 0) and (source is None or source.pads_three(2, 0)):
         yield Meaning.CAUSAL
-    if pair == (reach, reach) and (source is None or _writes(source, axis, pair)):
+    if pair == (reach, reach) and (source is None or source.pads_three(2, 2)):
         yield Meaning.FULL
-
-
-def _writes(source: Manner, axis: Axis, pair: Pair) -> bool:
-    return all(source.names(pair, axis, size) for size in sample_sizes(axis, sum(pair)))
 
 
 def _is_same(axis: Axis, pair: Pair, source: Manner | None) -> bool:

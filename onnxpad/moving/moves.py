@@ -63,9 +63,10 @@ def _moved_windows(chain: Chain, manner: Manner, reader: Manner | None) -> Chain
 
 
 def _by_meaning(bare: Chain, manner: Manner, reader: Manner | None) -> Chain | Skip:
-    if bare.padding in _SAME:
-        return _written(bare, Meaning.SAME, Pads.zero(bare.rank), manner)
     pads = effective_pads(bare)
+    if bare.padding in _SAME:
+        known = Pads.zero(bare.rank) if isinstance(pads, Skip) else pads
+        return _written(bare, Meaning.SAME, known, manner)
     if isinstance(pads, Skip):
         return pads
     if bare.ceil_mode and differs(bare, replace(bare, ceil_mode=False)):

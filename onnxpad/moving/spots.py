@@ -78,7 +78,8 @@ def _alike(axis: Axis, manner: Manner, sizes: Sequence[int], *, rounds_up: bool)
     if not manner.numbers:
         return _Spot(why="it has no padding that keeps ceil(size/stride) windows here")
     fits: dict[int, bool] = {}
-    for pad in range(axis.span // 2, -1, -1):
+    halves = range(axis.span // 2, -1, -1)
+    for pad in sorted(halves, key=lambda pad: pad != _centred(axis, sizes)):
         counts = [
             _count(replace(axis, size=size), (pad, pad), rounds_up=rounds_up)
             == -(-size // axis.stride)
@@ -93,6 +94,13 @@ def _alike(axis: Axis, manner: Manner, sizes: Sequence[int], *, rounds_up: bool)
         why=f"no padding alike at both sides keeps ceil(size/{axis.stride}) windows of {axis.span} "
         "cells"
     )
+
+
+def _centred(axis: Axis, sizes: Sequence[int]) -> int | None:
+    """SAME padding of an even window that is alike at both sides by itself."""
+    found = {same_pads(replace(axis, size=size), lower=False) for size in sizes}
+    pair = found.pop() if len(found) == 1 and axis.span % 2 == 0 else None
+    return pair[0] if pair is not None and pair[0] == pair[1] else None
 
 
 def _serves(axis: Axis, pair: Pair, sizes: Sequence[int], wanted: Sequence[Pair]) -> bool:

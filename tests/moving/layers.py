@@ -47,7 +47,7 @@ def layer(
     axes = (Axis(grown, kernel, stride, dilation),) * rank
     found = operator("", op)
     assert found is not None
-    return Chain(found, 22, axes, padding, fill, "float32", pad=step, **more)
+    return Chain(found, more.pop("opset", 22), axes, padding, fill, "float32", pad=step, **more)
 
 
 def computed(chain: Chain, x: Array, weight: Array) -> Array | None:

@@ -73,9 +73,9 @@ def test_the_mixed_variants_come_back_by_their_pool(name: str) -> None:
     assert np.array_equal(computed(back.model), computed(model))
 
 
-def test_a_pool_padded_with_zeros_becomes_one_that_pads(name: str = "ResNet50") -> None:
+def test_a_pool_padded_with_zeros_becomes_one_that_pads() -> None:
     """The same after a ReLU, where zeros never win."""
-    model = network(name, 2)
+    model = network("ResNet50", 2)
     for node in model.graph.node:
         if node.name == "pool1/pad":
             node.attribute[0].s = b"constant"
