@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxpad.chain import AutoPad, Chain, Pads
+from onnxpad.chain import AutoPad, Chain, Pads, PadStep
 from onnxpad.ops import Kind
 
 
@@ -15,7 +15,7 @@ def label_of(chain: Chain, present: Chain | None = None) -> str:
         begins, ends = (
             side[chain.spatial] for side in (chain.pad.pads.begins, chain.pad.pads.ends)
         )
-        parts.append(f"Pad {flat_text(Pads(begins, ends))} with {chain.pad.fill}")
+        parts.append(f"Pad {flat_text(Pads(begins, ends))} {_held(chain.pad)}")
     match chain.padding:
         case AutoPad() as mode:
             parts.append("valid" if mode is AutoPad.VALID else str(mode))
@@ -33,6 +33,11 @@ def label_of(chain: Chain, present: Chain | None = None) -> str:
     if chain is present:
         text += " (as it is)"
     return text
+
+
+def _held(step: PadStep) -> str:
+    """What the cells of a Pad hold."""
+    return f"with {step.fill}" if step.mode == "constant" else f"({step.mode})"
 
 
 def _pads_label(pads: Pads) -> str:

@@ -36,7 +36,7 @@ def same_padding(chain: Chain, manner: Manner, *, rounds_up: bool) -> Pads | Aut
         return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
     reasons = [spot.why for spot in spots if spot.why]
     if reasons:
-        return Skip(f"{manner.name}: {reasons[0]}")
+        return Skip(f"{manner.name} {reasons[0]}")
     if all(spot.upper for spot in spots):
         return AutoPad.SAME_UPPER
     if all(spot.lower for spot in spots):
@@ -57,7 +57,7 @@ def _spot(axis: Axis, manner: Manner, *, rounds_up: bool) -> _Spot:
     if not found or len(wanted) < len(found):
         return _alike(axis, manner, sizes, rounds_up=rounds_up)
     if any(begin < 0 for begin, _ in wanted):
-        return _Spot(why=f"its windows begin inside the input here ({min(wanted)[0]} cells)")
+        return _Spot(why=f"begins inside the input here: its padding is {min(wanted)[0]} cells")
     tries = dict.fromkeys([(wanted[-1][0], max(end for _, end in wanted)), *wanted])
     pair = next((one for one in tries if _serves(axis, one, sizes, wanted)), None)
     upper, lower = (_is_auto(axis, sizes, wanted, lower=flag) for flag in (False, True))
@@ -76,7 +76,7 @@ def _wanted(axis: Axis, manner: Manner, size: int, *, rounds_up: bool) -> Pair |
 def _alike(axis: Axis, manner: Manner, sizes: Sequence[int], *, rounds_up: bool) -> _Spot:
     """As many cells at both sides, at most half a window, that give ceil(size/stride) windows."""
     if not manner.numbers:
-        return _Spot(why="it has no padding that keeps ceil(size/stride) windows here")
+        return _Spot(why="has no padding here that gives ceil(size/stride) windows")
     fits: dict[int, bool] = {}
     halves = range(axis.span // 2, -1, -1)
     for pad in sorted(halves, key=lambda pad: pad != _centred(axis, sizes)):
@@ -90,10 +90,9 @@ def _alike(axis: Axis, manner: Manner, sizes: Sequence[int], *, rounds_up: bool)
         fits[pad] = any(counts)
     if any(fits.values()):
         return _Spot()
-    return _Spot(
-        why=f"no padding alike at both sides keeps ceil(size/{axis.stride}) windows of {axis.span} "
-        "cells"
-    )
+    goal = "as many windows as cells" if axis.stride == 1 else f"ceil(size/{axis.stride}) windows"
+    why = f"has no padding alike at both sides that gives {goal} of {axis.span} cells"
+    return _Spot(why=why)
 
 
 def _centred(axis: Axis, sizes: Sequence[int]) -> int | None:

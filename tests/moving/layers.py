@@ -53,11 +53,9 @@ def layer(
 def computed(chain: Chain, x: Array, weight: Array) -> Array | None:
     """What a layer of rank 1 gives for a vector; None where no window fits."""
     axis = chain.axes[0]
-    data = x
-    if chain.pad is not None:
-        data = _padded(chain.pad, x)
-        if data is None:
-            return None
+    data = x if chain.pad is None else _padded(chain.pad, x)
+    if data is None:
+        return None
     own = _own(chain, Axis(len(data), axis.kernel, axis.stride, axis.dilation))
     sized = Axis(len(data), axis.kernel, axis.stride, axis.dilation)
     same = isinstance(chain.padding, AutoPad) and chain.padding is not AutoPad.VALID

@@ -171,7 +171,7 @@ REFUSALS: list[tuple[Chain, str, str | None, str]] = [
     (layer("Conv", 32, 7, 2, (1, 2)), "tensorflow", "caffe", "caffe does not write"),
     (layer("Conv", H, 4, 2, "SAME_UPPER"), "pytorch", None, "needs the sizes of axes 2"),
     (layer("Conv", 16, 2, 1, "SAME_UPPER"), "symmetric", None, "no padding alike at both sides"),
-    (layer("Conv", 6, 1, 3, "SAME_UPPER"), "cntk", None, "begin inside the input here"),
+    (layer("Conv", 6, 1, 3, "SAME_UPPER"), "cntk", None, "begins inside the input here"),
     (layer("ConvTranspose", 12, 3, 2), "theano", None, "nothing is known of how theano pads"),
     (layer("Conv", 16, 3, 2, rank=3), "darknet", None, "darknet has no 3-D convolution"),
     (layer("MaxPool", 64, 3, 1, "SAME_UPPER", dilation=3), "SAME_LOWER", None, "reach the kernel"),

@@ -26,9 +26,11 @@ def dims(model: ModelProto, name: str) -> list[int | str] | None:
     return None
 
 
-def classifier(tail: str, **more: str) -> ModelProto:
+def classifier(tail: str, constants: str = "") -> ModelProto:
     weight = numpy_helper.from_array(signed(0, 6, 4), "w")
-    model = text_model(f"{POOL} {tail}", "float[1,2,8,1] x", outputs="float[1,4] y", **more)
+    model = text_model(
+        f"{POOL} {tail}", "float[1,2,8,1] x", outputs="float[1,4] y", constants=constants
+    )
     model.graph.initializer.append(weight)
     return model
 
@@ -81,8 +83,9 @@ def test_nothing_is_written_where_something_breaks(
 
 
 def test_stated_sizes_follow() -> None:
+    second = "[second] y = MaxPool <kernel_shape = [2, 1], strides = [2, 1]> (r)"
     model = text_model(
-        f"{POOL} [act] r = Relu (p) [second] y = MaxPool <kernel_shape = [2, 1], strides = [2, 1]> (r)",
+        f"{POOL} [act] r = Relu (p) {second}",
         "float[1,2,8,1] x",
         outputs="float[1,2,1,1] y",
     )
@@ -118,7 +121,7 @@ def test_sizes_that_stay_are_not_touched() -> None:
 def test_padding_behind_a_pool_that_grew_is_worked_out_anew() -> None:
     """7 cells become 8: SAME of the second node pads otherwise then."""
     model = text_model(
-        f"{POOL} [next] y = Conv <kernel_shape = [3, 1], strides = [2, 1], pads = [1, 0, 1, 0]> (p, k)",
+        f"{POOL} [next] y = Conv <strides = [2, 1], pads = [1, 0, 1, 0]> (p, k)",
         "float[1,1,16,1] x",
         constants="float[1,1,3,1] k = {1, 10, 100}",
     )

@@ -98,7 +98,7 @@ def test_a_layer_moves_to_what_the_other_framework_computes(
                 found = retarget(model, to=other[0])
                 wanted = outputs(model_of(op, other, size, kernel, stride), x)[0]
                 assert not found.skips, (one, other, found.skips)
-                moved = outputs(found.model, x)[0]  # type: ignore[arg-type] # a ModelProto
+                moved = outputs(found.model, x)[0]
                 assert moved.shape == wanted.shape, (one, other, size)
                 assert np.allclose(moved, wanted, rtol=1e-5, atol=1e-5), (one, other, size)
                 compared += 1
@@ -126,7 +126,7 @@ def test_transposed_layers_move_too(kernel: int, stride: int) -> None:
     for one, other in (("keras", "pytorch"), ("pytorch", "keras")):
         found = retarget(models[one], to=other)
         assert not found.skips
-        moved = outputs(found.model, x)[0]  # type: ignore[arg-type] # a ModelProto
+        moved = outputs(found.model, x)[0]
         assert np.allclose(moved, results[other], rtol=0, atol=1e-5)
         same = np.allclose(results[one], results[other], rtol=0, atol=1e-5)
         assert found.changed is not same

@@ -44,20 +44,20 @@ def test_there_and_back_gives_the_same(op: str, there: str, back: str) -> None:
         if went.skips:
             continue
         moved_once += went.changed
-        again = retarget(went.model, to=back)  # type: ignore[arg-type] # a ModelProto
+        again = retarget(went.model, to=back)
         assert isinstance(again.model, ModelProto)
         assert np.array_equal(outputs(again.model, x)[0], outputs(start, x)[0])
         assert again.changed is went.changed
         third = retarget(again.model, to=there)
         assert third.model == went.model
-        assert not retarget(third.model, to=there).changed  # type: ignore[arg-type] # as above
+        assert not retarget(third.model, to=there).changed
     assert moved_once >= 3
 
 
 def test_the_same_pads_come_back_byte_for_byte() -> None:
     start = first("Conv", 32, 3, 2, [1, 1, 1, 1])
     went = retarget(start, to="tensorflow").model
-    back = retarget(went, to="pytorch").model  # type: ignore[arg-type] # a ModelProto
+    back = retarget(went, to="pytorch").model
     assert isinstance(back, ModelProto)
     assert back.SerializeToString() == start.SerializeToString()
 

@@ -55,7 +55,7 @@ def test_it_moves_between_case_1_and_case_2_and_back(name: str) -> None:
     wanted = {1: computed(asymmetric), 2: computed(symmetric)}
     assert np.abs(wanted[1] - wanted[2]).max() > 1e-3 * np.abs(wanted[1]).max()
     assert np.array_equal(computed(there.model), wanted[1])
-    back = retarget(there.model, to="symmetric")  # type: ignore[arg-type] # a ModelProto
+    back = retarget(there.model, to="symmetric")
     assert np.array_equal(computed(back.model), wanted[2])
     assert {one.node.label for one in back.changes} == moved
     again = retarget(asymmetric, to="symmetric")
@@ -69,7 +69,7 @@ def test_the_mixed_variants_come_back_by_their_pool(name: str) -> None:
     model = network(name, stated)
     all_symmetric = retarget(model, to="symmetric")
     assert [one.node.label for one in all_symmetric.changes] == ["pool1"]
-    back = retarget(all_symmetric.model, to="tensorflow", nodes="pool1")  # type: ignore[arg-type]
+    back = retarget(all_symmetric.model, to="tensorflow", nodes="pool1")
     assert np.array_equal(computed(back.model), computed(model))
 
 
