@@ -77,8 +77,8 @@ def _window_key(
             held = Counter(str(tap) for tap in taps if tap not in (OWN, ("is", 0)))
             if not held:
                 return min(divisor, 1)
-            common = gcd(divisor, *held.values())
-            return divisor // common, tuple(sorted((t, n // common) for t, n in held.items()))
+            factor = gcd(divisor, *held.values())
+            return divisor // factor, tuple(sorted((t, n // factor) for t, n in held.items()))
         case Kind.LP:
             return tuple(sorted(str(t) for t in taps if t not in (OWN, ("is", 0))))
         case _:

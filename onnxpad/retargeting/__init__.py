@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from onnxpad.errors import RequestError
 from onnxpad.graph.editing.edits import Edit
 from onnxpad.graph.editing.session import Session
-from onnxpad.graph.models import ModelLike, Result, open_model, proto_of, with_weights
+from onnxpad.graph.models import ModelLike, Opened, Result, open_model, proto_of, with_weights
 from onnxpad.graph.reading.chains import Preference
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
@@ -121,14 +121,8 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     if read is not None:
         selection(session, [one.node for one in read.entries] or None)
     outcome = run(session, rule, selected, progress)
-    result: Result = session.finish()
-    if opened.surgeon is not None:
-        from onnxpad.graph.surgery.following import apply_script
-
-        apply_script(opened.surgeon, session.script)
-        result = opened.surgeon
     return Retargeting(
-        edited=result,
+        edited=_finished(session, opened),
         to=rule.name,
         changes=tuple(outcome.moves),
         unchanged=tuple(outcome.kept),
@@ -138,6 +132,17 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
         assumed=dict(dims or {}),
         source=opened.source,
     )
+
+
+def _finished(session: Session, opened: Opened) -> Result:
+    """The edited model, or the Graph that was given, edited alike."""
+    model = session.finish()
+    if opened.surgeon is None:
+        return model
+    from onnxpad.graph.surgery.following import apply_script
+
+    apply_script(opened.surgeon, session.script)
+    return opened.surgeon
 
 
 def read_plan(plan: PlanLike) -> Plan:

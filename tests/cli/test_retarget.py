@@ -52,13 +52,13 @@ def test_validate_shows_how_far_outputs_moved(capsys: Captured) -> None:
 
 
 def test_a_glob_and_a_plan_choose_nodes(tmp_path: Path, capsys: Captured) -> None:
-    base = ["retarget", str(PAIR), "--check", "--json"]
-    assert run([*base, "--to", "tensorflow", "--node", "/Conv*"]) == 1
+    command = ["retarget", str(PAIR), "--check", "--json"]
+    assert run([*command, "--to", "tensorflow", "--node", "/Conv*"]) == 1
     read = json.loads(capsys.readouterr().out)
     assert {one["node"] for one in read["changes"]} == {"/Conv", "/Conv_1", "/Conv_2"}
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps({"nodes": [{"node": "/MaxPool", "pads": [0, 1]}]}))
-    assert run([*base, "--plan", str(plan)]) == 1
+    assert run([*command, "--plan", str(plan)]) == 1
     read = json.loads(capsys.readouterr().out)
     assert [one["node"] for one in read["changes"]] == ["/MaxPool"]
 

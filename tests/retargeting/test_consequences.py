@@ -28,9 +28,8 @@ def dims(model: ModelProto, name: str) -> list[int | str] | None:
 
 def classifier(tail: str, constants: str = "") -> ModelProto:
     weight = numpy_helper.from_array(signed(0, 6, 4), "w")
-    model = text_model(
-        f"{POOL} {tail}", "float[1,2,8,1] x", outputs="float[1,4] y", constants=constants
-    )
+    nodes, given = f"{POOL} {tail}", "float[1,2,8,1] x"
+    model = text_model(nodes, given, outputs="float[1,4] y", constants=constants)
     model.graph.initializer.append(weight)
     return model
 
