@@ -24,8 +24,8 @@ Sizes = dict[str, dict[str, Dims]]
 def resizings(document: Document, before: Sizes, changed: Address) -> list[Resize]:
     """Edits that correct stated sizes of tensors after the output of a node got another size.
 
-    `before` is what `inferred_sizes` gave before the change. A size that inference does not find
-    is stated no longer where the tensor depends on the node.
+    `before` is what `inferred_sizes` gave before the change. Sizes that inference does not find
+    are stated no longer where the tensor depends on the node.
     """
     found = inferred_sizes(document)
     touched = _downstream(document.main, changed.key) if not changed.scope else None
@@ -40,7 +40,7 @@ def resizings(document: Document, before: Sizes, changed: Address) -> list[Resiz
                 now is not None or (touched is not None and name not in touched)
             ):
                 continue
-            wanted = own if _fits(own, now) else now
+            wanted = own if _fits(own, now) else now or ("",) * len(own)
             if wanted != own:
                 edits.append(Resize(Address(scope.id, -1, value.name), value.name, wanted))
     return edits

@@ -15,6 +15,7 @@ from onnxpad.moving.crops import moved_crop
 from onnxpad.moving.manners import Manner, find_target, manner_of
 from onnxpad.moving.meanings import Meaning, meanings
 from onnxpad.moving.seen import without_hand
+from onnxpad.moving.shields import shielded
 from onnxpad.moving.spots import always_up, same_padding
 from onnxpad.moving.windows import differs, sample_sizes
 from onnxpad.ops import Kind
@@ -57,9 +58,9 @@ def _moved_windows(chain: Chain, manner: Manner, reader: Manner | None) -> Chain
     if isinstance(bare, Skip):
         return bare
     result = _by_meaning(bare, manner, reader)
-    if isinstance(result, Chain) and not differs(chain, result):
-        return chain
-    return result
+    if isinstance(result, Skip):
+        return result
+    return shielded(chain, result) if differs(chain, result) else chain
 
 
 def _by_meaning(bare: Chain, manner: Manner, reader: Manner | None) -> Chain | Skip:

@@ -18,7 +18,7 @@ from onnxpad.graph.reading.chains import Preference
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
 from onnxpad.plans import Plan
-from onnxpad.retargeting.deciding import by_convention, by_plan
+from onnxpad.retargeting.deciding import Rule, by_convention, by_plan
 from onnxpad.retargeting.running import Kept, Move, Progress, Refused, run
 
 SCHEMA = 1
@@ -102,24 +102,11 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     RequestError for unknown names, plans that do not fit, and ModelError for models that cannot
     be read.
     """
-    if (to is None) == (plan is None):
-        raise RequestError("retarget needs a convention to move to, or a plan, and not both")
-    if plan is not None and source is not None:
-        raise RequestError("a plan says the padding itself: source does nothing beside it")
-    read = None if plan is None else read_plan(plan)
-    rule = by_plan(read) if read is not None else by_convention(str(to), source)
+    rule = _rule(to, plan, source)
     opened = open_model(model)
-    session = Session(
-        opened.model,
-        dims=dims,
-        source=opened.source,
-        prefer=ambiguous,
-        owned=opened.owned,
-        weightless=opened.surgeon is not None,
-    )
+    session = _session(opened, dims, ambiguous)
     selected = selection(session, nodes)
-    if read is not None:
-        selection(session, [one.node for one in read.entries] or None)
+    selection(session, rule.names)
     outcome = run(session, rule, selected, progress)
     return Retargeting(
         edited=_finished(session, opened),
@@ -132,6 +119,29 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
         assumed=dict(dims or {}),
         source=opened.source,
     )
+
+
+def _session(
+    opened: Opened, dims: Mapping[str, int | str] | None, ambiguous: Preference
+) -> Session:
+    return Session(
+        opened.model,
+        dims=dims,
+        source=opened.source,
+        prefer=ambiguous,
+        owned=opened.owned,
+        weightless=opened.surgeon is not None,
+    )
+
+
+def _rule(to: str | None, plan: PlanLike | None, source: str | None) -> Rule:
+    if plan is None and to is not None:
+        return by_convention(to, source)
+    if plan is None or to is not None:
+        raise RequestError("retarget needs a convention to move to, or a plan, and not both")
+    if source is not None:
+        raise RequestError("a plan says the padding itself: source does nothing beside it")
+    return by_plan(read_plan(plan))
 
 
 def _finished(session: Session, opened: Opened) -> Result:

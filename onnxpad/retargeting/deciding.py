@@ -10,6 +10,7 @@ from onnxpad.errors import RequestError
 from onnxpad.graph.reading.ordering import Address
 from onnxpad.moving import moved, unchanged_because
 from onnxpad.moving.manners import find_target
+from onnxpad.moving.shields import shielded
 from onnxpad.plans import Plan, PlanEntry, with_settings
 
 
@@ -17,13 +18,14 @@ from onnxpad.plans import Plan, PlanEntry, with_settings
 class Rule:
     """`decide` gives the chain itself where a node stays, `why` says the reason for that.
 
-    `concerns` says which nodes there is anything to say about.
+    `concerns` says which nodes there is anything to say about, `names` which must be there.
     """
 
     name: str
     decide: Callable[[Address, Chain], Chain | Skip]
     why: Callable[[Chain], str]
     concerns: Callable[[Address], bool]
+    names: tuple[str, ...] = ()
 
 
 def by_convention(to: str, source: str | None) -> Rule:
@@ -49,6 +51,7 @@ def by_plan(plan: Plan) -> Rule:
         lambda address, chain: _planned(entries[address.label], chain),
         lambda _: "the plan says what is there",
         lambda address: address.label in entries,
+        tuple(entries),
     )
 
 
@@ -56,6 +59,6 @@ def _planned(entry: PlanEntry, chain: Chain) -> Chain | Skip:
     if chain.trouble:
         return Skip(chain.trouble.reason, chain.trouble.hints)
     try:
-        return with_settings(chain, entry.settings)
+        return shielded(chain, with_settings(chain, entry.settings))
     except RequestError as error:
         raise RequestError(f"the plan for node '{entry.node}': {error}") from error

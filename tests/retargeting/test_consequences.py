@@ -103,6 +103,21 @@ def test_stated_sizes_follow() -> None:
     assert dims(model, "p") == [1, 2, 3, 1]
 
 
+def test_sizes_that_nobody_can_tell_are_not_stated_any_more() -> None:
+    model = text_model(
+        f"{POOL} [own] y = com.microsoft.Unheard (p) [side] z = com.microsoft.Unheard (x)",
+        "float[1,2,8,1] x",
+        outputs="float[1,2,3,1] y, float[1,2,8,1] z",
+    )
+    moved = retarget(model, to="caffe").model
+    assert isinstance(moved, ModelProto)
+    assert dims(moved, "y") == ["", "", "", ""]
+    assert dims(moved, "z") == [1, 2, 8, 1]
+    graph = gs.import_onnx(model)
+    retarget(graph, to="caffe")
+    assert graph.outputs[0].shape == [None] * 4
+
+
 def test_sizes_that_stay_are_not_touched() -> None:
     model = text_model(
         f"{POOL} [act] r = Relu (p) [side] y = Relu (x)",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
+import onnxruntime as ort
 import pytest
 from onnx import ModelProto
 
@@ -39,6 +40,7 @@ def windows(data: Array, pads: tuple[int, int], value: float | None, mode: Any) 
 
 
 MAX = "[op] y = MaxPool <kernel_shape = [3], strides = [2]> (x)"
+FRONT = "[pad] p = Pad (x, pads)"
 BEHIND = "[op] y = MaxPool <kernel_shape = [3], strides = [2]> (p)"
 
 
@@ -91,6 +93,37 @@ def test_a_pad_of_zeros_in_front_of_a_max_pool_goes() -> None:
     assert [node.op_type for node in found.graph.node] == ["MaxPool"]
     assert (computed(found) < 0).all()
     assert (computed(model) == 0).any()
+
+
+def test_onnxruntime_does_not_fuse_what_is_written() -> None:
+    """Its default optimiser folds a Pad of zeros into a max pool, which pads with the lowest."""
+    model = planned(text_model(MAX, outputs=Y), pad_node={"pads": WIDE})
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    assert np.array_equal(session.run(None, {"x": X})[0], computed(model))
+    assert (computed(model) == 0).any()
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        (f"[more] q = Pad (x, pads) {FRONT.replace('(x', '(q')} {BEHIND}", "a Pad that writes 0"),
+        (
+            f"{FRONT} [op] y = Conv (p, w) [pool] z = MaxPool <kernel_shape = [3]> (p)",
+            "a MaxPool reads the Pad too",
+        ),
+        (
+            f"{FRONT} [op] y, i = MaxPool <kernel_shape = [3]> (p) [used] z = Identity (i)",
+            "its Indices are used",
+        ),
+    ],
+)
+def test_a_pad_that_must_stay_is_a_skip(nodes: str, said: str) -> None:
+    constants = "int64[6] pads = {0, 0, 1, 0, 0, 1}, float[1,1,3] w = {1, 10, 100}"
+    given = "y, z" if " z =" in nodes else "y"
+    model = text_model(nodes, constants=constants, outputs=given)
+    found = retarget(model, plan={"nodes": [{"node": "op", "pad_node": None, "pads": [1, 1]}]})
+    assert not found.changed
+    assert found.skips[0].skip.reason.startswith(said)
 
 
 AVERAGE = "[op] y = AveragePool <kernel_shape = [3], strides = [2], pads = [1, 1]{}> (x)"

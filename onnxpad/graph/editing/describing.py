@@ -78,8 +78,8 @@ def _change(edit: Change) -> str:
 
 def _tidying(edit: RemoveConstant | ForgetType | Resize) -> str:
     if isinstance(edit, Resize):
-        shape = "unknown" if edit.dims is None else str(list(edit.dims))
-        return f"the shape of '{edit.tensor}' is {shape}"
+        shape = ", ".join(str(size or "?") for size in edit.dims)
+        return f"the shape of '{edit.tensor}' is [{shape}]"
     if isinstance(edit, ForgetType):
         return f"forget the type of '{edit.tensor}'"
     return f"remove constant '{edit.tensor}' if nothing reads it"

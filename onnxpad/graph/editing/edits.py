@@ -116,14 +116,14 @@ class ForgetType(NamedTuple):
 
 
 class Resize(NamedTuple):
-    """Write other sizes where the file says what `maker` writes; None: it says none any more.
+    """Write other sizes where the file says what `maker` writes.
 
     A size is a number, the name of a dimension, or '' where nothing is known.
     """
 
     maker: Address
     tensor: str
-    dims: tuple[int | str, ...] | None
+    dims: tuple[int | str, ...]
 
 
 class RemoveUnused(NamedTuple):

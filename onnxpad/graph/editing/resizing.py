@@ -17,11 +17,9 @@ def resize(container: GraphProto | FunctionProto, edit: Resize) -> None:
             _write(value, edit.dims)
 
 
-def _write(value: ValueInfoProto, dims: tuple[int | str, ...] | None) -> None:
+def _write(value: ValueInfoProto, dims: tuple[int | str, ...]) -> None:
     tensor = value.type.tensor_type
     tensor.ClearField("shape")
-    if dims is None:
-        return
     tensor.shape.SetInParent()
     for size in dims:
         dim = tensor.shape.dim.add()

@@ -95,8 +95,7 @@ class _GraphApplier:
             case ForgetType(place, tensor):
                 self._tensor(place.scope, tensor).shape = None
             case Resize(place, tensor, dims):
-                written = None if dims is None else list(dims)
-                self._tensor(place.scope, tensor).shape = written
+                self._tensor(place.scope, tensor).shape = [size or None for size in dims]
             case CloneFunction():
                 self._clone(edit)
             case _:
