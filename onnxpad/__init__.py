@@ -6,6 +6,7 @@ Names are loaded when they are first used: `import onnxpad` loads neither onnx n
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from onnxpad.diagnosis import Diagnosis, diagnose
     from onnxpad.errors import (
         InternalError,
         ModelError,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Diagnosis",
     "Explanation",
     "Inspection",
     "InternalError",
@@ -41,6 +43,7 @@ __all__ = [
     "Validation",
     "Verdict",
     "__version__",
+    "diagnose",
     "explain",
     "inspect",
     "load",
@@ -52,6 +55,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "onnxpad.diagnosis": ("Diagnosis", "diagnose"),
     "onnxpad.errors": (
         "InternalError",
         "ModelError",

@@ -67,6 +67,7 @@ class Session:
         self._errors = errors
         self.providers: tuple[str, ...] = tuple(opened.get_providers())
         self.outputs: tuple[str, ...] = tuple(value.name for value in opened.get_outputs())
+        self.inputs: tuple[str, ...] = tuple(value.name for value in opened.get_inputs())
 
     def run(
         self, feeds: Mapping[str, Array], names: Sequence[str] | None = None

@@ -166,7 +166,8 @@ def _outside(chain: Chain) -> object:
     if step is None:
         return None
     kept = chain.spatial
-    rest = [side[: kept.start] + side[kept.stop :] for side in (step.pads.begins, step.pads.ends)]
+    sides = (step.pads.begins, step.pads.ends)
+    rest = tuple(side[: kept.start] + side[kept.stop :] for side in sides)
     return (rest, step.mode, step.fill) if any(map(any, rest)) else None
 
 
