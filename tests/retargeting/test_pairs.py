@@ -10,6 +10,9 @@ import numpy as np
 import onnx
 import pytest
 
+from onnxpad.graph.reading.survey import Survey
+from onnxpad.moving import candidates, differs
+from onnxpad.plans import Plan, with_settings
 from onnxpad.retargeting import retarget
 from tests.retargeting.running import PAIRS, Array, outputs, relative
 
@@ -17,19 +20,11 @@ SMALL = Path(__file__).parent / "pairs"
 FOLDERS = sorted({one.name: one for root in (PAIRS, SMALL) for one in root.glob("p*")}.items())
 KEYS = ("auto_pad", "pads", "ceil_mode", "count_include_pad", "output_padding")
 # Where moving every node to one convention is enough.
-UNIFORM = {
-    "p01": "tensorflow",
-    "p06": "tensorflow",
-    "p08": "tensorflow",
-    "p09": "tensorflow",
-    "p10": "tensorflow",
-    "p11": "pytorch",
-    "p12": "caffe",
-    "p13": "tensorflow",
-    "p14": "tensorflow",
-    "p16": "pytorch",
-    "p17": "tensorflow",
-    "p20": "pytorch",
+UNIFORM = {"p11": "pytorch", "p12": "caffe", "p16": "pytorch", "p20": "pytorch"}
+NOT_UNIFORM = {
+    "p05": "its stem is symmetric and right",
+    "p21": "its Pads are computed while the model runs",
+    "p22": "it pads right and is refused by onnxruntime",
 }
 
 
@@ -81,10 +76,11 @@ def test_the_true_padding_as_a_plan_gives_the_reference(name: str, folder: Path)
 
 @pytest.mark.parametrize(("name", "folder"), FOLDERS, ids=[name for name, _ in FOLDERS])
 def test_one_convention_for_all_is_enough_for_most(name: str, folder: Path, tmp_path: Path) -> None:
-    to = UNIFORM.get(name.partition("_")[0])
-    if to is None:
-        pytest.skip("mixed, or the same as another")
-    found = retarget(folder / "wrong.onnx", to=to)
+    short = name.partition("_")[0]
+    if short in NOT_UNIFORM:
+        pytest.skip(NOT_UNIFORM[short])
+    to, source = UNIFORM.get(short, "tensorflow"), "pytorch" if short == "p18" else None
+    found = retarget(folder / "wrong.onnx", to=to, source=source)
     assert error(found.model, folder) < 1e-4
     found.save(tmp_path / "moved.onnx")
     onnx.checker.check_model(onnx.load(tmp_path / "moved.onnx"), full_check=True)
@@ -92,6 +88,19 @@ def test_one_convention_for_all_is_enough_for_most(name: str, folder: Path, tmp_
         wrong = (folder / "wrong.onnx").read_bytes()
         assert (tmp_path / "moved.onnx").read_bytes() == wrong
     assert not retarget(tmp_path / "moved.onnx", to=to).changed
+
+
+@pytest.mark.parametrize(("name", "folder"), FOLDERS, ids=[name for name, _ in FOLDERS])
+def test_the_true_padding_is_among_the_candidates(name: str, folder: Path) -> None:
+    plan = Plan.from_json(plan_of(json.loads((folder / "truth.json").read_text())))
+    survey = Survey(onnx.load(folder / "wrong.onnx"), folder=folder)
+    chains = {site.address.label: site.chain for site in survey.sites()}
+    for entry in plan.entries:
+        chain = chains[entry.node]
+        wanted = with_settings(chain, entry.settings)
+        found = candidates(chain)
+        assert found[0].chain is chain
+        assert any(not differs(one.chain, wanted) for one in found), (name, entry)
 
 
 def test_the_models_are_here() -> None:
