@@ -62,9 +62,20 @@ class PadStep:
 
     `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
     asks for and that the model does not have yet, `replaces` one that takes the place of the Pad
-    that is there. `follows_zero` and `feeds_max_pool` say that
-    a Pad writing 0 stands in front of it, or that a max pool reads it too: onnxruntime's default
-    optimiser fuses Pad(0) into a max pool that is its only reader, wrongly.
+    that is there. `follows_zero`, `feeds_max_pool` and `feeds_wide_average` say that a Pad
+    writing 0 stands in front of it, that a max pool reads it too, or an average whose pads would
+    reach the kernel: onnxruntime's default optimiser fuses Pad(0) into such a pool that is its
+    only reader, wrongly. `invites_fusion` says the same of a Pad node by itself: with constant
+    pads over all spatial axes, none negative, it would be fused
+    wrongly into what reads it, and as it is written it is not.
+
+    `computed` are the inputs (1 pads, 2 value, 3 axes) whose numbers are known although the model
+    computes them; `still_fused` says of an unclear Pad that onnxruntime may fuse it all the
+    same; `lists_axes` marks pads that are written for some axes only. `hints` say what
+    to try where the Pad is unclear.
+
+    `crossed` names what stands between the Pad and the operator, in that order; pads and fill
+    are then what the operator sees. `is_idle` says that these only hand on what they read.
     """
 
     pads: Pads
@@ -75,6 +86,14 @@ class PadStep:
     replaces: bool = False
     follows_zero: bool = False
     feeds_max_pool: bool = False
+    feeds_wide_average: bool = False
+    invites_fusion: bool = False
+    lists_axes: bool = False
+    computed: tuple[int, ...] = ()
+    hints: tuple[str, ...] = ()
+    still_fused: bool = False
+    crossed: tuple[str, ...] = ()
+    is_idle: bool = False
 
 
 Shape: TypeAlias = tuple[Size | None, ...] | None
@@ -82,11 +101,43 @@ Shape: TypeAlias = tuple[Size | None, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """The weight of a convolution; `is_constant` where its values are known before a run."""
+    """The weight of a convolution; `is_constant` where its values are known before a run.
+
+    `zero_point_is_constant` holds as well where it has none.
+    """
 
     shape: Shape = None
     dtype: str = ""
     is_constant: bool = False
+    zero_point_is_constant: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A QuantizeLinear or DequantizeLinear: what it reads, and how it is written."""
+
+    source: str
+    dtype: str
+    scale: str
+    zero_point: str
+    attributes: Attributes = ()
+    domain: str = ""
+    quantises: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dequantised:
+    """The DequantizeLinear in front of an operator, as a place for new Pads.
+
+    A Pad goes in front of `steps`, the conversions that stand before the operator: on the
+    quantised tensor, where `zero` stands for 0 and `lowest` is the lowest value; or, where
+    `zero` is None, in front of the QuantizeLinear as well. `refusal` says why no place is right.
+    """
+
+    steps: tuple[Conversion, ...] = ()
+    zero: Fill | None = None
+    lowest: int = 0
+    refusal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +146,14 @@ class Chain:
 
     `axes` are the spatial axes of the operator's own input (after the Pad), the first of them
     at position `first_axis` of the tensor. `ambiguous` marks auto_pad written together with
-    pads, settled by the user; `weight_is_padded` a Pad node that feeds the weight; `trouble` says
-    why the padding cannot be worked on.
+    pads, settled by the user; `weight_is_padded` a Pad node that feeds the weight; `legacy_split`
+    a transposed convolution that crops its odd cell at the other side, as older runtimes did;
+    `trouble` says why the padding cannot be worked on.
+
+    `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
+    the Pads in front of it. `at_least` is a bound that no cell of the operator's input is below,
+    where a Pad and a maximum make it worth knowing. `dequantised` tells of a DequantizeLinear
+    that makes the input.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
@@ -116,7 +173,11 @@ class Chain:
     weight_is_padded: bool = False
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
+    legacy_split: bool = False
     pad: PadStep | None = None
+    far_pad: PadStep | None = None
+    at_least: float | None = None
+    dequantised: Dequantised | None = None
     ambiguous: bool = False
     trouble: Unclear | None = None
     shape: Shape = None
@@ -143,6 +204,15 @@ class Chain:
     def attribute(self, name: str, default: AttributeValue) -> AttributeValue:
         """An attribute as the node writes it, else `default`."""
         return dict(self.attributes).get(name, default)
+
+    @property
+    def pad_in_reach(self) -> PadStep | None:
+        """The Pad that stands in front once operators are gone that only hand on what they read.
+
+        onnxruntime's default optimiser takes those away before it fuses Pads.
+        """
+        far = self.far_pad
+        return self.pad or (far if far is not None and far.is_idle else None)
 
     @property
     def is_max(self) -> bool:

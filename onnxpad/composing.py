@@ -15,8 +15,9 @@ from onnxpad.expansion import (
     Step,
 )
 from onnxpad.fills import Constant, Fill, TensorValue
+from onnxpad.geometry import borders
 
-LAST = 2**63 - 1
+LAST = borders.LAST
 _PAD_INPUTS = 11
 _SLICE_INPUTS = 10
 _AXES_INPUT = 13
@@ -51,7 +52,7 @@ class Composer:
 
     def itself(
         self,
-        inputs: Mapping[int, Operand] | None = None,
+        inputs: Mapping[int, Operand | None] | None = None,
         *,
         sets: Mapping[str, AttributeValue] | None = None,
         removes: Sequence[str] = (),
@@ -81,11 +82,28 @@ class Composer:
             listed = "paddings" if self.opset < 2 else "pads"
             written: dict[str, AttributeValue] = {"mode": mode, listed: flat, "value": value}
             return self.add("Pad", data, attributes=written, role=role)
-        inputs: list[Operand] = [data, Numbers(f"{role}_pads", "int64", (len(flat),), flat)]
+        pads = Numbers(f"{role}_pads", "int64", (len(flat),), flat)
+        return self.pad_by(data, pads, fill, role=role, mode=mode)
+
+    def pad_by(
+        self,
+        data: Operand,
+        pads: Operand,
+        fill: Fill,
+        *,
+        role: str = "pad",
+        mode: str = "constant",
+        axes: Sequence[int] = (),
+    ) -> Made:
+        """A Pad node whose pads are a tensor, which Pad has since opset 11; `axes` since 18."""
+        inputs: list[Operand | None] = [data, pads]
         if isinstance(fill, TensorValue):
             inputs.append(Named(fill.tensor))
         elif isinstance(fill, Constant) and fill.value != 0:
             inputs.append(Numbers(f"{role}_value", self.dtype, (), (fill.value,)))
+        if axes:
+            listed = Numbers(f"{role}_axes", "int64", (len(axes),), tuple(axes))
+            inputs += [None] * (3 - len(inputs)) + [listed]
         return self.add("Pad", *inputs, attributes={"mode": mode}, role=role)
 
     def slice(
@@ -95,10 +113,16 @@ class Composer:
         starts: Sequence[int],
         ends: Sequence[int],
         *,
+        steps: Sequence[int] | None = None,
         role: str = "crop",
     ) -> Made:
-        """A Slice with steps of 1; an end of LAST is the end of the axis."""
+        """A Slice with steps of 1; an end of LAST is the end of the axis.
+
+        Other `steps` need opset 10.
+        """
         lists = {"starts": tuple(starts), "ends": tuple(ends), "axes": tuple(axes)}
+        if steps is not None:
+            lists["steps"] = tuple(steps)
         if self.opset < _SLICE_INPUTS:
             return self.add("Slice", data, attributes=lists, role=role)
         given = [Numbers(f"{role}_{n}", "int64", (len(v),), v) for n, v in lists.items()]

@@ -11,6 +11,8 @@ from onnxpad.geometry.size import Size, Symbol, plus, show
 from onnxpad.geometry.transposed import full_size, same_crop, shape_crop, transposed_output
 from onnxpad.ops import Kind
 
+PAD_HAS_INPUTS = 11
+
 
 def effective_pads(chain: Chain) -> Pads | Skip:
     """Begin and end pads in cells over the spatial axes of the operator's own input.
@@ -123,7 +125,7 @@ def _hints(axes: list[Axis]) -> tuple[str, ...]:
 
 
 def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
-    upper = padding is AutoPad.SAME_UPPER
+    upper = (padding is AutoPad.SAME_UPPER) is not chain.legacy_split
     extra = chain.output_padding or (0,) * chain.rank
     if chain.output_shape:
         full = [full_size(axis) for axis in chain.axes]

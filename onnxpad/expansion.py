@@ -33,7 +33,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """A new constant; `role` is the last part of its name."""
+    """A new constant; `role` is the last part of its name. One value alone fills all cells."""
 
     role: str
     dtype: str
@@ -82,11 +82,11 @@ class Step:
 class Itself:
     """The node itself, which keeps its name and everything that is not said here.
 
-    `inputs` are the positions at which it reads something else, `sets` attributes that it gets
-    and `removes` names of attributes that it loses.
+    `inputs` are the positions at which it reads something else (None: nothing any more), `sets`
+    attributes that it gets and `removes` names of attributes that it loses.
     """
 
-    inputs: tuple[tuple[int, Operand], ...] = ()
+    inputs: tuple[tuple[int, Operand | None], ...] = ()
     sets: Attributes = ()
     removes: tuple[str, ...] = ()
 

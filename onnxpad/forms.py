@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from onnxpad.chain import AutoPad, Chain, Pads, Unclear
+from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Unclear
+from onnxpad.fills import Constant
 from onnxpad.ops import Kind
 
 
@@ -18,6 +19,7 @@ class Form(StrEnum):
     PAD_NODE = "pad-node"
     CEIL_MODE = "ceil_mode"
     COUNTS_PADDING = "counts-padding"
+    IGNORES_PADDING = "ignores-padding"
     OUTPUT_PADDING = "output_padding"
     OUTPUT_SHAPE = "output_shape"
     NEGATIVE = "negative"
@@ -28,6 +30,10 @@ class Form(StrEnum):
     LP_POOL = "p-norm"
     ONE_AXIS = "one-axis"
     INDICES = "indices"
+    PAD_AXES = "pad-axes"
+    PAD_VALUE = "pad-value"
+    OUTER_AXES = "outer-axes"
+    PADS_INPUT = "pads-input"
 
 
 MEANING = {
@@ -38,16 +44,24 @@ MEANING = {
     Form.PAD_NODE: "a Pad node stands in front of the operator",
     Form.CEIL_MODE: "ceil_mode=1: the output size is rounded up",
     Form.COUNTS_PADDING: "count_include_pad=1 with padding: the average divides by padded cells",
+    Form.IGNORES_PADDING: (
+        "count_include_pad=0 with padding: the average divides by the cells of data alone"
+    ),
     Form.OUTPUT_PADDING: "output_padding adds cells at the end of a transposed convolution",
     Form.OUTPUT_SHAPE: "output_shape fixes the size, the pads follow from it",
     Form.NEGATIVE: "a pad is negative and crops",
     Form.REFLECT: "a Pad node mirrors the data (mode=reflect)",
-    Form.EDGE: "a Pad node repeats the border (mode=edge)",
+    Form.EDGE: "a Pad node repeats the border (mode=edge); TensorFlow's SYMMETRIC is that for pads "
+    "of 1",
     Form.WRAP: "a Pad node continues at the other side (mode=wrap)",
     Form.DYNAMIC: "the pads are computed while the model runs",
     Form.LP_POOL: "the operator is LpPool, which few runtimes have",
     Form.ONE_AXIS: "the operator slides along one axis only: a 1-D convolution or pool",
     Form.INDICES: "the Indices of a max pool are used",
+    Form.PAD_AXES: "a Pad node lists the axes that it pads (input axes, opset 18)",
+    Form.PAD_VALUE: "a Pad node writes something other than 0",
+    Form.OUTER_AXES: "a Pad node pads the batch or the channel axis",
+    Form.PADS_INPUT: "a transposed convolution reads its pads from an input",
 }
 
 _MODES = {"reflect": Form.REFLECT, "edge": Form.EDGE, "wrap": Form.WRAP}
@@ -68,6 +82,8 @@ def forms_of(chain: Chain) -> frozenset[Form]:
         found.add(Form.ONE_AXIS)
     if chain.uses_indices:
         found.add(Form.INDICES)
+    if chain.op.pads_input is not None and chain.inputs[chain.op.pads_input :]:
+        found.add(Form.PADS_INPUT)
     return frozenset(found)
 
 
@@ -85,8 +101,9 @@ def _attribute_forms(chain: Chain, pads: Pads) -> set[Form]:
     found = set()
     if any(pads.flat):
         found.add(Form.PADS)
-        if chain.counts_padding and chain.op.kind is Kind.AVERAGE:
-            found.add(Form.COUNTS_PADDING)
+        if chain.op.kind is Kind.AVERAGE:
+            counts = chain.counts_padding
+            found.add(Form.COUNTS_PADDING if counts else Form.IGNORES_PADDING)
     if pads.begins != pads.ends:
         found.add(Form.ASYMMETRIC)
     if any(pad < 0 for pad in pads.flat):
@@ -103,11 +120,34 @@ def _pad_forms(chain: Chain) -> set[Form]:
     found = {Form.PAD_NODE}
     if step.mode in _MODES:
         found.add(_MODES[step.mode])
-    if step.unclear:
+    if step.unclear or step.computed:
         found.add(Form.DYNAMIC)
+    if step.lists_axes:
+        found.add(Form.PAD_AXES)
     if any(pad < 0 for pad in step.pads.flat):
         found.add(Form.NEGATIVE)
+    if writes_value(step):
+        found.add(Form.PAD_VALUE)
+    if outer_axes(chain, step.pads):
+        found.add(Form.OUTER_AXES)
     return found
+
+
+def writes_value(step: PadStep) -> bool:
+    """Whether a Pad node writes something that is not known to be 0."""
+    return step.mode == "constant" and step.fill != Constant(0) and any(step.pads.flat)
+
+
+def outer_axes(chain: Chain, pads: Pads) -> tuple[int, ...]:
+    """Batch and channel axes that a Pad node pads or crops.
+
+    Of a Pad node by itself, axis 0 and the axis of the channels: 1, or the last where what reads
+    it has its channels there. Tensors of fewer than three axes have no such axes.
+    """
+    rank = len(pads.begins)
+    spatial = chain.spatial if chain.axes else slice(chain.first_axis, chain.first_axis + rank - 2)
+    inner = range(rank)[spatial] if rank > 2 else range(rank)
+    return tuple(a for a in range(rank) if a not in inner and (pads.begins[a] or pads.ends[a]))
 
 
 def reaches_kernel(chain: Chain, pads: Pads) -> bool:

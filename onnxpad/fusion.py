@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from onnxpad.chain import AutoPad, Chain, Pads
 from onnxpad.effective import axes_in_front, same_windows_when_padded
-from onnxpad.fills import Constant, Implicit
+from onnxpad.fills import Constant, Implicit, lowest
 from onnxpad.forms import reaches_kernel
 from onnxpad.ops import Kind
 
@@ -22,13 +22,18 @@ def auto_pad_stops_fusion(chain: Chain, pads: Pads) -> bool:
     reaches the kernel (the session does not open) or ceil_mode drops a window then; averages
     that do not count their own pads, and LpPool, it leaves alone (measured with 1.31.1).
     """
-    step = chain.pad
-    if step is None or step.unclear or step.mode != "constant" or step.fill != Constant(0):
+    step = chain.pad_in_reach
+    if step is None or step.mode != "constant" or step.fill != Constant(0):
         return False
-    if chain.fill is Implicit.LOWEST:
-        return any(step.pads.flat)
+    if step.unclear and not step.still_fused:
+        return False
+    unknown = bool(step.unclear) and not any(step.pads.flat)
+    if chain.fill is Implicit.LOWEST and 0 not in lowest(chain.dtype):
+        return unknown or any(step.pads.flat)
     if chain.op.kind is Kind.LP or (chain.fill is Implicit.NOTHING and any(pads.flat)):
         return False
+    if unknown:
+        return True
     front = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
     if reaches_kernel(chain, front + pads) or step.follows_zero:
         return True

@@ -48,6 +48,11 @@ class Operator:
     why_left_alone: str = ""
 
     @property
+    def weight_zero_point(self) -> int | None:
+        """Input that holds the zero point of the weight: the second behind the weight."""
+        return self.weight + 2 if self.quantised and self.weight is not None else None
+
+    @property
     def is_pool(self) -> bool:
         """Whether onnxruntime's limit pads < kernel_shape holds for it."""
         return self.kind in (Kind.MAX, Kind.AVERAGE, Kind.LP)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from onnxpad.chain import Chain, Skip, Verdict
+from onnxpad.dequantising import outside_group
 from onnxpad.errors import InternalError
 from onnxpad.expansion import Expansion
 from onnxpad.fills import Constant
@@ -104,7 +105,12 @@ def _run_pass(
 def _uncovers(change: Change) -> bool:
     """Whether the change may have given the pass something new to do, at this node or another."""
     after = change.after
-    return isinstance(after, Chain) and change.before.pad is not None and after.pad is None
+    return isinstance(after, Chain) and _absorbs(change.before, after)
+
+
+def _absorbs(before: Chain, after: Chain) -> bool:
+    near = before.pad is not None and after.pad is None
+    return near or (before.far_pad is not None and after.far_pad is None)
 
 
 def _decide(session: Session, rule: Pass, site: Site) -> Change | Refusal | Clones | None:
@@ -140,7 +146,9 @@ def _groups(chains: Sequence[Chain], results: Sequence[Verdict]) -> list[int]:
     for chain, result in zip(chains, results, strict=True):
         wanted = None
         if not isinstance(result, Skip):
-            after = _written(result) if isinstance(result, Chain) else result
+            after = (
+                (_written(result), _absorbs(chain, result)) if isinstance(result, Chain) else result
+            )
             wanted = (_written(replace(chain, pad=None)), chain.ambiguous, after)
         if wanted not in seen:
             seen.append(wanted)
@@ -164,7 +172,8 @@ def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
 
 def _lawful(rule: Pass, chain: Chain, site: Site) -> Verdict:
     """The pass's result; InternalError where it brings forms that it does not declare."""
-    after = rule.rewrite(chain)
+    found = rule.rewrite(chain)
+    after = found if isinstance(found, Skip) else outside_group(chain, found)
     if isinstance(after, Expansion) and not chain.opset:
         return Skip("the model imports no version of the ONNX operators, which it would need")
     if isinstance(after, Chain):

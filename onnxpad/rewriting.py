@@ -13,7 +13,7 @@ from onnxpad.graph.editing.describing import edit_record
 from onnxpad.graph.editing.edits import Edit
 from onnxpad.graph.editing.session import Session
 from onnxpad.graph.models import ModelLike, Result, open_model, proto_of, with_weights
-from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
 from onnxpad.passes import find_pass
@@ -74,22 +74,25 @@ class Rewriting:
         }
 
 
-def rewrite(
+def rewrite(  # noqa: PLR0913  one option each
     model: ModelLike,
     *,
     passes: str | Sequence[str] | None = None,
     dims: Mapping[str, int | str] | None = None,
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
+    legacy_split: bool = False,
     progress: Progress | None = None,
 ) -> Rewriting:
     """Rewrite the padding of a model without changing what it computes.
 
     `passes` is a name or names in the order given (default: explicit-pads), `nodes` globs over
     node addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
-    `ambiguous` which of auto_pad and pads holds where a node has both. A path and a ModelProto
-    are never changed, a graphsurgeon Graph is edited in place. Raises RequestError for unknown
-    names and ModelError for models that cannot be read.
+    `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split` reads
+    auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
+    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. A
+    path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
+    RequestError for unknown names and ModelError for models that cannot be read.
     """
     names = [passes] if isinstance(passes, str) else passes or DEFAULT_PASSES
     rules = [find_pass(name) for name in names]
@@ -98,7 +101,7 @@ def rewrite(
         opened.model,
         dims=dims,
         source=opened.source,
-        prefer=ambiguous,
+        prefer=Preferences(ambiguous, legacy_split),
         owned=opened.owned,
         weightless=opened.surgeon is not None,
     )

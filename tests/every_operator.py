@@ -21,7 +21,9 @@ _CONSTANTS = f"""
  uint8[1,1,3,3] wq1 = {_BYTES}, uint8[1,1,3,3] wq2 = {_BYTES}, uint8 zx = {{7}}, uint8 zw = {{3}},
  float sx = {{0.5}}, int64[4] dynamic = {{0, 1, 1, 0}}, int64[2] image = {{4, 5}},
  int64[2] block = {{2, 3}}, int64[8] p1 = {{0,0,1,0,0,0,0,1}}, int64[8] p2 = {{0,0,0,1,0,0,1,0}},
- int64[8] p3 = {{0,0,1,-1,0,0,0,1}}, int64[2] cropped = {{4, 4}}, float[1,18,6,6] offsets,
+ int64[8] p3 = {{0,0,1,-1,0,0,0,1}}, int64[2] p4 = {{1,2}}, int64[1] axis = {{3}},
+ int64[8] p5 = {{0,1,0,0,0,0,0,0}}, float two = {{2}},
+ int64[2] cropped = {{4, 4}}, float[1,18,6,6] offsets,
  int32[1,6] mask = {{1,1,1,1,1,1}}, float[4] spare = {{1, 2, 3, 4}}
 """
 _NODES = """
@@ -49,6 +51,9 @@ _NODES = """
  [average] a21 = com.microsoft.QLinearAveragePool
    <kernel_shape = [3, 3], pads = [1, 0, 0, 1], count_include_pad = 1> (u, sx, zx, sx, zx)
  [dynamic_up] a22 = com.microsoft.ConvTransposeWithDynamicPads (x, w3, dynamic)
+ [axes] a30 = Pad (x, p4, , axis)
+ [outer] a31 = Pad (x, p5)
+ [two] a32 = Pad (x, p1, two)
  [theirs] a23 = com.microsoft.Pad (x, p1)
  [masked] a24 = com.microsoft.MaxpoolWithMask <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x, mask)
  [line] a25 = Conv <pads = [1, 0]> (l, w5)
@@ -58,16 +63,17 @@ _NODES = """
  [quantise] q = QuantizeLinear (x, sx, zx)
  [dequantise] d = DequantizeLinear (q, sx, zx)
  [group] a28 = Conv <pads = [1, 0, 0, 1]> (d, w4)
+ [open] a29 = Conv <auto_pad = "SAME_UPPER", strides = [2, 2]> (o, w4)
 """
 
 
 def every_operator() -> onnx.ModelProto:
     """A valid model at opset 18 whose nodes, tensors and lists all carry notes of their own."""
-    outputs = ", ".join(f"float[] a{number}" for number in range(1, 29))
+    outputs = ", ".join(f"float[] a{number}" for number in range(1, 33))
     model: onnx.ModelProto = onnx.parser.parse_model(
         '<ir_version: 10, opset_import: ["": 19, "com.microsoft": 1], producer_name: "a tool">\n'
         "every (float[1,1,6,6] x, uint8[1,1,6,6] u, float[1,1,9] l, float[1,6,6,1] t, "
-        f"float[1,6,16] blocks) => ({outputs}) <{_CONSTANTS}> {{ {_NODES} }}"
+        f"float[1,6,16] blocks, float[1,1,n,n] o) => ({outputs}) <{_CONSTANTS}> {{ {_NODES} }}"
     )
     graph = model.graph
     for output in graph.output:

@@ -120,6 +120,12 @@ def _reshape(call: Call) -> Outputs:
     return (x.reshape(wanted),)
 
 
+def _expand(call: Call) -> Outputs:
+    x = call.need(0)
+    shape = np.broadcast_shapes(x.shape, tuple(int(size) for size in call.need(1)))
+    return (np.broadcast_to(x, shape).copy(),)
+
+
 def _shape(call: Call) -> Outputs:
     dims = call.need(0).shape[call.get("start", 0) : call.get("end")]
     return (np.asarray(dims, np.int64),)
@@ -168,6 +174,7 @@ _STANDARD: dict[str, Kernel] = {
     "DequantizeLinear": _dequantize_linear,
     "Div": _arithmetic(_divide),
     "Equal": _compare(np.equal),
+    "Expand": _expand,
     "Gather": _gather,
     "Greater": _compare(np.greater),
     "Identity": lambda call: (call.need(0),),
@@ -190,5 +197,6 @@ _STANDARD: dict[str, Kernel] = {
     "Tanh": _arithmetic(np.tanh),
     "Transpose": _transpose,
     "Unsqueeze": _unsqueeze,
+    "Where": lambda call: (np.where(call.need(0), call.need(1), call.need(2)),),
 }
 PLAIN: dict[tuple[str, str], Kernel] = {("", op): kernel for op, kernel in _STANDARD.items()}

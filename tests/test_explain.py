@@ -105,6 +105,8 @@ def test_pads_and_forms_say_what_becomes_of_them() -> None:
     versions = {s.since_version for s in get_all_schemas_with_history() if s.name == "Pad"}
     assert all(str(version) in pad["opsets"] for version in versions)
     assert "pads" in microsoft
-    assert dict(explain("reflect")[0].facts)["removed by"] == "no pass"
+    assert dict(explain("reflect")[0].facts)["removed by"] == "plain-pad"
+    assert dict(explain("one-axis")[0].facts)["removed by"] == "lift-rank"
+    assert dict(explain("indices")[0].facts)["removed by"] == "no pass"
     for form in Form:
         assert "removed by" in dict(explain(str(form))[0].facts)

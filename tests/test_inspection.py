@@ -180,7 +180,7 @@ def test_pad_nodes_are_listed_over_all_axes() -> None:
         "pads": (3, -1),
         "axes": (-1,),
     }
-    assert node.forms == ("pad-node", "negative")
+    assert node.forms == ("pad-node", "negative", "pad-axes", "pad-value")
     assert node.conventions == ()
     assert node.to_json()["written"]["value"] == "-inf"
 

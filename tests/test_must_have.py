@@ -132,6 +132,11 @@ def test_g_indices_of_a_max_pool() -> None:
     assert values(rewritten(same, EXPLICIT, NEGATIVE), NEGATIVE) == [1, 1, 1, 2]
 
 
+def test_h_pads_as_wide_as_the_kernel_of_a_convolution() -> None:
+    model = behind_pad("Conv (a, w)", constants="int64[6] p = {0, 0, 4, 0, 0, 3}")
+    assert attributes(rewritten(model, ABSORB, X5))["pads"] == [4, 3]
+
+
 @pytest.mark.parametrize(("op", "value"), [("MaxPool", "-inf"), ("AveragePool", "0")])
 def test_h_pads_as_wide_as_the_kernel(op: str, value: str) -> None:
     constants = f"int64[6] p = {{0, 0, 4, 0, 0, 4}}, float c = {{{value}}}"
@@ -153,9 +158,13 @@ def test_i_pad_on_the_weight() -> None:
 
 
 def test_i_pad_on_the_bias() -> None:
-    body = "b = Pad (v, q) [op] y = Conv <pads = [1, 1]> (x, w, b)"
-    constants = "float[1] v = {3}, int64[2] q = {0, 0}"
-    assert left_alone(tiny(body, constants=constants), EXPLICIT, ABSORB)
+    body = 'b = Pad (v, q) [op] y = Conv <auto_pad = "SAME_UPPER"> (x, w, b)'
+    constants = """float[2,1,3] w = {1, 10, 100, -1, -10, -100},
+        float[1] v = {3}, int64[2] q = {1, 0}"""
+    model = tiny(body, constants=constants)
+    for rule, pads in ((EXPLICIT, 1), (SPLIT, 2)):
+        assert kinds(rewritten(model, rule, X5)).count("Pad") == pads
+    assert (values(model, X5)[5], left_alone(model, ABSORB)) == (-207, True)
 
 
 @pytest.mark.parametrize("writes", [128, 0])
@@ -188,9 +197,9 @@ def test_k_an_initializer_that_may_be_replaced() -> None:
 
 def test_l_transposed_convolution_behind_a_pad() -> None:
     model = behind_pad("ConvTranspose <strides = [2], pads = [2, 2]> (a, w)")
-    assert refused(model, ABSORB).reason == (
-        "a transposed convolution crops; a Pad in front of it is no part of its pads"
-    )
+    assert attributes(rewritten(model, ABSORB, X5))["pads"] == [0, 0]
+    model = behind_pad("ConvTranspose <strides = [2], pads = [1, 2]> (a, w)")
+    assert refused(model, ABSORB).reason == "the Pad adds more cells than its pads [1, 2] crop"
 
 
 @pytest.mark.parametrize("mode", ["VALID", "SAME_UPPER"])

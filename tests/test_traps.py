@@ -57,6 +57,16 @@ def weighted(pads: str) -> ModelProto:
     return text_model(nodes, inputs, constants=constants)
 
 
+def dequantised(front: str) -> ModelProto:
+    body = (
+        f"q = QuantizeLinear (x, s, z) {front} v = DequantizeLinear (k, s) [node] c = Conv (d, v)"
+    )
+    held = "float s = {0.5}, uint8 z = {7}, uint8[1,1,3] k = {1, 2, 3}"
+    held += f", int64[6] p = {{{AROUND}}}"
+    out = "r = QuantizeLinear (c, s, z) y = DequantizeLinear (r, s, z)"
+    return text_model(f"{body} {out}", constants=held)
+
+
 MAX, AVERAGE = "[node] y = MaxPool <kernel_shape=[3]> (p)", "[node] y = AveragePool"
 SAME = 'auto_pad="SAME_UPPER"'
 CEIL_PAIR = "kernel_shape=[2], strides=[3], ceil_mode=1"
@@ -92,6 +102,10 @@ TRAPS: dict[str, tuple[ModelProto, ModelProto]] = {
     "pad-fused-with-ceil-mode": (
         padded(f"{AVERAGE} <{CEIL_PAIR}> (p)", "0, 0, 0, 0, 0, 1", "float[1,1,3] x"),
         padded(f"{AVERAGE} <{CEIL_PAIR}> (p)", "0, 0, 0, 0, 0, 1", "float[1,1,4] x"),
+    ),
+    "pad-in-quantised-group": (
+        dequantised("b = DequantizeLinear (q, s, z) d = Pad (b, p, s)"),
+        dequantised("b = Pad (q, p, z) d = DequantizeLinear (b, s, z)"),
     ),
     "pad-on-weight": (weighted("0, 0, 1, 0, 0, 0"), weighted("0, 0, -1, 0, 0, 0")),
     "pads-reach-kernel": (

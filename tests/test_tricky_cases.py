@@ -76,8 +76,9 @@ def test_row_05_same_upper_stride_2_of_any_size() -> None:
     assert skip.reason == (
         "SAME_UPPER with kernel 3 needs the size of axis 2 (which is 'H', stride 2)"
     )
-    assert skip.hints == ("--dim 'H=640'", "--dim 'H%2=0'")
+    assert skip.hints == ("--dim 'H=640'", "--dim 'H%2=0'", "--pass runtime-pads")
     assert pads(rewritten(model, EXPLICIT, X6, X8, dims={"H": "%2==0"})) == [0, 1]
+    assert pads(rewritten(model, "runtime-pads", X5, X6, X8)) == [0, 0]
 
 
 def test_row_06_same_upper_kernel_4_stride_2_of_any_size() -> None:
@@ -162,7 +163,10 @@ def test_row_52_sigmoid_between_pad_and_conv() -> None:
     model = tiny(body, constants=ONE_EACH)
     wanted = [95.8903, 104.7964, 108.6079, 110.1034, 60.9151]
     np.testing.assert_allclose(values(model, X5), wanted, atol=5e-5)
-    assert left_alone(model, EXPLICIT, SPLIT, ABSORB)
+    assert left_alone(model, EXPLICIT, SPLIT)
+    assert refused(model, ABSORB).reason == (
+        "the Pad writes 0.5 behind Sigmoid 'b', Conv pads with 0"
+    )
 
 
 KEPT = {

@@ -4,10 +4,12 @@ import numpy as np
 import onnx
 import pytest
 
+from onnxpad.passes import all_passes
 from tests.tiny_models import (
     X5,
     attributes,
     by_onnxruntime,
+    done,
     kinds,
     left_alone,
     numbers,
@@ -44,6 +46,29 @@ def test_row_59_axes_of_the_pad(axes: str, amounts: str, wanted: list[int]) -> N
     after = rewritten(model, ABSORB, SQUARE)
     assert kinds(after) == ["Conv"]
     assert attributes(after)["pads"] == wanted
+
+
+def two_pads(first: str, second: str) -> onnx.ModelProto:
+    constants = f"int64[6] p = {{0, 0, {first}}}, int64[6] q = {{0, 0, {second}}}"
+    return tiny("a = Pad (x, p) b = Pad (a, q) [op] y = Conv (b, w)", constants=constants)
+
+
+def test_row_58_a_crop_before_a_pad_stays_apart() -> None:
+    model = two_pads("-2, 0, 0, 0", "1, 0, 0, 1")
+    assert values(model, X5) == [430, 543, 54]
+    after = done(model, ABSORB).model
+    assert isinstance(after, onnx.ModelProto)
+    assert kinds(after) == ["Pad", "Conv"], "only the second Pad goes"
+    assert attributes(after)["pads"] == [1, 1]
+    assert values(after, X5) == by_onnxruntime(after, X5) == [430, 543, 54]
+
+
+def test_row_58_a_crop_behind_a_pad_takes_cells_of_the_pad() -> None:
+    model = two_pads("2, 0, 0, 0", "-1, 0, 0, 0")
+    assert values(model, X5) == by_onnxruntime(model, X5) == [210, 321, 432, 543]
+    after = rewritten(model, ABSORB, X5)
+    assert kinds(after) == ["Conv"]
+    assert attributes(after)["pads"] == [1, 0]
 
 
 def test_row_59_a_padded_channel_axis() -> None:
@@ -151,3 +176,11 @@ def test_row_70_dilated_same_of_integers(call: str, constants: str, result: str)
     after = rewritten(model, EXPLICIT)
     assert attributes(after)["pads"] == [2, 2]
     assert values(after, x) == by_onnxruntime(after, x) == values(model, x)
+
+
+@pytest.mark.parametrize("rule", all_passes())
+def test_row_67_pads_of_max_unpool_stay(rule: str) -> None:
+    body = """a, i = MaxPool <kernel_shape = [2], strides = [2]> (x)
+        [op] y = MaxUnpool <kernel_shape = [2], strides = [2], pads = [0, 1]> (a, i)"""
+    model = tiny(body, "float[1,1,6]")
+    assert not done(model, rule, nodes="op").changed

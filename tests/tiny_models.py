@@ -100,8 +100,9 @@ def done(
     *,
     ambiguous: Literal["auto_pad", "pads"] | None = None,
     dims: dict[str, int | str] | None = None,
+    nodes: str | None = None,
 ) -> Rewriting:
-    return rewrite(model, passes=[rule], ambiguous=ambiguous, dims=dims)
+    return rewrite(model, passes=[rule], ambiguous=ambiguous, dims=dims, nodes=nodes)
 
 
 def rewritten(model: onnx.ModelProto, rule: str, *inputs: Array, **options: Any) -> onnx.ModelProto:

@@ -40,6 +40,13 @@ ambiguous = click.option(
     type=click.Choice(["auto_pad", "pads"]),
     help="Which one holds where a node has both.",
 )
+legacy_split = click.option(
+    "--convtranspose-legacy-split",
+    "legacy_split",
+    is_flag=True,
+    help="Read auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it: "
+    "the odd cell is cropped at the other side.",
+)
 device = click.option(
     "--device",
     type=click.Choice(["auto", "cuda", "cpu"]),

@@ -62,6 +62,7 @@ class Request(NamedTuple):
 @arguments.dims
 @arguments.nodes
 @arguments.ambiguous
+@arguments.legacy_split
 @arguments.as_json
 def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Rewrite each model, report it, and write it if nothing speaks against it."""
@@ -71,6 +72,11 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
     writes = not (given["check"] or given["dry_run"])
     if not given["validate"]:
         arguments.refuse_given("only --validate runs models", "device", "samples", "seed")
+    if given["validate"] and given["legacy_split"]:
+        raise click.UsageError(
+            "--validate runs the original with onnxruntime, which splits as the newer text says: "
+            "it cannot judge --convtranspose-legacy-split"
+        )
     jobs = destinations.jobs(models, output, in_place=given["in_place"], writes=writes)
     if any(job.target == STANDARD for job in jobs) and sys.stdout.isatty():
         raise click.UsageError(
@@ -92,7 +98,7 @@ def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
     flags = {name: given[name] for name in ("check", "dry_run", "strict", "as_json")}
     found = []
     for _, about in each_request(models, given["dims"], given["nodes"]):
-        options = {name: given[name] for name in ("passes", "ambiguous")} | about
+        options = {name: given[name] for name in ("passes", "ambiguous", "legacy_split")} | about
         judging = {name: given[name] for name in ("device", "samples", "seed", "ambiguous")}
         judging["dims"] = about["dims"]
         found.append(Request(options, judging if given["validate"] else None, **flags))

@@ -16,7 +16,7 @@ from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, Difference, 
 from onnxpad.errors import RequestError
 from onnxpad.graph.comparison.networks import Network
 from onnxpad.graph.models import ModelLike, proto_of
-from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.survey import Survey
 from onnxpad.graph.storage.files import read
 from onnxpad.runtime import Device, Settings, resolved
@@ -55,7 +55,7 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
     bench = Bench(Settings(device=resolved(device)), progress=progress or _silent)
     proto, folder = _opened(model)
     network = Network(proto, folder)
-    survey = Survey(proto, folder=folder, prefer=ambiguous)
+    survey = Survey(proto, folder=folder, prefer=Preferences(ambiguous))
     samples = checked_inputs(network, network.input_types(), inputs, bench.warn)
     expected = checked_outputs(network, outputs, len(samples), bench.warn)
     fitting = Fitting(bench, network, survey, samples, expected, started + budget)

@@ -16,13 +16,18 @@ def same_pads(axis: Axis, *, lower: bool) -> tuple[int, int] | None:
     never read.
     """
     remainders = _remainders(axis)
-    splits = [_split(max(0, axis.span - r), lower=lower) for r in remainders]
+    splits = [_split(max(0, total), lower=lower) for total in same_totals(axis)]
     begin, end = splits[0][0], max(end for _, end in splits)
     if any(other != begin for other, _ in splits):
         return None
     if any(r + begin + end - axis.span >= axis.stride for r in remainders):
         return None
     return begin, end
+
+
+def same_totals(axis: Axis) -> tuple[int, ...]:
+    """Cells that SAME adds for every size that is possible; where negative, it adds none."""
+    return tuple(axis.span - r for r in _remainders(axis))
 
 
 def same_output(size: Size, stride: int) -> Size:

@@ -57,7 +57,9 @@ def residues(size: Size, modulus: int) -> tuple[int, ...]:
 
 def lower_bound(size: Size) -> int:
     """The smallest value that `size` can take."""
-    return size if isinstance(size, int) else size.minimum
+    if isinstance(size, int):
+        return size
+    return size.minimum + (size.residue - size.minimum) % size.modulus
 
 
 def plus(size: Size, amount: int) -> Size:

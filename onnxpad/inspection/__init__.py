@@ -9,7 +9,7 @@ from onnxpad.fills import Constant
 from onnxpad.geometry.size import show
 from onnxpad.graph.models import ModelLike, open_model
 from onnxpad.graph.reading.attributes import Unbound
-from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.pads import constant_integers
 from onnxpad.graph.reading.scopes import address_of
@@ -49,7 +49,9 @@ def inspect(
     """
     opened = open_model(model)
     folder = opened.source.folder if opened.source else None
-    survey = Survey(opened.model, dims=dims, folder=folder, prefer=ambiguous, thorough=True)
+    survey = Survey(
+        opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
+    )
     selected, observer, known = selection(survey, nodes), Observer(), Known()
     found: dict[object, PaddedNode] = {}
     for site in survey.sites():

@@ -51,7 +51,7 @@ def _pads(chain: Chain, around: Surroundings) -> Pads | Skip:
         if isinstance(found, Skip) and not found.hints:
             return Skip(found.reason, _hints(chain, around))
         return found
-    return Skip(step.unclear) if step.unclear else step.pads
+    return Skip(step.unclear, step.hints) if step.unclear else step.pads
 
 
 def _is_behind_pad(chain: Chain) -> bool:

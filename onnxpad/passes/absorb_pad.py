@@ -2,19 +2,24 @@
 
 What: the operator reads what the Pad read and pads by itself; the Pad goes when nothing else
 reads it, and stays for its other readers otherwise. auto_pad of the operator is resolved
-against the padded size first.
+against the padded size first. Between both may stand operators that work cell by cell
+(Relu, Clip, Cast, Mul by a constant ...), Transpose, Squeeze, Unsqueeze, QuantizeLinear and
+DequantizeLinear: the Pad's value is what they make of it. Pads in a row count as one.
 
-Exact: when the Pad writes what the operator's own padding stands for: 0 before convolutions,
-LpPool and averages that count padding (or have no pads of their own: count_include_pad is set
-then), the lowest value before max pools, the zero point before integer convolutions.
+Exact: when the value that arrives is what the operator's own padding stands for: 0 before
+convolutions, LpPool and averages that count padding (or have no pads of their own:
+count_include_pad is set then), the lowest value before max pools, the zero point before integer
+convolutions. A max pool takes any value that no cell is below (0 behind Relu) where each of its
+windows holds a cell of data. A transposed convolution crops a stride less for each cell.
 
 Refuses: any other value (Pad(0) before MaxPool changes negative data), reflect, edge and wrap,
 padded batch or channel axes, negative pads, pads that are computed or can be overridden by an
 input, pools whose pads would reach the kernel, averages that pad without counting, used
 Indices of a max pool, ceil_mode where the last window would be dropped, transposed
-convolutions, and what would leave a Pad(0) alone with a pool, into which onnxruntime fuses it.
+convolutions that crop less than the Pad adds, and what would leave a Pad(0) alone with a pool,
+into which onnxruntime fuses it.
 
-Cost: none; one node less.
+Cost: none; one node less. Operators in between that others read too are copied.
 
 Example: Pad [0,0,0,0, 0,0,1,1] and Conv pads=[0, 0, 0, 0] become Conv pads=[0, 0, 1, 1].
 """
@@ -42,9 +47,17 @@ _COUNT_INCLUDE_PAD_SINCE = 7
 
 def rewrite(chain: Chain) -> Chain | Skip:
     """Let the operator do the padding of the Pad node in front of it."""
-    step = chain.pad
-    if step is None or chain.op.kind is Kind.PAD:
+    steps = [step for step in (chain.pad, chain.far_pad) if step is not None]
+    if not steps or chain.op.kind is Kind.PAD:
         return Skip("no Pad node in front", moot=True)
+    found = _without(chain, steps[0])
+    if isinstance(found, Skip) and len(steps) > 1:
+        together = _without(chain, steps[1])
+        return found if isinstance(together, Skip) else together
+    return found
+
+
+def _without(chain: Chain, step: PadStep) -> Chain | Skip:
     if refusal := _pad_refusal(chain, step):
         return refusal
     own = effective_pads(chain)
@@ -53,11 +66,22 @@ def rewrite(chain: Chain) -> Chain | Skip:
     if short := short_axis(chain, own):
         return short
     if not any(step.pads.flat):
-        return replace(chain, pad=None)
+        return _freed(chain, step)
     spatial = chain.spatial
     folded = Pads(step.pads.begins[spatial], step.pads.ends[spatial])
-    refusal = _operator_refusal(chain, step.fill, own) or _window_refusal(chain, own, folded)
-    return refusal or _fusion_refusal(chain, step) or _absorbed(chain, own, folded)
+    refusal = (
+        _operator_refusal(chain, step, own)
+        or _window_refusal(chain, step, own, folded)
+        or _fusion_refusal(chain, step)
+    )
+    if refusal or chain.op.kind is not Kind.TRANSPOSED:
+        return refusal or _absorbed(chain, step, own, folded)
+    return _cropped_less(chain, step, own, folded)
+
+
+def _freed(chain: Chain, step: PadStep) -> Chain:
+    """The chain without the Pad; one in front of that shows itself when the model is read anew."""
+    return replace(chain, pad=None, far_pad=None if step is chain.far_pad else chain.far_pad)
 
 
 def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
@@ -84,16 +108,21 @@ def _fusion_refusal(chain: Chain, step: PadStep) -> Skip | None:
     """Nothing may be left that onnxruntime's default optimiser would fuse wrongly."""
     if step.follows_zero and chain.op.kind in (Kind.MAX, Kind.AVERAGE):
         return Skip("a Pad that writes 0 stands in front of the Pad; onnxruntime would fuse that")
-    if step.feeds_max_pool and chain.fill is not Implicit.LOWEST:
+    if step.feeds_max_pool and (chain.fill is not Implicit.LOWEST or 0 not in lowest(chain.dtype)):
         return Skip(
             "a MaxPool reads the Pad too; left alone with it, onnxruntime would fuse it wrongly"
+        )
+    if step.feeds_wide_average:
+        return Skip(
+            "an AveragePool reads the Pad too; left alone with it, onnxruntime would fuse it "
+            "wrongly"
         )
     return None
 
 
-def _operator_refusal(chain: Chain, fill: Fill, own: Pads) -> Skip | None:
-    if chain.op.kind is Kind.TRANSPOSED:
-        return Skip("a transposed convolution crops; a Pad in front of it is no part of its pads")
+def _operator_refusal(chain: Chain, step: PadStep, own: Pads) -> Skip | None:
+    if chain.op.pads_input is not None:
+        return Skip("its pads are an input")
     if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
         return Skip(f"{chain.op.name} has an input that depends on its own padding")
     if chain.uses_indices:
@@ -102,9 +131,19 @@ def _operator_refusal(chain: Chain, fill: Fill, own: Pads) -> Skip | None:
         return Skip("the operator has negative pads of its own")
     if chain.fill is Implicit.NOTHING and (refusal := _average_refusal(chain, own)):
         return refusal
-    if not _same_fill(chain, fill):
-        return Skip(f"the Pad writes {fill}, {chain.op.name} pads with {_wanted(chain)}")
+    if not (_same_fill(chain, step.fill) or _never_wins(chain, step.fill)):
+        behind = f" behind {' and '.join(step.crossed)}" if step.crossed else ""
+        return Skip(
+            f"the Pad writes {step.fill}{behind}, {chain.op.name} pads with {_wanted(chain)}"
+        )
     return None
+
+
+def _never_wins(chain: Chain, fill: Fill) -> bool:
+    """Whether a maximum over data and the Pad's cells is one of the data."""
+    if chain.fill is not Implicit.LOWEST or not isinstance(fill, Constant):
+        return False
+    return chain.at_least is not None and fill.value <= chain.at_least
 
 
 def _average_refusal(chain: Chain, own: Pads) -> Skip | None:
@@ -137,8 +176,11 @@ def _wanted(chain: Chain) -> str:
     return "0" if chain.fill is Implicit.NOTHING else str(chain.fill)
 
 
-def _window_refusal(chain: Chain, own: Pads, folded: Pads) -> Skip | None:
+def _window_refusal(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Skip | None:
     total = own + folded
+    dilated = any(axis.dilation > 1 for axis in chain.axes)
+    if chain.op.kind is Kind.MAX and dilated and not _same_fill(chain, step.fill):
+        return Skip(f"the Pad writes {step.fill}, and a dilated window may hold its cells alone")
     if chain.op.is_pool and reaches_kernel(chain, total):
         return Skip(
             f"the pads would be {list(total.flat)} and reach the kernel, "
@@ -152,16 +194,33 @@ def _window_refusal(chain: Chain, own: Pads, folded: Pads) -> Skip | None:
     return None
 
 
-def _absorbed(chain: Chain, own: Pads, folded: Pads) -> Chain:
+def _absorbed(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain:
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
     counts = chain.fill is Implicit.NOTHING
     return replace(
-        chain,
+        _freed(chain, step),
         axes=axes_in_front(chain, folded),
         padding=own + folded,
         ceil_mode=chain.ceil_mode and not same,
         counts_padding=chain.counts_padding or counts,
         fill=Constant(0) if counts else chain.fill,
-        pad=None,
+        ambiguous=False,
+    )
+
+
+def _cropped_less(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain | Skip:
+    """Each cell of the Pad is a stride of the output that the crop takes away."""
+    strides = [axis.stride for axis in chain.axes]
+    begins, ends = (
+        tuple(crop - cells * stride for crop, cells, stride in zip(*sides, strides, strict=True))
+        for sides in ((own.begins, folded.begins), (own.ends, folded.ends))
+    )
+    if min(begins + ends) < 0:
+        return Skip(f"the Pad adds more cells than its pads {list(own.flat)} crop")
+    return replace(
+        _freed(chain, step),
+        axes=axes_in_front(chain, folded),
+        padding=Pads(begins, ends),
+        output_shape=(),
         ambiguous=False,
     )

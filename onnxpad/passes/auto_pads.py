@@ -24,7 +24,13 @@ from onnxpad.geometry.axis import output_size
 from onnxpad.geometry.same import same_output, same_pads
 from onnxpad.ops import Kind
 
-REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
+REMOVES = {
+    Form.PADS,
+    Form.ASYMMETRIC,
+    Form.WIDER_THAN_KERNEL,
+    Form.COUNTS_PADDING,
+    Form.IGNORES_PADDING,
+}
 ADDS = {Form.AUTO_PAD}
 
 

@@ -9,9 +9,9 @@ with stride 2 and an odd one, or what `--dim 'H%32=0'` settles. It repairs model
 onnxruntime refuses (SAME with dilation) or computes otherwise than the text (pools with
 dilation, kernels shorter than the stride).
 
-Refuses: sizes that matter and are not known; auto_pad together with pads; pools whose pads
-would reach the kernel (use split-pads); pools behind a Pad(0) that auto_pad protects from
-onnxruntime's own Pad fusion; transposed convolutions.
+Refuses: sizes that matter and are not known (use runtime-pads); auto_pad together with pads;
+pools whose pads would reach the kernel (use split-pads); pools behind a Pad(0) that auto_pad
+protects from onnxruntime's own Pad fusion; transposed convolutions.
 
 Cost: none.
 
@@ -30,9 +30,16 @@ from onnxpad.effective import (
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.fusion import auto_pad_stops_fusion
 from onnxpad.ops import Kind
+from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.AUTO_PAD}
-ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
+ADDS = {
+    Form.PADS,
+    Form.ASYMMETRIC,
+    Form.WIDER_THAN_KERNEL,
+    Form.COUNTS_PADDING,
+    Form.IGNORES_PADDING,
+}
 
 
 def rewrite(chain: Chain) -> Chain | Skip:
@@ -45,7 +52,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return Skip("a transposed convolution crops; its auto_pad is not a matter of this pass")
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
-        return pads
+        return offering_run_time(chain, pads)
     if short := short_axis(chain, pads):
         return short
     if chain.weight_is_padded:

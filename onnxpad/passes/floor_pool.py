@@ -6,12 +6,13 @@ and ceil_mode goes. Where rounding up changes nothing, only ceil_mode goes.
 Exact: for max pools, LpPool and averages that do not count padding; for averages that count it
 where they have no padding of their own (count_include_pad goes then: the overhang is never
 counted). The window that would start in the end padding is dropped, as the ONNX text of opset 22
-and onnxruntime at every opset do.
+and onnxruntime at every opset do. The size need not be known: the widest overhang that is possible
+serves every size that holds a window, and what is not needed of it is never read.
 
-Refuses: sizes that matter and are not known; SAME where runtimes disagree; end pads that would
-reach the kernel; averages that count padding of their own and hang over (their divisor counts
-the padding, but not the overhang, which no pads can say); max pools behind a Pad(0) that
-auto_pad protects from onnxruntime's own Pad fusion.
+Refuses: SAME where runtimes disagree; end pads that would reach the kernel; averages that count
+padding of their own and hang over (their divisor counts the padding, but not the overhang, which
+no pads can say: use counted-padding); max pools behind a Pad(0) that auto_pad protects from
+onnxruntime's own Pad fusion.
 
 Cost: none.
 
@@ -23,7 +24,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip
-from onnxpad.effective import effective_pads, missing_sizes, same_is_disputed, short_axis
+from onnxpad.effective import effective_pads, same_is_disputed, short_axis
 from onnxpad.fills import Implicit
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.fusion import auto_pad_stops_fusion
@@ -31,7 +32,7 @@ from onnxpad.geometry.rounding import overhang
 from onnxpad.ops import Kind
 
 REMOVES = {Form.CEIL_MODE}
-ADDS = {Form.PADS, Form.ASYMMETRIC}
+ADDS = {Form.PADS, Form.ASYMMETRIC, Form.IGNORES_PADDING}
 
 
 def rewrite(chain: Chain) -> Chain | Skip:
@@ -50,11 +51,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
     if reaches_kernel(chain, pads):
         return _too_wide(pads)
     sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
-    extra = [overhang(axis, begin, end) for axis, begin, end in sides]
-    unknown = [index for index, cells in enumerate(extra) if cells is None]
-    if unknown:
-        return missing_sizes(chain, "ceil_mode", unknown)
-    wider = tuple(end + (cells or 0) for end, cells in zip(pads.ends, extra, strict=True))
+    wider = tuple(end + overhang(axis, begin, end) for axis, begin, end in sides)
     return _floored(chain, pads, Pads(pads.begins, wider))
 
 
@@ -74,9 +71,14 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
             "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly",
             ("--pass absorb-pad",),
         )
+    if _starts_fusion(chain, pads, wider):
+        return Skip("onnxruntime would fuse the Pad in front of it, and the sum reach the kernel")
     counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
     if counts and any(pads.flat):
-        return Skip("the average counts its padding, but not the cells that its last window lacks")
+        return Skip(
+            "the average counts its padding, but not the cells that its last window lacks",
+            ("--pass counted-padding",),
+        )
     if reaches_kernel(chain, wider):
         return _too_wide(wider)
     return replace(
@@ -86,6 +88,12 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
         counts_padding=False if counts else chain.counts_padding,
         fill=Implicit.NOTHING if counts else chain.fill,
     )
+
+
+def _starts_fusion(chain: Chain, pads: Pads, wider: Pads) -> bool:
+    """Whether onnxruntime fuses the Pad in front rightly now, and wrongly with the wider pads."""
+    floored = replace(chain, ceil_mode=False)
+    return auto_pad_stops_fusion(floored, wider) and not auto_pad_stops_fusion(chain, pads)
 
 
 def _too_wide(pads: Pads) -> Skip:

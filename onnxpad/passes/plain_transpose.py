@@ -1,14 +1,16 @@
 """Write auto_pad and output_shape of a transposed convolution as explicit pads.
 
 What: SAME, VALID and output_shape become the pads that they stand for; cells that output_shape
-asks for beyond the full output become output_padding.
+asks for beyond the full output become output_padding. ConvTransposeWithDynamicPads whose pads
+are constant becomes ConvTranspose.
 
 Exact: as onnxruntime and shape inference read the ONNX text of opset 11 and newer: SAME_UPPER
 crops the smaller half at the begin, everything else the larger; a total below 0 crops nothing.
-SAME without output_shape never depends on the size of the input.
+SAME without output_shape never depends on the size of the input. The text of opsets 1 to 10 has
+the halves the other way round: --convtranspose-legacy-split reads models so.
 
 Refuses: output_shape on an input of unknown size, and sizes that neither pads nor
-output_padding below the stride can give.
+output_padding below the stride can give; pads that are computed while the model runs.
 
 Cost: none.
 
@@ -17,38 +19,36 @@ Example: ConvTranspose k3 s2 SAME_UPPER becomes pads=[0, 1].
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from onnxpad.chain import AutoPad, Chain, Pads, Skip
-from onnxpad.effective import effective_pads
+from onnxpad.chain import Chain, Skip, Verdict
+from onnxpad.composing import Composer
+from onnxpad.expansion import Read
 from onnxpad.forms import Form
 from onnxpad.ops import Kind
+from onnxpad.transposing import Crop, explicit_crop, needs_words, standard_attributes, with_crop
 
 REMOVES = {Form.AUTO_PAD, Form.OUTPUT_SHAPE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_PADDING}
 
+_BIAS_BEHIND_PADS = 3
 
-def rewrite(chain: Chain) -> Chain | Skip:
-    """Replace auto_pad and output_shape by pads and output_padding."""
-    if chain.op.kind is not Kind.TRANSPOSED or chain.op.pads_input is not None:
+
+def rewrite(chain: Chain) -> Verdict:
+    """Replace auto_pad, output_shape and an input of pads by pads and output_padding."""
+    if chain.op.kind is not Kind.TRANSPOSED:
         return Skip("no transposed convolution", moot=True)
-    if not (isinstance(chain.padding, AutoPad) or chain.output_shape or chain.trouble):
+    dynamic = chain.op.pads_input is not None
+    if not (dynamic or needs_words(chain) or chain.trouble):
         return Skip("its pads are explicit", moot=True)
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return pads
-    extra = list(chain.output_padding or (0,) * chain.rank)
-    for index, axis in enumerate(chain.axes):
-        if pads.ends[index] < 0:
-            extra[index] -= pads.ends[index]
-        if pads.ends[index] < 0 and extra[index] >= axis.stride:
-            return Skip(
-                f"output_shape {list(chain.output_shape)} lies {extra[index]} cells beyond the "
-                f"full output; output_padding must stay below the stride {axis.stride}"
-            )
-    return replace(
-        chain,
-        padding=Pads(pads.begins, tuple(max(0, end) for end in pads.ends)),
-        output_shape=(),
-        output_padding=tuple(extra) if any(extra) else chain.output_padding,
-    )
+    crop = explicit_crop(chain)
+    if isinstance(crop, Skip):
+        return crop
+    return _standard(chain, crop) if dynamic else with_crop(chain, crop)
+
+
+def _standard(chain: Chain, crop: Crop) -> Verdict:
+    """ConvTranspose with the pads that an input held."""
+    composer = Composer(chain.opset, chain.dtype)
+    has_bias = chain.inputs[_BIAS_BEHIND_PADS : _BIAS_BEHIND_PADS + 1] == (True,)
+    inputs = [Read(0), Read(1), *([Read(_BIAS_BEHIND_PADS)] if has_bias else [])]
+    attributes = dict(standard_attributes(chain, crop))
+    return composer.finish(composer.add("ConvTranspose", *inputs, attributes=attributes))

@@ -14,7 +14,7 @@ from onnxpad.errors import RequestError
 from onnxpad.graph.editing.edits import Edit
 from onnxpad.graph.editing.session import Session
 from onnxpad.graph.models import ModelLike, Opened, Result, open_model, proto_of, with_weights
-from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
 from onnxpad.plans import Plan
@@ -128,7 +128,7 @@ def _session(
         opened.model,
         dims=dims,
         source=opened.source,
-        prefer=ambiguous,
+        prefer=Preferences(ambiguous),
         owned=opened.owned,
         weightless=opened.surgeon is not None,
     )

@@ -29,7 +29,8 @@ class Surroundings(NamedTuple):
 
     `auto_pad` and `pads` are as written in the file. `declared` is the output shape that the
     file states. `sole_reader` says that nothing but the operator reads the Pad in front of it,
-    or nothing but one operator reads this Pad. `lists_axes` is about the same Pad.
+    or nothing but one operator reads this Pad. `lists_axes` is about the same Pad, and
+    `pad_reads` names a DequantizeLinear that makes its data.
     """
 
     auto_pad: str = ""
@@ -42,6 +43,7 @@ class Surroundings(NamedTuple):
     lists_axes: bool = False
     never_negative: bool = False
     weight_of: str = ""
+    pad_reads: str = ""
     computed_pads: str = ""
     overridable_pads: str = ""
 

@@ -30,7 +30,7 @@ def pad_fused_into_max_pool(chain: Chain, around: Surroundings) -> str | None:
     where the data is never negative. auto_pad=VALID on the pool keeps onnxruntime from it, and
     so does disabling the optimiser "Pad_Fusion".
     """
-    folded = _folded(chain, around)
+    folded = folded_by_onnxruntime(chain, around)
     if folded is None or not chain.is_max or around.never_negative or 0 in lowest(chain.dtype):
         return None
     if _too_wide(chain, folded) or not _read(chain, folded):
@@ -49,7 +49,7 @@ def pad_fused_beyond_kernel(chain: Chain, around: Surroundings) -> str | None:
     the model, because a pool's pads must be smaller than its kernel. It loads with the optimiser
     "Pad_Fusion" disabled, or with auto_pad=VALID on the pool.
     """
-    folded = _folded(chain, around)
+    folded = folded_by_onnxruntime(chain, around)
     total = None if folded is None else _too_wide(chain, folded)
     if total is None:
         return None
@@ -67,7 +67,7 @@ def pad_fused_with_ceil_mode(chain: Chain, around: Surroundings) -> str | None:
     in the cells of the Pad counts before that and is dropped afterwards, so the output gets
     smaller.
     """
-    folded = _folded(chain, around)
+    folded = folded_by_onnxruntime(chain, around)
     own = effective_pads(chain)
     if folded is None or not chain.ceil_mode or not isinstance(own, Pads):
         return None
@@ -109,7 +109,7 @@ def pad_on_weight(chain: Chain, around: Surroundings) -> str | None:
     )
 
 
-def _folded(chain: Chain, around: Surroundings) -> Pads | None:
+def folded_by_onnxruntime(chain: Chain, around: Surroundings) -> Pads | None:
     """The spatial pads of a Pad that onnxruntime folds into the operator behind it."""
     step = chain.pad
     if step is None or chain.trouble or chain.op.title not in _FUSED:

@@ -33,7 +33,7 @@ class Bench:
     progress: Callable[[str], None] = lambda _: None
     providers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _sessions: dict[
-        tuple[Network, tuple[str, ...], bool, tuple[str, ...]], Session | RunFailure
+        tuple[Network, tuple[str, ...], bool, tuple[str, ...], int], Session | RunFailure
     ] = field(default_factory=dict)
     _parts: dict[object, Network] = field(default_factory=dict)
     _noisy: dict[object, Network | None] = field(default_factory=dict)
@@ -55,9 +55,12 @@ class Bench:
         *,
         optimise: bool = False,
         disabled: tuple[str, ...] = (),
+        threads: int | None = None,
     ) -> Session | RunFailure:
-        """The open model with further outputs `names`."""
-        key = (network, tuple(names), optimise, disabled)
+        """The open model with further outputs `names`; a small one has one thread."""
+        if threads is None:
+            threads = 1 if len(network.nodes) <= FEW_NODES else self.settings.threads
+        key = (network, tuple(names), optimise, disabled, threads)
         if key not in self._sessions:
             if len(self._sessions) >= MOST_SESSIONS:
                 self._sessions.pop(next(iter(self._sessions)))
@@ -66,7 +69,7 @@ class Bench:
                 optimise=optimise,
                 disabled=disabled,
                 folder=network.folder,
-                threads=1 if len(network.nodes) <= FEW_NODES else self.settings.threads,
+                threads=threads,
             )
             self._sessions[key] = open_session(exposed(network, names), settings)
         else:
@@ -80,9 +83,10 @@ class Bench:
         names: Sequence[str] = (),
         *,
         optimise: bool = False,
+        threads: int | None = None,
     ) -> Results:
         """Outputs and `names` for these inputs."""
-        session = self.session(network, names, optimise=optimise)
+        session = self.session(network, names, optimise=optimise, threads=threads)
         return session if isinstance(session, RunFailure) else session.run(feeds)
 
     def part(

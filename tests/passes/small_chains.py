@@ -137,6 +137,22 @@ def transposed() -> Iterator[Chain]:
                 yield replace(chain, output_shape=(wanted,), output_padding=(turn % stride,))
 
 
+def lone_pads() -> Iterator[Chain]:
+    """Pad nodes by themselves, of every mode and in every way to write them."""
+    op = operator("", "Pad")
+    assert op is not None
+    fills: tuple[Fill, ...] = (ZERO, Constant(5), Tensor("c"))
+    for mode, sides in product(("constant", "reflect", "edge", "wrap"), (*SIDES, (-1, 2), (0, -2))):
+        for turn, fill in enumerate(fills):
+            pads = Pads((0, turn, sides[0]), (0, 0, sides[1]))
+            computed = (1,) if turn == 2 else ()
+            step = PadStep(pads, fill, mode, lists_axes=turn == 1, computed=computed)
+            inputs = (True, True, turn > 0, turn == 1)
+            yield Chain(
+                op, 18, (), Pads((), ()), fill, "float32", pad=step, shape=(1, 2, 6), inputs=inputs
+            )
+
+
 def unknown_sizes() -> Iterator[Size | None]:
     """Sizes that are no number, with all that may be known of them."""
     yield None

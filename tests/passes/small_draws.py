@@ -35,15 +35,34 @@ def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case
         padding=padding,
         pads=tuple(rng.integers(0, 5, 2 * rank).tolist()),
         front=front,
-        around=tuple(rng.integers(0, 5 if rng.integers(3) else 1, 2 * rank).tolist()),
+        around=_around(rng, rank, crops=op != "ConvTranspose"),
         ceil=bool(rounds and rng.integers(2)),
         counts=bool(op.endswith("AveragePool") and rng.integers(2)),
+        indices=bool(op == "MaxPool" and rng.integers(4) == 0),
+        open_sizes=bool(rng.integers(4) == 0),
         opset=opset,
         seed=int(rng.integers(1 << 30)),
     )
+    if op == "Pad":
+        return _of_a_pad(rng, case)
     if padding == "pads of SAME":
         case = replace(case, padding="pads", pads=_pads_of_same(case, lower=bool(rng.integers(2))))
     return _with_output(rng, case) if op == "ConvTranspose" else case
+
+
+def _around(rng: Generator, rank: int, *, crops: bool) -> tuple[int, ...]:
+    """Pads of the Pad in front: a third of them pads nothing, some crop a cell."""
+    if rng.integers(3) == 0:
+        return (0,) * (2 * rank)
+    least = -1 if crops and rng.integers(4) == 0 else 0
+    return tuple(rng.integers(least, 5, 2 * rank).tolist())
+
+
+def _of_a_pad(rng: Generator, case: Case) -> Case:
+    """Every mode, some with negative pads; what reflects more than there is cannot run."""
+    modes = ["constant", "reflect", "edge"] + ["wrap"] * (case.opset >= 19)
+    pads = np.asarray(case.pads) - rng.integers(0, 3) * rng.integers(0, 2, len(case.pads))
+    return replace(case, mode=str(rng.choice(modes)), pads=tuple(pads.tolist()), padding="pads")
 
 
 def _padded(case: Case) -> Array:
@@ -60,11 +79,17 @@ def _pads_of_same(case: Case, *, lower: bool) -> tuple[int, ...]:
 
 
 def _with_output(rng: Generator, case: Case) -> Case:
-    """Some have output_padding, some output_shape, from two cells less up to one too many."""
+    """Some have output_padding, some output_shape, from two cells less up to all that is allowed.
+
+    Pads leave at least one cell.
+    """
     strides, span = np.asarray(case.strides), np.asarray(case.dilations) * case.kernel
     full = (_padded(case) - 1) * strides + span - case.dilations + 1
     extra = rng.integers(0, strides) * rng.integers(2)
-    wanted = full + rng.integers(-2, strides + 1) if rng.integers(3) == 0 else []
+    if case.padding == "pads":
+        halves = np.asarray(case.pads).reshape(2, -1)
+        case = replace(case, pads=tuple(np.minimum(halves, (full - 1) // 2).ravel().tolist()))
+    wanted = full + rng.integers(-2, strides) if rng.integers(3) == 0 else []
     return replace(
         case,
         output_padding=tuple(map(int, extra)) if extra.any() else (),
@@ -88,4 +113,5 @@ def sweep() -> Iterator[Case]:
             place = replace(draw(rng, kind, front, mode, 1), spatial=(size,), pads=pads)
             late = place.opset >= 19 or not place.op.endswith(("AveragePool", "LpPool"))
             dilated = (dilation,) if late else (1,)
-            yield replace(place, kernel=(kernel,), strides=(stride,), dilations=dilated)
+            found = replace(place, kernel=(kernel,), strides=(stride,), dilations=dilated)
+            yield _with_output(rng, found) if found.op == "ConvTranspose" else found

@@ -1,9 +1,8 @@
-"""Models of one padded operator, with or without a Pad in front, drawn at random or as told."""
+"""Models of one padded operator, with or without a Pad in front of it."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,13 +14,16 @@ from onnx import helper, numpy_helper
 from tests.passes.small_operators import OPERATORS, POOLS
 
 Array = NDArray[Any]
-FRONTS = ("none", "fits", "zero", "other", "tensor")
-PADDINGS = ("pads", "pads", "none", "VALID", "SAME_UPPER", "SAME_LOWER")
 
 
 @dataclass(frozen=True)
 class Case:
-    """All that makes one model; `front` is what a Pad in front writes, `around` its pads."""
+    """All that makes one model; the node that it is about is called `node`.
+
+    `front` is what a Pad in front writes, `around` its pads. With `open_sizes` the model names
+    the spatial sizes of its input and does not tell them; `mode` is that of a Pad. With `indices`
+    the result is not the maxima, but where they stand.
+    """
 
     kind: str
     spatial: tuple[int, ...]
@@ -36,6 +38,9 @@ class Case:
     counts: bool = False
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
+    mode: str = "constant"
+    indices: bool = False
+    open_sizes: bool = False
     opset: int = 22
     seed: int = 0
 
@@ -83,6 +88,8 @@ def _data(
 
 def _attributes(case: Case) -> dict[str, Any]:
     rank = len(case.spatial)
+    if case.op == "Pad":
+        return {"mode": case.mode}
     found: dict[str, Any] = {"kernel_shape": case.kernel, "strides": case.strides}
     if case.dilations != (1,) * rank:
         found["dilations"] = case.dilations
@@ -98,9 +105,15 @@ def _attributes(case: Case) -> dict[str, Any]:
         found["output_padding"] = case.output_padding
     if case.output_shape:
         found["output_shape"] = case.output_shape
-    if case.first_axis == 1 and case.op.startswith("QLinear"):
-        found["channels_last"] = 1
-    return found
+    return found | _particulars(case)
+
+
+def _particulars(case: Case) -> dict[str, Any]:
+    if case.op == "LpPool":
+        return {"p": 1 + case.seed % 3}
+    if case.indices:
+        return {"storage_order": case.seed % 2}
+    return {"channels_last": 1} if case.first_axis == 1 and case.op.startswith("QLinear") else {}
 
 
 def _weights(case: Case, rng: Generator) -> Array:
@@ -120,6 +133,9 @@ def _operands(case: Case) -> dict[str, Array]:
         return {"x_scale": scale, "zero": zero, "y_scale": scale, "y_zero": zero}
     if case.op in POOLS:
         return {}
+    if case.op == "Pad":
+        value = np.asarray(5, case.dtype)
+        return {"amounts": _over_all_axes(case, case.pads), "value": value}
     w = _weights(case, rng)
     if case.op == "ConvInteger":
         return {"w": w, "zero": zero, "w_zero": np.asarray(2, w.dtype)}
@@ -135,21 +151,23 @@ def _model(case: Case) -> onnx.ModelProto:
     domain = OPERATORS[case.kind].domain
     name = "x" if case.front == "none" else "padded"
     node = helper.make_node(
-        case.op, [name, *operands], ["y"], "node", domain=domain, **_attributes(case)
+        case.op, [name, *operands], _outputs(case), "node", domain=domain, **_attributes(case)
     )
     nodes = [node]
     if case.front != "none":
         pad, constants = _pad(case, operands)
         nodes, operands = [pad, node], operands | constants
     fed = {key: helper.np_dtype_to_tensor_dtype(value.dtype) for key, value in case.feed().items()}
-    shapes = {key: value.shape for key, value in case.feed().items()}
+    shapes: dict[str, Sequence[int | str]] = {k: v.shape for k, v in case.feed().items()}
+    if case.open_sizes:
+        spatial = range(case.first_axis, case.first_axis + len(case.spatial))
+        shapes["x"] = [f"d{n}" if n in spatial else size for n, size in enumerate(shapes["x"])]
     sizes = [f"y{axis}" for axis in range(len(case.spatial) + 2)]
-    result = np.dtype(np.int32) if case.op == "ConvInteger" else case.dtype
     graph = helper.make_graph(
         nodes,
         "small",
         [helper.make_tensor_value_info(key, kind, shapes[key]) for key, kind in fed.items()],
-        [helper.make_tensor_value_info("y", helper.np_dtype_to_tensor_dtype(result), sizes)],
+        [helper.make_tensor_value_info("y", _result(case), sizes)],
         [numpy_helper.from_array(v, key) for key, v in operands.items() if key not in fed],
     )
     versions = {"": case.opset} | ({domain: 1} if domain else {})
@@ -157,20 +175,33 @@ def _model(case: Case) -> onnx.ModelProto:
     return helper.make_model(graph, ir_version=8, opset_imports=imports)
 
 
+def _outputs(case: Case) -> list[str]:
+    return ["maxima", "y"] if case.indices else ["y"]
+
+
+def _result(case: Case) -> int:
+    integers = np.dtype(np.int32) if case.op == "ConvInteger" else case.dtype
+    return helper.np_dtype_to_tensor_dtype(np.dtype(np.int64) if case.indices else integers)
+
+
 def _pad(case: Case, operands: Mapping[str, Array]) -> tuple[onnx.NodeProto, dict[str, Array]]:
-    rank = len(case.spatial)
-    ahead, behind = [0] * case.first_axis, [0] * (2 - case.first_axis)
-    flat = [*ahead, *case.around[:rank], *behind, *ahead, *case.around[rank:], *behind]
+    flat = _over_all_axes(case, case.around)
     value = {"zero": 0, "other": 5}.get(case.front, _fitting(case))
     if case.opset < 11:
-        amount = float(value)
-        return helper.make_node("Pad", ["x"], ["padded"], "front", pads=flat, value=amount), {}
-    inputs = ["x", "around", "value"]
-    constants = {"around": np.asarray(flat, np.int64), "value": np.asarray(value, case.dtype)}
+        written = {"pads": flat.tolist(), "value": float(value)}
+        return helper.make_node("Pad", ["x"], ["padded"], "front", **written), {}
+    inputs = ["x", "around", "front_value"]
+    constants = {"around": flat, "front_value": np.asarray(value, case.dtype)}
     if case.front == "tensor" and "zero" in operands:
         inputs[2] = "zero"
-        del constants["value"]
+        del constants["front_value"]
     return helper.make_node("Pad", inputs, ["padded"], "front"), constants
+
+
+def _over_all_axes(case: Case, pads: Sequence[int]) -> Array:
+    rank, behind = len(case.spatial), 2 - case.first_axis
+    halves = np.asarray(pads, np.int64).reshape(2, rank)
+    return np.pad(halves, ((0, 0), (case.first_axis, behind))).ravel()
 
 
 def _fitting(case: Case) -> float:
@@ -178,67 +209,3 @@ def _fitting(case: Case) -> float:
     if not case.op.endswith("MaxPool"):
         return _zero(case)
     return -math.inf if case.dtype.kind == "f" else int(np.iinfo(case.dtype).min)
-
-
-def draw(rng: Generator, kind: str, front: str, padding: str, rank: int) -> Case:
-    """A case with small random geometry that is legal in its opset; a window may not fit."""
-    op, opset = OPERATORS[kind].op, int(rng.choice(OPERATORS[kind].opsets))
-    if opset < 11 and front != "none" and op in {"ConvInteger", "QLinearConv"}:
-        opset = 11
-    kernel = rng.integers(1, 6 if rank < 3 else 4, rank)
-    dilations = rng.integers(1, 4, rank)
-    since = {"AveragePool": 19, "LpPool": 18, "QLinearAveragePool": 99}.get(op, 1)
-    if rng.integers(2) or opset < since:
-        dilations = np.ones_like(kernel)
-    rounds = op in POOLS and not (op == "LpPool" and opset < 18)
-    case = Case(
-        kind=kind,
-        spatial=tuple(rng.integers(1, 13 if rank < 3 else 7, rank).tolist()),
-        kernel=tuple(kernel.tolist()),
-        strides=tuple(rng.integers(1, 5, rank).tolist()),
-        dilations=tuple(dilations.tolist()),
-        padding=padding,
-        pads=tuple(rng.integers(0, 5, 2 * rank).tolist()),
-        front=front,
-        around=tuple(rng.integers(0, 5 if rng.integers(3) else 1, 2 * rank).tolist()),
-        ceil=bool(rounds and rng.integers(2)),
-        counts=bool(op.endswith("AveragePool") and rng.integers(2)),
-        opset=opset,
-        seed=int(rng.integers(1 << 30)),
-    )
-    return _with_output(rng, case) if op == "ConvTranspose" else case
-
-
-def _with_output(rng: Generator, case: Case) -> Case:
-    """Some have output_padding, some output_shape, from two cells less up to one too many."""
-    padded = np.asarray(case.spatial)
-    if case.front != "none":
-        padded = padded + np.asarray(case.around).reshape(2, -1).sum(axis=0)
-    strides, span = np.asarray(case.strides), np.asarray(case.dilations) * case.kernel
-    full = (padded - 1) * strides + span - case.dilations + 1
-    extra = rng.integers(0, strides) * rng.integers(2)
-    wanted = full + rng.integers(-2, strides + 1) if rng.integers(3) == 0 else []
-    return replace(
-        case,
-        output_padding=tuple(map(int, extra)) if extra.any() else (),
-        output_shape=tuple(map(int, wanted)) if all(size > 0 for size in wanted) else (),
-    )
-
-
-def strata() -> list[tuple[str, str, str]]:
-    """Every operator with everything in front and every way to write its padding."""
-    return list(product(OPERATORS, FRONTS, PADDINGS))
-
-
-def sweep() -> Iterator[Case]:
-    """Every one-axis geometry with every operator, without a Pad and behind one that is drawn."""
-    rng = np.random.default_rng(0)
-    geometry = product(range(1, 6), range(1, 5), range(1, 4), range(1, 13))
-    paddings = [("pads", (b, e)) for b in range(5) for e in range(5)]
-    paddings += [(mode, (0, 0)) for mode in ("VALID", "SAME_UPPER", "SAME_LOWER")]
-    for (kernel, stride, dilation, size), (mode, pads) in product(geometry, paddings):
-        for kind, front in product(OPERATORS, ("none", str(rng.choice(FRONTS[1:])))):
-            place = replace(draw(rng, kind, front, mode, 1), spatial=(size,), pads=pads)
-            late = place.opset >= 19 or not place.op.endswith(("AveragePool", "LpPool"))
-            dilated = (dilation,) if late else (1,)
-            yield replace(place, kernel=(kernel,), strides=(stride,), dilations=dilated)

@@ -24,6 +24,7 @@ OPERATORS = {
     "QLinearConv": Kind("QLinearConv", "uint8", (10, 11, 18)),
     "QLinearConv signed": Kind("QLinearConv", "int8", (13, 22)),
     "QLinearConv channels last": Kind("QLinearConv", "uint8", (11, 17), MICROSOFT, True),
+    "ConvTranspose": Kind("ConvTranspose", "float32", (10, 11, 22)),
     "MaxPool": Kind("MaxPool", "float32", (10, 11, 12, 18, 22)),
     "MaxPool double": Kind("MaxPool", "float64", (12, 22)),
     "MaxPool int8": Kind("MaxPool", "int8", (12, 22)),
@@ -37,4 +38,5 @@ OPERATORS = {
     ),
     "LpPool": Kind("LpPool", "float32", (11, 18, 22)),
     "LpPool double": Kind("LpPool", "float64", (18, 22)),
+    "Pad": Kind("Pad", "float32", (11, 13, 18, 22)),
 }

@@ -183,7 +183,7 @@ leaves_alone = [
         "a transposed convolution crops",
         PAD,
         "ConvTranspose (a, w)",
-        "a transposed convolution crops; a Pad in front of it is no part of its pads",
+        "the Pad adds more cells than its pads [0, 0] crop",
     ),
     row(
         "the mask is padded too",

@@ -44,11 +44,46 @@ def test_refuses(written: str, reason: str) -> None:
     assert reason in refused(model, AUTO).reason
 
 
+OFFSETS = "float[1,1,1,1] v = {1}, float[1,2,4,4] o"
+
+
+def test_refuses_operators_without_such_padding() -> None:
+    crops = tiny("[op] y = ConvTranspose <pads = [1, 1]> (x, w)")
+    assert refused(crops, AUTO).reason == "the pads of a transposed convolution crop its output"
+    deformed = tiny(
+        "[op] y = DeformConv <pads = [1, 1, 1, 1]> (x, v, o)",
+        "float[1,1,2,2]",
+        opset=19,
+        constants=OFFSETS,
+    )
+    assert refused(deformed, AUTO).reason == "DeformConv has no auto_pad"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("[op] y = Conv <pads = [0, 0]> (x, w)", id="no padding"),
+        pytest.param('[op] y = Conv <auto_pad = "SAME_LOWER"> (x, w)', id="SAME already"),
+        pytest.param('[op] y = Conv <auto_pad = "VALID"> (x, w)', id="VALID"),
+    ],
+)
+def test_nothing_to_do(body: str) -> None:
+    assert left_alone(tiny(body), AUTO)
+
+
+def test_a_size_that_decides_and_is_not_known() -> None:
+    model = tiny("[op] y = Conv <strides = [2], pads = [0, 1]> (x, w)", "float[1,1,n]")
+    assert refused(model, AUTO).reason == "the pads [0, 1] are not those of SAME for every size"
+    even = [numbers(*range(1, n + 1)) for n in (2, 4, 6)]
+    after = rewritten(model, AUTO, *even, dims={"n": "%2=0"})
+    assert attributes(after)["auto_pad"] == "SAME_UPPER"
+
+
 def test_ceil_mode_goes_first() -> None:
     model = tiny(
         "[op] y = MaxPool <kernel_shape = [3], pads = [1, 1], ceil_mode = 1> (x)", "float[1,1,5]"
     )
     skip = refused(model, AUTO)
-    assert "ceil_mode" in skip.reason
+    assert skip.reason == "ceil_mode is set, which SAME has no use for"
     assert skip.hints == ("--pass floor-pool",)
     assert attributes(rewritten(model, "floor-pool", X5))["pads"] == [1, 1]

@@ -9,7 +9,6 @@ import pytest
 
 from onnxpad.chain import AutoPad, Chain, Skip
 from onnxpad.effective import output_sizes
-from onnxpad.expansion import Expansion
 from onnxpad.forms import Form, forms_of
 from onnxpad.geometry.axis import Axis
 from onnxpad.passes import Pass, all_passes
@@ -30,7 +29,6 @@ from tests.passes.window_contents import input_size, source_size, window_content
 
 EXHAUSTIVE = os.environ.get("ONNXPAD_EXHAUSTIVE") == "1"
 PASSES = list(all_passes().values())
-each_pass = pytest.mark.parametrize("rule", PASSES, ids=lambda rule: rule.name)
 each_flavour = pytest.mark.parametrize("flavour", FLAVOURS)
 
 
@@ -67,67 +65,66 @@ def other_windows(before: Chain, after: Chain, size: int) -> Iterator[str]:
 
 
 def assert_lawful(rule: Pass, chain: Chain, sizes: Iterable[int] | None = None) -> bool:
-    """Whether the chain was rewritten, which must obey the laws."""
+    """Whether the pass rewrote the chain, which must obey the laws."""
     after = rule.rewrite(chain)
     if isinstance(after, Skip):
-        assert after.moot or after.reason.strip(), f"a Skip without a reason: {chain}"
+        assert after.moot or after.reason.strip(), f"{rule.name}: no reason\n{chain}"
         return False
-    if isinstance(after, Expansion):
-        return True  # test_laws runs it
+    if not isinstance(after, Chain):
+        return True  # several operators: test_laws runs them
     if sizes is None:
         sizes = [size for size in (axis.size for axis in chain.axes) if isinstance(size, int)]
         assert sizes
     wrong = list(unlawful(rule, chain, after, sizes))
-    assert not wrong, f"{wrong}\n{chain}\n{after}"
+    assert not wrong, f"{rule.name}: {wrong}\n{chain}\n{after}"
     return True
 
 
-@each_pass
+def assert_all_lawful(chains: Iterable[Chain]) -> None:
+    """Every pass on every chain; some pass rewrites some chain."""
+    rewritten = 0
+    for chain in chains:
+        for rule in PASSES:
+            rewritten += assert_lawful(rule, chain)
+    assert rewritten
+
+
+def sampled(chains: Iterable[Chain], every: int) -> Iterable[Chain]:
+    return chains if EXHAUSTIVE else islice(chains, 0, None, every)
+
+
 @each_flavour
-def test_without_a_pad(rule: Pass, flavour: str) -> None:
-    for chain in unpadded(FLAVOURS[flavour]):
-        assert_lawful(rule, chain)
+def test_without_a_pad(flavour: str) -> None:
+    """Every chain of the core; the others differ in their fill, and one in nine is enough."""
+    assert_all_lawful(sampled(unpadded(FLAVOURS[flavour]), 1 if flavour in CORE else 9))
 
 
-@each_pass
-def test_transposed(rule: Pass) -> None:
-    for chain in transposed():
-        assert_lawful(rule, chain)
+def test_transposed() -> None:
+    assert_all_lawful(sampled(transposed(), 3))
 
 
-@each_pass
 @pytest.mark.parametrize("flavour", CORE)
-def test_behind_a_pad(rule: Pass, flavour: str) -> None:
-    for chain in padded(CORE[flavour], every=1 if EXHAUSTIVE else 8):
-        assert_lawful(rule, chain)
+def test_behind_a_pad(flavour: str) -> None:
+    assert_all_lawful(padded(CORE[flavour], every=1 if EXHAUSTIVE else 19))
 
 
-@each_pass
 @each_flavour
-def test_behind_a_pad_of_another_value(rule: Pass, flavour: str) -> None:
-    for chain in padded(FLAVOURS[flavour], 1 if EXHAUSTIVE else 97, OTHER_FILLS):
-        assert_lawful(rule, chain)
+def test_behind_a_pad_of_another_value(flavour: str) -> None:
+    assert_all_lawful(padded(FLAVOURS[flavour], 1 if EXHAUSTIVE else 97, OTHER_FILLS))
 
 
-@each_pass
 @each_flavour
 @pytest.mark.parametrize("front", [False, True], ids=["alone", "behind-a-pad"])
-def test_unknown_sizes(rule: Pass, flavour: str, front: bool) -> None:
+def test_unknown_sizes(flavour: str, front: bool) -> None:
     pad = in_front(1, 2, FLAVOURS[flavour].fits) if front else None
     drawn = product(windows(), unknown_sizes(), PADDINGS)
     for (kernel, stride, dilation), size, padding in islice(
-        drawn, 0, None, 1 if EXHAUSTIVE else 13
+        drawn, 0, None, 1 if EXHAUSTIVE else 61
     ):
         chain = FLAVOURS[flavour].chain(Axis(size, kernel, stride, dilation), padding, pad)
         possible = [n for n in admitted(size, 24) if not front or n > 3]
-        assert_lawful(rule, chain, possible)
-
-
-@each_pass
-def test_a_pass_rewrites_something(rule: Pass) -> None:
-    drawn = [chain for flavour in CORE.values() for chain in islice(unpadded(flavour), 0, None, 97)]
-    drawn += [*islice(transposed(), 0, None, 97), *islice(padded(CORE["Conv"], 25), 0, None, 97)]
-    assert sum(assert_lawful(rule, chain) for chain in drawn) >= 30
+        for rule in PASSES:
+            assert_lawful(rule, chain, possible)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +137,7 @@ def test_a_pass_rewrites_something(rule: Pass) -> None:
     ids=["explicit-pads", "split-pads", "absorb-pad"],
 )
 def test_convolutions_are_never_refused(name: str, matches: Callable[[Chain], bool]) -> None:
-    drawn = [*unpadded(CORE["Conv"]), *padded(CORE["Conv"], 25)][::5]
+    drawn = [*unpadded(CORE["Conv"]), *padded(CORE["Conv"], 25)][::11]
     for chain in filter(matches, drawn):
         verdict = all_passes()[name].rewrite(chain)
         size = chain.axes[0].size

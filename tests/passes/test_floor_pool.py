@@ -70,21 +70,40 @@ def test_row_37_same_needs_no_ceil_mode_and_valid_gets_pads() -> None:
         assert values(after, X6) == [3, 5, 6]
 
 
-def test_congruence_is_enough() -> None:
-    model = tiny(
-        "[op] y = MaxPool <ceil_mode = 1, kernel_shape = [2], strides = [2]> (x)", "float[1,1,h]"
-    )
-    skip = refused(model, FLOOR)
-    assert "ceil_mode with kernel 2 needs the size of axis 2" in skip.reason
-    assert "--dim 'h%2=0'" in skip.hints
-    odd = rewritten(
-        model, FLOOR, *[numbers(*range(1, n + 1)) for n in (1, 3, 5, 7)], dims={"h": "%2=1"}
-    )
-    assert attributes(odd)["pads"] == [0, 1]
-    even = rewritten(
-        model, FLOOR, *[numbers(*range(1, n + 1)) for n in (2, 4, 6)], dims={"h": "%2=0"}
-    )
-    assert "pads" not in attributes(even)
+COUNTED = [numbers(*range(-size, 0)) for size in range(1, 10)]
+
+
+@pytest.mark.parametrize(
+    ("written", "pads"),
+    [
+        ("kernel_shape = [2], strides = [2]", [0, 1]),
+        ("kernel_shape = [3], strides = [2]", [0, 1]),
+        ("kernel_shape = [3], strides = [3], pads = [1, 1]", [1, 2]),
+        ("kernel_shape = [2], strides = [4]", [0, 1]),
+        ("kernel_shape = [2], strides = [4], pads = [0, 1]", [0, 1]),
+        ("kernel_shape = [1], strides = [3]", None),
+        ("kernel_shape = [3], dilations = [2], strides = [3]", [0, 2]),
+    ],
+)
+def test_one_end_pad_serves_every_size(written: str, pads: list[int] | None) -> None:
+    model = tiny(f"[op] y = MaxPool <ceil_mode = 1, {written}> (x)", "float[1,1,h]")
+    # Sizes below the window have no output to speak of: onnxruntime makes it empty, or rounds
+    # the division of a negative number towards 0.
+    fitting = [x for x in COUNTED if by_onnxruntime(model, x) != []]
+    after = rewritten(model, FLOOR, *fitting)
+    assert attributes(after).get("pads") == pads
+    assert len(fitting) > 5
+    for x in fitting:
+        assert by_onnxruntime(after, x) == by_onnxruntime(model, x) == values(model, x)
+
+
+@pytest.mark.parametrize(("fact", "pads"), [("%2=1", [0, 1]), ("%2=0", None)])
+def test_what_is_known_of_a_size_saves_padding(fact: str, pads: list[int] | None) -> None:
+    written = "ceil_mode = 1, kernel_shape = [2], strides = [2]"
+    model = tiny(f"[op] y = MaxPool <{written}> (x)", "float[1,1,h]")
+    fitting = [x for x in COUNTED if x.shape[2] % 2 == int(fact[-1])]
+    after = rewritten(model, FLOOR, *fitting, dims={"h": fact})
+    assert attributes(after).get("pads") == pads
 
 
 @pytest.mark.parametrize(
@@ -116,3 +135,42 @@ def test_refuses(op: str, written: str, reason: str) -> None:
         model = tiny(f"[op] y = {op} <ceil_mode = 1, {written}> (x)", "float[1,1,5]")
     assert reason in refused(model, FLOOR).reason
     assert kinds(model) == [op]
+
+
+def test_auto_pad_stays_where_it_protects_a_pad_with_0() -> None:
+    written = 'kernel_shape = [2], strides = [2], auto_pad = "VALID", ceil_mode = 1'
+    model = tiny(
+        f"a = Pad (x, p) [op] y = MaxPool <{written}> (a)",
+        constants="int64[6] p = {0, 0, 1, 0, 0, 1}",
+    )
+    skip = refused(model, FLOOR)
+    assert skip.reason == (
+        "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly"
+    )
+    assert skip.hints == ("--pass absorb-pad",)
+
+
+def test_a_mask_is_padded_too() -> None:
+    call = "com.microsoft.MaxpoolWithMask <kernel_shape = [2], strides = [2], ceil_mode = 1> (x, m)"
+    model = tiny(f"[op] y = {call}", constants="int32[1,1,5] m = {1, 1, 1, 1, 1}")
+    assert refused(model, FLOOR).reason == (
+        "MaxpoolWithMask has an input that depends on its own padding"
+    )
+
+
+def test_too_few_cells_for_a_window() -> None:
+    model = tiny("[op] y = MaxPool <kernel_shape = [7], ceil_mode = 1> (x)")
+    assert refused(model, FLOOR).reason == (
+        "axis 2 has 5 cells, with pads 0,0 fewer than the window's 7"
+    )
+
+
+def test_row_32_behind_a_pad_of_its_own_the_overhang_fits() -> None:
+    written = "kernel_shape = [2], dilations = [3], strides = [2], pads = [1, 1], ceil_mode = 1"
+    model = tiny(f"[op] y = MaxPool <{written}> (x)")
+    apart = rewritten(model, "split-pads", X5)
+    after = rewritten(apart, FLOOR, X5)
+    assert kinds(after) == ["Pad", "MaxPool"]
+    assert attributes(after)["pads"] == [0, 1]
+    for optimised in (False, True):
+        assert by_onnxruntime(after, X5, optimised=optimised) == [3, 5, 4]

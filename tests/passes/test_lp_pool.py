@@ -8,6 +8,11 @@ import numpy as np
 import onnx
 import pytest
 
+from onnxpad.chain import Chain, Pads, Skip
+from onnxpad.fills import Constant
+from onnxpad.geometry.axis import Axis
+from onnxpad.ops import operator
+from onnxpad.passes import find_pass
 from tests.oracle import pool_lp
 from tests.passes.expanded import agrees, levels, rewritten_model
 from tests.tiny_models import X5, kinds, left_alone, refused, tiny
@@ -76,6 +81,13 @@ def test_refuses(written: str, opset: int, reason: str) -> None:
     size = "n" if "SAME" in written else "5"
     model = tiny(f"[op] y = LpPool <{written}> (x)", f"float[1,1,{size}]", opset=opset)
     assert reason in refused(model, LP).reason
+
+
+def test_refuses_an_unknown_type() -> None:
+    op = operator("", "LpPool")
+    assert op is not None
+    chain = Chain(op, 17, (Axis(6, 3),), Pads((1,), (1,)), Constant(0))
+    assert find_pass(LP).rewrite(chain) == Skip("the element type of its input is not known")
 
 
 def test_leaves_everything_else_alone() -> None:

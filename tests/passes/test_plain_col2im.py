@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from onnxpad.chain import AutoPad, Chain, Skip
+from onnxpad.fills import Constant
+from onnxpad.geometry.axis import Axis
+from onnxpad.ops import operator
+from onnxpad.passes import find_pass
 from tests.passes.expanded import agrees, levels, rewritten_model
 from tests.tiny_models import kinds, left_alone, refused, tiny
 
@@ -55,6 +60,22 @@ def test_refuses_a_computed_block_shape() -> None:
         opset=18,
     )
     assert "block_shape" in refused(model, COL2IM).reason
+
+
+def test_refuses_pads_that_are_no_crop() -> None:
+    model = tiny(
+        "[op] y = Col2Im <pads = [-1, 0, 0, 1]> (x, image, block)",
+        "float[1,6,6]",
+        constants=SHAPES,
+        opset=18,
+    )
+    assert refused(model, COL2IM).reason == (
+        "the pads [-1, 0, 0, 1] are negative, the ONNX text has no meaning for it"
+    )
+    op = operator("", "Col2Im")
+    assert op is not None
+    same = Chain(op, 18, (Axis(4, 2),), AutoPad.SAME_UPPER, Constant(0))
+    assert find_pass(COL2IM).rewrite(same) == Skip("its pads are not known")
 
 
 def test_leaves_others_alone() -> None:

@@ -107,3 +107,16 @@ def test_row_20_a_kernel_below_the_stride_crops_nothing() -> None:
 def test_refuses(written: str, size: object, reason: str) -> None:
     model = tiny(f"[op] y = ConvTranspose <{written}> (x, w)", f"float[1,1,{size}]")
     assert reason in refused(model, PLAIN).reason
+
+
+def test_row_22_cells_of_output_padding_hold_the_bias() -> None:
+    model = tiny(
+        "[op] y = ConvTranspose "
+        '<strides = [3], output_padding = [2], auto_pad = "VALID"> (x, v, b)',
+        "float[1,1,3]",
+        constants="float[1,1,1] v = {1}, float[1] b = {7}",
+    )
+    after = rewritten(model, PLAIN, X3)
+    assert attributes(after)["output_padding"] == [2]
+    wanted = [8, 7, 7, 9, 7, 7, 10, 7, 7]
+    assert values(after, X3) == by_onnxruntime(after, X3) == wanted

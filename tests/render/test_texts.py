@@ -59,7 +59,7 @@ def test_a_skip_as_it_is_printed() -> None:
         "skip: explicit-pads, Conv 'conv': SAME_UPPER with kernel 3 needs the size of axis 2 "
         "(which is 'height', stride 2)\n"
         "  input   x [1, 1, height], kernel 3, stride 2\n"
-        "  try     --dim 'height=640' or --dim 'height%2=0'\n"
+        "  try     --dim 'height=640', --dim 'height%2=0', or --pass runtime-pads\n"
         "m.onnx -> out.onnx: 0 nodes rewritten, 1 skipped\n"
     )
     (skip,) = rewriting_record("m.onnx", None, done)["skips"]

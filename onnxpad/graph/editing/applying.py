@@ -68,8 +68,9 @@ class ProtoApplier:
             if scope.rearranged:
                 rebuild(scope)
             remover = self._removers.get(scope.id)
-            if remover and (remover.dropped or remover.forgotten):
-                drop(scope, remover.dropped, remover.forgotten)
+            dropped = remover.dropped if remover else set()
+            if dropped or scope.forgotten:
+                drop(scope, dropped, scope.forgotten)
 
     def _apply(self, edit: Edit) -> None:
         match edit:
@@ -102,7 +103,7 @@ class ProtoApplier:
                 scope = self._document.scopes[place.scope]
                 self._remover((scope.owner(tensor) or scope).id).remove_constant(tensor)
             case ForgetType(place, tensor):
-                self._remover(place.scope).forgotten.add(tensor)
+                self._document.scopes[place.scope].forgotten.add(tensor)
 
     def _clone(self, edit: CloneFunction) -> None:
         copy = clone_function(self._document, edit)
@@ -110,7 +111,7 @@ class ProtoApplier:
             if new[0] == edit.scope:
                 self._anchors[copy.id, new[1]] = anchor
         original = self._remover(edit.scope)
-        self._removers[copy.id] = Remover(copy, set(original.dropped), set(original.forgotten))
+        self._removers[copy.id] = Remover(copy, set(original.dropped))
 
     def _remover(self, scope: str) -> Remover:
         if scope not in self._removers:
@@ -137,6 +138,9 @@ class ProtoApplier:
         count_use(scope, tensor, 1)
         node.inputs[position] = tensor
         node.proto.input[position] = tensor
+        while not tensor and node.inputs and not node.inputs[-1]:
+            node.inputs.pop()
+            node.proto.input.pop()
 
     def _set_output(self, place: Address, position: int, tensor: str) -> None:
         scope, node = self._document.scopes[place.scope], self._find(place)

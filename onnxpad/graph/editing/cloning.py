@@ -55,7 +55,7 @@ def clone_function(document: Document, edit: CloneFunction) -> Scope:
     for node in copy.ordered():
         for name in node.outputs:
             copy.producers[name] = node
-    copy.uses = dict(original.uses)
+    copy.uses, copy.forgotten = dict(original.uses), set(original.forgotten)
     document.scopes[id_] = copy
     document.functions[proto.domain, proto.name, proto.overload] = copy
     _redirect(document, edit.calls, edit.name)

@@ -18,7 +18,8 @@ AnyConstant: TypeAlias = NewConstant | Derived
 def constant_array(edit: NewConstant) -> np.ndarray:
     """The values of a new constant, in its element type and shape."""
     dtype = helper.tensor_dtype_to_np_dtype(dtype_code(edit.dtype))
-    return np.array(edit.values).astype(dtype).reshape(edit.dims)
+    values = np.array(edit.values).astype(dtype)
+    return np.full(edit.dims, values[0]) if len(values) == 1 else values.reshape(edit.dims)
 
 
 def constant_proto(edit: NewConstant) -> TensorProto:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, prod
 from typing import Any, TypeAlias
 
 from onnxpad.expansion import AttributeValue
@@ -67,7 +67,7 @@ def _change(edit: Change) -> str:
         case RemoveAttribute(_, name):
             return f"remove {name}"
         case SetInput(_, position, tensor):
-            return f"input {position} reads '{tensor}'"
+            return f"input {position} reads '{tensor}'" if tensor else f"input {position} goes"
         case SetOutput(_, position, tensor):
             return f"output {position} is called '{tensor}'"
         case RemoveNode():
@@ -88,7 +88,9 @@ def _tidying(edit: RemoveConstant | ForgetType | Resize) -> str:
 def _constant(edit: NewConstant | GrownConstant | ReshapedConstant) -> str:
     match edit:
         case NewConstant():
-            return f"{edit.dtype} {list(edit.values)}"
+            size = prod(edit.dims)
+            filled = f" in {list(edit.dims)}" if len(edit.values) == 1 < size else ""
+            return f"{edit.dtype} {list(edit.values)}{filled}"
         case GrownConstant():
             by = f" holding '{edit.zero_point}'" if edit.zero_point else ""
             cells = f"{list(edit.begins)} cells before, {list(edit.ends)} behind"

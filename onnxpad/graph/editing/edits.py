@@ -24,7 +24,7 @@ class RemoveAttribute(NamedTuple):
 
 
 class SetInput(NamedTuple):
-    """Let a node read another tensor at one of its inputs."""
+    """Let a node read another tensor at one of its inputs; '' leaves the input out."""
 
     node: Address
     position: int
@@ -40,7 +40,7 @@ class SetOutput(NamedTuple):
 
 
 class NewConstant(NamedTuple):
-    """A constant tensor.
+    """A constant tensor; one value alone fills all of its cells.
 
     `as_node` writes a Constant node with `key` in front of `before`, not an initializer.
     """

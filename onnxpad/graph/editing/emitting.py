@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxpad.chain import AutoPad, Chain, Pads, PadStep
+from onnxpad.chain import AutoPad, Chain, Dequantised, Pads, PadStep
 from onnxpad.errors import InternalError
 from onnxpad.expansion import AttributeValue, Expansion
 from onnxpad.fills import Constant, TensorValue
+from onnxpad.graph.editing.bypassing import bypass, route
 from onnxpad.graph.editing.edits import (
     Edit,
     InsertNode,
@@ -15,7 +16,6 @@ from onnxpad.graph.editing.edits import (
     RemoveAttribute,
     RemoveUnused,
     SetAttribute,
-    SetInput,
 )
 from onnxpad.graph.editing.expanding import expand
 from onnxpad.graph.editing.naming import Names, as_nodes, next_key, stem
@@ -32,11 +32,12 @@ def emit(
     """Edits that make `node`, read as `before`, compute `after`."""
     if isinstance(after, Expansion):
         return expand(context, node, after, names)
-    scope = context.scope
-    place = address_of(scope, node)
+    place = address_of(context.scope, node)
     edits = [*_padding_edits(node, place, before, after), *_number_edits(place, before, after)]
-    if after.pad is None and before.pad is not None:
-        edits += _bypass(scope, node, place)
+    if before.far_pad is not None and after.far_pad is None:
+        edits += bypass(context, node, before, names, far=True)
+    elif before.pad is not None and after.pad is None:
+        edits += bypass(context, node, before, names, far=False)
     elif after.pad is not None and after.pad.is_new:
         edits += _new_pad(context, node, place, after, after.pad, names)
     return edits
@@ -78,21 +79,20 @@ def _padding_edits(node: Node, place: Address, before: Chain, after: Chain) -> I
                 raise InternalError(f"{place.label}: a pass made the padding unclear")
 
 
-def _bypass(scope: Scope, node: Node, place: Address) -> list[Edit]:
-    pad = scope.producers[node.inputs[0]]
-    return [SetInput(place, 0, pad.inputs[0]), RemoveUnused(address_of(scope, pad))]
-
-
 def _new_pad(
     context: Context, node: Node, place: Address, chain: Chain, step: PadStep, names: Names
 ) -> list[Edit]:
-    scope = context.scope
+    """A Pad in front of the node, or in front of the conversions that stand there."""
+    replaced = context.scope.producers[node.inputs[0]] if step.replaces else None
+    dequantised = None if replaced is not None else chain.dequantised
+    way = _conversions(context.scope, node, dequantised)
+    anchor, led = route(context, way, node, names)
+    data = (replaced or [*way, node][0]).inputs[0]
+    dtype = dequantised.steps[0].dtype if dequantised else chain.dtype
     new = f"{stem(node)}/pad"
     name = names.new(new)
     output = names.new(f"{new}_output")
-    key = next_key(scope)
-    replaced = scope.producers[node.inputs[0]] if step.replaces else None
-    source = replaced.inputs[0] if replaced is not None else node.inputs[0]
+    key = next_key(context.scope)
     if chain.opset < _PADS_ARE_INPUTS:
         if not isinstance(step.fill, Constant):
             raise InternalError(f"{place.label}: Pad of opset {chain.opset} takes no tensor value")
@@ -101,34 +101,38 @@ def _new_pad(
             ("paddings" if chain.opset < 2 else "pads", step.pads.flat),
             ("value", float(step.fill.value)),
         ]
-        data: tuple[str, ...] = (source,)
+        more: tuple[str, ...] = ()
         edits: list[Edit] = []
     else:
         attributes = [("mode", step.mode)]
-        data, edits = _pad_inputs(context, node, place, chain, step, names)
-        data = (source, *data[1:])
-    insert = InsertNode(place, key, "Pad", name, data, (output,), tuple(attributes))
-    edits += [insert, SetInput(place, 0, output)]
-    if replaced is not None:
-        edits.append(RemoveUnused(address_of(scope, replaced)))
-    return edits
+        more, edits = _pad_inputs(context, node, anchor, step, dtype, names)
+    insert = InsertNode(anchor, key, "Pad", name, (data, *more), (output,), tuple(attributes))
+    gone = [RemoveUnused(address_of(context.scope, replaced))] if replaced is not None else []
+    return [*edits, insert, *led(output), *gone]
+
+
+def _conversions(scope: Scope, node: Node, place: Dequantised | None) -> list[Node]:
+    found: list[Node] = []
+    for _ in place.steps if place else ():
+        found.insert(0, scope.producers[(found[0] if found else node).inputs[0]])
+    return found
 
 
 def _pad_inputs(
-    context: Context, node: Node, place: Address, chain: Chain, step: PadStep, names: Names
+    context: Context, node: Node, anchor: Address, step: PadStep, dtype: str, names: Names
 ) -> tuple[tuple[str, ...], list[Edit]]:
     as_node = as_nodes(context)
     new = f"{stem(node)}/pad"
     pads = names.new(f"{new}_pads")
     keys = (next_key(context.scope), next_key(context.scope))
     flat = step.pads.flat
-    edits: list[Edit] = [NewConstant(place, pads, "int64", (len(flat),), flat, as_node, keys[0])]
+    edits: list[Edit] = [NewConstant(anchor, pads, "int64", (len(flat),), flat, as_node, keys[0])]
     if isinstance(step.fill, TensorValue):
-        return (node.inputs[0], pads, step.fill.tensor), edits
+        return (pads, step.fill.tensor), edits
     if not isinstance(step.fill, Constant):
-        raise InternalError(f"{place.label}: a Pad node cannot write {step.fill}")
+        raise InternalError(f"{anchor.label}: a Pad node cannot write {step.fill}")
     if step.fill.value == 0:
-        return (node.inputs[0], pads), edits
+        return (pads,), edits
     value = names.new(f"{new}_value")
-    edits.append(NewConstant(place, value, chain.dtype, (), (step.fill.value,), as_node, keys[1]))
-    return (node.inputs[0], pads, value), edits
+    edits.append(NewConstant(anchor, value, dtype, (), (step.fill.value,), as_node, keys[1]))
+    return (pads, value), edits

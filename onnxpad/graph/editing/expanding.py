@@ -99,7 +99,7 @@ class _Expander:
         for name, value in step.sets:
             yield SetAttribute(self._place, name, value)
         for position, operand in step.inputs:
-            tensor, constants = self._tensor(operand)
+            tensor, constants = ("", []) if operand is None else self._tensor(operand)
             yield from constants
             yield SetInput(self._place, position, tensor)
         for position, name in enumerate(self._node.outputs):
@@ -171,7 +171,10 @@ class _Expander:
         for position, _ in step.inputs if isinstance(step, Itself) else ():
             name = self._read[position] if position < len(self._read) else ""
             maker = scope.producers.get(name)
-            if maker is not None and maker.op_type == "Pad":
+            if maker is not None and maker.op_type in ("Pad", "DequantizeLinear"):
                 yield RemoveUnused(address_of(scope, maker))
+                source = scope.producers.get(maker.inputs[0])
+                if source is not None and source.op_type == "QuantizeLinear":
+                    yield RemoveUnused(address_of(scope, source))
             elif name:
                 yield RemoveConstant(self._place, name)

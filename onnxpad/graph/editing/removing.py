@@ -11,11 +11,10 @@ from onnxpad.graph.reading.scopes import PLAIN_DOMAINS, Scope
 
 @dataclass(eq=False)
 class Remover:
-    """What is gone from one scope: names of tensors and constants, and of types to forget."""
+    """What is gone from one scope: names of tensors and constants."""
 
     scope: Scope
     dropped: set[str] = field(default_factory=set)
-    forgotten: set[str] = field(default_factory=set)
 
     def remove_unused(self, node: Node) -> None:
         """Remove a node, if nothing reads what it writes."""

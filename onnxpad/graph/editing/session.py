@@ -10,11 +10,11 @@ from onnxpad.chain import Chain, Verdict
 from onnxpad.expansion import Expansion
 from onnxpad.graph.editing.applying import ProtoApplier
 from onnxpad.graph.editing.cloning import calls_by_group, can_be_cloned, free_function_name
-from onnxpad.graph.editing.edits import CloneFunction, Edit
+from onnxpad.graph.editing.edits import CloneFunction, Edit, ForgetType
 from onnxpad.graph.editing.emitting import emit
 from onnxpad.graph.editing.naming import Names
 from onnxpad.graph.editing.weights import Weights
-from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.graph.reading.survey import Site, Survey
 from onnxpad.graph.storage.files import Source
 
@@ -34,7 +34,7 @@ class Session(Survey):
         *,
         dims: Mapping[str, int | str] | None = None,
         source: Source | None = None,
-        prefer: Preference = None,
+        prefer: Preferences = NO_PREFERENCE,
         owned: bool = True,
         weightless: bool = False,
     ) -> None:
@@ -53,6 +53,9 @@ class Session(Survey):
         self._stale = True
         edits = emit(site.contexts[0], site.node, site.chain, after, self._names)
         self._applier.apply(edits)
+        for edit in edits:
+            if isinstance(edit, ForgetType):
+                self._forget(edit.maker.scope, edit.tensor)
         self.script += edits
         return edits
 

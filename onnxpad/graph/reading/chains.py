@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from onnxpad.chain import AutoPad, Chain, Padding, Pads, Unclear
@@ -12,17 +12,35 @@ from onnxpad.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Unbound, Value
+from onnxpad.graph.reading.behind import channels_behind, invites_fusion
 from onnxpad.graph.reading.checking import LISTS, check_lengths, check_types, describe
 from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.fusing import weight_is_padded
 from onnxpad.graph.reading.images import read_fold
-from onnxpad.graph.reading.neighbours import pad_in_front, weight_is_padded
+from onnxpad.graph.reading.neighbours import front_of
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.pads import constant_integers, read_pad
-from onnxpad.graph.reading.particulars import places_of, plain_attributes, weight_of
+from onnxpad.graph.reading.pads import read_pad
+from onnxpad.graph.reading.particulars import pads_input, places_of, plain_attributes, weight_of
 from onnxpad.graph.reading.types import Type
 from onnxpad.ops import Kind, Operator
 
 Preference: TypeAlias = Literal["auto_pad", "pads"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """How nodes are read that can be read in two ways.
+
+    `ambiguous` settles auto_pad together with pads. `legacy_split` lets transposed convolutions
+    crop their odd cell at the side that the text of ConvTranspose-1 names.
+    """
+
+    ambiguous: Preference = None
+    legacy_split: bool = False
+
+
+NO_PREFERENCE = Preferences()
+
 _READ = {"auto_pad", "ceil_mode", "count_include_pad", "channels_last"}
 _READ |= set(LISTS)
 
@@ -30,12 +48,9 @@ _ZERO = Constant(0)
 
 
 class ChainReader:
-    """Reads padded nodes; nodes that compute the same share one Chain object.
+    """Reads padded nodes; nodes that compute the same share one Chain object."""
 
-    `prefer` settles auto_pad together with pads.
-    """
-
-    def __init__(self, prefer: Preference = None) -> None:
+    def __init__(self, prefer: Preferences) -> None:
         self._prefer = prefer
         self._known: dict[tuple[object, ...], Chain] = {}
         self._written: dict[tuple[tuple[bytes, ...], int], dict[str, Value]] = {}
@@ -55,12 +70,12 @@ class ChainReader:
         attributes = self._attributes(context, node)
         kernel = _kernel(context, node, op, attributes)
         fill = _fill(context, node, op, attributes)
-        pad = pad_in_front(context, node, len(kernel or ()) + 2)
-        dynamic = _pads_input(context, node, op)
+        front = front_of(context, node, op, len(kernel or ()), _first_axis(op, attributes))
+        dynamic = pads_input(context, node, op, len(kernel or ()))
         padded = weight_is_padded(context, node, op)
         opset = context.scope.opset
         weight, places = weight_of(context, node, op), places_of(context, node)
-        facts = (source, fill, pad, dynamic, padded, weight, places)
+        facts = (source, fill, front, dynamic, padded, weight, places)
         key = (id(op), opset, id(attributes), kernel, facts)
         chain = self._known.get(key)
         if chain is None:
@@ -76,7 +91,7 @@ class ChainReader:
                     inputs=places[0],
                     outputs=places[1],
                     weight_is_padded=padded,
-                    pad=pad,
+                    **front._asdict(),
                     padding=dynamic or chain.padding,
                 )
         return chain
@@ -99,7 +114,6 @@ class ChainReader:
         kernel: tuple[int, ...] | None,
         source: Type,
     ) -> Chain:
-        last = chain.op.channels_last or attributes.get("channels_last") == 1
         unbound = [v.name for k, v in attributes.items() if isinstance(v, Unbound) and k in _READ]
         if not node.inputs or not node.inputs[0]:
             return _troubled(chain, "it has no input")
@@ -110,8 +124,8 @@ class ChainReader:
         if kernel is None:
             return _troubled(chain, "no kernel_shape, and the weight's shape is not known")
         check_lengths(node, attributes, len(kernel), source)
-        first = 1 if last else 2
-        padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer)
+        first = _first_axis(chain.op, attributes)
+        padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
         return replace(
             chain,
             axes=_axes(kernel, attributes, source, first),
@@ -121,15 +135,22 @@ class ChainReader:
             counts_padding=attributes.get("count_include_pad") == 1,
             output_padding=_ints(attributes, "output_padding"),
             output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
+            legacy_split=self._prefer.legacy_split and chain.op.kind is Kind.TRANSPOSED,
             ambiguous=_says_both(attributes) and trouble is None,
             trouble=trouble,
         )
 
 
+def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
+    return 1 if op.channels_last or attributes.get("channels_last") == 1 else 2
+
+
 def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:
     rank = None if source.dims is None else len(source.dims)
     step = read_pad(context, node, rank)
-    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, source.dtype)
+    first = channels_behind(context, node)
+    step = replace(step, invites_fusion=invites_fusion(context, node, step))
+    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, source.dtype, first)
     inputs, outputs = places_of(context, node)
     return replace(bare, pad=step, shape=source.dims, inputs=inputs, outputs=outputs)
 
@@ -192,17 +213,6 @@ def _padding(
         "one wins",
         ("--ambiguous auto_pad", "--ambiguous pads"),
     )
-
-
-def _pads_input(context: Context, node: Node, op: Operator) -> Padding | None:
-    """Pads that come as an input of the operator."""
-    if op.pads_input is None or len(node.inputs) <= op.pads_input:
-        return None
-    numbers = constant_integers(context, node.inputs[op.pads_input])
-    if numbers is None or len(numbers) % 2:
-        return Unclear("its pads are computed while the model runs")
-    half = len(numbers) // 2
-    return Pads(numbers[:half], numbers[half:])
 
 
 def _says_both(attributes: Mapping[str, Value]) -> bool:

@@ -43,6 +43,16 @@ class Context:
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
+    _readers: dict[str, list[Node]] | None = None
+
+    def readers(self, name: str) -> list[Node]:
+        """Nodes of the scope that read a tensor, as the scope was when this was first asked."""
+        if self._readers is None:
+            self._readers = {}
+            for node in self.scope.ordered():
+                for read in dict.fromkeys(node.inputs):
+                    self._readers.setdefault(read, []).append(node)
+        return self._readers.get(name, [])
 
     def type_of(self, name: str) -> Type:
         """What is known of a tensor, here or in an enclosing graph."""
@@ -76,14 +86,26 @@ class Context:
         node = context.scope.producers[name]
         if node.op_type not in FOLDABLE or node.domain not in ("", "ai.onnx"):
             return None
-        from onnxpad.graph.reading.folding import fold, shape_of
+        from onnxpad.graph.reading.folding import fold, only_numbers, shape_of
 
         if node.op_type == "Shape":
-            return shape_of(node.proto, context.type_of(node.inputs[0]).dims)
+            return only_numbers(shape_of(node.proto, context.type_of(node.inputs[0]).dims))
         try:
-            return fold(node.proto, [context.constant(one) if one else None for one in node.inputs])
+            inputs = [context.constant(one) if one else None for one in node.inputs]
+            if inputs and inputs[0] is None and node.op_type in ("Gather", "Slice"):
+                return only_numbers(fold(node.proto, [context.sizes(node.inputs[0]), *inputs[1:]]))
+            return fold(node.proto, inputs)
         except RecursionError:
             return None
+
+    def sizes(self, name: str) -> np.ndarray | None:
+        """What Shape gives as a tensor, whose sizes need not all be numbers."""
+        maker = self.scope.producers.get(name)
+        if maker is None or maker.op_type != "Shape" or maker.domain not in ("", "ai.onnx"):
+            return None
+        from onnxpad.graph.reading.folding import shape_of
+
+        return shape_of(maker.proto, self.type_of(maker.inputs[0]).dims)
 
     def constant_tensor(self, name: str) -> TensorProto | AttributeProto | None:
         """Where the value of a constant stands: an initializer or a Constant's attribute.

@@ -33,12 +33,20 @@ def fold(node: NodeProto, inputs: Values) -> Array | None:
 
 
 def shape_of(node: NodeProto, dims: Sequence[Size | None] | None) -> Array | None:
-    """The output of Shape where every size is a number."""
-    if dims is None or not all(isinstance(size, int) for size in dims):
+    """The output of Shape with sizes as they are known, in an array of objects."""
+    if dims is None:
         return None
     marks = {entry.name: entry.i for entry in node.attribute}
-    sizes = [size for size in dims if isinstance(size, int)]
-    return np.array(sizes[marks.get("start", 0) : marks.get("end", len(sizes))], np.int64)
+    sizes = np.empty(len(dims), object)
+    sizes[:] = dims
+    return sizes[marks.get("start", 0) : marks.get("end", len(dims))]
+
+
+def only_numbers(sizes: Array | None) -> Array | None:
+    """Sizes as integers; None where one of them is no number."""
+    if sizes is None or not all(isinstance(size, int) for size in sizes.reshape(-1)):
+        return None
+    return sizes.astype(np.int64)
 
 
 Attributes: TypeAlias = dict[str, AttributeProto]
@@ -120,8 +128,10 @@ def _squeeze(attributes: Attributes, inputs: Values) -> Array:
 
 
 def _gather(attributes: Attributes, inputs: Values) -> Array:
-    axis = attributes["axis"].i if "axis" in attributes else 0
-    return np.take(_need(inputs, 0), _need(inputs, 1), axis)
+    data, index = _need(inputs, 0), _need(inputs, 1)
+    axis = (attributes["axis"].i if "axis" in attributes else 0) % data.ndim
+    taken = np.take(data, index.reshape(-1), axis)  # a list of places: one alone is no array
+    return taken.reshape(data.shape[:axis] + index.shape + data.shape[axis + 1 :])
 
 
 def _divide(_: Attributes, inputs: Values) -> Array:

@@ -14,12 +14,13 @@ from onnxpad.effective import output_sizes
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Value
-from onnxpad.graph.reading.chains import ChainReader, Preference
+from onnxpad.graph.reading.chains import NO_PREFERENCE, ChainReader, Preferences
 from onnxpad.graph.reading.context import MAX_CONSTANT, Context, tensor_type
+from onnxpad.graph.reading.cut_rules import PLAIN_RULES
 from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.microsoft_rules import MICROSOFT_RULES
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.pads import constant_integers
+from onnxpad.graph.reading.pads import any_integers
 from onnxpad.graph.reading.result_types import (
     branch_types,
     constant_type,
@@ -28,7 +29,7 @@ from onnxpad.graph.reading.result_types import (
     window_type,
 )
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS, Document, Scope
-from onnxpad.graph.reading.shape_rules import RULES, Facts, Rule
+from onnxpad.graph.reading.shape_rules import Facts, Rule
 from onnxpad.graph.reading.types import UNKNOWN, Type
 from onnxpad.ops import MICROSOFT, Kind, Operator, operator
 
@@ -55,7 +56,7 @@ def read(
     dimensions: Dimensions,
     *,
     folder: Path | None = None,
-    prefer: Preference = None,
+    prefer: Preferences = NO_PREFERENCE,
     inferred: Declared | None = None,
 ) -> Reading:
     """Read every scope. `inferred` are types from shape inference by scope and tensor."""
@@ -77,7 +78,7 @@ class _NodeFacts(Facts):
     def integers(self, position: int) -> tuple[int, ...] | None:
         if len(self._node.inputs) <= position:
             return None
-        return constant_integers(self._context, self._node.inputs[position])
+        return any_integers(self._context, self._node.inputs[position])
 
 
 class _Reader:
@@ -85,7 +86,7 @@ class _Reader:
         self,
         document: Document,
         dimensions: Dimensions,
-        prefer: Preference,
+        prefer: Preferences,
         inferred: Declared,
         folder: Path | None,
     ) -> None:
@@ -120,8 +121,9 @@ class _Reader:
                     value.type, value.name, is_input=root, local=local
                 )
             for value in (*graph.value_info, *graph.output):
-                found = self.dimensions.type_of(value.type, value.name, local=local)
-                types.setdefault(value.name, found)
+                if value.name not in scope.forgotten:
+                    found = self.dimensions.type_of(value.type, value.name, local=local)
+                    types.setdefault(value.name, found)
         for name, found in self.inferred.get(context_address(context), {}).items():
             types[name] = merge(types.get(name, UNKNOWN), found)
         overridable = self.document.overridable if scope.parent is None else frozenset()
@@ -152,9 +154,8 @@ class _Reader:
         children = context.scope.children
         bodies = [self._body(context, body) for _, body in children.get(node.key, ())]
         if node.domain in PLAIN_DOMAINS or node.domain == MICROSOFT:
-            rules = MICROSOFT_RULES if node.domain == MICROSOFT else RULES
-            rule = rules.get(node.op_type)
-            if rule is not None and node.inputs:
+            rules = MICROSOFT_RULES if node.domain == MICROSOFT else PLAIN_RULES
+            if node.inputs and (rule := rules.get(node.op_type)):
                 inputs = [context.type_of(name) for name in node.inputs]
                 return _ruled(rule, inputs, _NodeFacts(context, node))
             if (
@@ -204,8 +205,9 @@ class _Reader:
 
     def _declare_function(self, context: Context, proto: FunctionProto) -> None:
         for value in proto.value_info:
-            found = self.dimensions.type_of(value.type, value.name, local=True)
-            context.types.setdefault(value.name, found)
+            if value.name not in context.scope.forgotten:
+                found = self.dimensions.type_of(value.type, value.name, local=True)
+                context.types.setdefault(value.name, found)
 
     def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
         chain = self.chains.read(context, node, op)

@@ -9,12 +9,12 @@ from onnx import GraphProto, ValueInfoProto
 
 from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.context import Context
-from onnxpad.graph.reading.forward import Declared, Reading, context_address
+from onnxpad.graph.reading.forward import Reading, context_address
 from onnxpad.graph.reading.skeleton import Skeleton, reduce_context
 from onnxpad.graph.reading.types import Type, dtype_name
 
 
-def infer(reading: Reading) -> Declared:
+def infer(reading: Reading) -> dict[str, dict[str, Type]]:
     """Types of every scope that inference finds, by address of the context and tensor.
 
     A model that inference cannot digest gives nothing: the sizes stay unknown.

@@ -1,57 +1,136 @@
-"""Pad nodes beside a padded operator."""
+"""What stands in front of a padded operator: Pads, near and far, and conversions."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
-from onnxpad.chain import Pads, PadStep
+from onnxpad.chain import Dequantised, Pads, PadStep
 from onnxpad.fills import Constant
+from onnxpad.graph.reading.bounds import lower_bound
 from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.conversions import dequantised_input
+from onnxpad.graph.reading.crossing import Path, hands_on, path_to
+from onnxpad.graph.reading.distant_pads import seen_behind
+from onnxpad.graph.reading.fusing import is_pad, pad_behind, with_neighbours
+from onnxpad.graph.reading.optimised import made_by
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import read_pad
-from onnxpad.ops import Kind, Operator, operator
+from onnxpad.ops import Kind, Operator
+
+
+class Front(NamedTuple):
+    """See the fields of Chain with these names."""
+
+    pad: PadStep | None = None
+    far_pad: PadStep | None = None
+    at_least: float | None = None
+    dequantised: Dequantised | None = None
+
+
+def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: int) -> Front:
+    """What stands in front of an operator with `rank` spatial axes from `first_axis` on."""
+    if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
+        return Front()
+    found = Front(pad_in_front(context, node, rank + 2))
+    if found.pad is None:
+        found = found._replace(far_pad=_far_pad(context, node, rank + 2))
+    elif not found.pad.unclear:
+        found = found._replace(far_pad=_pads_together(context, node, rank + 2))
+    if op.kind is Kind.MAX and (found.pad or found.far_pad):
+        found = found._replace(at_least=lower_bound(context, node.inputs[0]))
+    if not op.quantised:
+        spatial = slice(first_axis, first_axis + rank)
+        found = found._replace(dequantised=dequantised_input(context, node, spatial, rank + 2))
+    return found
 
 
 def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
     """The Pad that makes the operator's input, which has `rank` axes in all."""
-    if not node.inputs:
-        return None
-    scope, name = context.scope, node.inputs[0]
-    maker = scope.producers.get(name)
-    if maker is None:
-        owner = scope.owner(name)
-        maker = owner.producers.get(name) if owner is not None else None
-        if maker is None or not _is_pad(maker):
-            return None
-        reason = f"the Pad '{maker.name or name}' stands in an enclosing graph"
+    maker, reason = pad_behind(context, node.inputs[0])
+    if reason:
         return PadStep(Pads.zero(rank), Constant(0), unclear=reason)
-    return _with_neighbours(context, node, maker, rank) if _is_pad(maker) else None
+    if maker is None:
+        return None
+    return with_neighbours(context, read_pad(context, maker, rank), maker, [node])
 
 
-def _with_neighbours(context: Context, node: Node, maker: Node, rank: int) -> PadStep:
-    """The Pad, and what of its surroundings onnxruntime's Pad fusion would act on."""
-    step, scope = read_pad(context, maker, rank), context.scope
-    before = scope.producers.get(maker.inputs[0]) if maker.inputs else None
-    if before is not None and _is_pad(before):
-        writes_zero = read_pad(context, before, rank).fill == Constant(0)
-        step = replace(step, follows_zero=writes_zero)
-    if step.fill == Constant(0) and scope.uses.get(maker.outputs[0], 0) > 1:
-        others = scope.readers(maker.outputs[0])
-        pools = any(one is not node and one.op_type == "MaxPool" for one in others)
-        step = replace(step, feeds_max_pool=pools)
-    return step
+def _far_pad(context: Context, node: Node, rank: int) -> PadStep | None:
+    path = path_to(context, node.inputs[0])
+    if context.call is not None and path.source in context.scope.inputs:
+        return _pad_at_the_call(context, path, rank)
+    if not path.nodes:
+        return None
+    maker, reason = pad_behind(context, path.source)
+    if reason:
+        return PadStep(Pads.zero(rank), Constant(0), unclear=reason)
+    if maker is None:
+        return None
+    dims = context.type_of(maker.inputs[0]).dims
+    step = read_pad(context, maker, None if dims is None else len(dims))
+    step = with_neighbours(context, step, maker, [*path.nodes, node])
+    seen = seen_behind(context, step, path)
+    if len(seen.pads.begins) != rank and not seen.unclear:
+        return None
+    # What is no Pad(0) for the optimiser behind operators that compute is none for the pool.
+    return seen if seen.is_idle else replace(seen, follows_zero=False)
 
 
-def weight_is_padded(context: Context, node: Node, op: Operator) -> bool:
-    """Whether a Pad makes the operator's weight."""
-    if op.weight is None or len(node.inputs) <= op.weight:
-        return False
-    maker = context.scope.producers.get(node.inputs[op.weight])
-    return maker is not None and _is_pad(maker)
+def _pad_at_the_call(context: Context, path: Path, rank: int) -> PadStep | None:
+    """A Pad that makes the argument of the function; onnxruntime inlines functions first."""
+    found = made_by(context, path.source)
+    if found is None or not is_pad(found[1]):
+        return None
+    step = read_pad(*found, rank)
+    idle = all(hands_on(context, one) for one in path.nodes)
+    name = found[1].name or found[1].outputs[0]
+    return replace(
+        step,
+        unclear=f"the Pad '{name}' stands outside the function",
+        still_fused=step.still_fused or not step.unclear,
+        crossed=("the call",),
+        is_idle=idle,
+    )
 
 
-def _is_pad(node: Node) -> bool:
-    if node.op_type != "Pad":
-        return False
-    op = operator(node.domain, node.op_type)
-    return op is not None and op.kind is Kind.PAD
+def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
+    """The Pads in front of a node that add up, the nearest first, and what they do together."""
+    maker, _ = pad_behind(context, node.inputs[0])
+    found, whole = [], None
+    while maker is not None:
+        step = read_pad(context, maker, rank)
+        together = step if whole is None else _sum(step, whole)
+        if together is None or step.unclear or step.mode != "constant":
+            break
+        found.append(maker)
+        whole = together
+        maker, _ = pad_behind(context, maker.inputs[0])
+    return found, whole
+
+
+def _pads_together(context: Context, node: Node, rank: int) -> PadStep | None:
+    makers, whole = pads_in_a_row(context, node, rank)
+    if whole is None or len(makers) < 2:
+        return None
+    steps = [
+        with_neighbours(context, read_pad(context, maker, rank), maker, [*makers, node])
+        for maker in makers
+    ]
+    return replace(
+        whole,
+        follows_zero=steps[-1].follows_zero,
+        feeds_max_pool=any(step.feeds_max_pool for step in steps),
+        feeds_wide_average=any(step.feeds_wide_average for step in steps),
+        crossed=tuple(f"Pad '{maker.name or maker.outputs[0]}'" for maker in makers[:-1]),
+    )
+
+
+def _sum(first: PadStep, second: PadStep) -> PadStep | None:
+    """Two Pads as one; None where they differ, or the second adds to what the first cropped."""
+    sides = list(zip(first.pads.flat, second.pads.flat, strict=True))
+    if any(one < 0 < other for one, other in sides):
+        return None
+    adds = [any(pad > 0 for pad in step.pads.flat) for step in (first, second)]
+    if all(adds) and first.fill != second.fill:
+        return None
+    return replace(second if adds[1] else first, pads=first.pads + second.pads)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+
+import numpy as np
 
 from onnxpad.chain import Pads, PadStep
 from onnxpad.fills import Constant, Fill, TensorValue
@@ -37,21 +40,39 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
         axes = constant_integers(context, _input(node, 3)) if _input(node, 3) else None
         fill = _value(context, node)
         if numbers is None:
-            return _unclear(rank, _why_not_constant(context, _input(node, 1)), str(mode))
+            reason, hints = _why_not_constant(context, _input(node, 1))
+            computed = context.scope.producers.get(_input(node, 1)) is not None
+            found = _unclear(rank, reason, str(mode))
+            return replace(found, fill=fill, hints=hints, still_fused=computed)
         if _input(node, 3) and axes is None:
             return _unclear(rank, "the Pad's axes are not constant", str(mode))
-    return _placed(numbers or (), axes, rank, fill, str(mode))
+    step = _placed(numbers or (), axes, rank, fill, str(mode))
+    if by_attribute:
+        return step
+    return replace(step, lists_axes=axes is not None, computed=_computed(context, node, fill))
+
+
+def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:
+    """Inputs behind the data that the model computes, and whose numbers are known all the same."""
+    positions = [1, 2, 3] if isinstance(fill, Constant) else [1, 3]
+    names = {position: _input(node, position) for position in positions}
+    return tuple(p for p, name in names.items() if name and context.constant_tensor(name) is None)
 
 
 def constant_integers(context: Context, name: str) -> tuple[int, ...] | None:
+    """A constant tensor of integers as a flat tuple, or None; also for numbers no pad can be."""
+    numbers = any_integers(context, name)
+    return None if any(abs(number) > LARGEST for number in numbers or ()) else numbers
+
+
+def any_integers(context: Context, name: str) -> tuple[int, ...] | None:
     """A constant tensor of integers as a flat tuple, or None."""
     if not name:
         return None
     array = context.constant(name)
     if array is None or array.dtype.kind not in "iu":
         return None
-    numbers = tuple(int(value) for value in array.reshape(-1))
-    return None if any(abs(number) > LARGEST for number in numbers) else numbers
+    return tuple(int(value) for value in array.reshape(-1))
 
 
 def _placed(
@@ -80,19 +101,28 @@ def _value(context: Context, node: Node) -> Fill:
     if not name:
         return Constant(0)
     array = context.constant(name)
-    if array is None or array.size != 1 or array.dtype.kind not in "fiu":
+    if array is None or array.size != 1 or not _is_numeric(array):
         return TensorValue(name)
     value = array.reshape(-1)[0].item()
     return TensorValue(name) if isinstance(value, float) and math.isnan(value) else Constant(value)
 
 
-def _why_not_constant(context: Context, name: str) -> str:
+def _is_numeric(array: np.ndarray) -> bool:
+    return array.dtype.kind in "fiub" or array.dtype.name == "bfloat16"
+
+
+def _why_not_constant(context: Context, name: str) -> tuple[str, tuple[str, ...]]:
     producer = context.scope.producers.get(name)
     if name in context.document.overridable:
-        return f"the Pad's pads '{name}' are an initializer that an input of the model can replace"
+        replaceable = "are an initializer that an input of the model can replace"
+        return f"the Pad's pads '{name}' {replaceable}", ()
     if producer is None:
-        return f"the Pad's pads '{name}' are not constant"
-    return f"the Pad's pads are computed while the model runs (by {producer.op_type})"
+        return f"the Pad's pads '{name}' are not constant", ()
+    from onnxpad.graph.reading.runtime_sizes import why_unknown
+
+    found, hints = why_unknown(context, name)
+    sizes = f"; they are {found}" if found else ""
+    return f"the Pad's pads are computed while the model runs (by {producer.op_type}){sizes}", hints
 
 
 def _unclear(rank: int | None, reason: str, mode: str = "constant") -> PadStep:

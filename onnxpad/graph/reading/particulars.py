@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onnxpad.chain import Weight
+from onnxpad.chain import Padding, Pads, Unclear, Weight
 from onnxpad.expansion import Attributes, AttributeValue
 from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.context import Context, is_stored
 from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.pads import constant_integers
 from onnxpad.ops import Operator
 
 
@@ -18,7 +19,10 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
         return Weight()
     name = node.inputs[op.weight]
     found = context.type_of(name)
-    return Weight(found.dims, found.dtype, is_stored(context, name))
+    place = op.weight_zero_point
+    zero = node.inputs[place] if place is not None and len(node.inputs) > place else ""
+    known = not zero or is_stored(context, zero)
+    return Weight(found.dims, found.dtype, is_stored(context, name), known)
 
 
 def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
@@ -28,6 +32,26 @@ def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[boo
         tuple([bool(name) for name in node.inputs]),
         tuple([bool(name) and bool(uses.get(name)) for name in node.outputs]),
     )
+
+
+def pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding | None:
+    """Pads that come as an input of the operator, which leaves `rank` axes to them."""
+    place = op.pads_input
+    if place is None or len(node.inputs) <= place or not node.inputs[place]:
+        return None
+    numbers = constant_integers(context, node.inputs[place])
+    if numbers is None:
+        from onnxpad.graph.reading.runtime_sizes import why_unknown
+
+        found, hints = why_unknown(context, node.inputs[place])
+        sizes = f", {found}" if found else ""
+        return Unclear(f"its pads are computed while the model runs{sizes}", hints)
+    if len(numbers) != 2 * rank:
+        return Unclear(f"its pads are {list(numbers)} for {rank} axes")
+    mode = context.attributes(node).get("auto_pad", "NOTSET")
+    if mode not in ("NOTSET", ""):
+        return Unclear(f"it has auto_pad={mode} and pads as an input, which contradict each other")
+    return Pads(numbers[:rank], numbers[rank:])
 
 
 def plain_attributes(attributes: Mapping[str, Value]) -> Attributes:

@@ -17,7 +17,8 @@ class Scope:
     """One list of nodes and what its names mean.
 
     `id` addresses it in edit scripts: '' for the main graph, '5.then_branch' for a body of its
-    node 5, 'domain:name' for a function. `label` is the same for people.
+    node 5, 'domain:name' for a function. `label` is the same for people. `forgotten` are tensors
+    of which the types in the file do not hold any more.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Scope:
     before: dict[int, list[Node]] = field(default_factory=dict)
     behind: dict[int, list[Node]] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
+    forgotten: set[str] = field(default_factory=set)
     changed: bool = False
     next_key: int = 0
 

@@ -8,6 +8,7 @@ from onnx import GraphProto, ValueInfoProto
 
 from onnxpad.chain import Chain
 from onnxpad.geometry.size import Size, Symbol
+from onnxpad.graph.reading.bounds import lower_bound
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers
@@ -15,13 +16,7 @@ from onnxpad.graph.reading.scopes import Scope, address_of
 from onnxpad.ops import MICROSOFT, Kind
 from onnxpad.traps import Shape, Surroundings
 
-_NEVER_NEGATIVE = frozenset(
-    {"Abs", "Exp", "HardSigmoid", "Relu", "Sigmoid", "Softmax", "Softplus", "Sqrt"}
-)
-_KEEPS_SIGN = frozenset({"AveragePool", "Dropout", "Identity", "MaxPool", "Transpose"})
-_STEPS_BACK = 8
 _PADS_ARE_INPUTS = 11
-_MIN_IS_AN_INPUT = 11
 
 
 class Observer:
@@ -48,8 +43,9 @@ class Observer:
             outputs=sum(1 for name in node.outputs if name),
             sole_reader=pad is not None and context.scope.uses.get(pad.outputs[0]) == 1,
             lists_axes=pad is not None and bool(_input(pad, 3)),
-            never_negative=pad is not None and _never_negative(context, _input(pad, 0)),
+            never_negative=pad is not None and _never_negative(context, pad),
             weight_of=self._weight_reader(context.scope, output) if is_pad else "",
+            pad_reads="" if is_pad or pad is None else _dequantised_by(context, pad),
             computed_pads=computed,
             overridable_pads=overridable,
         )
@@ -112,24 +108,13 @@ def _pads_source(context: Context, node: Node, chain: Chain) -> tuple[str, str]:
     return ("", name) if name in context.document.overridable else (name, "")
 
 
-def _never_negative(context: Context, name: str) -> bool:
-    for _ in range(_STEPS_BACK):
-        producer = context.scope.producers.get(name)
-        if producer is None or not _is_plain(producer):
-            return False
-        if producer.op_type in _NEVER_NEGATIVE:
-            return True
-        if producer.op_type == "Clip":
-            return _lower_limit(context, producer) >= 0
-        if producer.op_type not in _KEEPS_SIGN:
-            return False
-        name = _input(producer, 0)
-    return False
+def _never_negative(context: Context, pad: Node) -> bool:
+    found = lower_bound(context, _input(pad, 0))
+    return found is not None and found >= 0
 
 
-def _lower_limit(context: Context, clip: Node) -> float:
-    if context.scope.opset < _MIN_IS_AN_INPUT:
-        found = context.attributes(clip).get("min", -1.0)
-        return float(found) if isinstance(found, int | float) else -1.0
-    value = context.constant(_input(clip, 1)) if _input(clip, 1) else None
-    return float(value) if value is not None and value.size == 1 else -1.0
+def _dequantised_by(context: Context, pad: Node) -> str:
+    maker = context.scope.producers.get(_input(pad, 0))
+    if maker is None or maker.op_type != "DequantizeLinear":
+        return ""
+    return f"DequantizeLinear '{maker.name or maker.outputs[0]}'"

@@ -10,11 +10,11 @@ from onnx import ModelProto
 
 from onnxpad.chain import Chain, Skip
 from onnxpad.effective import effective_pads
-from onnxpad.graph.reading.chains import Preference
+from onnxpad.graph.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.document import open_document
-from onnxpad.graph.reading.forward import Declared, Reading, context_address, read
+from onnxpad.graph.reading.forward import Reading, context_address, read
 from onnxpad.graph.reading.ordering import Address, Node
 from onnxpad.graph.reading.scopes import Document, address_of
 from onnxpad.graph.reading.types import Type
@@ -62,7 +62,7 @@ class Survey:
         *,
         dims: Mapping[str, int | str] | None = None,
         folder: Path | None = None,
-        prefer: Preference = None,
+        prefer: Preferences = NO_PREFERENCE,
         thorough: bool = False,
     ) -> None:
         self._folder = folder
@@ -91,7 +91,7 @@ class Survey:
 
     def _open(self, model: ModelProto) -> None:
         self._document: Document = open_document(model)
-        self._inferred: Declared | None = None
+        self._inferred: dict[str, dict[str, Type]] | None = None
         self._read()
 
     def _read(self) -> None:
@@ -110,6 +110,12 @@ class Survey:
             self._inferred = inferred
             reading = self._once()
         self._sites = {(s.address.scope, s.address.key): s for s in _group(reading)}
+
+    def _forget(self, scope: str, tensor: str) -> None:
+        """Drop what inference found about a tensor of the scope with this id."""
+        for address, types in (self._inferred or {}).items():
+            if address.partition("@")[0] == scope:
+                types.pop(tensor, None)
 
     def _once(self) -> Reading:
         return read(

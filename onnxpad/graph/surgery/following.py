@@ -120,6 +120,8 @@ class _GraphApplier:
         self._forget(node.inputs[position], node)
         list.__setitem__(node.inputs, position, tensor)
         list.append(tensor.outputs, node)
+        while not name and node.inputs and node.inputs[-1].is_empty():
+            list.pop(node.inputs)
 
     def _set_output(self, place: Address, position: int, name: str) -> None:
         """Give the node a new tensor; the old one, with its readers, waits for another maker."""
@@ -200,6 +202,7 @@ class _GraphApplier:
         return self._tensors[scope]
 
     def _tensor(self, scope: str, name: str) -> gs.Tensor:
+        self._known(scope)  # a constant that loses its last reader can still be read
         if not name:
             return gs.Variable.empty()
         place: Scope | None = self._document.scopes[scope]

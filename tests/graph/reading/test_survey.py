@@ -3,11 +3,12 @@ from __future__ import annotations
 import pytest
 from onnx import ModelProto, helper, parser
 
-from onnxpad.chain import AutoPad, Pads, Skip
+from onnxpad.chain import AutoPad, Padding, Pads, Skip
 from onnxpad.effective import effective_pads
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import show
 from onnxpad.graph.reading import survey
+from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.survey import Site, Survey
 
 HEADER = '<ir_version: 9, opset_import: ["" : 17, "com.microsoft" : 1]>\n'
@@ -167,8 +168,10 @@ def test_auto_pad_with_pads_is_settled_by_the_reader() -> None:
     open_question = next(iter(Survey(read).sites())).chain
     assert open_question.trouble is not None
     assert "contradict" in open_question.trouble.reason
-    assert next(iter(Survey(read, prefer="pads").sites())).chain.padding == Pads.zero(2)
-    assert next(iter(Survey(read, prefer="auto_pad").sites())).chain.padding is AutoPad.SAME_UPPER
+    choices: dict[Preference, Padding] = {"pads": Pads.zero(2), "auto_pad": AutoPad.SAME_UPPER}
+    for preferred, padding in choices.items():
+        (site,) = Survey(read, prefer=Preferences(preferred)).sites()
+        assert site.chain.padding == padding
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,100 @@
+"""What reads a Pad node, as facts about the Pad itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onnxpad.chain import Pads, PadStep
+from onnxpad.fills import Constant
+from onnxpad.graph.reading.attributes import Value
+from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.ordering import Node
+from onnxpad.graph.reading.scopes import PLAIN_DOMAINS
+from onnxpad.ops import operator
+
+_FUSED_POOLS = ("MaxPool", "AveragePool")
+
+
+def channels_behind(context: Context, node: Node) -> int:
+    """The first spatial axis of what a Pad writes: 1 where a reader has its channels last."""
+    for reader in _readers(context, node):
+        attributes = context.attributes(reader)
+        op = operator(reader.domain, reader.op_type)
+        if op is not None and (op.channels_last or attributes.get("channels_last") == 1):
+            return 1
+        perm = attributes.get("perm")
+        if reader.op_type == "Transpose" and isinstance(perm, tuple) and len(perm) > 2:
+            rank = len(perm)
+            if perm == (0, rank - 1, *range(1, rank - 1)):
+                return 1
+    return 2
+
+
+def invites_fusion(context: Context, node: Node, step: PadStep) -> bool:
+    """Whether onnxruntime would fuse the Pad wrongly, were it not for the way it is written.
+
+    Its default optimiser fuses a Pad that writes 0, with constant pads over all axes of which
+    only spatial ones are padded and none is cropped, into a pool or a convolution without
+    auto_pad (core/optimizer/pad_fusion.cc, measured with 1.31.1). It computes pads itself where
+    no size is unknown.
+    """
+    if step.unclear or step.mode != "constant" or step.fill != Constant(0):
+        return False
+    pads = step.pads
+    cropped = any(pad < 0 for pad in pads.flat)
+    outer = any(pads.begins[:2] + pads.ends[:2])
+    if not (step.lists_axes or outer or cropped or _reads_sizes(context, node, step)):
+        return False
+    kept = Pads(*(tuple(max(0, pad) for pad in side) for side in (pads.begins, pads.ends)))
+    return any(kept.flat) and _harms(context, node, kept, 0)
+
+
+def _reads_sizes(context: Context, node: Node, step: PadStep) -> bool:
+    return any(_has_shape(context, node.inputs[position]) for position in step.computed)
+
+
+def _has_shape(context: Context, name: str) -> bool:
+    pending, seen = [name], set()
+    while pending:
+        name = pending.pop()
+        scope = context.scope.owner(name) if name else None
+        maker = scope.producers.get(name) if scope else None
+        if maker is None or name in seen:
+            continue
+        seen.add(name)
+        if maker.op_type in ("Shape", "Size"):
+            return True
+        pending += maker.inputs
+    return False
+
+
+def _harms(context: Context, node: Node, pads: Pads, depth: int) -> bool:
+    """Whether what reads the Pad, or Pads behind it, would be fused wrongly."""
+    for reader in _readers(context, node):
+        attributes = context.attributes(reader)
+        if reader.domain not in PLAIN_DOMAINS or attributes.get("auto_pad", "NOTSET") != "NOTSET":
+            continue
+        if reader.op_type == "Pad" and (depth > 8 or _harms(context, reader, pads, depth + 1)):
+            return True
+        if reader.op_type == "Conv" and node.outputs[0] in reader.inputs[1:]:
+            return True
+        if reader.op_type in _FUSED_POOLS and (depth or _pool_is_harmed(attributes, reader, pads)):
+            return True
+    return False
+
+
+def _readers(context: Context, node: Node) -> list[Node]:
+    """Nodes of the scope that read the first output of a node."""
+    return context.readers(node.outputs[0]) if node.outputs else []
+
+
+def _pool_is_harmed(attributes: Mapping[str, Value], pool: Node, pads: Pads) -> bool:
+    """Padding of a max pool is not 0; averages must stay below the kernel and round down."""
+    kernel, own = attributes.get("kernel_shape"), attributes.get("pads")
+    if pool.op_type == "MaxPool" or not isinstance(kernel, tuple):
+        return True
+    rank = len(kernel)
+    added = own if isinstance(own, tuple) else (0,) * (2 * rank)
+    flat = pads.begins[-rank:] + pads.ends[-rank:]
+    sides = zip(flat, added, kernel * 2, strict=False)
+    return attributes.get("ceil_mode") == 1 or any(pad + int(own) >= k for pad, own, k in sides)

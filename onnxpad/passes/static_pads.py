@@ -1,0 +1,80 @@
+"""Write pads that the model computes as constants, where they are known.
+
+What: the arithmetic of exporters (ConstantOfShape, Concat, Reshape, Slice, Transpose and Cast of
+TorchScript; sums of sizes from Shape) is evaluated, pads, value and axes of the Pad become
+constants over all axes, and what computed them goes when nothing else reads it.
+ConvTransposeWithDynamicPads becomes ConvTranspose with an attribute.
+
+Exact: always, for the sizes that the model and `--dim` state.
+
+Refuses: pads that hang on sizes that are not known, an initializer that an input of the model can
+replace, a Pad that writes 0 in front of a pool into which onnxruntime would fuse it wrongly were
+its pads not computed from sizes; ConvTransposeWithDynamicPads with auto_pad.
+
+Cost: none; fewer nodes.
+
+Example: Pad whose pads are Concat of [0,0,1] and [0,0,1] becomes Pad with [0,0,1, 0,0,1].
+"""
+
+from __future__ import annotations
+
+from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip, Unclear, Verdict
+from onnxpad.composing import Composer
+from onnxpad.expansion import Read
+from onnxpad.forms import Form
+from onnxpad.ops import Kind
+from onnxpad.repadding import pad_itself
+
+REMOVES = {Form.DYNAMIC, Form.PADS_INPUT}
+ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
+
+_VALUE = 2
+
+
+def rewrite(chain: Chain) -> Verdict:
+    """Write known numbers in place of what computes them."""
+    step = chain.pad
+    if chain.op.kind is Kind.PAD and step is not None:
+        return _static_pad(chain, step)
+    if chain.op.pads_input is not None and chain.inputs[chain.op.pads_input :]:
+        return _plain_transposed(chain)
+    return Skip("its pads are no input", moot=True)
+
+
+def _static_pad(chain: Chain, step: PadStep) -> Verdict:
+    if step.unclear:
+        return Skip(step.unclear, step.hints)
+    if not step.computed:
+        return Skip("its pads are constant", moot=True)
+    writes = _VALUE in step.computed
+    if writes and not chain.dtype:
+        return Skip("the element type of its input is not known")
+    if step.invites_fusion:
+        return Skip(
+            "its pads are computed from sizes, which keeps onnxruntime from fusing it into what "
+            "reads it, wrongly",
+            ("--pass absorb-pad",),
+        )
+    composer = Composer(chain.opset, chain.dtype)
+    return composer.finish(pad_itself(composer, chain, step.pads, value=writes))
+
+
+def _plain_transposed(chain: Chain) -> Verdict:
+    pads = chain.padding
+    if chain.trouble:
+        return Skip(chain.trouble.reason, chain.trouble.hints)
+    if isinstance(pads, Unclear):
+        return Skip(pads.reason, pads.hints)
+    if isinstance(pads, AutoPad) or chain.attribute("auto_pad", "NOTSET") != "NOTSET":
+        return Skip("it has auto_pad besides the pads that it reads")
+    return _transposed(chain, pads)
+
+
+def _transposed(chain: Chain, pads: Pads) -> Verdict:
+    composer = Composer(chain.opset, chain.dtype)
+    written = {name: value for name, value in chain.attributes if name != "auto_pad"}
+    bias = Read(3) if chain.inputs[3:4] == (True,) else None
+    inputs = (Read(0), Read(1)) + ((bias,) if bias else ())
+    return composer.finish(
+        composer.add("ConvTranspose", *inputs, attributes=written | {"pads": pads.flat})
+    )

@@ -1,0 +1,41 @@
+"""Make asymmetric pads symmetric, in the cheapest exact way.
+
+What: begin and end pads that differ become equal pads. Where that gives other windows, a Slice
+drops them, the kernel gets taps of 0, or a Pad node adds the difference: what costs least in
+multiply-adds and bytes moved. Transposed convolutions also get output_padding. One pass for each
+way does the same without the choice: symmetric-pads-by-slice, symmetric-pads-by-kernel and
+symmetric-pads-by-pad. Many runtimes read one pad for both sides of an axis, cuDNN among them.
+
+Exact: always, with what the three say about it. auto_pad counts as the pads that it stands for.
+
+Refuses: where none of the ways is exact, with the reason of each.
+
+Cost: nothing where equal pads give the same windows, otherwise what the way says. Sizes that
+are not known count as 64 cells; a byte moved counts as 8 multiply-adds.
+
+Example: Conv k3 s2 pads=[1, 0] on 6 cells becomes pads=[1, 1], which gives the same windows.
+"""
+
+from __future__ import annotations
+
+from onnxpad.chain import Chain, Skip, Verdict
+from onnxpad.forms import Form
+from onnxpad.symmetry import cheapest
+
+REMOVES = {Form.ASYMMETRIC}
+ADDS = {
+    Form.AUTO_PAD,
+    Form.COUNTS_PADDING,
+    Form.IGNORES_PADDING,
+    Form.OUTPUT_PADDING,
+    Form.PADS,
+    Form.PAD_NODE,
+    Form.PAD_VALUE,
+    Form.WIDER_THAN_KERNEL,
+}
+
+
+def rewrite(chain: Chain) -> Verdict:
+    """Write equal begin and end pads in the way that adds the least work."""
+    way = cheapest(chain)
+    return way if isinstance(way, Skip) else way.verdict

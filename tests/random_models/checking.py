@@ -1,0 +1,159 @@
+"""One spec: every pass and ordered pairs of passes, each judged."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+import onnx
+
+from onnxpad import passes as known
+from onnxpad.rewriting import Rewriting, rewrite
+from tests.random_models.building import build
+from tests.random_models.feeding import feeds, stated
+from tests.random_models.judging import Original, mismatch
+from tests.random_models.spec import Spec
+
+Order = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A spec that some passes, in this order, make something else of."""
+
+    spec: Spec
+    order: Order
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{' then '.join(self.order)}: {self.reason}\n  {self.spec!r}"
+
+
+@dataclass
+class Checked:
+    """What came of one spec: orders of passes that were tried, and those that changed it."""
+
+    judged: bool = False
+    tried: list[Order] = field(default_factory=list)
+    applied: list[Order] = field(default_factory=list)
+    excluded: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+
+
+class Broken(Exception):
+    """A rewrite went wrong, in a way that the message tells."""
+
+
+def opened(spec: Spec) -> Original:
+    """The model of a spec with its inputs."""
+    built = build(spec)
+    return Original(spec, built.model, feeds(spec, built))
+
+
+def check(spec: Spec, chosen: Callable[[Order], list[str]] | None = None) -> Checked:
+    """Apply every pass, and behind every one that changed something those that are `chosen`."""
+    original, found = opened(spec), Checked()
+    seen: set[bytes] = set()
+    names = list(known.all_passes())
+    for first in names:
+        if not _try(original, (first,), found, seen):
+            continue
+        behind = [name for name in names if name != first]
+        for second in chosen((first,)) if chosen else behind:
+            _try(original, (first, second), found, seen)
+    found.judged = original.judged
+    found.excluded = original.excluded
+    return found
+
+
+def _try(original: Original, order: Order, found: Checked, seen: set[bytes]) -> bool:
+    """Whether all passes of the order changed something; what went wrong is noted."""
+    found.tried.append(order)
+    try:
+        done = rewritten(original, order)
+        applied = {change.rule for change in done.changes} == set(order)
+        if applied:
+            if original.judged:
+                found.applied.append(order)
+            judge(original, done, order, seen)
+    except Broken as error:
+        found.failures.append(Failure(original.spec, order, str(error)))
+        return False
+    return applied
+
+
+def failure(spec: Spec, order: Order) -> str | None:
+    """What goes wrong with these passes in this order, or None."""
+    try:
+        original = opened(spec)
+        done = rewritten(original, order)
+        judge(original, done, order, set())
+    except Broken as error:
+        return str(error)
+    return None
+
+
+def rewritten(original: Original, order: Iterable[str]) -> Rewriting:
+    """The rewrite by these passes; Broken where it raises or touches what it was given."""
+    before = original.model.SerializeToString()
+    facts = stated(original.spec)
+    try:
+        done = rewrite(original.model, passes=list(order), dims=facts)
+    except Exception as error:
+        raise Broken(f"rewrite raises {type(error).__name__}: {error}") from error
+    if original.model.SerializeToString() != before:
+        raise Broken("the given model was changed")
+    return done
+
+
+def judge(original: Original, done: Rewriting, order: Order, seen: set[bytes]) -> None:
+    """Broken where the rewritten model is invalid, unstable or computes something else."""
+    after = done.model
+    assert isinstance(after, onnx.ModelProto)
+    written = after.SerializeToString()
+    if not done.changed:
+        if written != original.model.SerializeToString():
+            raise Broken("nothing is reported as changed, and yet the model is another")
+        return
+    _check_stable(original, after, order)
+    if written in seen:
+        return
+    seen.add(written)
+    for complaint in _new_complaints(original.model, after):
+        if not original.inferred_wrongly:
+            raise Broken(complaint)
+        original.excluded["shape inference of onnx is wrong about the original"] += 1
+    if original.judged and (wrong := mismatch(original, after)):
+        raise Broken(wrong)
+
+
+def _check_stable(original: Original, after: onnx.ModelProto, order: Order) -> None:
+    try:
+        again = rewrite(after, passes=[order[-1]], dims=stated(original.spec))
+    except Exception as error:
+        raise Broken(f"a second run raises {type(error).__name__}: {error}") from error
+    if again.changed:
+        raise Broken(f"a second run of {order[-1]} changes it again")
+
+
+def _new_complaints(before: onnx.ModelProto, after: onnx.ModelProto) -> Iterator[str]:
+    """What the checker or strict shape inference has against `after` and not against `before`."""
+    for check_one in (_checker, _inference):
+        complaint = check_one(after)
+        if complaint is not None and check_one(before) is None:
+            yield f"{check_one.__name__.strip('_')} of onnx: {complaint}"
+
+
+def _checker(model: onnx.ModelProto) -> str | None:
+    try:
+        onnx.checker.check_model(model)
+    except onnx.checker.ValidationError as error:
+        return str(error)
+    return None
+
+
+def _inference(model: onnx.ModelProto) -> str | None:
+    try:
+        onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True, data_prop=True)
+    except (onnx.shape_inference.InferenceError, ValueError) as error:
+        return str(error)
+    return None

@@ -1,0 +1,158 @@
+"""Random models in parts, and proofs that the hunt finds what is wrong."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+import onnxpad.passes as known
+from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip
+from onnxpad.expansion import Expansion
+from onnxpad.fills import Constant
+from onnxpad.forms import Form
+from onnxpad.passes import Pass
+from tests.random_models.building import build
+from tests.random_models.checking import check, failure
+from tests.random_models.coverage import Coverage
+from tests.random_models.deviations import DEVIATIONS
+from tests.random_models.drawing import draw
+from tests.random_models.kinds import KINDS, newest_opset
+from tests.random_models.running import run_part
+from tests.random_models.shrinking import shrink
+from tests.random_models.spec import Spec, Step
+
+PARTS, MODELS = 10, 100
+Rewrite = Callable[[Chain], Chain | Expansion | Skip]
+RULES = dict(known.all_passes())
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_models(part: int) -> None:
+    found = run_part(seed=part, count=MODELS, wanted=20 // PARTS)
+    shown = "\n".join(f"{failure}\nshrunk: {shrink(failure)}" for failure in found.failures[:3])
+    assert not found.failures, f"{len(found.failures)} failures\n{shown}"
+    assert found.judged.total() > 0.9 * MODELS
+    assert not found.thin(20 // PARTS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_draws_are_repeatable_and_printable(kind: str) -> None:
+    for seed in range(20):
+        spec = draw(kind, seed)
+        assert spec == draw(kind, seed)
+        assert eval(repr(spec)) == spec  # noqa: S307 - what is printed can be pasted
+        model = build(spec).model.SerializeToString()
+        assert model == build(spec).model.SerializeToString()
+
+
+def test_the_draws_reach_everything() -> None:
+    drawn = [draw(kind, seed) for kind in KINDS for seed in range(150)]
+    assert {spec.opset for spec in drawn} == set(range(7, newest_opset() + 1))
+    assert {spec.rank for spec in drawn} == {1, 2, 3}
+    places = {"main", "if", "loop", "loop carried", "scan", "function", "function twice"}
+    assert {spec.place for spec in drawn} == places | {"function attributes"}
+    steps = {step.op for spec in drawn for step in spec.front}
+    assert steps >= {"Pad", "Relu", "Sigmoid", "Transpose", "Unsqueeze", "Cast", "QuantizeLinear"}
+    pads = [step for spec in drawn for step in spec.front if step.op == "Pad"]
+    assert {step.mode for step in pads} == {"constant", "reflect", "edge", "wrap"}
+    assert {step.source for step in pads} == {"constant", "chain", "shape", "input"}
+    assert {spec.extra for spec in drawn} == {"", "twin", "reader", "output"}
+
+
+def without_ceil(chain: Chain) -> Chain | Expansion | Skip:
+    return replace(chain, ceil_mode=False) if chain.ceil_mode else Skip("none", moot=True)
+
+
+def same_by_the_size_of_the_kernel(chain: Chain) -> Chain | Expansion | Skip:
+    """SAME as onnx's own inference once had it: for stride 1 whatever the stride is."""
+    if chain.padding is not AutoPad.SAME_UPPER:
+        return Skip("no SAME_UPPER", moot=True)
+    totals = [axis.span - 1 for axis in chain.axes]
+    begins = tuple(total // 2 for total in totals)
+    ends = tuple(total - begin for total, begin in zip(totals, begins, strict=True))
+    return replace(chain, padding=Pads(begins, ends))
+
+
+def any_value_absorbed(chain: Chain) -> Chain | Expansion | Skip:
+    verdict = RULES["absorb-pad"].rewrite(chain)
+    step = chain.pad
+    if isinstance(verdict, Chain) or step is None or not isinstance(step.fill, Constant):
+        return verdict
+    fitting = chain.fill if isinstance(chain.fill, Constant) else Constant(float("-inf"))
+    return RULES["absorb-pad"].rewrite(replace(chain, pad=replace(step, fill=fitting)))
+
+
+def split_with_zero(chain: Chain) -> Chain | Expansion | Skip:
+    verdict = RULES["split-pads"].rewrite(chain)
+    if not isinstance(verdict, Chain) or not isinstance(verdict.pad, PadStep):
+        return verdict
+    return replace(verdict, pad=replace(verdict.pad, fill=Constant(0)))
+
+
+def never_ends(chain: Chain) -> Chain | Expansion | Skip:
+    if chain.op.name != "Conv" or not isinstance(chain.padding, Pads) or chain.pad is not None:
+        return Skip("no Conv with pads", moot=True)
+    return replace(chain, padding=Pads(chain.padding.begins[::-1], chain.padding.ends))
+
+
+BROKEN: list[tuple[Rewrite, str]] = [
+    (without_ceil, "MaxPool"),
+    (same_by_the_size_of_the_kernel, "Conv"),
+    (any_value_absorbed, "Conv"),
+    (any_value_absorbed, "MaxPool"),
+    (split_with_zero, "MaxPool"),
+    (split_with_zero, "QLinearConv"),
+    (never_ends, "Conv"),
+]
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "kind"), BROKEN, ids=lambda value: getattr(value, "__name__", value)
+)
+def test_broken_passes_are_caught(
+    monkeypatch: pytest.MonkeyPatch, rewrite: Rewrite, kind: str
+) -> None:
+    every = frozenset(Form)
+    rule = Pass("broken", every, every, rewrite, "")
+    monkeypatch.setattr(known, "all_passes", lambda: {"broken": rule})
+    failures = [found for seed in range(120) for found in check(draw(kind, seed)).failures]
+    assert failures
+    small = shrink(failures[0])
+    assert failure(small.spec, ("broken",)) == small.reason
+    assert len(repr(small.spec)) <= len(repr(failures[0].spec))
+
+
+def test_wrong_numbers_are_shrunk_to_one_axis(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = Pass("broken", frozenset(), frozenset(Form), split_with_zero, "")
+    monkeypatch.setattr(known, "all_passes", lambda: {"broken": rule})
+    spec = Spec(
+        kind="MaxPool",
+        opset=13,
+        spatial=(6, 7),
+        kernel=(3, 3),
+        strides=(1, 2),
+        dilations=(1, 1),
+        padding="pads",
+        pads=(1, 1, 1, 1),
+        front=(Step("Identity"), Step("Transpose")),
+        negative=True,
+        seed=3,
+    )
+    (found,) = check(spec).failures
+    small = shrink(found).spec
+    assert small.rank == 1
+    assert len(small.front) < 2
+
+
+def test_coverage_prefers_what_is_rare() -> None:
+    coverage = Coverage()
+    first, *others = known.all_passes()
+    for other in others[1:]:
+        coverage.applied[first, other] = 9
+    assert coverage.second((first,))[0] == others[0]
+    assert (first, others[0]) in coverage.never()
+    assert coverage.thin(5) == []
+
+
+def test_every_deviation_has_a_source() -> None:
+    assert all(one.name and "onnxruntime 1.31.1" in one.source for one in DEVIATIONS)
