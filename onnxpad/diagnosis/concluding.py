@@ -19,7 +19,7 @@ from onnxpad.validation.agreement import gap
 from onnxpad.validation.report import Verdict
 
 Array = NDArray[Any]
-_PART = 10
+_PART, _MORE = 10, 0.2
 
 
 def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
@@ -34,7 +34,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     same: tuple[str, ...] = ()
     if solution is not None:
         nodes = findings(fitting.runner, solution.found, solution.plan)
-        same = same_either_way(fitting.runner, solution.found, solution.plan)
+        same = same_either_way(fitting.runner, solution.found, solution.plan, fitting.plain)
     return Diagnosis(
         explained=judgement.agrees,
         cause=cause,
@@ -55,21 +55,24 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         samples=len(fitting.samples),
         tried=fit.tried,
         seconds=time.monotonic() - started,
-        complete=search is None or not search.out_of_time,
+        complete=search is None or solution is not None or search.exhausted,
     )
 
 
 def _is_part(fit: Fit) -> bool:
-    """Whether the nearest choices leave less than a tenth of what differs as it is."""
+    """Whether the nearest choices leave less than a tenth of what differs as it is.
+
+    Or give a fifth more of the cells right.
+    """
     search = fit.search
     if search is None:
         return False
     best = search.tried[search.best]
     present = search.tried[next(iter(search.tried))]
-    return any(search.best) and (
-        (best.missing == present.missing and best.residual < present.residual / _PART)
-        or best.missing < present.missing
-    )
+    if best.missing != present.missing or best.misfit != present.misfit:
+        return any(search.best) and best < present
+    less = best.residual < present.residual / _PART or best.unlike < present.unlike - _MORE
+    return any(search.best) and less
 
 
 def _nearest(fitting: Fitting, fit: Fit) -> Plan | None:
@@ -86,7 +89,9 @@ def _cause(fit: Fit) -> Cause:
             return Cause.NOTHING
         case Verdict.ROUNDING:
             return Cause.ROUNDING
-    unfinished = fit.search is not None and fit.search.out_of_time
+    if fit.search is None:
+        return Cause.NOT_PADDING
+    unfinished = fit.search.out_of_time or (not fit.search.exhausted and _is_part(fit))
     return Cause.UNKNOWN if unfinished or fit.partial is not None else Cause.NOT_PADDING
 
 
@@ -112,16 +117,15 @@ def _tried(fitting: Fitting, fit: Fit) -> str:
     score, present = search.tried[search.best], next(iter(search.tried.values()))
     left = f", {score.residual:.2g} left" if np.isfinite(score.residual) else ""
     nearest = f"nearest: {search.titles[search.best]}{left}"
-    many = f"{fit.tried} ways to pad {len(fitting.places)} nodes"
+    which = "all" if search.exhausted else str(fit.tried)
+    none = f"of {which} ways to pad {len(fitting.places)} nodes none gives the reference"
     if search.out_of_time:
-        return f"not found within the budget: of {many} none gives the reference ({nearest})"
+        return f"not found within the budget: {none} ({nearest})"
     if _is_part(fit):
         was = f", {present.residual:.2g} as it is" if np.isfinite(present.residual) else ""
-        return (
-            f"padding is a part of it at most: of {many} none gives the reference, and something "
-            f"else is left ({nearest}{was})"
-        )
-    return f"padding does not explain it: of {many} none gives the reference ({nearest})"
+        found = "padding is a part of it at most" if search.exhausted else "no padding was found"
+        return f"{found}: {none}, and something else may differ too ({nearest}{was})"
+    return f"padding does not explain it: {none} ({nearest})"
 
 
 def _where(difference: Difference | None) -> str:

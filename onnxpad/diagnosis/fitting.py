@@ -69,7 +69,8 @@ class Fitting:
         self.deadline = deadline
         self.expected = self._in_layout(expected)
         self.names = tuple(self.expected)
-        self.places, left_out = places(survey, network)
+        known = places(survey, network)
+        self.places, self.plain, left_out = known.searched, known.plain, known.left_out
         self.runner = Runner(network, self.places, self.names, bench.settings)
         if left_out:
             bench.warn(
@@ -79,8 +80,7 @@ class Fitting:
 
     def run(self) -> Fit:
         """The model as it is first, then every way to pad it until one gives the reference."""
-        self.bench.progress("as it is")
-        present = judged(self.bench, self.network, self.samples, self.expected)
+        present = self._present()
         if present.agrees:
             return Fit(present, self._mended(), None, None, 1)
         if not self.places:
@@ -97,6 +97,15 @@ class Fitting:
             if count + 1 >= _MOST_CHECKED:
                 break
         return Fit(present, None, partial, searches[0], self._tried(searches))
+
+    def _present(self) -> Judgement:
+        """The model as it is; warnings about it say so."""
+        self.bench.progress("as it is")
+        before = len(self.bench.warnings)
+        present = judged(self.bench, self.network, self.samples, self.expected)
+        found = [f"as it is: {warning}" for warning in self.bench.warnings[before:]]
+        self.bench.warnings[before:] = found
+        return present
 
     def _mended(self) -> Solution | None:
         """What a model that agrees needs for other sizes: Pads whose arithmetic is wrong there."""
@@ -144,14 +153,17 @@ class Fitting:
 
     def _confirmed(self, chosen: Choice, title: str) -> tuple[Solution | None, Judgement | None]:
         """The choices as a plan that `retarget` applies, judged on every sample."""
-        found = settled(self.runner, chosen)
         nearest: Judgement | None = None
-        for plan in plans(self.runner, found):
-            self.bench.progress("checking what fits on every sample")
-            judgement = self._with_plan(plan)
-            if judgement.agrees:
-                return Solution(found, plan, judgement, title), judgement
-            nearest = nearest or judgement
+        for floored in (False, True):
+            found = settled(self.runner, chosen, floored=floored)
+            for plan in plans(self.runner, found):
+                self.bench.progress("checking what fits on every sample")
+                judgement = self._with_plan(plan)
+                if judgement.agrees:
+                    return Solution(found, plan, judgement, title), judgement
+                nearest = nearest or judgement
+            if nearest is None or nearest.residual is not None:
+                break
         return None, nearest
 
     def _with_plan(self, plan: Plan) -> Judgement:

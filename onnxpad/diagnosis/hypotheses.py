@@ -167,6 +167,10 @@ def _without_hand(place: Place) -> int:
     return _find(place, lambda c: c.pad is None and not _is_padded(c) and not c.ceil_mode)
 
 
+def _nothing(place: Place) -> int:
+    return _find(place, lambda c: c.pad is None and not _is_padded(c) and not c.ceil_mode)
+
+
 def _alike(one: Chain, other: Chain) -> bool:
     return one.pad == other.pad and one.padding == other.padding
 
@@ -195,4 +199,5 @@ _FLIPS: tuple[tuple[str, Callable[[Place], int]], ...] = (
     ("averages count padding the other way", _flip_counts),
     ("max pools padded with the lowest value instead of 0, or the reverse", _flip_zeros),
     ("Pad nodes removed", _without_hand),
+    ("no padding at all", _nothing),
 )

@@ -70,7 +70,7 @@ def tolerances(
     feeds: Mapping[str, Array],
     right: Mapping[str, Array],
 ) -> dict[str, float]:
-    """How near a try has to come to be looked at closely: a few times what rounding may do.
+    """How near a try has to come to be looked at closely: twice what rounding may do.
 
     Where the model as it is does not run, a ten thousandth of the largest value.
     """
@@ -84,7 +84,7 @@ def tolerances(
         if bounds is None:
             found[name] = _UNKNOWN * size
         else:
-            found[name] = float(np.clip(4 * FOREIGN * bounds[name], _LEAST * size, _MOST * size))
+            found[name] = float(np.clip(2 * FOREIGN * bounds[name], _LEAST * size, _MOST * size))
     return found
 
 

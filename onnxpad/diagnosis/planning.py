@@ -35,8 +35,11 @@ class Settled:
     groups: tuple[tuple[int, ...], ...]
 
 
-def settled(runner: Runner, chosen: Choice) -> Settled:
+def settled(runner: Runner, chosen: Choice, *, floored: bool = False) -> Settled:
     """The choices with one taken out of each group of options that give the same here.
+
+    `floored` writes pools without ceil_mode wherever that gives the same: onnxruntime 1.31 expects
+    one window more than ONNX has where ceil_mode drops the last one, and may fail behind it.
 
     A node stays as it is where that fits. Where a convention fits every node that has to change,
     its way is written for these, and for nodes with open sizes that it fits too: at another size
@@ -51,7 +54,9 @@ def settled(runner: Runner, chosen: Choice) -> Settled:
         here = None if known is None else runner.sizes(number, known)
         states.append(known)
         sizes.append(here)
-        groups.append(_group(runner, number, chosen[number], known, here))
+        group = _group(runner, number, chosen[number], known, here)
+        down = tuple(option for option in group if not place.options[option].chain.ceil_mode)
+        groups.append(down if floored and down else group)
     shared = _shared(runner, groups)
     mended = broken_same(runner, chosen, dict(enumerate(groups)))
     final = tuple(
@@ -192,17 +197,23 @@ def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, .
     return tuple(rows)
 
 
-def same_either_way(runner: Runner, found: Settled, plan: Plan) -> tuple[str, ...]:
-    """Nodes outside the plan that the conventions of the whole plan pad as they are."""
+def same_either_way(
+    runner: Runner, found: Settled, plan: Plan, plain: Sequence[str]
+) -> tuple[str, ...]:
+    """Nodes outside the plan that the conventions of the whole plan pad as they are.
+
+    `plain` are nodes that nobody pads in another way.
+    """
     if not plan.entries:
         return ()
     shared = set.intersection(*(set(entry.conventions) for entry in plan.entries))
     named = {entry.node for entry in plan.entries}
-    return tuple(
+    same = [
         place.label
         for place, choice in zip(runner.places, found.chosen, strict=True)
         if place.label not in named and shared & set(place.options[choice].conventions)
-    )
+    ]
+    return (*same, *plain)
 
 
 def _alternatives(runner: Runner, found: Settled, number: int) -> Iterator[Alternative]:

@@ -81,6 +81,7 @@ class Diagnosis:
     run or has other sizes), `allowed` what rounding may do. `explained` says that the residual is
     rounding. `hypothesis` is the joint guess that was found; `tried` counts assignments.
     `same_either_way` are nodes outside the plan that the plan's convention pads as they are.
+    `complete` is False where the search ended before every assignment was tried.
     `nearest` is the plan that came nearest where it leaves less than a tenth of the difference
     and more than rounding: padding is then a part of the cause.
     """

@@ -14,6 +14,7 @@ from onnxpad.diagnosis.running import Broken, Runner, State
 from onnxpad.validation.agreement import gap
 
 Array = NDArray[Any]
+Vector = NDArray[np.float64]
 _BORDER = 3.0
 
 
@@ -21,13 +22,16 @@ _BORDER = 3.0
 class Score:
     """Smaller is nearer: references reached (negative), trouble with shapes, what is left.
 
-    `reached` counts references that agree, in the order of the model; `misfit` is 0 where the
-    next one has its shape; `residual` is the root mean square of what is left of it over that
-    of the reference, border cells counted `_BORDER` times.
+    `missing` counts references that do not agree yet, in the order of the model; `misfit` is 0
+    where the next one has its shape; `unlike` is the part of its cells that differ: hits by
+    chance are rare, so a few that agree say more than a small difference in all. `residual` is
+    the root mean square of what is left of it over that of the reference, border cells counted
+    `_BORDER` times.
     """
 
     missing: int
     misfit: float
+    unlike: float
     residual: float
 
     @property
@@ -36,7 +40,7 @@ class Score:
         return self.missing == 0
 
 
-PERFECT = Score(0, 0.0, 0.0)
+PERFECT = Score(0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,10 @@ class Target:
     values: Mapping[str, Array]
     tolerance: Mapping[str, float]
 
+    def next_name(self, score: Score) -> str:
+        """The first reference that differs; the last one where all agree."""
+        return self.names[min(len(self.names) - score.missing, len(self.names) - 1)]
+
 
 def scored(runner: Runner, target: Target, chosen: Sequence[int]) -> Score:
     """The score of these choices: run no further than the first reference that differs."""
@@ -54,7 +62,7 @@ def scored(runner: Runner, target: Target, chosen: Sequence[int]) -> Score:
         left = len(target.names) - index
         state = runner.until(name, chosen)
         if isinstance(state, Broken):
-            return Score(left, 1000.0 - state.stage, inf)
+            return Score(left, 1000.0 - state.stage, 1.0, inf)
         got = _tensor(state, name)
         score = _one(got, target.values[name], target.tolerance[name], left)
         if score is not None:
@@ -85,18 +93,26 @@ def _tensor(state: State, name: str) -> Array:
 def _one(got: Array, right: Array, tolerance: float, left: int) -> Score | None:
     """None where they agree."""
     if got.shape != right.shape:
-        return Score(left, _misfit(got.shape, right.shape), inf)
+        return Score(left, _misfit(got.shape, right.shape), 1.0, inf)
     if gap(right, got).max_abs <= tolerance:
         return None
     weights = _weights(right.shape)
     wide, exact = got.astype(np.float64), right.astype(np.float64)
     known = np.isfinite(wide) & np.isfinite(exact)
     if not known.all() and not np.array_equal(wide[~known], exact[~known], equal_nan=True):
-        return Score(left, 0.0, 1e6)
+        return Score(left, 0.0, 1.0, 1e6)
     spread = np.broadcast_to(weights, right.shape)[known]
     error = float((spread * (wide[known] - exact[known]) ** 2).sum())
     size = float((spread * exact[known] ** 2).sum())
-    return Score(left, 0.0, float(np.sqrt(error / size)) if size else float(np.sqrt(error)))
+    residual = float(np.sqrt(error / size)) if size else float(np.sqrt(error))
+    return Score(left, 0.0, _unlike(wide, exact, tolerance), residual)
+
+
+def _unlike(got: Vector, right: Vector, tolerance: float) -> float:
+    """The part of the cells that differ; zeros are left out, which a Relu gives by itself."""
+    telling = right != 0
+    count = int(telling.sum())
+    return float((np.abs(got - right) > tolerance)[telling].sum()) / count if count else 1.0
 
 
 def _misfit(got: Sequence[int], right: Sequence[int]) -> float:

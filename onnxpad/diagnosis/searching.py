@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from itertools import combinations, islice, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onnxpad.diagnosis.hypotheses import Choice, guesses
+from onnxpad.diagnosis.pursuing import changed, effects, pursued, ranked_pairs
+from onnxpad.diagnosis.roaming import roamed
 from onnxpad.diagnosis.running import Broken, Runner
-from onnxpad.diagnosis.scoring import Score, Target, difference, scored
+from onnxpad.diagnosis.scoring import Score, Target, scored
 from onnxpad.diagnosis.staging import needed_places
 
-Vector = NDArray[np.float64]
-_MOST_CELLS = 20_000
 _STARTS = 4
 _MOST_PAIRS = 2_000
 _MOST_SUBSETS = 1_024
 _MOST_MIXED = 6
 _RESTARTS = 24
+_MOST_ROOTS = 60
 
 
 class OutOfTimeError(Exception):
@@ -43,6 +43,7 @@ class Search:
     titles: dict[Choice, str] = field(default_factory=dict)
     matches: list[Choice] = field(default_factory=list)
     out_of_time: bool = False
+    exhausted: bool = False
 
     @property
     def best(self) -> Choice:
@@ -80,6 +81,7 @@ class Search:
         for guess in guesses(self.runner.places):
             self.score(guess.chosen, guess.title)
             yield
+        roots = list(self.tried)[:_MOST_ROOTS]
         whole = [chosen for chosen in self.tried if any(chosen)][:_MOST_MIXED]
         starting = sorted(self.tried, key=lambda chosen: self.tried[chosen])[:_STARTS]
         for chosen in starting:
@@ -87,6 +89,7 @@ class Search:
         for chosen in whole:
             yield from self._mixtures(chosen)
         yield from self._pairs(self.best)
+        yield from roamed(self, roots)
 
     def _descend(self, chosen: Choice, way: Choice | None = None) -> Iterator[None]:
         """The best single change, or several that together explain what is left, again and again.
@@ -97,14 +100,14 @@ class Search:
         while True:
             now = self.score(chosen, "again")
             changes = []
-            for number, option in self._singles(chosen, now):
+            for number, option in self.singles(chosen, now):
                 if way is not None and option not in (0, way[number]):
                     continue
-                changed = _with(chosen, number, option)
-                self.score(changed, self._title(number, option))
+                self.score(changed(chosen, (number, option)), self._title(number, option))
                 changes.append((number, option))
                 yield
-            for together in self._pursued(chosen, now, changes):
+            found = effects(self.runner, self.target, chosen, self.tried, changes)
+            for together in pursued(chosen, *found) if found else ():
                 self.score(together, "changes that together explain what is left")
                 yield
             nearest = min(self._around(chosen, changes), key=lambda c: self.tried[c])
@@ -113,14 +116,14 @@ class Search:
             chosen = nearest
 
     def _around(self, chosen: Choice, changes: Sequence[tuple[int, int]]) -> list[Choice]:
-        found = [chosen, *(_with(chosen, *change) for change in changes)]
+        found = [chosen, *(changed(chosen, change) for change in changes)]
         return [*found, *(c for c in [self.best] if self.tried[c] < self.tried[chosen])]
 
     def _title(self, number: int, option: int) -> str:
         place = self.runner.places[number]
         return f"{place.label}: {place.options[option].label}"
 
-    def _singles(self, chosen: Choice, now: Score) -> Iterator[tuple[int, int]]:
+    def singles(self, chosen: Choice, now: Score) -> Iterator[tuple[int, int]]:
         """Changes of one place in front of the first reference that differs.
 
         Those that keep the output's size come first; others only where the sizes are wrong or
@@ -136,7 +139,7 @@ class Search:
         yield from resizing
 
     def _places(self, now: Score) -> frozenset[int]:
-        name = self.target.names[len(self.target.names) - now.missing]
+        name = self.target.next_name(now)
         return needed_places(self.runner.network, self.runner.places, name)
 
     def _alternatives(self, number: int, chosen: Choice) -> Iterator[tuple[int, bool]]:
@@ -152,72 +155,22 @@ class Search:
                 kept = choices.outputs(option, sizes) == choices.outputs(present, sizes)
                 yield option, kept or not choices.outputs(present, sizes)
 
-    def _pursued(
-        self, chosen: Choice, now: Score, changes: Sequence[tuple[int, int]]
-    ) -> list[Choice]:
-        """Sums of single changes that bring the result nearest to the reference, if it were linear.
-
-        Orthogonal matching pursuit over whole changes: each takes part once or not at all.
-        """
-        found = self._effects(chosen, now, changes)
-        if found is None:
-            return []
-        left, effects = found
-        picked: dict[int, int] = {}
-        tries = []
-        while effects:
-            rest = [one for one in effects if one[0] not in picked]
-            if not rest:
-                break
-            number, option, effect = min(rest, key=lambda one: float(((left - one[2]) ** 2).sum()))
-            if ((left - effect) ** 2).sum() >= (left**2).sum():
-                break
-            left = left - effect
-            picked[number] = option
-            if len(picked) > 1:
-                tries.append(tuple(picked.get(n, old) for n, old in enumerate(chosen)))
-        return tries[::-1]
-
-    def _effects(
-        self, chosen: Choice, now: Score, changes: Sequence[tuple[int, int]]
-    ) -> tuple[Vector, list[tuple[int, int, Vector]]] | None:
-        name = self.target.names[len(self.target.names) - now.missing]
-        left = difference(self.runner, self.target, name, chosen)
-        if left is None:
-            return None
-        step = max(1, left.size // _MOST_CELLS)
-        effects = []
-        for number, option in changes:
-            changed = _with(chosen, number, option)
-            if self.tried[changed].misfit or self.tried[changed].missing != now.missing:
-                continue
-            after = difference(self.runner, self.target, name, changed)
-            if after is not None:
-                effects.append((number, option, (left - after)[::step]))
-        return left[::step], effects
-
     def _pairs(self, chosen: Choice) -> Iterator[None]:
         """Two changes at once, the pairs first that a linear model likes best."""
         now = self.tried[chosen]
         if now.matches:
             return
-        changes = list(self._singles(chosen, now))
+        changes = list(self.singles(chosen, now))
         for change in changes:
-            self.score(_with(chosen, *change), self._title(*change))
+            self.score(changed(chosen, change), self._title(*change))
             yield
-        found = self._effects(chosen, now, changes)
+        found = effects(self.runner, self.target, chosen, self.tried, changes)
         if found is None:
             pairs = [(a, b) for a, b in combinations(changes, 2) if a[0] != b[0]]
         else:
-            left, effects = found
-            ranked = sorted(
-                (float(((left - a[2] - b[2]) ** 2).sum()), (a[0], a[1]), (b[0], b[1]))
-                for a, b in combinations(effects, 2)
-                if a[0] != b[0]
-            )
-            pairs = [(a, b) for _, a, b in ranked]
-        for one, other in islice(pairs, _MOST_PAIRS):
-            self.score(_with(_with(chosen, *one), *other), "two changes at once")
+            pairs = ranked_pairs(*found)
+        for pair in islice(pairs, _MOST_PAIRS):
+            self.score(changed(chosen, *pair), "two changes at once")
             yield
 
     def _mixtures(self, way: Choice) -> Iterator[None]:
@@ -238,7 +191,3 @@ class Search:
             start = tuple(option * int(keep) for option, keep in zip(way, kept, strict=True))
             self.score(start, title)
             yield from self._descend(start, way)
-
-
-def _with(chosen: Choice, number: int, option: int) -> Choice:
-    return (*chosen[:number], option, *chosen[number + 1 :])

@@ -48,12 +48,22 @@ class Place:
         return self.chain.pad is not None and bool(self.chain.pad.unclear)
 
 
-def places(survey: Survey, network: Network) -> tuple[list[Place], list[str]]:
-    """Nodes of the main graph with more than one way to pad them, and labels of what is left out.
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Nodes of the main graph with more than one way to pad them, and labels of the others.
 
-    Left out are padded nodes in bodies of If, Loop and Scan and in local functions.
+    `left_out` stand in bodies of If, Loop and Scan or in local functions; what is `plain` has one
+    way only.
     """
-    found, left_out = [], []
+
+    searched: tuple[Place, ...]
+    left_out: tuple[str, ...]
+    plain: tuple[str, ...]
+
+
+def places(survey: Survey, network: Network) -> Places:
+    """Every padded node of a model, by whether its padding can be in question."""
+    found, left_out, plain = [], [], []
     for site in survey.sites():
         chain = site.chain
         if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER) or chain.trouble:
@@ -63,21 +73,24 @@ def places(survey: Survey, network: Network) -> tuple[list[Place], list[str]]:
             left_out.append(site.address.label)
             continue
         place = _place(site, index, network)
-        if place is not None:
+        if isinstance(place, Place):
             found.append(place)
-    return found, left_out
+        elif place:
+            plain.append(site.address.label)
+    return Places(tuple(found), tuple(left_out), tuple(plain))
 
 
-def _place(site: Found, index: int, network: Network) -> Place | None:
+def _place(site: Found, index: int, network: Network) -> Place | bool:
+    """The place; True where there is one way to pad it, False where its Pad is out of reach."""
     chain, source, pad = site.chain, site.node.inputs[0], None
     if chain.pad is not None:
         pad = network.producers.get(source)
         if pad is None:
-            return None
+            return False
         source = network.nodes[pad].input[0]
     options = _options(chain)
     if len(options) < 2:
-        return None
+        return True
     return Place(site.address.label, index, pad, source, chain, options)
 
 
