@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onnxpad.diagnosis.searching import Search
 
 Shift: TypeAlias = tuple[int, ...]
-_MOST_TRIES = 20_000
+_MOST_TRIES, _MOST_IN_VAIN = 20_000, 5_000
 _TITLE = "around what is nearest"
 
 
@@ -43,7 +43,7 @@ def roamed(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
                 continue
             done.add(chosen)
             for other in _neighbours(search, chosen, search.tried[chosen]):
-                if len(search.tried) >= _MOST_TRIES:
+                if len(search.tried) >= _limit(search):
                     return
                 score = search.score(other, _TITLE)
                 if other not in known:
@@ -51,6 +51,11 @@ def roamed(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
                     heappush(queue, (score, other))
                 yield
     search.exhausted = True
+
+
+def _limit(search: Search) -> int:
+    """Less where nothing came nearer to the reference than the model as it is."""
+    return _MOST_TRIES if any(search.best) else _MOST_IN_VAIN
 
 
 def _neighbours(search: Search, chosen: Choice, now: Score) -> Iterator[Choice]:

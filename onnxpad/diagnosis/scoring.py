@@ -16,6 +16,7 @@ from onnxpad.validation.agreement import gap
 Array = NDArray[Any]
 Vector = NDArray[np.float64]
 _BORDER = 3.0
+_FEW = 32
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -24,7 +25,7 @@ class Score:
 
     `missing` counts references that do not agree yet, in the order of the model; `misfit` is 0
     where the next one has its shape; `unlike` is the part of its cells that differ: hits by
-    chance are rare, so a few that agree say more than a small difference in all. `residual` is
+    chance are rare, so some that agree say more than a small difference in all. `residual` is
     the root mean square of what is left of it over that of the reference, border cells counted
     `_BORDER` times.
     """
@@ -109,10 +110,15 @@ def _one(got: Array, right: Array, tolerance: float, left: int) -> Score | None:
 
 
 def _unlike(got: Vector, right: Vector, tolerance: float) -> float:
-    """The part of the cells that differ; zeros are left out, which a Relu gives by itself."""
+    """The part of the cells that differ, to a hundredth: few cells agree by chance.
+
+    Zeros are left out, which a Relu gives by itself.
+    """
     telling = right != 0
     count = int(telling.sum())
-    return float((np.abs(got - right) > tolerance)[telling].sum()) / count if count else 1.0
+    if count < _FEW:
+        return 1.0
+    return round(float((np.abs(got - right) > tolerance)[telling].sum()) / count, 2)
 
 
 def _misfit(got: Sequence[int], right: Sequence[int]) -> float:

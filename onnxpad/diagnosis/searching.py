@@ -30,7 +30,7 @@ class OutOfTimeError(Exception):
 
 @dataclass
 class Search:
-    """Tries choices until one gives every reference; `best` is the nearest one so far.
+    """Tries choices until one gives every reference; `best` is the nearest one so far (the first).
 
     `say` gets what is being tried. `deadline` is a value of time.monotonic.
     """
@@ -42,13 +42,10 @@ class Search:
     tried: dict[Choice, Score] = field(default_factory=dict)
     titles: dict[Choice, str] = field(default_factory=dict)
     matches: list[Choice] = field(default_factory=list)
+    best: Choice = ()
     out_of_time: bool = False
     exhausted: bool = False
-
-    @property
-    def best(self) -> Choice:
-        """The choice with the least score, the earliest where several have it."""
-        return min(self.tried, key=lambda chosen: self.tried[chosen])
+    _between: dict[str, frozenset[int]] = field(default_factory=dict)
 
     def score(self, chosen: Choice, title: str) -> Score:
         """The score of a choice, run once. Raises OutOfTimeError after the deadline."""
@@ -58,6 +55,8 @@ class Search:
             self.say(title)
             self.tried[chosen] = scored(self.runner, self.target, chosen)
             self.titles[chosen] = title
+            if not self.best or self.tried[chosen] < self.tried[self.best]:
+                self.best = chosen
             if self.tried[chosen].matches:
                 self.matches.append(chosen)
         return self.tried[chosen]
@@ -139,8 +138,15 @@ class Search:
         yield from resizing
 
     def _places(self, now: Score) -> frozenset[int]:
-        name = self.target.next_name(now)
-        return needed_places(self.runner.network, self.runner.places, name)
+        """Places that the first reference that differs hangs on, and none in front of it does."""
+        names, name = self.target.names, self.target.next_name(now)
+        if name not in self._between:
+            network, places = self.runner.network, self.runner.places
+            found = needed_places(network, places, name)
+            for known in names[: names.index(name)]:
+                found -= needed_places(network, places, known)
+            self._between[name] = found
+        return self._between[name]
 
     def _alternatives(self, number: int, chosen: Choice) -> Iterator[tuple[int, bool]]:
         """Options that read otherwise than the chosen one here, and whether they keep the size."""
