@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnxpad.diagnosis.hypotheses import Choice
 from onnxpad.diagnosis.judging import Judgement, judged, tolerances
 from onnxpad.diagnosis.planning import Settled, plans, settled
-from onnxpad.diagnosis.references import kinds_fit, turned_output
+from onnxpad.diagnosis.references import checked_against, turned_output
 from onnxpad.diagnosis.running import Runner
 from onnxpad.diagnosis.scoring import Target, scored
 from onnxpad.diagnosis.searching import Search
@@ -176,11 +176,13 @@ class Fitting:
         """Reference values in the layout of the model, by what it gives or says that it gives."""
         ran = self.bench.run(self.network, self.samples[0], tuple(expected))
         stated = self.network.stated_types()
+        batches = {value.shape[0] for value in self.samples[0].values() if value.ndim > 1}
+        batch = batches.pop() if len(batches) == 1 else None
         found = {}
         for name, values in expected.items():
             dims = stated[name].dims if name in stated else None
             if not isinstance(ran, RunFailure):
-                kinds_fit(name, values[0], ran[name])
+                checked_against(name, values[0], ran[name], batch)
                 dims = ran[name].shape
             if dims is not None:
                 values = [turned_output(name, v, dims, self.bench.warn) for v in values]  # noqa: PLW2901

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onnxpad.graph.comparison.networks import Network
 from onnxpad.runtime import RunFailure
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.reference import FOREIGN, against_reference
+from onnxpad.validation.reference import FOREIGN, against_reference, own_rounding
 from onnxpad.validation.report import OutputRow, Verdict
 
 Array = NDArray[Any]
@@ -85,6 +85,7 @@ def tolerances(
             found[name] = _UNKNOWN * size
         else:
             found[name] = float(np.clip(2 * FOREIGN * bounds[name], _LEAST * size, _MOST * size))
+        found[name] += own_rounding(value)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from onnxpad.chain import Chain
 from onnxpad.diagnosis.computed import broken_same
-from onnxpad.diagnosis.hypotheses import Choice
+from onnxpad.diagnosis.hypotheses import Choice, names
 from onnxpad.diagnosis.report import Alternative, NodeFinding
 from onnxpad.diagnosis.running import Broken, Runner, State
 from onnxpad.diagnosis.sites import SAME, Sizes, sizes_of, spelled, telling_size
@@ -60,7 +60,7 @@ def settled(runner: Runner, chosen: Choice, *, floored: bool = False) -> Settled
     shared = _shared(runner, groups)
     mended = broken_same(runner, chosen, dict(enumerate(groups)))
     final = tuple(
-        mended.get(number, _picked(runner, number, group, shared))
+        mended.get(number, _picked(runner, number, group, shared[:1], chosen[number]))
         for number, group in enumerate(groups)
     )
     return Settled(final, tuple(sorted(mended)), tuple(states), tuple(sizes), tuple(groups))
@@ -89,31 +89,34 @@ def _group(
 
 
 def _shared(runner: Runner, groups: Sequence[tuple[int, ...]]) -> tuple[str, ...]:
-    """Conventions that write one of the ways that fit, at every node that has to change."""
+    """Conventions that write one of the ways that fit, at every node that has to change.
+
+    The frequent ones come first.
+    """
     changed = [n for n, group in enumerate(groups) if 0 not in group]
     found: set[str] | None = None
     for number in changed:
         options = runner.places[number].options
         known = {name for option in groups[number] for name in options[option].conventions}
         found = known if found is None else found & known
-    return tuple(sorted(found or ()))
+    return tuple(name for name in names() if name in (found or ()))
 
 
-def _picked(runner: Runner, number: int, group: tuple[int, ...], shared: Sequence[str]) -> int:
+def _picked(
+    runner: Runner, number: int, group: tuple[int, ...], convention: Sequence[str], found: int
+) -> int:
+    """One of a group: the present way, else the convention's, else what was found."""
     place = runner.places[number]
     by_convention = [
-        option for option in group if set(place.options[option].conventions) & set(shared)
+        option for option in group if set(place.options[option].conventions) & set(convention)
     ]
     if 0 in group:
         fixed = sizes_of(place.chain) is not None
         if fixed or 0 in by_convention or not by_convention:
             return 0
+    if by_convention:
         return by_convention[0]
-    ranked = sorted(
-        by_convention or group,
-        key=lambda option: -len(set(place.options[option].conventions) & set(shared)),
-    )
-    return ranked[0]
+    return found if found in group else group[0]
 
 
 def plans(runner: Runner, found: Settled) -> Iterator[Plan]:

@@ -67,6 +67,8 @@ def checked_outputs(
             continue
         for index, value in enumerate(expected[name]):
             _refuse_useless("reference", name, index, value)
+        if expected[name][0].dtype == np.float16:
+            warn(f"reference '{name}' is float16: it is compared no closer than that rounds")
         found[name] = expected[name]
     if not found:
         raise RequestError("no node of the model computes any of the reference outputs")
@@ -84,14 +86,25 @@ def _refuse_useless(kind: str, name: str, sample: int, value: Array) -> None:
             f"{where} holds NaN in {missing} of {value.size} elements: nothing can be compared "
             "with those; save it again from a run without NaN"
         )
+    if value.dtype.kind == "f" and not np.isfinite(value).any():
+        raise RequestError(f"{where} holds no finite number")
 
 
-def kinds_fit(name: str, right: Array, got: Array) -> None:
-    """RequestError where a reference holds integers and the model computes floats."""
+def checked_against(name: str, right: Array, got: Array, batch: int | None) -> None:
+    """RequestError where a reference cannot be of the tensor that the model computes.
+
+    It holds integers and the model computes floats, or it holds another number of images than the
+    inputs (`batch`), which no padding changes.
+    """
     if got.dtype.kind == "f" and right.dtype.kind in "iub":
         raise RequestError(
             f"reference '{name}' holds {right.dtype}, the model computes {got.dtype}: save the "
             "framework's own floats, before any rounding or quantisation"
+        )
+    if right.ndim == got.ndim > 1 and right.shape[0] != got.shape[0] == batch:
+        raise RequestError(
+            f"reference '{name}' has shape {list(right.shape)}, the model gives "
+            f"{list(got.shape)}: the inputs hold {batch} images, and padding does not change that"
         )
 
 
