@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,7 +99,11 @@ def _shared(runner: Runner, groups: Sequence[tuple[int, ...]]) -> tuple[str, ...
         options = runner.places[number].options
         known = {name for option in groups[number] for name in options[option].conventions}
         found = known if found is None else found & known
-    return tuple(name for name in names() if name in (found or ()))
+    return _frequent_first(found or ())
+
+
+def _frequent_first(conventions: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names() if name in conventions)
 
 
 def _picked(
@@ -191,7 +195,7 @@ def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, .
                 label_of(place.chain),
                 label_of(chain),
                 entry is not None,
-                place.options[choice].conventions,
+                _frequent_first(place.options[choice].conventions),
                 found.sizes[number] or (),
                 others,
                 why,

@@ -20,7 +20,9 @@ def layer(op: str, x: Array, weight: Array | None = None, **attributes: Any) -> 
     names = ["x", *(one.name for one in held)]
     node = helper.make_node(op, names, ["y"], "layer", **attributes)
     kind = TensorProto.FLOAT
-    graph = helper.make_graph([node], "g", [info("x", kind, x.shape)], [info("y", kind, None)], held)
+    graph = helper.make_graph(
+        [node], "g", [info("x", kind, x.shape)], [info("y", kind, None)], held
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
 
 
