@@ -93,7 +93,8 @@ def find_target(name: str) -> Convention | str:
     if folded in known:
         return known[folded]
     near = get_close_matches(folded, known, n=1)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
+    shown = {one.casefold().replace("_", "-"): one for one in PLACEMENTS}
+    hint = f"; did you mean '{shown.get(near[0], near[0])}'?" if near else "."
     names = ", ".join([*PLACEMENTS, *sorted(all_conventions())])
     raise RequestError(f"no convention is called '{name}'{hint} There are: {names}")
 
