@@ -15,7 +15,7 @@ from onnxpad.graph.editing.edits import Edit
 from onnxpad.graph.editing.session import Session
 from onnxpad.graph.models import ModelLike, Opened, Result, open_model, proto_of, with_weights
 from onnxpad.graph.reading.chains import Preference, Preferences
-from onnxpad.graph.reading.selecting import selection
+from onnxpad.graph.reading.selecting import known_names, selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
 from onnxpad.plans import Plan
 from onnxpad.retargeting.deciding import Rule, by_convention, by_plan
@@ -106,7 +106,7 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     opened = open_model(model)
     session = _session(opened, dims, ambiguous)
     selected = selection(session, nodes)
-    selection(session, rule.names)
+    known_names(session, rule.names)
     outcome = run(session, rule, selected, progress)
     return Retargeting(
         edited=_finished(session, opened),

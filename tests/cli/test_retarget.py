@@ -132,6 +132,7 @@ def test_bad_requests_write_nothing(
     ("record", "said"),
     [
         ({"nodes": [{"node": "nobody"}]}, "no padded node matches 'nobody'"),
+        ({"nodes": [{"node": "/Conv*", "pads": [0, 1]}]}, "no padded node matches '/Conv*'"),
         ({"nodes": [{"node": "/MaxPool", "pads": [1]}]}, "node '/MaxPool': pads has 1 numbers"),
         ({"nodes": [{"node": "/Conv", "ceil_mode": 1}]}, "node '/Conv': Conv has no ceil_mode"),
     ],

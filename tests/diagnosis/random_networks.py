@@ -12,7 +12,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from tests.diagnosis.ways import Layer, Sizes, Written, flat, written
+from tests.diagnosis.ways import Layer, Sizes, flat, sizes_after, written
 
 Array = NDArray[Any]
 CHANNELS = 4
@@ -201,31 +201,6 @@ class _Graph:
             x = self.add("Flatten", [x], "flat")
             return self.add("MatMul", [x, self.constant("fc_w", value.astype(np.float32))], "fc")
         return x
-
-
-def sizes_after(layer: Layer, sizes: Sizes, found: Written) -> Sizes:
-    """Spatial sizes of the output; sizes below 1 where the kernel does not fit."""
-    pads = found.attributes.get("pads", [0] * (2 * len(sizes)))
-    growth = found.attributes.get("output_padding", [0] * len(sizes))
-    result = []
-    for axis, (size, span, stride) in enumerate(zip(sizes, layer.spans, layer.stride, strict=True)):
-        both = pads[axis] + pads[axis + len(sizes)]
-        if layer.op == "transposed":
-            result.append((size - 1) * stride + span - both + growth[axis])
-            continue
-        if "auto_pad" in found.attributes:
-            result.append(-(-size // stride))
-            continue
-        room = size + both + (sum(found.front[axis]) if found.front else 0) - span
-        count = room // stride + 1
-        if (
-            found.attributes.get("ceil_mode")
-            and room % stride
-            and count * stride < size + pads[axis]
-        ):
-            count += 1
-        result.append(count if room >= 0 else 0)
-    return tuple(result)
 
 
 def models(spec: Spec) -> tuple[ModelProto, ModelProto]:

@@ -106,3 +106,28 @@ def _transposed(layer: Layer, way: str) -> Written:
         growth.append(grown)
     attributes: dict[str, Any] = {"pads": flat(pairs)}
     return Written(attributes | ({"output_padding": growth} if any(growth) else {}))
+
+
+def sizes_after(layer: Layer, sizes: Sizes, found: Written) -> Sizes:
+    """Spatial sizes of the output; sizes below 1 where the kernel does not fit."""
+    pads = found.attributes.get("pads", [0] * (2 * len(sizes)))
+    growth = found.attributes.get("output_padding", [0] * len(sizes))
+    result = []
+    for axis, (size, span, stride) in enumerate(zip(sizes, layer.spans, layer.stride, strict=True)):
+        both = pads[axis] + pads[axis + len(sizes)]
+        if layer.op == "transposed":
+            result.append((size - 1) * stride + span - both + growth[axis])
+            continue
+        if "auto_pad" in found.attributes:
+            result.append(-(-size // stride))
+            continue
+        room = size + both + (sum(found.front[axis]) if found.front else 0) - span
+        count = room // stride + 1
+        if (
+            found.attributes.get("ceil_mode")
+            and room % stride
+            and count * stride < size + pads[axis]
+        ):
+            count += 1
+        result.append(count if room >= 0 else 0)
+    return tuple(result)
