@@ -99,7 +99,7 @@ def test_the_true_padding_is_among_the_candidates(name: str, folder: Path) -> No
         chain = chains[entry.node]
         wanted = with_settings(chain, entry.settings)
         found = candidates(chain)
-        assert found[0].chain is chain
+        assert found[0].chain == chain
         assert any(not differs(one.chain, wanted) for one in found), (name, entry)
 
 
