@@ -53,18 +53,27 @@ def rewrite(chain: Chain) -> Chain | Skip:
     if short := short_axis(chain, pads):
         return short
     if not any(pads.flat):
-        return _without_padding(chain)
+        return _without_padding(chain, pads)
     return _split(chain, pads)
 
 
-def _without_padding(chain: Chain) -> Chain | Skip:
+def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
     """Nothing is counted, not even what ceil_mode reads beyond the end.
 
+    SAME with windows that leave cells out becomes pads: onnxruntime 1.31.1 computes it where it
+    counts with ceil_mode, and refuses it otherwise ("padding values must be non-negative").
     Behind a Pad count_include_pad stays: onnxruntime 1.20 forgets it when it fuses the two.
     """
     if chain.pad is not None:
         return Skip("it has no padding of its own", moot=True)
-    return replace(chain, counts_padding=False, fill=Implicit.NOTHING)
+    plain = replace(chain, counts_padding=False, fill=Implicit.NOTHING)
+    if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and _leaves_out(chain):
+        return replace(plain, padding=pads, ceil_mode=False, ambiguous=False)
+    return plain
+
+
+def _leaves_out(chain: Chain) -> bool:
+    return any(axis.span < axis.stride for axis in chain.axes)
 
 
 def _split(chain: Chain, pads: Pads) -> Chain | Skip:

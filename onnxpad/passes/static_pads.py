@@ -18,7 +18,7 @@ Example: Pad whose pads are Concat of [0,0,1] and [0,0,1] becomes Pad with [0,0,
 
 from __future__ import annotations
 
-from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip, Unclear, Verdict
+from onnxpad.chain import Chain, Pads, PadStep, Skip, Unclear, Verdict
 from onnxpad.composing import Composer
 from onnxpad.expansion import Read
 from onnxpad.forms import Form
@@ -65,8 +65,7 @@ def _plain_transposed(chain: Chain) -> Verdict:
         return Skip(chain.trouble.reason, chain.trouble.hints)
     if isinstance(pads, Unclear):
         return Skip(pads.reason, pads.hints)
-    if isinstance(pads, AutoPad) or chain.attribute("auto_pad", "NOTSET") != "NOTSET":
-        return Skip("it has auto_pad besides the pads that it reads")
+    assert isinstance(pads, Pads)  # noqa: S101 - auto_pad besides pads as an input is trouble
     return _transposed(chain, pads)
 
 

@@ -74,12 +74,13 @@ def same_by_the_size_of_the_kernel(chain: Chain) -> Chain | Expansion | Skip:
 
 
 def any_value_absorbed(chain: Chain) -> Chain | Expansion | Skip:
-    verdict = RULES["absorb-pad"].rewrite(chain)
-    step = chain.pad
-    if isinstance(verdict, Chain) or step is None or not isinstance(step.fill, Constant):
-        return verdict
     fitting = chain.fill if isinstance(chain.fill, Constant) else Constant(float("-inf"))
-    return RULES["absorb-pad"].rewrite(replace(chain, pad=replace(step, fill=fitting)))
+    steps = {
+        place: replace(step, fill=fitting)
+        for place in ("pad", "far_pad")
+        if (step := getattr(chain, place)) is not None and isinstance(step.fill, Constant)
+    }
+    return RULES["absorb-pad"].rewrite(replace(chain, **steps))
 
 
 def split_with_zero(chain: Chain) -> Chain | Expansion | Skip:
@@ -115,7 +116,8 @@ def test_broken_passes_are_caught(
     every = frozenset(Form)
     rule = Pass("broken", every, every, rewrite, "")
     monkeypatch.setattr(known, "all_passes", lambda: {"broken": rule})
-    failures = [found for seed in range(120) for found in check(draw(kind, seed)).failures]
+    drawn = (check(draw(kind, seed)).failures for seed in range(600))
+    failures = next(filter(None, drawn), ())
     assert failures
     small = shrink(failures[0])
     assert failure(small.spec, ("broken",)) == small.reason
