@@ -6,6 +6,7 @@ Names are loaded when they are first used: `import onnxpad` loads neither onnx n
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from onnxpad.diagnosis import Diagnosis, diagnose
     from onnxpad.errors import (
         InternalError,
         ModelError,
@@ -16,36 +17,45 @@ if TYPE_CHECKING:
     from onnxpad.explaining import Explanation, explain
     from onnxpad.graph.storage.files import load, save
     from onnxpad.inspection import Inspection, PaddedNode, inspect
+    from onnxpad.plans import Plan, PlanEntry
     from onnxpad.resolving import Resolution, resolve
+    from onnxpad.retargeting import Retargeting, retarget
     from onnxpad.rewriting import Rewriting, rewrite
     from onnxpad.validation import Validation, Verdict, validate
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Diagnosis",
     "Explanation",
     "Inspection",
     "InternalError",
     "ModelError",
     "OnnxpadError",
     "PaddedNode",
+    "Plan",
+    "PlanEntry",
     "RequestError",
     "Resolution",
+    "Retargeting",
     "Rewriting",
     "RuntimeUnavailable",
     "Validation",
     "Verdict",
     "__version__",
+    "diagnose",
     "explain",
     "inspect",
     "load",
     "resolve",
+    "retarget",
     "rewrite",
     "save",
     "validate",
 ]
 
 _HOMES = {
+    "onnxpad.diagnosis": ("Diagnosis", "diagnose"),
     "onnxpad.errors": (
         "InternalError",
         "ModelError",
@@ -56,7 +66,9 @@ _HOMES = {
     "onnxpad.explaining": ("Explanation", "explain"),
     "onnxpad.graph.storage.files": ("load", "save"),
     "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
+    "onnxpad.plans": ("Plan", "PlanEntry"),
     "onnxpad.resolving": ("Resolution", "resolve"),
+    "onnxpad.retargeting": ("Retargeting", "retarget"),
     "onnxpad.rewriting": ("Rewriting", "rewrite"),
     "onnxpad.validation": ("Validation", "Verdict", "validate"),
 }

@@ -61,11 +61,12 @@ class PadStep:
     """A Pad node in front of the operator, over all axes of its input.
 
     `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
-    asks for and that the model does not have yet. `follows_zero`, `feeds_max_pool` and
-    `feeds_wide_average` say that a Pad writing 0 stands in front of it, that a max pool reads it
-    too, or an average whose pads would reach the kernel: onnxruntime's default optimiser fuses
-    Pad(0) into such a pool that is its only reader, wrongly. `invites_fusion` says the same of a
-    Pad node by itself: with constant pads over all spatial axes, none negative, it would be fused
+    asks for and that the model does not have yet, `replaces` one that takes the place of the Pad
+    that is there. `follows_zero`, `feeds_max_pool` and `feeds_wide_average` say that a Pad
+    writing 0 stands in front of it, that a max pool reads it too, or an average whose pads would
+    reach the kernel: onnxruntime's default optimiser fuses Pad(0) into such a pool that is its
+    only reader, wrongly. `invites_fusion` says the same of a Pad node by itself: with constant
+    pads over all spatial axes, none negative, it would be fused
     wrongly into what reads it, and as it is written it is not.
 
     `computed` are the inputs (1 pads, 2 value, 3 axes) whose numbers are known although the model
@@ -83,6 +84,7 @@ class PadStep:
     mode: str = "constant"
     unclear: str = ""
     is_new: bool = False
+    replaces: bool = False
     follows_zero: bool = False
     feeds_max_pool: bool = False
     feeds_wide_average: bool = False

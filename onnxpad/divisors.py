@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import prod
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.composing import Composer
 from onnxpad.expansion import AttributeValue, Made, Numbers
 from onnxpad.forms import reaches_kernel
+from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.rounding import overhang
 from onnxpad.sizing import int64s, sizes_of_input
 
+_LARGEST = 1 << 14
 _WINDOW = ("kernel_shape", "strides", "dilations")
 
 COUNTS: dict[str, AttributeValue] = {"count_include_pad": 1}
@@ -57,3 +60,37 @@ def counted_share(
     return composer.add(
         "Max", share, Numbers("share_least", chain.dtype, (), (least,)), role="share_held"
     )
+
+
+def corrections(chain: Chain, pads: Pads, counted: Pads, sizes: list[int]) -> list[Numbers]:
+    """What to multiply averages over whole kernels by, for each window.
+
+    `pads` are those of the windows, of which `counted` belong to the divisor like data; `sizes`
+    are those of the spatial axes. One constant like a channel of the output, or one for each axis.
+    """
+    sides = zip(pads.begins, pads.ends, counted.begins, counted.ends, strict=True)
+    rows = [
+        _row(axis, size, (begin, end), (first, last))
+        for axis, size, (begin, end, first, last) in zip(chain.axes, sizes, sides, strict=True)
+    ]
+    if prod(map(len, rows)) <= _LARGEST:
+        dims = (1, 1, *map(len, rows))
+        return [Numbers("factor", chain.dtype, dims, tuple(map(prod, product(*rows))))]
+    return [
+        Numbers(f"factor_{index}", chain.dtype, (len(row),) + (1,) * (chain.rank - 1 - index), row)
+        for index, row in enumerate(rows)
+        if len(row) > 1
+    ]
+
+
+def _row(
+    axis: Axis, size: int, pads: tuple[int, int], counted: tuple[int, int]
+) -> tuple[float, ...]:
+    """The factor of each window along one axis; one number where all are 1, 0 without a cell."""
+    if pads == counted:
+        return (1.0,)
+    counts = []
+    for start in range(-pads[0], size + pads[1] - axis.span + 1, axis.stride):
+        cells = range(start, start + axis.span, axis.dilation)
+        counts.append(sum(-counted[0] <= cell < size + counted[1] for cell in cells))
+    return tuple(axis.kernel / count if count else 0.0 for count in counts)

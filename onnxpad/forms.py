@@ -28,6 +28,7 @@ class Form(StrEnum):
     WRAP = "wrap"
     DYNAMIC = "dynamic"
     LP_POOL = "p-norm"
+    AVERAGE = "average"
     ONE_AXIS = "one-axis"
     INDICES = "indices"
     PAD_AXES = "pad-axes"
@@ -56,6 +57,7 @@ MEANING = {
     Form.WRAP: "a Pad node continues at the other side (mode=wrap)",
     Form.DYNAMIC: "the pads are computed while the model runs",
     Form.LP_POOL: "the operator is LpPool, which few runtimes have",
+    Form.AVERAGE: "the operator is an average pool; a convolution can do the same",
     Form.ONE_AXIS: "the operator slides along one axis only: a 1-D convolution or pool",
     Form.INDICES: "the Indices of a max pool are used",
     Form.PAD_AXES: "a Pad node lists the axes that it pads (input axes, opset 18)",
@@ -78,6 +80,8 @@ def forms_of(chain: Chain) -> frozenset[Form]:
         found.add(Form.OUTPUT_SHAPE)
     if chain.op.kind is Kind.LP:
         found.add(Form.LP_POOL)
+    if chain.op.kind is Kind.AVERAGE:
+        found.add(Form.AVERAGE)
     if chain.rank == 1:
         found.add(Form.ONE_AXIS)
     if chain.uses_indices:

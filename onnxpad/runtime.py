@@ -23,7 +23,6 @@ from onnxpad.errors import RuntimeUnavailable
 Array = NDArray[Any]
 Device = Literal["cpu", "cuda", "auto"]
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
-_RECORD = "session.record_ep_graph_assignment_info"
 _FOLDER = "session.model_external_initializers_file_folder_path"
 # Identity over one float: the smallest model that makes a provider load its libraries.
 _PROBE = bytes.fromhex(
@@ -69,6 +68,7 @@ class Session:
         self._errors = errors
         self.providers: tuple[str, ...] = tuple(opened.get_providers())
         self.outputs: tuple[str, ...] = tuple(value.name for value in opened.get_outputs())
+        self.inputs: tuple[str, ...] = tuple(value.name for value in opened.get_inputs())
 
     def run(
         self, feeds: Mapping[str, Array], names: Sequence[str] | None = None
@@ -171,8 +171,8 @@ def placement(
 
 def assignments(model: bytes | Path, settings: Settings) -> dict[str, str] | RunFailure:
     """The provider that each node is assigned to, by the node's name, without a run."""
-    session = open_session(model, replace(settings, records_assignment=True))
-    return session if isinstance(session, RunFailure) else session.assignments()
+    found = open_session(model, replace(settings, records_assignment=True))
+    return found if isinstance(found, RunFailure) else found.assignments()
 
 
 def _array(value: object) -> Array:
@@ -209,7 +209,7 @@ def _options(onnxruntime: ModuleType, settings: Settings) -> Any:  # noqa: ANN40
     if settings.folder is not None:
         options.add_session_config_entry(_FOLDER, str(settings.folder))
     if settings.records_assignment:
-        options.add_session_config_entry(_RECORD, "1")
+        options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     if settings.profile is not None:
         options.enable_profiling = True
         options.profile_file_prefix = str(settings.profile)

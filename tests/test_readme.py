@@ -16,8 +16,8 @@ from tests.readme_tables import README, filled
 ROOT = README.parent
 TEXT = README.read_text()
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-# Digits of rounding differ from processor to processor.
-ROUNDING = re.compile(r"\d+(\.\d+)?e-\d+|\d+(\.\d+)? %")
+# Digits of rounding differ from processor to processor, and so does time.
+ROUNDING = re.compile(r"\d+(\.\d+)?e-\d+|\d+(\.\d+)? %|in \d+\.\d s")
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,12 @@ from io import TextIOWrapper
 import click
 
 from onnxpad import __version__
+from onnxpad.cli.diagnose import diagnose
 from onnxpad.cli.explain import explain
 from onnxpad.cli.inspect import inspect
 from onnxpad.cli.outcomes import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail
 from onnxpad.cli.resolve import resolve
+from onnxpad.cli.retarget import retarget
 from onnxpad.cli.rewrite import rewrite
 from onnxpad.cli.validate import validate
 from onnxpad.errors import OnnxpadError
@@ -24,6 +26,8 @@ _HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
 \b
 onnxpad inspect model.onnx
 onnxpad rewrite model.onnx -o explicit.onnx
+onnxpad retarget model.onnx --to tensorflow -o moved.onnx
+onnxpad diagnose model.onnx --data reference.npz --plan plan.json
 onnxpad validate model.onnx explicit.onnx
 onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padding SAME
 onnxpad explain split-pads
@@ -43,7 +47,7 @@ def commands() -> None:
 # costs it a tenth of its time.
 RARELY = 100_000
 
-for verb in (inspect, rewrite, validate, resolve, explain):
+for verb in (inspect, rewrite, retarget, diagnose, validate, resolve, explain):
     commands.add_command(verb)
 
 

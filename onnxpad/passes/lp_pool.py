@@ -28,7 +28,7 @@ from onnxpad.forms import Form, reaches_kernel
 from onnxpad.ops import Kind
 
 REMOVES = {Form.LP_POOL}
-ADDS = {Form.COUNTS_PADDING, Form.PADS, Form.ASYMMETRIC}
+ADDS = {Form.AVERAGE, Form.COUNTS_PADDING, Form.PADS, Form.ASYMMETRIC}
 
 _AVERAGE_HAS_DILATIONS = 19
 _COUNT_INCLUDE_PAD_SINCE = 7

@@ -19,17 +19,19 @@ Example: AveragePool k3 pads=[1, 1] on 5 cells becomes Pad, AveragePool k3 witho
 
 from __future__ import annotations
 
-from itertools import product
-from math import prod
-
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Verdict
 from onnxpad.composing import Composer
-from onnxpad.divisors import COUNTS, beyond_the_end, counted_share, ones_of_input
+from onnxpad.divisors import (
+    COUNTS,
+    beyond_the_end,
+    corrections,
+    counted_share,
+    ones_of_input,
+)
 from onnxpad.effective import effective_pads, short_axis
-from onnxpad.expansion import AttributeValue, Made, Numbers, Operand, Read
+from onnxpad.expansion import AttributeValue, Made, Operand, Read
 from onnxpad.fills import Constant, Implicit
 from onnxpad.forms import Form, reaches_kernel
-from onnxpad.geometry.axis import Axis
 from onnxpad.ops import Kind
 from onnxpad.pad_nodes import full_pads
 from onnxpad.sizing import offering_run_time
@@ -39,7 +41,6 @@ ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
 
 _BROADCASTS_FREELY = 7
 _HAS_EXPAND = 8
-_LARGEST = 1 << 14
 _OLD = ("auto_pad", "pads", "ceil_mode")
 
 
@@ -81,7 +82,7 @@ def _refusal(chain: Chain, pads: Pads) -> Skip | None:
 
 def _multiplied(composer: Composer, chain: Chain, pads: Pads, sizes: list[int]) -> Verdict:
     result = _averaged(composer, chain, pads)
-    for factor in _factors(chain, pads, sizes):
+    for factor in corrections(chain, pads, Pads.zero(chain.rank), sizes):
         result = composer.add("Mul", result, factor, role=factor.role.replace("factor", "average"))
     return composer.finish(result)
 
@@ -113,30 +114,3 @@ def _written(chain: Chain, pads: Pads, *, again: bool) -> dict[str, AttributeVal
     if again or reaches_kernel(chain, pads):
         return COUNTS | {"auto_pad": str(AutoPad.VALID)}
     return COUNTS | {"pads": (0,) * (2 * chain.rank)}
-
-
-def _factors(chain: Chain, pads: Pads, sizes: list[int]) -> list[Numbers]:
-    """Cells of the kernel over cells of data for each window, as constants to multiply by."""
-    rows = [
-        _row(axis, size, begin, end)
-        for axis, size, begin, end in zip(chain.axes, sizes, pads.begins, pads.ends, strict=True)
-    ]
-    if prod(map(len, rows)) <= _LARGEST:
-        dims = (1, 1, *map(len, rows))
-        return [Numbers("factor", chain.dtype, dims, tuple(map(prod, product(*rows))))]
-    return [
-        Numbers(f"factor_{index}", chain.dtype, (len(row),) + (1,) * (chain.rank - 1 - index), row)
-        for index, row in enumerate(rows)
-        if len(row) > 1
-    ]
-
-
-def _row(axis: Axis, size: int, begin: int, end: int) -> tuple[float, ...]:
-    """The factor of each window along one axis; one number where all are 1, 0 without data."""
-    if not begin and not end:
-        return (1.0,)
-    counts = []
-    for start in range(-begin, size + end - axis.span + 1, axis.stride):
-        cells = range(start, start + axis.span, axis.dilation)
-        counts.append(sum(0 <= cell < size for cell in cells))
-    return tuple(axis.kernel / count if count else 0.0 for count in counts)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onnxpad.evaluation import Arithmetic
 from onnxpad.graph.comparison.cutting import cut, exposed
 from onnxpad.graph.comparison.networks import Network
-from onnxpad.graph.comparison.perturbing import PHASE, perturbed
+from onnxpad.graph.comparison.perturbing import PHASE, only_copies, perturbed
 from onnxpad.runtime import RunFailure, Session, Settings, open_session
 
 Array = NDArray[Any]
@@ -120,7 +120,8 @@ class Bench:
             self._noisy[network] = perturbed(network)
         noisy = self._noisy[network]
         if noisy is None:
-            return None
+            copied = only_copies(network)
+            return {n: self._stored(value) for n, value in clean.items()} if copied else None
         moved = dict.fromkeys(clean, 0.0)
         for phase in range(NOISE_RUNS):
             moving = {**feeds, PHASE: np.array(phase, np.float32)}

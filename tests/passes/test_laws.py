@@ -90,6 +90,13 @@ def assert_same(found: Array | None, wanted: Array, rounding: dict[str, float]) 
     np.testing.assert_allclose(found, wanted, rtol=allowed, atol=floor)
 
 
+def crops_too_much(case: Case) -> bool:
+    """Whether the Pad in front would leave less than nothing, so that there is no size behind."""
+    begins, ends = case.around[: len(case.spatial)], case.around[len(case.spatial) :]
+    sizes = map(sum, zip(case.spatial, begins, ends, strict=True))
+    return case.front != "none" and min(sizes) < 0
+
+
 def assert_equal(case: Case, done: Rewriting, wanted: Array | None) -> None:
     """The rewritten model gives what was wanted; None: nothing, the original has no result."""
     assert isinstance(done.model, onnx.ModelProto)
@@ -98,7 +105,8 @@ def assert_equal(case: Case, done: Rewriting, wanted: Array | None) -> None:
         in_front = all(
             change.op == "Pad" and change.node.label != "node" for change in done.changes
         )
-        assert case.open_sizes or in_front, "no window fits, and yet it was rewritten"
+        known = not (case.open_sizes or in_front or crops_too_much(case))
+        assert not known, "no window fits, and yet it was rewritten"
         return
     only_chains = all(isinstance(change.after, Chain) for change in done.changes)
     assert_same(computed(done.model, case), wanted, EXACT if only_chains else IN_STEPS)

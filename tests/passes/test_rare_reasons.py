@@ -58,6 +58,27 @@ def test_an_average_of_unknown_type() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "facts", "reason"),
+    [
+        ("AveragePool", {"dtype": ""}, "the element type of its input is not known"),
+        (
+            "AveragePool",
+            {"opset": 0},
+            "the model imports no version of the ONNX operators, so it can have no Conv",
+        ),
+        (
+            "QLinearAveragePool",
+            {},
+            "an integer average is no convolution: its sums are not rounded like one",
+        ),
+    ],
+)
+def test_averages_that_are_no_convolution(name: str, facts: dict[str, object], reason: str) -> None:
+    op = operator("com.microsoft" if name.startswith("Q") else "", name)
+    assert verdict("average-by-conv", average(op=op, shape=(1, 2, 6), **facts)) == reason
+
+
 def test_a_computed_value_of_unknown_type() -> None:
     op = operator("", "Pad")
     assert op is not None

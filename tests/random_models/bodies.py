@@ -39,6 +39,10 @@ class Placed:
     read: str = ""
 
 
+_BRANCHES_DIFFER = 11
+"""Since If-11 both branches may give other sizes."""
+
+
 def _rest(graph: Graph, spec: Spec, tensor: str, referred: tuple[str, ...] = ()) -> list[str]:
     """The remaining steps, the operator and what is behind it; the outputs and what it read."""
     read = add_steps(graph, spec, spec.outside, len(spec.front), tensor)
@@ -77,7 +81,8 @@ def _closed(
 
 def _if(graph: Graph, spec: Spec, tensor: str) -> Placed:
     branches = {}
-    for key, mark, one in (("then_branch", "a_", spec), ("else_branch", "e_", twin(spec))):
+    other = twin(spec) if spec.opset >= _BRANCHES_DIFFER else spec
+    for key, mark, one in (("then_branch", "a_", spec), ("else_branch", "e_", other)):
         body = _body(graph, mark)
         y = _rest(body, replace(one, indices=False), tensor)[0]
         outputs = [value(y, result_type(spec), None)]

@@ -10,7 +10,7 @@ from tests.random_models.checking import Checked, Failure, Order
 from tests.random_models.spec import Spec
 
 EXAMPLES = 6
-PAIRS = 24
+PAIRS = 25
 
 
 @dataclass

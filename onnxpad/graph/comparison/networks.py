@@ -110,6 +110,15 @@ class Network:
         dimensions.check_used()
         return {name: types[name] for name in self.fed}
 
+    def stated_types(self) -> dict[str, Type]:
+        """Element types and sizes that the file states of outputs and other tensors."""
+        dimensions = Dimensions(None)
+        graph = self.model.graph
+        return {
+            value.name: dimensions.type_of(value.type, value.name)
+            for value in (*graph.value_info, *graph.output)
+        }
+
     def constant(self, name: str) -> Array | None:
         """The value of an initializer or Constant; external data is read from the folder.
 

@@ -60,6 +60,11 @@ def perturbed(network: Network, *, roundings: float = 2.0) -> Network | None:
     return Network(_with_nodes(network, [*phases, *nodes]), network.folder)
 
 
+def only_copies(network: Network) -> bool:
+    """Whether every node hands values on: nothing can round."""
+    return all(node.op_type in _COPIES for node in network.nodes)
+
+
 def _noise(clean: str, name: str, level: float, kind: int) -> list[NodeProto]:
     """name = clean + level * largest(clean) * sin(1000 clean + phase).
 

@@ -28,12 +28,14 @@ from onnxpad.graph.editing.edits import (
     RemoveNode,
     RemoveUnused,
     ReshapedConstant,
+    Resize,
     SetAttribute,
     SetInput,
     SetOutput,
 )
 from onnxpad.graph.editing.rebuilding import drop, rebuild
 from onnxpad.graph.editing.removing import Remover, count_use
+from onnxpad.graph.editing.resizing import resize
 from onnxpad.graph.editing.weights import Weights
 from onnxpad.graph.reading.ordering import Address, Node
 from onnxpad.graph.reading.scopes import Document, Scope
@@ -86,6 +88,8 @@ class ProtoApplier:
                 self._insert(edit)
             case CloneFunction():
                 self._clone(edit)
+            case Resize():
+                resize(self._document.scopes[edit.maker.scope].proto, edit)
             case _:
                 self._remove(edit)
 

@@ -18,6 +18,7 @@ from onnxpad.graph.editing.edits import (
     RemoveNode,
     RemoveUnused,
     ReshapedConstant,
+    Resize,
     SetAttribute,
     SetInput,
     SetOutput,
@@ -48,7 +49,7 @@ def describe_edit(edit: Edit) -> str:
         case CloneFunction(scope, name, calls):
             users = ", ".join(call.label for call in calls)
             return f"function '{scope}': copy as '{name}' for {users}"
-        case RemoveConstant(place) | ForgetType(place):
+        case RemoveConstant(place) | ForgetType(place) | Resize(place):
             return f"{place.label}: {_tidying(edit)}"
         case _:
             return f"{edit.node.label}: {_change(edit)}"
@@ -75,7 +76,10 @@ def _change(edit: Change) -> str:
             return "remove if nothing reads it"
 
 
-def _tidying(edit: RemoveConstant | ForgetType) -> str:
+def _tidying(edit: RemoveConstant | ForgetType | Resize) -> str:
+    if isinstance(edit, Resize):
+        shape = ", ".join(str(size or "?") for size in edit.dims)
+        return f"the shape of '{edit.tensor}' is [{shape}]"
     if isinstance(edit, ForgetType):
         return f"forget the type of '{edit.tensor}'"
     return f"remove constant '{edit.tensor}' if nothing reads it"

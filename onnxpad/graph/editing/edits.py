@@ -115,6 +115,17 @@ class ForgetType(NamedTuple):
     tensor: str
 
 
+class Resize(NamedTuple):
+    """Write other sizes where the file says what `maker` writes.
+
+    A size is a number, the name of a dimension, or '' where nothing is known.
+    """
+
+    maker: Address
+    tensor: str
+    dims: tuple[int | str, ...]
+
+
 class RemoveUnused(NamedTuple):
     """Remove a node that nothing reads, with the constants that only it reads."""
 
@@ -142,5 +153,6 @@ Edit: TypeAlias = (
     | RemoveUnused
     | RemoveConstant
     | ForgetType
+    | Resize
     | CloneFunction
 )

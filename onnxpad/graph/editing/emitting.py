@@ -14,6 +14,7 @@ from onnxpad.graph.editing.edits import (
     InsertNode,
     NewConstant,
     RemoveAttribute,
+    RemoveUnused,
     SetAttribute,
 )
 from onnxpad.graph.editing.expanding import expand
@@ -32,17 +33,7 @@ def emit(
     if isinstance(after, Expansion):
         return expand(context, node, after, names)
     place = address_of(context.scope, node)
-    edits = list(_padding_edits(node, place, before, after))
-    if before.ceil_mode and not after.ceil_mode:
-        edits.append(RemoveAttribute(place, "ceil_mode"))
-    if after.counts_padding and not before.counts_padding:
-        edits.append(SetAttribute(place, "count_include_pad", 1))
-    if before.counts_padding and not after.counts_padding:
-        edits.append(RemoveAttribute(place, "count_include_pad"))
-    if before.output_shape and not after.output_shape:
-        edits.append(RemoveAttribute(place, "output_shape"))
-    if after.output_padding != before.output_padding:
-        edits.append(SetAttribute(place, "output_padding", after.output_padding))
+    edits = [*_padding_edits(node, place, before, after), *_number_edits(place, before, after)]
     if before.far_pad is not None and after.far_pad is None:
         edits += bypass(context, node, before, names, far=True)
     elif before.pad is not None and after.pad is None:
@@ -50,6 +41,24 @@ def emit(
     elif after.pad is not None and after.pad.is_new:
         edits += _new_pad(context, node, place, after, after.pad, names)
     return edits
+
+
+def _number_edits(place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
+    """Attributes of an operator that say how its padding counts."""
+    for name, was, now in (
+        ("ceil_mode", before.ceil_mode, after.ceil_mode),
+        ("count_include_pad", before.counts_padding, after.counts_padding),
+    ):
+        if now and not was:
+            yield SetAttribute(place, name, 1)
+        if was and not now:
+            yield RemoveAttribute(place, name)
+    if before.output_shape and not after.output_shape:
+        yield RemoveAttribute(place, "output_shape")
+    if after.output_padding and after.output_padding != before.output_padding:
+        yield SetAttribute(place, "output_padding", after.output_padding)
+    if before.output_padding and not after.output_padding:
+        yield RemoveAttribute(place, "output_padding")
 
 
 def _padding_edits(node: Node, place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
@@ -74,10 +83,12 @@ def _new_pad(
     context: Context, node: Node, place: Address, chain: Chain, step: PadStep, names: Names
 ) -> list[Edit]:
     """A Pad in front of the node, or in front of the conversions that stand there."""
-    way = _conversions(context.scope, node, chain.dequantised)
+    replaced = context.scope.producers[node.inputs[0]] if step.replaces else None
+    dequantised = None if replaced is not None else chain.dequantised
+    way = _conversions(context.scope, node, dequantised)
     anchor, led = route(context, way, node, names)
-    data = way[0].inputs[0] if way else node.inputs[0]
-    dtype = chain.dequantised.steps[0].dtype if chain.dequantised else chain.dtype
+    data = (replaced or [*way, node][0]).inputs[0]
+    dtype = dequantised.steps[0].dtype if dequantised else chain.dtype
     new = f"{stem(node)}/pad"
     name = names.new(new)
     output = names.new(f"{new}_output")
@@ -86,17 +97,18 @@ def _new_pad(
         if not isinstance(step.fill, Constant):
             raise InternalError(f"{place.label}: Pad of opset {chain.opset} takes no tensor value")
         attributes: list[tuple[str, AttributeValue]] = [
-            ("mode", "constant"),
+            ("mode", step.mode),
             ("paddings" if chain.opset < 2 else "pads", step.pads.flat),
             ("value", float(step.fill.value)),
         ]
         more: tuple[str, ...] = ()
         edits: list[Edit] = []
     else:
-        attributes = [("mode", "constant")]
+        attributes = [("mode", step.mode)]
         more, edits = _pad_inputs(context, node, anchor, step, dtype, names)
     insert = InsertNode(anchor, key, "Pad", name, (data, *more), (output,), tuple(attributes))
-    return [*edits, insert, *led(output)]
+    gone = [RemoveUnused(address_of(context.scope, replaced))] if replaced is not None else []
+    return [*edits, insert, *led(output), *gone]
 
 
 def _conversions(scope: Scope, node: Node, place: Dequantised | None) -> list[Node]:

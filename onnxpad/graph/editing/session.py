@@ -64,6 +64,14 @@ class Session(Survey):
         self.script += edits
         return edits
 
+    def tidy(self, edits: Sequence[Edit]) -> None:
+        """Edits that bring what the file says of sizes in line with what was changed."""
+        if edits:
+            self._stale = True
+            self._inferred = None
+            self._applier.apply(edits)
+            self.script += edits
+
     def tell_apart(self, site: Site, groups: Sequence[int]) -> bool:
         """Give each group of readings of a function its own copy; False where that fails.
 

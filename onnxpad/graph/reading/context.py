@@ -29,7 +29,8 @@ class Context:
     """One reading of a scope; a function body has one for each kind of call.
 
     `chains` maps the keys of padded nodes to what they compute here; `calls` are all the nodes
-    that call the function in this way, the first of them `call` in `caller`.
+    that call the function in this way, the first of them `call` in `caller`. `said` names the
+    tensors of which some size is known by the word of the file alone.
     """
 
     document: Document
@@ -43,6 +44,7 @@ class Context:
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
+    said: set[str] = field(default_factory=set)
     _readers: dict[str, list[Node]] | None = None
 
     def readers(self, name: str) -> list[Node]:
@@ -62,6 +64,14 @@ class Context:
                 return context.types[name]
             context = context.outer
         return UNKNOWN
+
+    def is_said(self, name: str) -> bool:
+        """Whether a size of a tensor, here or in an enclosing graph, is only declared."""
+        return name in self.said or (self.outer is not None and self.outer.is_said(name))
+
+    def hears(self, node: Node) -> bool:
+        """Whether a node reads such a tensor."""
+        return any(map(self.is_said, node.inputs))
 
     def attributes(self, node: Node) -> dict[str, Value]:
         """Attributes of a node, with the call's values where they are references."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxpad.geometry.size import Size, lower_bound, plus
+from onnxpad.graph.reading.resize_rules import RESIZE_RULES
 from onnxpad.graph.reading.shape_rules import RULES, Facts, Rule
 from onnxpad.graph.reading.types import Type
 
@@ -14,7 +15,7 @@ def _slice(inputs: Sequence[Type], facts: Facts) -> Type:
     dtype, dims = inputs[0]
     if dims is None:
         return Type(dtype)
-    starts, ends = _list(facts, "starts", 1), _list(facts, "ends", 2)
+    starts, ends = places(facts)
     if starts is None or ends is None:
         return Type(dtype, (None,) * len(dims))
     axes = _list(facts, "axes", 3) or tuple(range(len(starts)))
@@ -23,6 +24,11 @@ def _slice(inputs: Sequence[Type], facts: Facts) -> Type:
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         sizes[axis] = _cut(sizes[axis], start, end, step)
     return Type(dtype, tuple(sizes))
+
+
+def places(facts: Facts) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+    """Starts and ends of a Slice where they are constant."""
+    return _list(facts, "starts", 1), _list(facts, "ends", 2)
 
 
 def _list(facts: Facts, attribute: str, position: int) -> tuple[int, ...] | None:
@@ -35,7 +41,7 @@ def _list(facts: Facts, attribute: str, position: int) -> tuple[int, ...] | None
 def _cut(size: Size | None, start: int, end: int, step: int) -> Size | None:
     """The number of cells from `start` up to `end`; None where it hangs on a size not known."""
     if isinstance(size, int):
-        return len(range(*slice(start, end, step).indices(size)))
+        return _counted(size, start, end, step)
     if size is None or step != 1:
         return None
     least = lower_bound(size)
@@ -48,6 +54,21 @@ def _cut(size: Size | None, start: int, end: int, step: int) -> Size | None:
     if 0 <= start <= end <= least:
         return end - start
     return None
+
+
+def _counted(size: int, start: int, end: int, step: int) -> int | None:
+    """Cells of a Slice-13; backwards a start in front of the first cell is the first cell.
+
+    An end of INT_MAX is none of the text's when steps go back: onnxruntime 1.31.1 takes it for
+    the very beginning, and INT_MIN says the same without doubt.
+    """
+    if step > 0 or not size:
+        return len(range(*slice(start, end, step).indices(size)))
+    if end >= _FAR:
+        return None
+    first = min(max(start + size if start < 0 else start, 0), size - 1)
+    last = min(max(end + size if end < 0 else end, -1), size - 1)
+    return len(range(first, last, step))
 
 
 _FAR = 2**31 - 1
@@ -76,5 +97,5 @@ def _shape(inputs: Sequence[Type], facts: Facts) -> Type:
 
 CUT_RULES: dict[str, Rule] = {"Slice": _slice, "Expand": _expand, "Shape": _shape}
 
-PLAIN_RULES = RULES | CUT_RULES
+PLAIN_RULES = RULES | CUT_RULES | RESIZE_RULES
 """Rules of every operator of ONNX that has one here."""

@@ -27,11 +27,19 @@ class Dimensions:
         self.names: set[str] = set()
 
     def type_of(
-        self, proto: TypeProto, name: str, *, is_input: bool = False, local: bool = False
+        self,
+        proto: TypeProto,
+        name: str,
+        *,
+        is_input: bool = False,
+        local: bool = False,
+        claim: bool = False,
     ) -> Type:
         """The type of a value; `name` names its unnamed dimensions when it is an input.
 
-        Names of dimensions that are `local` mean nothing outside, and sizes may change there.
+        Names of dimensions that are `local` mean nothing outside, and sizes may change there. In a
+        `claim`, the name of an input's dimension is not believed: exporters take one name for the
+        height of every input and output (PyTorch's dynamic_axes), and nothing checks it.
         """
         tensor = proto.tensor_type
         if not proto.HasField("tensor_type"):
@@ -43,6 +51,8 @@ class Dimensions:
         for axis, dim in enumerate(tensor.shape.dim):
             if dim.HasField("dim_value") and dim.dim_value >= 0:
                 sizes.append(dim.dim_value)
+            elif claim and dim.dim_param in self.roots:
+                sizes.append(None)
             elif dim.dim_param and not local:
                 sizes.append(self._named(dim.dim_param, root=is_input))
             else:

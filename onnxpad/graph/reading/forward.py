@@ -13,22 +13,23 @@ from onnxpad.chain import Chain
 from onnxpad.effective import output_sizes
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
-from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.chains import NO_PREFERENCE, ChainReader, Preferences
 from onnxpad.graph.reading.context import MAX_CONSTANT, Context, tensor_type
 from onnxpad.graph.reading.cut_rules import PLAIN_RULES
 from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.microsoft_rules import MICROSOFT_RULES
+from onnxpad.graph.reading.node_facts import NodeFacts
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.pads import any_integers
 from onnxpad.graph.reading.result_types import (
     branch_types,
+    carried_types,
     constant_type,
     merge,
     padded_type,
     window_type,
 )
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS, Document, Scope
+from onnxpad.graph.reading.settling import joined
 from onnxpad.graph.reading.shape_rules import Facts, Rule
 from onnxpad.graph.reading.types import UNKNOWN, Type
 from onnxpad.ops import MICROSOFT, Kind, Operator, operator
@@ -39,9 +40,13 @@ Declared = Mapping[str, Mapping[str, Type]]
 
 @dataclass
 class Reading:
-    """What was read: contexts in graph order, each with its chains."""
+    """What was read: contexts in graph order, each with its chains.
+
+    `hearsay`: some size that a padded node reads is only declared in the file; ask inference too.
+    """
 
     contexts: list[Context]
+    hearsay: bool = False
 
     def sites(self) -> Iterator[tuple[Context, Node, Chain]]:
         """Every padded node in graph order, function bodies once for each kind of call."""
@@ -62,23 +67,7 @@ def read(
     """Read every scope. `inferred` are types from shape inference by scope and tensor."""
     reader = _Reader(document, dimensions, prefer, inferred or {}, folder)
     reader.main()
-    return Reading(reader.contexts)
-
-
-class _NodeFacts(Facts):
-    """The node as a shape rule sees it."""
-
-    def __init__(self, context: Context, node: Node) -> None:
-        self._context = context
-        self._node = node
-
-    def attributes(self) -> dict[str, Value]:
-        return self._context.attributes(self._node)
-
-    def integers(self, position: int) -> tuple[int, ...] | None:
-        if len(self._node.inputs) <= position:
-            return None
-        return any_integers(self._context, self._node.inputs[position])
+    return Reading(reader.contexts, reader.hearsay)
 
 
 class _Reader:
@@ -97,6 +86,7 @@ class _Reader:
         self.inferred = inferred
         self.folder = folder
         self.contexts: list[Context] = []
+        self.hearsay = False
         self._calls: dict[tuple[object, ...], Context] = {}
         self._open: list[Scope] = []
 
@@ -122,7 +112,7 @@ class _Reader:
                 )
             for value in (*graph.value_info, *graph.output):
                 if value.name not in scope.forgotten:
-                    found = self.dimensions.type_of(value.type, value.name, local=local)
+                    found = self.dimensions.type_of(value.type, value.name, local=local, claim=root)
                     types.setdefault(value.name, found)
         for name, found in self.inferred.get(context_address(context), {}).items():
             types[name] = merge(types.get(name, UNKNOWN), found)
@@ -139,10 +129,15 @@ class _Reader:
         self._open.append(context.scope)
         types = context.types
         for node in context.scope.ordered():
-            for name, found in zip(node.outputs, self._results(context, node), strict=False):
-                if name:
-                    declared = types.get(name)
-                    types[name] = found if declared is None else merge(declared, found)
+            results = dict(zip(node.outputs, self._results(context, node), strict=False))
+            for name in filter(None, node.outputs):
+                found, declared = results.get(name, UNKNOWN), types.get(name)
+                if declared is not None:
+                    types[name] = joined(context, node, declared, found)
+                elif name in results:
+                    types[name] = found
+                if types.get(name, UNKNOWN).dims != found.dims or context.hears(node):
+                    context.said.add(name)
         self._open.pop()
 
     def _results(self, context: Context, node: Node) -> Sequence[Type]:
@@ -152,12 +147,12 @@ class _Reader:
         if op is not None:
             return self._padded(context, node, op)
         children = context.scope.children
-        bodies = [self._body(context, body) for _, body in children.get(node.key, ())]
+        bodies = [self._body(context, node, body) for _, body in children.get(node.key, ())]
         if node.domain in PLAIN_DOMAINS or node.domain == MICROSOFT:
             rules = MICROSOFT_RULES if node.domain == MICROSOFT else PLAIN_RULES
             if node.inputs and (rule := rules.get(node.op_type)):
                 inputs = [context.type_of(name) for name in node.inputs]
-                return _ruled(rule, inputs, _NodeFacts(context, node))
+                return _ruled(rule, inputs, NodeFacts(context, node))
             if (
                 node.op_type == "Constant"
                 and node.outputs
@@ -168,9 +163,11 @@ class _Reader:
             return branch_types(bodies)
         return ()
 
-    def _body(self, context: Context, scope: Scope) -> Context:
+    def _body(self, context: Context, node: Node, scope: Scope) -> Context:
         body = Context(self.document, scope, self.folder, outer=context, bindings=context.bindings)
         self._declare(body)
+        if node.op_type == "Loop" and isinstance(scope.proto, GraphProto):
+            body.types.update(carried_types(scope.proto, body.types))
         self._walk(body)
         return body
 
@@ -194,6 +191,8 @@ class _Reader:
         if key not in self._calls:
             inner = Context(self.document, function, self.folder, None, context, node, bindings)
             inner.types.update(zip(function.inputs, inputs, strict=False))
+            pairs = zip(function.inputs, node.inputs, strict=False)
+            inner.said.update(inside for inside, name in pairs if context.is_said(name))
             self._declare_function(inner, proto)
             for tensor, found in self.inferred.get(context_address(inner), {}).items():
                 inner.types[tensor] = merge(inner.types.get(tensor, UNKNOWN), found)
@@ -213,6 +212,7 @@ class _Reader:
         chain = self.chains.read(context, node, op)
         context.chains[node.key] = chain
         source = context.type_of(node.inputs[0]) if node.inputs else UNKNOWN
+        self.hearsay |= bool(node.inputs) and context.is_said(node.inputs[0])
         if chain.op.kind is Kind.PAD:
             return (padded_type(chain, source),)
         if chain.op.kind in (Kind.FOLD, Kind.OTHER) or not chain.axes:

@@ -14,9 +14,10 @@ from onnxpad.graph.reading.skeleton import Skeleton, reduce_context
 from onnxpad.graph.reading.types import Type, dtype_name
 
 
-def infer(reading: Reading) -> dict[str, dict[str, Type]]:
+def infer(reading: Reading, *, believing: bool = True) -> dict[str, dict[str, Type]]:
     """Types of every scope that inference finds, by address of the context and tensor.
 
+    Without `believing`, what the file declares of results that inference can find is left out.
     A model that inference cannot digest gives nothing: the sizes stay unknown.
     """
     bodies = {
@@ -27,7 +28,9 @@ def infer(reading: Reading) -> dict[str, dict[str, Type]]:
     found: dict[str, dict[str, Type]] = {}
     for context in reading.contexts:
         if context.outer is None and (context.caller is not None or not context.scope.is_function):
-            for address, name, inferred in _infer_context(reduce_context(context, bodies)):
+            for address, name, inferred in _infer_context(
+                reduce_context(context, bodies, believing=believing)
+            ):
                 found.setdefault(address, {})[name] = inferred
     return found
 

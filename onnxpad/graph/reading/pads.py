@@ -77,6 +77,14 @@ def any_integers(context: Context, name: str) -> tuple[int, ...] | None:
     return tuple(int(value) for value in array.reshape(-1))
 
 
+def any_floats(context: Context, name: str) -> tuple[float, ...] | None:
+    """A constant tensor of floating point as a flat tuple, or None."""
+    array = context.constant(name) if name else None
+    if array is None or array.dtype.kind != "f":
+        return None
+    return tuple(float(value) for value in array.reshape(-1))
+
+
 def _placed(
     flat: tuple[int, ...], axes: tuple[int, ...] | None, rank: int | None, fill: Fill, mode: str
 ) -> PadStep:

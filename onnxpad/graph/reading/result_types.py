@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from onnx import AttributeProto, GraphProto, TensorProto
 
@@ -46,7 +46,7 @@ def window_type(
     batch = source.dims[0] if source.dims else None
     channels = _channels(context, node, chain, source)
     last = chain.first_axis == 1
-    sizes = tuple(_real(size) for size in sizes)
+    sizes = tuple(_fitting(size) for size in sizes)
     dims = (batch, *sizes, channels) if last else (batch, channels, *sizes)
     return Type(_dtype(context, node, chain, source), dims)
 
@@ -54,6 +54,11 @@ def window_type(
 def _real(size: Size | None) -> Size | None:
     """A size that can be; padding that crops more than there is gives none."""
     return None if isinstance(size, int) and size < 0 else size
+
+
+def _fitting(size: Size | None) -> Size | None:
+    """An output size that can be: where no window fits, onnxruntime makes one cell or none."""
+    return None if isinstance(size, int) and size < 1 else size
 
 
 def _dtype(context: Context, node: Node, chain: Chain, source: Type) -> str:
@@ -77,6 +82,22 @@ def _channels(context: Context, node: Node, chain: Chain, source: Type) -> Size 
         return dims[0]
     group = context.attributes(node).get("group", 1)
     return times(dims[1], group) if dims[1] is not None and isinstance(group, int) else None
+
+
+def carried_types(body: GraphProto, types: Mapping[str, Type]) -> dict[str, Type]:
+    """What the inputs of a Loop's body are in every turn, not only in the first.
+
+    A size stays that is declared alike where the state comes in and where it goes out.
+    """
+    found = {}
+    for given, left in zip(body.input[2:], body.output[1:], strict=False):
+        known, after = types.get(given.name, UNKNOWN), types.get(left.name, UNKNOWN)
+        if known.dims is not None:
+            ends = after.dims if len(after.dims or ()) == len(known.dims) else None
+            pairs = zip(known.dims, ends or (None,) * len(known.dims), strict=True)
+            sizes = tuple(size if size == end else None for size, end in pairs)
+            found[given.name] = Type(known.dtype, sizes)
+    return found
 
 
 def branch_types(bodies: Sequence[Context]) -> list[Type]:

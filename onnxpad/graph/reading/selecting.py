@@ -24,10 +24,22 @@ def selection(survey: Survey, nodes: str | Sequence[str] | None) -> Callable[[Ad
     labels = [site.address.label for site in survey.sites()] if globs else []
     for glob in globs:
         if not any(_matches(label, glob) for label in labels):
-            shown = ", ".join(labels[:_SHOWN]) + (" ..." if len(labels) > _SHOWN else "")
-            raise RequestError(f"no padded node matches '{glob}'; there are: {shown or 'none'}")
+            raise _nothing(glob, labels)
     return lambda address: any(_matches(address.label, glob) for glob in globs)
 
 
 def _matches(label: str, glob: str) -> bool:
     return label == glob or fnmatchcase(label, glob)
+
+
+def known_names(survey: Survey, names: Sequence[str]) -> None:
+    """Check labels of single nodes, which are no globs; RequestError for one that is not there."""
+    labels = [site.address.label for site in survey.sites()] if names else []
+    for name in names:
+        if name not in labels:
+            raise _nothing(name, labels)
+
+
+def _nothing(wanted: str, labels: Sequence[str]) -> RequestError:
+    shown = ", ".join(labels[:_SHOWN]) + (" ..." if len(labels) > _SHOWN else "")
+    return RequestError(f"no padded node matches '{wanted}'; there are: {shown or 'none'}")

@@ -24,6 +24,10 @@ class Facts:
         """Constant integers at an input, or None."""
         raise NotImplementedError
 
+    def floats(self, position: int) -> tuple[float, ...] | None:
+        """Constant numbers of floating point at an input, or None."""
+        raise NotImplementedError
+
 
 Rule = Callable[[Sequence[Type], Facts], Type]
 

@@ -3,7 +3,8 @@
 What the reader knows of a padded node's result goes in as an input of the skeleton, because
 onnx's inference (1.23.2) is wrong for several of them: ceil_mode before opset 22 keeps windows
 that start in the end padding, pads beat auto_pad, ConvTranspose adds output_padding to SAME and
-loses axes for a small output_shape; and it knows nothing of com.microsoft.
+loses axes for a small output_shape; and it knows nothing of com.microsoft. The same for results
+that `settling` names.
 """
 
 from __future__ import annotations
@@ -11,13 +12,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    ValueInfoProto,
+    defs,
+)
 
 from onnxpad.geometry.size import Symbol
 from onnxpad.graph.reading.context import Context, tensor_type
 from onnxpad.graph.reading.document import GRAPH, GRAPHS
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.scopes import Scope
+from onnxpad.graph.reading.scopes import PLAIN_DOMAINS, Scope
+from onnxpad.graph.reading.settling import is_settled
 from onnxpad.graph.reading.types import Type, dtype_code
 
 SMALL = 64
@@ -36,15 +46,17 @@ class Skeleton:
     places: dict[tuple[tuple[int, str], ...], Context] = field(default_factory=dict)
     symbols: dict[str, Symbol] = field(default_factory=dict)
     inputs: dict[str, Type] = field(default_factory=dict)
+    believing: bool = True
 
 
-def reduce_context(context: Context, bodies: Bodies) -> Skeleton:
+def reduce_context(context: Context, bodies: Bodies, *, believing: bool = True) -> Skeleton:
     """The skeleton of the main graph or of one function body as it is called.
 
     `bodies` finds the context of a body by the identity of the outer context and the scope id.
+    Without `believing`, only results are declared that inference has no rule for.
     """
     document = context.document.model
-    skeleton = Skeleton(ModelProto(ir_version=max(document.ir_version, 8)))
+    skeleton = Skeleton(ModelProto(ir_version=max(document.ir_version, 8)), believing=believing)
     proto = context.scope.proto
     imports = document.opset_import if isinstance(proto, GraphProto) else proto.opset_import
     skeleton.model.opset_import.extend(imports)
@@ -103,14 +115,29 @@ def _declare(skeleton: Skeleton, context: Context, target: GraphProto) -> None:
     proto = context.scope.proto
     for value in proto.value_info:
         found = context.types.get(value.name)
-        if found is not None and value.name not in skeleton.inputs:
+        doubted = not skeleton.believing and _has_rule(context, value.name)
+        if found is not None and value.name not in skeleton.inputs and not doubted:
             target.value_info.append(_value_info(skeleton, value.name, found))
     if isinstance(proto, GraphProto) and context.scope.parent is None:
         target.output.extend(ValueInfoProto(name=value.name) for value in proto.output)
 
 
+def _has_rule(context: Context, name: str) -> bool:
+    """Whether onnx's inference knows the operator that makes a tensor."""
+    node = context.scope.producers.get(name)
+    if node is None or node.domain not in PLAIN_DOMAINS:
+        return False
+    try:
+        schema = defs.get_schema(node.op_type, max(context.scope.opset, 1))
+    except defs.SchemaError:
+        return False
+    return bool(schema.has_type_and_shape_inference_function)
+
+
 def _is_cut(context: Context, node: Node) -> bool:
     if node.key in context.chains or context.document.function(node) is not None:
+        return True
+    if is_settled(context, node):
         return True
     if node.op_type != "Constant" or not node.outputs:
         return False

@@ -118,11 +118,12 @@ class Survey:
         lacking: frozenset[str] = frozenset()
         for _ in range(MAX_INFERENCES):
             before, lacking = lacking, _lacking(reading) if self._thorough else lacking
-            if not _needs_sizes(reading) and lacking in (before, frozenset()):
+            doubted = self._inferred is None and reading.hearsay
+            if not (doubted or _needs_sizes(reading)) and lacking in (before, frozenset()):
                 break
             from onnxpad.graph.reading.inference import infer
 
-            inferred = infer(reading)
+            inferred = infer(reading, believing=self._inferred is not None)
             if inferred == self._inferred:
                 break
             self._inferred = inferred

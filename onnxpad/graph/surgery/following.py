@@ -26,6 +26,7 @@ from onnxpad.graph.editing.edits import (
     NewConstant,
     RemoveAttribute,
     ReshapedConstant,
+    Resize,
     SetAttribute,
     SetInput,
     SetOutput,
@@ -93,6 +94,8 @@ class _GraphApplier:
                 self._insert(edit)
             case ForgetType(place, tensor):
                 self._tensor(place.scope, tensor).shape = None
+            case Resize(place, tensor, dims):
+                self._tensor(place.scope, tensor).shape = [size or None for size in dims]
             case CloneFunction():
                 self._clone(edit)
             case _:

@@ -1,0 +1,133 @@
+"""onnxpad diagnose."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onnxpad.cli import arguments
+from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
+from onnxpad.cli.streams import terminal
+from onnxpad.errors import RequestError
+
+if TYPE_CHECKING:
+    from onnxpad.diagnosis import Diagnosis
+
+_HELP = """Find the padding, node by node, with which a model gives a reference output.
+
+\b
+onnxpad diagnose model.onnx --data reference.npz
+onnxpad diagnose model.onnx --data test_data_set_0 --data test_data_set_1 --plan plan.json
+onnxpad diagnose model.onnx --inputs x.npy --outputs y.npy --budget 300
+onnxpad retarget model.onnx --plan plan.json -o fixed.onnx
+
+An .npz file holds inputs and outputs under the names of tensors (intermediate ones are welcome),
+or under s0_in0 and s0_ref0 (sample 0, place 0). The first sample is fitted, the others are
+checked. Exit 0: explained, by padding or because nothing but rounding differs. Exit 1: no padding
+gives the reference.
+"""
+
+
+@click.command(help=_HELP, short_help="Find the padding that reproduces a reference.")
+@click.argument("model", type=arguments.MODEL)
+@click.option(
+    "--data",
+    type=click.Path(exists=True),
+    metavar="PATH",
+    multiple=True,
+    help="Inputs and reference: .npz, or a folder test_data_set_*. Repeatable.",
+)
+@click.option("--inputs", type=arguments.ARRAYS, metavar="FILE", help="Inputs alone: .npz, .npy.")
+@click.option("--outputs", type=arguments.ARRAYS, metavar="FILE", help="The reference alone.")
+@click.option(
+    "--plan",
+    type=click.Path(dir_okay=False, writable=True),
+    metavar="FILE",
+    help="Write what to change, for retarget --plan.",
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    default=120.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="End the search after so many seconds.",
+)
+@arguments.device
+@arguments.ambiguous
+@arguments.as_json
+def diagnose(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
+    """Diagnose, print the report and write the plan."""
+    _check(options)
+    found = _diagnosed(options)
+    if options["plan"] and found.explained:
+        _write(options["plan"], found)
+    if options["as_json"]:
+        from onnxpad.render.jsons import json_line
+
+        sys.stdout.write(json_line({"model": options["model"], **found.to_json()}))
+    else:
+        from onnxpad.render.diagnoses import diagnosis_text
+
+        sys.stdout.write(diagnosis_text(found, terminal(sys.stdout), plan=options["plan"]))
+    return FINE if found.explained else FINDINGS
+
+
+def _check(options: dict[str, Any]) -> None:
+    """UsageError where the reference is not given, or twice."""
+    apart = options["inputs"], options["outputs"]
+    if options["data"] and any(apart):
+        raise click.UsageError(
+            "--data holds inputs and outputs: --inputs and --outputs add nothing"
+        )
+    if not options["data"] and not all(apart):
+        raise click.UsageError(
+            "the reference is missing: give --data PATH, or --inputs FILE and --outputs FILE"
+        )
+
+
+def _diagnosed(options: dict[str, Any]) -> Diagnosis:
+    from onnxpad import diagnosis  # loads numpy and onnx
+    from onnxpad.graph.comparison.networks import open_network
+    from onnxpad.graph.storage.files import load
+    from onnxpad.validation.recorded import recorded, recorded_apart
+
+    given = options["model"]
+    model: Any = load(given) if given == STANDARD else given
+    network = open_network(model)
+    if options["data"]:
+        inputs, outputs = recorded(options["data"], network)
+    else:
+        inputs, outputs = recorded_apart(options["inputs"], options["outputs"], network)
+    with _bar(options["budget"]) as say:
+        return diagnosis.diagnose(
+            model,
+            inputs=inputs,
+            outputs=outputs,
+            device=options["device"],
+            budget=options["budget"],
+            ambiguous=options["ambiguous"],
+            progress=say,
+        )
+
+
+def _bar(budget: float) -> AbstractContextManager[Callable[[str], None] | None]:
+    if terminal(sys.stderr) is None:
+        return nullcontext()
+    from onnxpad.render.progress import trying
+
+    return trying(sys.stderr, budget)
+
+
+def _write(path: str, found: Diagnosis) -> None:
+    import json
+
+    try:
+        with click.open_file(path, "w", encoding="utf-8", atomic=True) as file:
+            file.write(json.dumps(found.plan.to_json(), indent=2) + "\n")
+    except OSError as error:
+        raise RequestError(f"cannot write the plan '{path}': {error}") from error

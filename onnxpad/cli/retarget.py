@@ -1,0 +1,180 @@
+"""onnxpad retarget."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from onnxpad.cli import arguments
+from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, fail_for
+from onnxpad.cli.requests import each_request
+from onnxpad.cli.streams import report_stream, terminal
+from onnxpad.errors import OnnxpadError
+
+if TYPE_CHECKING:
+    from onnxpad.cli.destinations import Job
+    from onnxpad.retargeting import Retargeting
+    from onnxpad.validation.distances import Distances
+
+_HELP = """Move a model to another framework's padding. The numbers that it computes change.
+
+\b
+onnxpad retarget model.onnx --to tensorflow -o moved.onnx
+onnxpad retarget model.onnx --to pytorch --from tensorflow --node 'stem/*' --validate -o moved.onnx
+onnxpad retarget model.onnx --plan plan.json -o fixed.onnx
+
+A convention is the name of a framework, or SAME_UPPER, SAME_LOWER, symmetric. What padding means
+stays (nothing, ceil(size/stride) windows, causal, full); where its odd cell stands, whether pools
+round up and what averages divide by becomes what the framework does. Padding that fits no
+convention is left alone, with the reason: --from or --plan settles it. Where nodes downstream no
+longer fit together, nothing is written.
+"""
+
+
+class Request(NamedTuple):
+    """What to do with each model; `options` go to the retarget, `judging` to the runs."""
+
+    options: dict[str, Any]
+    judging: dict[str, Any] | None
+    check: bool
+    dry_run: bool
+    strict: bool
+    as_json: bool
+
+
+@click.command(help=_HELP, short_help="Move a model to another framework's padding.")
+@arguments.models
+@click.option("--to", metavar="NAME", help="The convention to move to.")
+@click.option("--from", "source", metavar="NAME", help="The convention that it is written in.")
+@click.option(
+    "--plan", metavar="FILE", type=arguments.ARRAYS, help="The padding of single nodes, as JSON."
+)
+@click.option(
+    "-o", "--output", metavar="OUT|DIR/", type=arguments.MODEL, help="File or folder to write."
+)
+@click.option("--in-place", is_flag=True, help="Overwrite the models.")
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything would change.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; print the edits.")
+@click.option("--strict", is_flag=True, help="Write nothing and exit 1 if a node is skipped.")
+@click.option("--validate", is_flag=True, help="Run both models and show how far outputs move.")
+@arguments.device
+@arguments.samples
+@arguments.seed
+@arguments.dims
+@arguments.nodes
+@arguments.ambiguous
+@arguments.as_json
+def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
+    """Move each model, report it, and write it if nothing speaks against it."""
+    from onnxpad.cli import destinations  # --help needs none of these
+    from onnxpad.render.progress import following
+
+    if (given["to"] is None) == (given["plan"] is None):
+        raise click.UsageError("give --to NAME or --plan FILE, and not both")
+    if given["plan"] is not None and given["source"] is not None:
+        raise click.UsageError("--from does nothing beside --plan, which says the padding itself")
+    writes = not (given["check"] or given["dry_run"])
+    if not given["validate"]:
+        arguments.refuse_given("only --validate runs models", "device", "samples", "seed")
+    jobs = destinations.jobs(models, output, in_place=given["in_place"], writes=writes)
+    if any(job.target == STANDARD for job in jobs) and sys.stdout.isatty():
+        raise click.UsageError(
+            "standard output is a terminal, which cannot show a model: add -o FILE, or send it "
+            "into a file or a pipe"
+        )
+    requests = _requests(models, given)
+    shown, shares = terminal(sys.stderr) is not None, sys.stdout.isatty()
+    followed = following(jobs, sys.stderr, shown=shown, shares_screen=shares)
+    return max(_handled(job, request) for job, request in zip(followed, requests, strict=True))
+
+
+def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
+    """One request for each model; RequestError for unknown conventions and plans that are none."""
+    from onnxpad.moving.manners import find_target
+    from onnxpad.retargeting import read_plan
+
+    for name in filter(None, (given["to"], given["source"])):
+        find_target(name)
+    plan = None if given["plan"] is None else read_plan(given["plan"])
+    flags = {name: given[name] for name in ("check", "dry_run", "strict", "as_json")}
+    found = []
+    for _, about in each_request(models, given["dims"], given["nodes"]):
+        options = {name: given[name] for name in ("to", "source", "ambiguous")} | about
+        judging = {name: given[name] for name in ("device", "samples", "seed")}
+        judging["dims"] = about["dims"]
+        options["plan"] = plan
+        found.append(Request(options, judging if given["validate"] else None, **flags))
+    return found
+
+
+def _handled(job: Job, request: Request) -> int:
+    try:
+        return _retargeted(job, request)
+    except OnnxpadError as error:
+        return fail_for(job.model, error)
+
+
+def _retargeted(job: Job, request: Request) -> int:
+    from onnxpad import retargeting  # loads onnx
+
+    model, target = job.model, job.target
+    found = retargeting.retarget(model, **request.options)
+    moved = None
+    if request.judging is not None and found.changed:
+        moved = _distances(model, found, request.judging)
+    objection = _objection(found, request)
+    if target is not None and not objection:
+        job.prepare()
+        found.save(target)
+    written = None if objection else target
+    _report(model, written, found, moved, request)
+    if objection:
+        from onnxpad.render.wording import visible
+
+        sys.stderr.write(visible(f"nothing written for {model}: {objection}") + "\n")
+    return FINDINGS if objection or (request.check and found.changed) else FINE
+
+
+def _distances(model: str, found: Retargeting, judging: dict[str, Any]) -> Distances:
+    from onnxpad.validation.distances import distances  # loads numpy, and onnxruntime
+
+    before: object = model
+    if model == STANDARD and found.source is not None and found.source.data is not None:
+        from onnxpad.graph.storage.files import parse
+
+        before = parse(found.source.data, name="standard input", folder=None)
+    return distances(before, found.model, **judging)
+
+
+def _objection(found: Retargeting, request: Request) -> str:
+    if found.breaks:
+        return f"it would break {found.breaks[0]}"
+    if request.strict and found.skips:
+        return f"--strict, and {len(found.skips)} skipped"
+    return ""
+
+
+def _report(
+    model: str,
+    written: str | None,
+    found: Retargeting,
+    moved: Distances | None,
+    request: Request,
+) -> None:
+    stream = report_stream(model_on_stdout=written == STANDARD)
+    if request.as_json:
+        from onnxpad.render.jsons import json_line
+        from onnxpad.render.retargetings import retargeting_record
+
+        record = retargeting_record(model, written, found, moved, script=request.dry_run)
+        stream.write(json_line(record))
+        return
+    from onnxpad.render.retargetings import retargeting_text
+
+    stream.write(
+        retargeting_text(
+            model, written, found, moved, script=request.dry_run, terminal=terminal(stream)
+        )
+    )

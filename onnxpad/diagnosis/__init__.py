@@ -1,0 +1,81 @@
+"""diagnose: which padding, node by node, reproduces what a framework computed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from onnxpad.diagnosis.concluding import concluded
+from onnxpad.diagnosis.fitting import Fitting
+from onnxpad.diagnosis.references import checked_inputs, checked_outputs
+from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, Difference, NodeFinding
+from onnxpad.errors import RequestError
+from onnxpad.graph.comparison.networks import Network
+from onnxpad.graph.models import ModelLike, proto_of
+from onnxpad.graph.reading.chains import Preference, Preferences
+from onnxpad.graph.reading.survey import Survey
+from onnxpad.graph.storage.files import read
+from onnxpad.runtime import Device, Settings, resolved
+from onnxpad.validation.bench import Bench
+from onnxpad.validation.request import Given
+
+Array = NDArray[Any]
+
+__all__ = ["Alternative", "Cause", "Diagnosis", "Difference", "NodeFinding", "diagnose"]
+
+
+def diagnose(  # noqa: PLR0913 - each option is one word of the command line
+    model: ModelLike,
+    *,
+    inputs: Given,
+    outputs: Given,
+    device: Device = "auto",
+    budget: float = 120.0,
+    ambiguous: Preference = None,
+    progress: Callable[[str], None] | None = None,
+) -> Diagnosis:
+    """Find the padding with which a model computes reference outputs.
+
+    `inputs` and `outputs` map names to an array, or a list of one per sample; outputs may hold
+    intermediate tensors, which make the search sharper and quicker. Images with the other layout
+    (NHWC, NCHW) are recognised where shapes tell, with a warning. The search fits the first
+    sample and checks the others; it ends after `budget` seconds. Every try is run with
+    onnxruntime, its optimisations off, on `device`.
+
+    Raises RequestError for references that do not fit, ModelError for models that cannot be read,
+    RuntimeUnavailable where `device` is cuda and its provider does not load.
+    """
+    if not budget > 0:
+        raise RequestError(f"budget is {budget}: give seconds, more than 0")
+    started = time.monotonic()
+    bench = Bench(Settings(device=resolved(device)), progress=progress or _silent)
+    proto, folder = _opened(model)
+    network = Network(proto, folder)
+    survey = Survey(proto, folder=folder, prefer=Preferences(ambiguous))
+    samples = checked_inputs(network, network.input_types(), inputs, bench.warn)
+    expected = checked_outputs(network, outputs, len(samples), bench.warn)
+    fitting = Fitting(bench, network, survey, samples, expected, started + budget)
+    return concluded(fitting, fitting.run(), started)
+
+
+def _silent(_: str) -> None:
+    """Progress that nobody follows."""
+
+
+def _opened(model: ModelLike) -> tuple[Any, Path | None]:
+    if isinstance(model, str | Path):
+        proto, source = read(model)
+        return proto, source.folder
+    from os import PathLike
+
+    if isinstance(model, PathLike):
+        return _opened(Path(model))
+    if not hasattr(model, "graph") and not hasattr(model, "nodes"):
+        raise RequestError(
+            f"a model is a path, a ModelProto or a gs.Graph, not {type(model).__name__}"
+        )
+    return proto_of(model), None

@@ -1,0 +1,190 @@
+"""Fits the padding to one sample and checks it on the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from onnxpad.diagnosis.hypotheses import Choice
+from onnxpad.diagnosis.judging import Judgement, judged, tolerances
+from onnxpad.diagnosis.planning import Settled, plans, settled
+from onnxpad.diagnosis.references import checked_against, turned_output
+from onnxpad.diagnosis.running import Runner
+from onnxpad.diagnosis.scoring import Target, scored
+from onnxpad.diagnosis.searching import Search
+from onnxpad.diagnosis.sites import places
+from onnxpad.graph.comparison.networks import Network
+from onnxpad.graph.reading.survey import Survey
+from onnxpad.plans import Plan
+from onnxpad.retargeting import retarget
+from onnxpad.runtime import RunFailure
+from onnxpad.validation.bench import Bench
+
+Array = NDArray[Any]
+_MOST_CHECKED = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """Choices that reproduce the reference, the plan that writes them, and the proof."""
+
+    found: Settled
+    plan: Plan
+    judgement: Judgement
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """What the search came to: a solution or none; `present` judges the model as it is.
+
+    `partial` is a judgement on something that fits the first sample only.
+    """
+
+    present: Judgement
+    solution: Solution | None
+    partial: Judgement | None
+    search: Search | None
+    tried: int
+
+
+class Fitting:
+    """One model, its samples and the reference outputs; `run` searches."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        network: Network,
+        survey: Survey,
+        samples: Sequence[Mapping[str, Array]],
+        expected: Mapping[str, Sequence[Array]],
+        deadline: float,
+    ) -> None:
+        self.bench = bench
+        self.network = network
+        self.samples = samples
+        self.deadline = deadline
+        self.expected = self._in_layout(expected)
+        self.names = tuple(self.expected)
+        known = places(survey, network)
+        self.places, self.plain, left_out = known.searched, known.plain, known.left_out
+        self.runner = Runner(network, self.places, self.names, bench.settings)
+        if left_out:
+            bench.warn(
+                f"left as they are, because they stand in a function or a body: "
+                f"{', '.join(left_out[:8])}{' ...' if left_out[8:] else ''}"
+            )
+
+    def run(self) -> Fit:
+        """The model as it is first, then every way to pad it until one gives the reference."""
+        present = self._present()
+        if present.agrees:
+            return Fit(present, self._mended(), None, None, 1)
+        if not self.places:
+            return Fit(present, None, None, None, 1)
+        searches = [self._search(0)]
+        partial: Judgement | None = None
+        for count, chosen in enumerate(searches[0].run()):
+            solution, judgement = self._confirmed(chosen, searches[0].titles[chosen])
+            if solution is None and judgement is not None and len(self.samples) > 1:
+                partial = judgement
+                solution = self._refitted(chosen, searches)
+            if solution is not None:
+                return Fit(present, solution, None, searches[0], self._tried(searches))
+            if count + 1 >= _MOST_CHECKED:
+                break
+        return Fit(present, None, partial, searches[0], self._tried(searches))
+
+    def _present(self) -> Judgement:
+        """The model as it is; warnings about it say so."""
+        self.bench.progress("as it is")
+        before = len(self.bench.warnings)
+        present = judged(self.bench, self.network, self.samples, self.expected)
+        found = [f"as it is: {warning}" for warning in self.bench.warnings[before:]]
+        self.bench.warnings[before:] = found
+        return present
+
+    def _mended(self) -> Solution | None:
+        """What a model that agrees needs for other sizes: Pads whose arithmetic is wrong there."""
+        if not any(place.computed for place in self.places):
+            return None
+        self.runner.feed(self.samples[0])
+        solution, _ = self._confirmed((0,) * len(self.places), "computed Pads as SAME")
+        return solution if solution is not None and solution.plan.entries else None
+
+    def _search(self, sample: int) -> Search:
+        self.runner.feed(self.samples[sample])
+        return Search(self.runner, self._target(sample), self.deadline, self.bench.progress)
+
+    def _target(self, sample: int) -> Target:
+        right = {name: values[sample] for name, values in self.expected.items()}
+        limits = tolerances(self.bench, self.network, self.samples[sample], right)
+        return Target(self.names, right, limits)
+
+    @staticmethod
+    def _tried(searches: Sequence[Search]) -> int:
+        return sum(len(search.tried) for search in searches)
+
+    def _refitted(self, chosen: Choice, searches: list[Search]) -> Solution | None:
+        """Choices that fit another sample, starting from those that fit the first one."""
+        try:
+            for sample in range(1, len(self.samples)):
+                search = self._search(sample)
+                if scored(self.runner, search.target, chosen).matches:
+                    continue
+                searches.append(search)
+                for count, other in enumerate(search.run([chosen])):
+                    self.runner.feed(self.samples[0])
+                    fits = scored(self.runner, searches[0].target, other).matches
+                    if fits:
+                        solution, _ = self._confirmed(other, search.titles[other])
+                        if solution is not None:
+                            return solution
+                    self.runner.feed(self.samples[sample])
+                    if count + 1 >= _MOST_CHECKED:
+                        break
+                return None
+        finally:
+            self.runner.feed(self.samples[0])
+        return None
+
+    def _confirmed(self, chosen: Choice, title: str) -> tuple[Solution | None, Judgement | None]:
+        """The choices as a plan that `retarget` applies, judged on every sample."""
+        nearest: Judgement | None = None
+        for floored in (False, True):
+            found = settled(self.runner, chosen, floored=floored)
+            for plan in plans(self.runner, found):
+                self.bench.progress("checking what fits on every sample")
+                judgement = self._with_plan(plan)
+                if judgement.agrees:
+                    return Solution(found, plan, judgement, title), judgement
+                nearest = nearest or judgement
+            if nearest is None or nearest.residual is not None:
+                break
+        return None, nearest
+
+    def _with_plan(self, plan: Plan) -> Judgement:
+        model = self.network.model
+        changed = retarget(model, plan=plan).model if plan.entries else model
+        network = Network(changed, self.network.folder)
+        return judged(self.bench, network, self.samples, self.expected)
+
+    def _in_layout(self, expected: Mapping[str, Sequence[Array]]) -> dict[str, list[Array]]:
+        """Reference values in the layout of the model, by what it gives or says that it gives."""
+        ran = self.bench.run(self.network, self.samples[0], tuple(expected))
+        stated = self.network.stated_types()
+        batches = {value.shape[0] for value in self.samples[0].values() if value.ndim > 1}
+        batch = batches.pop() if len(batches) == 1 else None
+        found = {}
+        for name, values in expected.items():
+            dims = stated[name].dims if name in stated else None
+            if not isinstance(ran, RunFailure):
+                checked_against(name, values[0], ran[name], batch)
+                dims = ran[name].shape
+            if dims is not None:
+                values = [turned_output(name, v, dims, self.bench.warn) for v in values]  # noqa: PLW2901
+            found[name] = list(values)
+        return found

@@ -1,0 +1,238 @@
+"""From choices per node to a plan: which of several equal ways to write, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from onnxpad.chain import Chain
+from onnxpad.diagnosis.computed import broken_same
+from onnxpad.diagnosis.hypotheses import Choice, names
+from onnxpad.diagnosis.report import Alternative, NodeFinding
+from onnxpad.diagnosis.running import Broken, Runner, State
+from onnxpad.diagnosis.sites import SAME, Sizes, sizes_of, spelled, telling_size
+from onnxpad.effective import same_is_disputed
+from onnxpad.moving import differs
+from onnxpad.moving.labels import label_of
+from onnxpad.plans import Plan, PlanEntry, settings_of
+from onnxpad.validation.agreement import relative_gap
+
+_ALIKE = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Choices, and what each place reads with them; `groups` are options that give the same.
+
+    `mended` are places whose Pad computes SAME wrongly at other sizes.
+    """
+
+    chosen: Choice
+    mended: tuple[int, ...]
+    states: tuple[State | None, ...]
+    sizes: tuple[Sizes | None, ...]
+    groups: tuple[tuple[int, ...], ...]
+
+
+def settled(runner: Runner, chosen: Choice, *, floored: bool = False) -> Settled:
+    """The choices with one taken out of each group of options that give the same here.
+
+    `floored` writes pools without ceil_mode wherever that gives the same: onnxruntime 1.31 expects
+    one window more than ONNX has where ceil_mode drops the last one, and may fail behind it.
+
+    A node stays as it is where that fits. Where a convention fits every node that has to change,
+    its way is written for these, and for nodes with open sizes that it fits too: at another size
+    the model has to follow the same convention.
+    """
+    states, sizes, groups = [], [], []
+    for number, place in enumerate(runner.places):
+        state = runner.before(number, chosen)
+        known = (
+            None if isinstance(state, Broken) or place.source not in _all(runner, state) else state
+        )
+        here = None if known is None else runner.sizes(number, known)
+        states.append(known)
+        sizes.append(here)
+        group = _group(runner, number, chosen[number], known, here)
+        down = tuple(option for option in group if not place.options[option].chain.ceil_mode)
+        groups.append(down if floored and down else group)
+    shared = _shared(runner, groups)
+    mended = broken_same(runner, chosen, dict(enumerate(groups)))
+    final = tuple(
+        mended.get(number, _picked(runner, number, group, shared[:1], chosen[number]))
+        for number, group in enumerate(groups)
+    )
+    return Settled(final, tuple(sorted(mended)), tuple(states), tuple(sizes), tuple(groups))
+
+
+def _all(runner: Runner, state: State) -> set[str]:
+    return {*state.tensors, *runner.network.initializers}
+
+
+def _group(
+    runner: Runner, number: int, choice: int, state: State | None, sizes: Sizes | None
+) -> tuple[int, ...]:
+    """Options that give what the chosen one gives, to rounding, the chosen one included."""
+    if state is None or sizes is None:
+        return (choice,)
+    choices = runner.choices[number]
+    same = choices.alike(choice, sizes)
+    mine = runner.local(number, choice, state)
+    for leader in choices.leaders(sizes):
+        if leader in same or mine is None:
+            continue
+        other = runner.local(number, leader, state)
+        if other is not None and relative_gap(mine, other) <= _ALIKE:
+            same += choices.alike(leader, sizes)
+    return tuple(sorted(same))
+
+
+def _shared(runner: Runner, groups: Sequence[tuple[int, ...]]) -> tuple[str, ...]:
+    """Conventions that write one of the ways that fit, at every node that has to change.
+
+    The frequent ones come first.
+    """
+    changed = [n for n, group in enumerate(groups) if 0 not in group]
+    found: set[str] | None = None
+    for number in changed:
+        options = runner.places[number].options
+        known = {name for option in groups[number] for name in options[option].conventions}
+        found = known if found is None else found & known
+    return _frequent_first(found or ())
+
+
+def _frequent_first(conventions: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names() if name in conventions)
+
+
+def _picked(
+    runner: Runner, number: int, group: tuple[int, ...], convention: Sequence[str], found: int
+) -> int:
+    """One of a group: the present way, else the convention's, else what was found."""
+    place = runner.places[number]
+    by_convention = [
+        option for option in group if set(place.options[option].conventions) & set(convention)
+    ]
+    if 0 in group:
+        fixed = sizes_of(place.chain) is not None
+        if fixed or 0 in by_convention or not by_convention:
+            return 0
+    if by_convention:
+        return by_convention[0]
+    return found if found in group else group[0]
+
+
+def plans(runner: Runner, found: Settled) -> Iterator[Plan]:
+    """Ways to write the choices down, the plainest first.
+
+    SAME stays auto_pad where sizes are open; the later plans spell it out, first where runtimes
+    compute it in their own way or refuse it, then everywhere.
+    """
+    given: set[tuple[str, ...]] = set()
+    for spell in (_never, _disputed, _always):
+        entries = [
+            entry
+            for number in range(len(runner.places))
+            if (entry := _entry(runner, found, number, spell=spell)) is not None
+        ]
+        key = tuple(repr(entry) for entry in entries)
+        if key not in given:
+            given.add(key)
+            yield Plan(tuple(entries))
+
+
+def _never(_: Chain) -> bool:
+    return False
+
+
+def _disputed(chain: Chain) -> bool:
+    return chain.padding in SAME and same_is_disputed(chain)
+
+
+def _always(chain: Chain) -> bool:
+    return chain.padding in SAME
+
+
+def _entry(runner: Runner, found: Settled, number: int, *, spell: Any) -> PlanEntry | None:  # noqa: ANN401
+    place, choice, here = runner.places[number], found.chosen[number], found.sizes[number]
+    option = place.options[choice]
+    chain = option.chain
+    numbers = None if here is None else spelled(chain, here)
+    if choice == 0:
+        if numbers is None or not spell(chain):
+            return None
+        chain = numbers
+    elif numbers is not None and (sizes_of(place.chain) is not None or spell(chain)):
+        chain = numbers
+    return PlanEntry(place.label, settings_of(chain), option.conventions)
+
+
+def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, ...]:
+    """Every node of the plan, and those that could as well be padded like the nodes of the plan."""
+    entries = {entry.node: entry for entry in plan.entries}
+    shared = _shared(runner, found.groups)
+    rows = []
+    for number, place in enumerate(runner.places):
+        entry, choice = entries.get(place.label), found.chosen[number]
+        others = tuple(_alternatives(runner, found, number))
+        if entry is None:
+            others = tuple(one for one in others if set(one.conventions) & set(shared))
+            if not others:
+                continue
+        chain = place.options[choice].chain
+        if entry is not None and found.sizes[number] is not None and "pads" in entry.settings:
+            chain = spelled(chain, found.sizes[number] or ()) or chain
+        why = ""
+        if entry is not None and choice == 0:
+            why = "the same padding in numbers: runtimes refuse auto_pad here, or leave its formula"
+        if number in found.mended:
+            why = "its Pad computes SAME at this size, and too little at others"
+        rows.append(
+            NodeFinding(
+                place.label,
+                place.chain.op.name,
+                label_of(place.chain),
+                label_of(chain),
+                entry is not None,
+                _frequent_first(place.options[choice].conventions),
+                found.sizes[number] or (),
+                others,
+                why,
+            )
+        )
+    return tuple(rows)
+
+
+def same_either_way(
+    runner: Runner, found: Settled, plan: Plan, plain: Sequence[str]
+) -> tuple[str, ...]:
+    """Nodes outside the plan that the conventions of the whole plan pad as they are.
+
+    `plain` are nodes that nobody pads in another way.
+    """
+    if not plan.entries:
+        return ()
+    shared = set.intersection(*(set(entry.conventions) for entry in plan.entries))
+    named = {entry.node for entry in plan.entries}
+    same = [
+        place.label
+        for place, choice in zip(runner.places, found.chosen, strict=True)
+        if place.label not in named and shared & set(place.options[choice].conventions)
+    ]
+    return (*same, *plain)
+
+
+def _alternatives(runner: Runner, found: Settled, number: int) -> Iterator[Alternative]:
+    place, sizes = runner.places[number], found.sizes[number]
+    mine = place.options[found.chosen[number]].chain
+    for option in found.groups[number]:
+        other = place.options[option]
+        if option == found.chosen[number] or sizes is None or not differs(mine, other.chain):
+            continue
+        tells = telling_size(mine, other.chain, sizes)
+        alike = runner.choices[number].leader(option, sizes) == runner.choices[number].leader(
+            found.chosen[number], sizes
+        )
+        label = label_of(other.chain) + (" (as it is)" if option == 0 else "")
+        yield Alternative(label, other.conventions, tells if alike else None)

@@ -1,0 +1,149 @@
+"""What the caller gives as a reference, checked: shapes, layouts, values that say something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.errors import RequestError
+from onnxpad.geometry.size import Size
+from onnxpad.graph.comparison.networks import Network
+from onnxpad.graph.reading.types import Type
+from onnxpad.validation.request import Given, listed, same_count, samples_of
+
+Array = NDArray[Any]
+Dims = Sequence[Size | None]
+_TURNED = "'{}' of shape {} is read as {}: the model has {}"
+_LAYOUTS = (("channels last (NHWC)", -1, 1), ("channels first (NCHW)", 1, -1))
+
+
+def checked_inputs(
+    network: Network, types: Mapping[str, Type], inputs: Given, warn: Callable[[str], None]
+) -> list[dict[str, Array]]:
+    """One dict of inputs for each sample, in the model's layout.
+
+    Images with channels last become channels first where only that fits the model, with a
+    warning. Raises RequestError for names, shapes, types and numbers of samples that do not fit,
+    and for values that are NaN or empty.
+    """
+    lists = listed(inputs, network.fed, "input")
+    for name, values in lists.items():
+        for index, value in enumerate(values):
+            _refuse_useless("input", name, index, value)
+    turned = {
+        name: [_turned_input(name, value, types[name].dims, warn) for value in values]
+        for name, values in lists.items()
+    }
+    return samples_of(turned, types, warn)
+
+
+def checked_outputs(
+    network: Network,
+    outputs: Given,
+    count: int,
+    warn: Callable[[str], None],
+) -> dict[str, list[Array]]:
+    """Reference values by tensor, in the order of the model.
+
+    `count` is the number of samples. Raises RequestError for names that the model does not have
+    and for values that are no numbers, NaN or empty.
+    """
+    expected = listed(outputs, [*network.outputs, *network.producers], "tensor")
+    if not expected:
+        raise RequestError("there is no reference output: give at least one tensor of the model")
+    if same_count(expected) != count:
+        raise RequestError(
+            f"the number of samples differs: {same_count(expected)} of outputs, {count} of inputs"
+        )
+    if not count:
+        raise RequestError("there is no sample: give inputs and outputs of at least one run")
+    found = {}
+    for name in sorted(expected, key=lambda name: network.producers.get(name, -1)):
+        if name not in network.producers:
+            warn(f"reference '{name}' is left out: no node of the model computes it")
+            continue
+        for index, value in enumerate(expected[name]):
+            _refuse_useless("reference", name, index, value)
+        if expected[name][0].dtype == np.float16:
+            warn(f"reference '{name}' is float16: it is compared no closer than that rounds")
+        found[name] = expected[name]
+    if not found:
+        raise RequestError("no node of the model computes any of the reference outputs")
+    return found
+
+
+def _refuse_useless(kind: str, name: str, sample: int, value: Array) -> None:
+    where = f"{kind} '{name}' of sample {sample}"
+    if value.dtype.kind in "cOSU":
+        raise RequestError(f"{where} has elements of type {value.dtype}: give numbers")
+    if value.size == 0:
+        raise RequestError(f"{where} is empty: its shape is {list(value.shape)}")
+    if value.dtype.kind == "f" and (missing := int(np.isnan(value).sum())):
+        raise RequestError(
+            f"{where} holds NaN in {missing} of {value.size} elements: nothing can be compared "
+            "with those; save it again from a run without NaN"
+        )
+    if value.dtype.kind == "f" and not np.isfinite(value).any():
+        raise RequestError(f"{where} holds no finite number")
+
+
+def checked_against(name: str, right: Array, got: Array, batch: int | None) -> None:
+    """RequestError where a reference cannot be of the tensor that the model computes.
+
+    It holds integers and the model computes floats, or it holds another number of images than the
+    inputs (`batch`), which no padding changes.
+    """
+    if got.dtype.kind == "f" and right.dtype.kind in "iub":
+        raise RequestError(
+            f"reference '{name}' holds {right.dtype}, the model computes {got.dtype}: save the "
+            "framework's own floats, before any rounding or quantisation"
+        )
+    if right.ndim == got.ndim > 1 and right.shape[0] != got.shape[0] == batch:
+        raise RequestError(
+            f"reference '{name}' has shape {list(right.shape)}, the model gives "
+            f"{list(got.shape)}: the inputs hold {batch} images, and padding does not change that"
+        )
+
+
+def _turned_input(name: str, value: Array, dims: Dims | None, warn: Callable[[str], None]) -> Array:
+    """Channels moved to where the model says them, if only that fits what it says."""
+    if dims is None or value.ndim != len(dims) or value.ndim < 3 or _fits(value.shape, dims):
+        return value
+    for layout, source, target in _LAYOUTS:
+        moved = np.moveaxis(value, source, target)
+        if _fits(moved.shape, dims):
+            warn(_TURNED.format(name, list(value.shape), layout, _shown(dims)))
+            return np.ascontiguousarray(moved)
+    return value
+
+
+def _fits(shape: Sequence[int], dims: Dims) -> bool:
+    pairs = zip(shape, dims, strict=True)
+    return all(own == size for own, size in pairs if isinstance(size, int))
+
+
+def turned_output(name: str, value: Array, dims: Dims, warn: Callable[[str], None]) -> Array:
+    """Channels moved to where the model has them, as far as sizes tell.
+
+    Wrong padding may change the other sizes. Raises RequestError for another rank.
+    """
+    if value.ndim != len(dims):
+        raise RequestError(
+            f"reference '{name}' has shape {list(value.shape)}, the model gives {_shown(dims)}: "
+            "another rank"
+        )
+    shape = value.shape
+    if value.ndim < 3 or shape == tuple(dims) or shape[1] == dims[1] or shape[-1] == dims[-1]:
+        return value
+    for layout, source, target in _LAYOUTS:
+        if isinstance(dims[target], int) and shape[source] == dims[target]:
+            warn(_TURNED.format(name, list(shape), layout, _shown(dims)))
+            return np.ascontiguousarray(np.moveaxis(value, source, target))
+    return value
+
+
+def _shown(dims: Dims) -> str:
+    return "[" + ", ".join(str(size) if isinstance(size, int) else "?" for size in dims) + "]"

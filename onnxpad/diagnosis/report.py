@@ -1,0 +1,127 @@
+"""What a diagnosis found, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from math import isfinite
+from typing import Any
+
+from onnxpad.plans import Plan
+from onnxpad.validation.report import OutputRow
+
+SCHEMA = 1
+
+
+class Cause(StrEnum):
+    """What makes the model differ from the reference."""
+
+    NOTHING = "nothing"
+    ROUNDING = "rounding"
+    PADDING = "padding"
+    NOT_PADDING = "not padding"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another way to pad a node that gives the same here.
+
+    `sizes` are the spatial sizes of its input nearest to these at which it would differ, None
+    where values decide, not sizes.
+    """
+
+    label: str
+    conventions: tuple[str, ...]
+    sizes: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFinding:
+    """One padded node: how it is padded, how it has to be, and what else would do.
+
+    `sizes` are the spatial sizes that it reads in the first sample; `changed` says whether the
+    plan has it.
+    """
+
+    node: str
+    op: str
+    before: str
+    after: str
+    changed: bool
+    conventions: tuple[str, ...]
+    sizes: tuple[int, ...]
+    alternatives: tuple[Alternative, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where a difference that stays begins: at `tensor`, which `node` computes.
+
+    `after` is the last tensor in front of it that is known to agree ('' for the inputs), `nodes`
+    those between both; `where` says whether borders or all cells differ.
+    """
+
+    node: str
+    tensor: str
+    max_abs: float | None
+    relative: float | None
+    where: str
+    after: str
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The padding that reproduces a reference, or that no padding does.
+
+    `residual` is the largest difference over the largest reference value, over all outputs and
+    samples, with `plan` applied; `before` the same for the model as it is (None where it does not
+    run or has other sizes), `allowed` what rounding may do. `explained` says that the residual is
+    rounding. `hypothesis` is the joint guess that was found; `tried` counts assignments.
+    `same_either_way` are nodes outside the plan that the plan's convention pads as they are.
+    `complete` is False where the search ended before every assignment was tried.
+    `nearest` is the plan that came nearest where it leaves less than a tenth of the difference
+    and more than rounding: padding is then a part of the cause.
+    """
+
+    explained: bool
+    cause: Cause
+    reason: str
+    plan: Plan
+    residual: float | None
+    before: float | None
+    allowed: float | None
+    hypothesis: str
+    nodes: tuple[NodeFinding, ...]
+    same_either_way: tuple[str, ...]
+    nearest: Plan | None
+    outputs: tuple[OutputRow, ...]
+    difference: Difference | None
+    warnings: tuple[str, ...]
+    device: str
+    providers: dict[str, tuple[str, ...]]
+    samples: int
+    tried: int
+    seconds: float
+    complete: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Numbers, texts, lists and dicts; `schema` says how to read them."""
+        content = {"schema": SCHEMA, **asdict(self), "plan": self.plan.to_json()}
+        content["nearest"] = None if self.nearest is None else self.nearest.to_json()
+        plain: dict[str, Any] = _plain(content)
+        return plain
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - walks whatever the report holds
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, StrEnum):
+        return str(value)
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return value

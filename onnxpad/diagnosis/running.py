@@ -1,0 +1,182 @@
+"""Runs a network with padding chosen per node; what several choices share is run once."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from numpy.typing import NDArray
+
+from onnxpad.chain import Chain
+from onnxpad.diagnosis.sites import SAME, Choices, Place, Sizes, spelled
+from onnxpad.diagnosis.staging import Stage, stages
+from onnxpad.errors import InternalError, RequestError
+from onnxpad.graph.comparison.cutting import cut
+from onnxpad.graph.comparison.networks import Network
+from onnxpad.graph.comparison.variants import variant
+from onnxpad.plans import settings_of, with_settings
+from onnxpad.runtime import RunFailure, Session, Settings, open_session
+
+Array = NDArray[Any]
+_MOST_BYTES = 768 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Tensors after a stage, and what was chosen on the way: leaders and sizes by place."""
+
+    tensors: Mapping[str, Array]
+    leaders: tuple[int, ...] = ()
+    sizes: Mapping[int, Sizes] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The network does not run with these choices: at `stage`, and what was said."""
+
+    stage: int
+    reason: str
+
+
+class Runner:
+    """One network, one set of inputs at a time. `seen` are tensors that the caller compares."""
+
+    def __init__(
+        self, network: Network, places: Sequence[Place], seen: Sequence[str], settings: Settings
+    ) -> None:
+        self.network = network
+        self.places = places
+        self.choices = [Choices(place) for place in places]
+        self.stages = stages(network, places, seen)
+        self._settings = replace(settings, folder=network.folder, threads=1)
+        self._sessions: dict[tuple[int, str], Session | RunFailure] = {}
+        self._states: OrderedDict[tuple[int, tuple[int, ...]], State | Broken] = OrderedDict()
+        self._bytes = 0
+        self.feeds: Mapping[str, Array] = {}
+
+    def feed(self, feeds: Mapping[str, Array]) -> None:
+        """Take other inputs; what was run on the former ones is forgotten."""
+        self.feeds = feeds
+        self._states.clear()
+        self._bytes = 0
+
+    def until(self, wanted: str, chosen: Sequence[int]) -> State | Broken:
+        """Run up to the stage that makes `wanted`."""
+        last = next((n for n, stage in enumerate(self.stages) if wanted in stage.makes), None)
+        if last is None:
+            return State(self.feeds)
+        state = State(self.feeds)
+        for number in range(last + 1):
+            reached = self._step(number, state, chosen)
+            if isinstance(reached, Broken):
+                return reached
+            state = reached
+        return state
+
+    def local(self, number: int, choice: int, state: State) -> Array | None:
+        """The result of one place alone, on what `state` (the stage before it) holds."""
+        stage_number = next(n for n, s in enumerate(self.stages) if s.place == number)
+        place = self.places[number]
+        sizes = self._sizes(place, state)
+        made = self._made(stage_number, self._chain(place, choice, sizes), state)
+        return None if isinstance(made, RunFailure) else next(iter(made.values()), None)
+
+    def before(self, number: int, chosen: Sequence[int]) -> State | Broken:
+        """What a place reads, with the given choices in front of it."""
+        state: State | Broken = State(self.feeds)
+        for index, stage in enumerate(self.stages):
+            if stage.place == number or isinstance(state, Broken):
+                return state
+            state = self._step(index, state, chosen)
+        return state
+
+    def _step(self, number: int, state: State, chosen: Sequence[int]) -> State | Broken:
+        stage = self.stages[number]
+        leaders, sizes, chain = state.leaders, state.sizes, None
+        if stage.place is not None:
+            place = self.places[stage.place]
+            here = self._sizes(place, state)
+            leader = self.choices[stage.place].leader(chosen[stage.place], here)
+            chain = self._chain(place, leader, here)
+            leaders, sizes = (*leaders, leader), {**sizes, stage.place: here}
+        key = (number, leaders)
+        if key in self._states:
+            self._states.move_to_end(key)
+            return self._states[key]
+        made = self._made(number, chain, state)
+        result: State | Broken
+        if isinstance(made, RunFailure):
+            result = Broken(number, str(made))
+        else:
+            kept = {n: v for n, v in {**state.tensors, **made}.items() if n in stage.kept}
+            result = State(kept, leaders, sizes)
+            self._remember(sum(value.nbytes for value in made.values()))
+        self._states[key] = result
+        return result
+
+    def sizes(self, number: int, state: State) -> Sizes:
+        """Spatial sizes of what a place reads."""
+        return self._sizes(self.places[number], state)
+
+    def _remember(self, count: int) -> None:
+        self._bytes += count
+        while self._bytes > _MOST_BYTES and len(self._states) > len(self.stages):
+            _, old = self._states.popitem(last=False)
+            if isinstance(old, State):  # every tensor is counted once, where it was made
+                self._bytes -= sum(v.nbytes for v in old.tensors.values()) // 2
+
+    def _sizes(self, place: Place, state: State) -> Sizes:
+        value = state.tensors.get(place.source)
+        if value is None:
+            value = self.network.constant(place.source)
+        if value is None:
+            raise InternalError(f"'{place.source}' is not there when '{place.label}' runs")
+        return tuple(value.shape[place.chain.spatial])
+
+    def _chain(self, place: Place, choice: int, sizes: Sizes) -> Chain | None:
+        """What to write into the node; None to leave it as it is."""
+        chain = place.options[choice].chain
+        if choice == 0 and chain.padding not in SAME:
+            return None
+        found = spelled(chain, sizes)
+        return chain if found is None else found
+
+    def _made(
+        self, number: int, chain: Chain | None, state: State
+    ) -> dict[str, Array] | RunFailure:
+        stage = self.stages[number]
+        feeds = {name: state.tensors[name] for name in stage.reads if name in state.tensors}
+        key = (number, "" if chain is None else json.dumps(settings_of(chain)))
+        if key not in self._sessions:
+            self._sessions[key] = self._opened(stage, chain, feeds)
+        session = self._sessions[key]
+        return (
+            session if isinstance(session, RunFailure) else session.run(self._read(session, feeds))
+        )
+
+    @staticmethod
+    def _read(session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
+        return {name: value for name, value in feeds.items() if name in session.inputs}
+
+    def _opened(
+        self, stage: Stage, chain: Chain | None, feeds: Mapping[str, Array]
+    ) -> Session | RunFailure:
+        kinds = {name: value.dtype for name, value in feeds.items()}
+        if chain is None:
+            model = cut(self.network, stage.indices, kinds, stage.makes)
+        else:
+            settings = settings_of(chain)
+            try:
+                model = variant(
+                    self.network,
+                    stage.indices,
+                    kinds,
+                    stage.makes,
+                    lambda present: with_settings(present, settings),
+                )
+            except RequestError as error:
+                return RunFailure("open", str(error))
+        return open_session(model.serialised(), self._settings)

@@ -1,0 +1,140 @@
+"""How far what was computed is from the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, log
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.diagnosis.running import Broken, Runner, State
+from onnxpad.validation.agreement import gap
+
+Array = NDArray[Any]
+Vector = NDArray[np.float64]
+_BORDER = 3.0
+_FEW = 32
+
+
+@dataclass(frozen=True, order=True, slots=True)
+class Score:
+    """Smaller is nearer: references reached (negative), trouble with shapes, what is left.
+
+    `missing` counts references that do not agree yet, in the order of the model; `misfit` is 0
+    where the next one has its shape; `unlike` is the part of its cells that differ: hits by
+    chance are rare, so some that agree say more than a small difference in all. `residual` is
+    the root mean square of what is left of it over that of the reference, border cells counted
+    `_BORDER` times.
+    """
+
+    missing: int
+    misfit: float
+    unlike: float
+    residual: float
+
+    @property
+    def matches(self) -> bool:
+        """Whether every reference agrees."""
+        return self.missing == 0
+
+
+PERFECT = Score(0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Reference values of one sample in the order of the model, and the tolerance of each."""
+
+    names: tuple[str, ...]
+    values: Mapping[str, Array]
+    tolerance: Mapping[str, float]
+
+    def next_name(self, score: Score) -> str:
+        """The first reference that differs; the last one where all agree."""
+        return self.names[min(len(self.names) - score.missing, len(self.names) - 1)]
+
+
+def scored(runner: Runner, target: Target, chosen: Sequence[int]) -> Score:
+    """The score of these choices: run no further than the first reference that differs."""
+    for index, name in enumerate(target.names):
+        left = len(target.names) - index
+        state = runner.until(name, chosen)
+        if isinstance(state, Broken):
+            return Score(left, 1000.0 - state.stage, 1.0, inf)
+        got = _tensor(state, name)
+        score = _one(got, target.values[name], target.tolerance[name], left)
+        if score is not None:
+            return score
+    return PERFECT
+
+
+def difference(
+    runner: Runner, target: Target, name: str, chosen: Sequence[int]
+) -> NDArray[np.float64] | None:
+    """Reference less result, flat and weighted as the residual is; None where shapes part."""
+    state = runner.until(name, chosen)
+    if isinstance(state, Broken):
+        return None
+    got, right = _tensor(state, name), target.values[name]
+    if got.shape != right.shape:
+        return None
+    wide = right.astype(np.float64) - got.astype(np.float64)
+    return np.nan_to_num(
+        wide * np.sqrt(_weights(right.shape)), nan=0.0, posinf=0.0, neginf=0.0
+    ).ravel()
+
+
+def _tensor(state: State, name: str) -> Array:
+    return state.tensors[name]
+
+
+def _one(got: Array, right: Array, tolerance: float, left: int) -> Score | None:
+    """None where they agree."""
+    if got.shape != right.shape:
+        return Score(left, _misfit(got.shape, right.shape), 1.0, inf)
+    if gap(right, got).max_abs <= tolerance:
+        return None
+    weights = _weights(right.shape)
+    wide, exact = got.astype(np.float64), right.astype(np.float64)
+    known = np.isfinite(wide) & np.isfinite(exact)
+    if not known.all() and not np.array_equal(wide[~known], exact[~known], equal_nan=True):
+        return Score(left, 0.0, 1.0, 1e6)
+    spread = np.broadcast_to(weights, right.shape)[known]
+    error = float((spread * (wide[known] - exact[known]) ** 2).sum())
+    size = float((spread * exact[known] ** 2).sum())
+    residual = float(np.sqrt(error / size)) if size else float(np.sqrt(error))
+    return Score(left, 0.0, _unlike(wide, exact, tolerance), residual)
+
+
+def _unlike(got: Vector, right: Vector, tolerance: float) -> float:
+    """The part of the cells that differ, to a hundredth: few cells agree by chance.
+
+    Zeros are left out, which a Relu gives by itself.
+    """
+    telling = right != 0
+    count = int(telling.sum())
+    if count < _FEW:
+        return 1.0
+    return round(float((np.abs(got - right) > tolerance)[telling].sum()) / count, 2)
+
+
+def _misfit(got: Sequence[int], right: Sequence[int]) -> float:
+    if len(got) != len(right):
+        return 100.0
+    return sum(abs(log((a + 1) / (b + 1))) for a, b in zip(got, right, strict=True))
+
+
+def _weights(shape: Sequence[int]) -> NDArray[np.float64]:
+    """More weight at the borders of axes 2 and later, where padding is seen first."""
+    weights = np.ones(shape[2:] if len(shape) > 2 else ())
+    for axis, size in enumerate(shape[2:]):
+        if size > 4:
+            edge = np.ones(size)
+            edge[[0, -1]] = _BORDER
+            weights = np.maximum(
+                weights, edge.reshape([-1 if n == axis else 1 for n in range(len(shape) - 2)])
+            )
+    return weights

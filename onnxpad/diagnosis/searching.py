@@ -1,0 +1,199 @@
+"""The search for the choices that reproduce a reference."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, islice, product
+
+import numpy as np
+
+from onnxpad.diagnosis.hypotheses import Choice, guesses
+from onnxpad.diagnosis.pursuing import changed, effects, pursued, ranked_pairs
+from onnxpad.diagnosis.roaming import roamed
+from onnxpad.diagnosis.running import Broken, Runner
+from onnxpad.diagnosis.scoring import Score, Target, scored
+from onnxpad.diagnosis.staging import needed_places
+
+_STARTS = 4
+_MOST_PAIRS = 2_000
+_MOST_SUBSETS = 1_024
+_MOST_MIXED = 6
+_RESTARTS = 24
+_MOST_ROOTS = 60
+
+
+class OutOfTimeError(Exception):
+    """The budget is spent."""
+
+
+@dataclass
+class Search:
+    """Tries choices until one gives every reference; `best` is the nearest one so far (the first).
+
+    `say` gets what is being tried. `deadline` is a value of time.monotonic.
+    """
+
+    runner: Runner
+    target: Target
+    deadline: float
+    say: Callable[[str], None]
+    tried: dict[Choice, Score] = field(default_factory=dict)
+    titles: dict[Choice, str] = field(default_factory=dict)
+    matches: list[Choice] = field(default_factory=list)
+    best: Choice = ()
+    out_of_time: bool = False
+    exhausted: bool = False
+    _between: dict[str, frozenset[int]] = field(default_factory=dict)
+
+    def score(self, chosen: Choice, title: str) -> Score:
+        """The score of a choice, run once. Raises OutOfTimeError after the deadline."""
+        if chosen not in self.tried:
+            if self.tried and time.monotonic() > self.deadline:
+                raise OutOfTimeError
+            self.say(title)
+            self.tried[chosen] = scored(self.runner, self.target, chosen)
+            self.titles[chosen] = title
+            if not self.best or self.tried[chosen] < self.tried[self.best]:
+                self.best = chosen
+            if self.tried[chosen].matches:
+                self.matches.append(chosen)
+        return self.tried[chosen]
+
+    def run(self, starts: Sequence[Choice] = ()) -> Iterator[Choice]:
+        """Choices that match, one after another, as long as the caller asks for more."""
+        given = 0
+        try:
+            for _ in self._phases(starts):
+                while given < len(self.matches):
+                    given += 1
+                    yield self.matches[given - 1]
+        except OutOfTimeError:
+            self.out_of_time = True
+
+    def _phases(self, starts: Sequence[Choice]) -> Iterator[None]:
+        """Each step makes one or more scores known."""
+        for chosen in starts:
+            self.score(chosen, "what fits another sample")
+            yield
+        for guess in guesses(self.runner.places):
+            self.score(guess.chosen, guess.title)
+            yield
+        roots = list(self.tried)[:_MOST_ROOTS]
+        whole = [chosen for chosen in self.tried if any(chosen)][:_MOST_MIXED]
+        starting = sorted(self.tried, key=lambda chosen: self.tried[chosen])[:_STARTS]
+        for chosen in starting:
+            yield from self._descend(chosen)
+        for chosen in whole:
+            yield from self._mixtures(chosen)
+        yield from self._pairs(self.best)
+        yield from roamed(self, roots)
+
+    def _descend(self, chosen: Choice, way: Choice | None = None) -> Iterator[None]:
+        """The best single change, or several that together explain what is left, again and again.
+
+        Ends where nothing is nearer to the reference. With `way`, every node is as it is or as
+        there.
+        """
+        while True:
+            now = self.score(chosen, "again")
+            changes = []
+            for number, option in self.singles(chosen, now):
+                if way is not None and option not in (0, way[number]):
+                    continue
+                self.score(changed(chosen, (number, option)), self._title(number, option))
+                changes.append((number, option))
+                yield
+            found = effects(self.runner, self.target, chosen, self.tried, changes)
+            for together in pursued(chosen, *found) if found else ():
+                self.score(together, "changes that together explain what is left")
+                yield
+            nearest = min(self._around(chosen, changes), key=lambda c: self.tried[c])
+            if not self.tried[nearest] < now:
+                return
+            chosen = nearest
+
+    def _around(self, chosen: Choice, changes: Sequence[tuple[int, int]]) -> list[Choice]:
+        found = [chosen, *(changed(chosen, change) for change in changes)]
+        return [*found, *(c for c in [self.best] if self.tried[c] < self.tried[chosen])]
+
+    def _title(self, number: int, option: int) -> str:
+        place = self.runner.places[number]
+        return f"{place.label}: {place.options[option].label}"
+
+    def singles(self, chosen: Choice, now: Score) -> Iterator[tuple[int, int]]:
+        """Changes of one place in front of the first reference that differs.
+
+        Those that keep the output's size come first; others only where the sizes are wrong or
+        nothing else helped.
+        """
+        resizing = []
+        for number in sorted(self._places(now), reverse=True):
+            for option, keeps in self._alternatives(number, chosen):
+                if keeps and not now.misfit:
+                    yield number, option
+                else:
+                    resizing.append((number, option))
+        yield from resizing
+
+    def _places(self, now: Score) -> frozenset[int]:
+        """Places that the first reference that differs hangs on, and none in front of it does."""
+        names, name = self.target.names, self.target.next_name(now)
+        if name not in self._between:
+            network, places = self.runner.network, self.runner.places
+            found = needed_places(network, places, name)
+            for known in names[: names.index(name)]:
+                found -= needed_places(network, places, known)
+            self._between[name] = found
+        return self._between[name]
+
+    def _alternatives(self, number: int, chosen: Choice) -> Iterator[tuple[int, bool]]:
+        """Options that read otherwise than the chosen one here, and whether they keep the size."""
+        state = self.runner.before(number, chosen)
+        if isinstance(state, Broken):
+            return
+        sizes = self.runner.sizes(number, state)
+        choices = self.runner.choices[number]
+        present = choices.leader(chosen[number], sizes)
+        for option in choices.leaders(sizes):
+            if option != present:
+                kept = choices.outputs(option, sizes) == choices.outputs(present, sizes)
+                yield option, kept or not choices.outputs(present, sizes)
+
+    def _pairs(self, chosen: Choice) -> Iterator[None]:
+        """Two changes at once, the pairs first that a linear model likes best."""
+        now = self.tried[chosen]
+        if now.matches:
+            return
+        changes = list(self.singles(chosen, now))
+        for change in changes:
+            self.score(changed(chosen, change), self._title(*change))
+            yield
+        found = effects(self.runner, self.target, chosen, self.tried, changes)
+        if found is None:
+            pairs = [(a, b) for a, b in combinations(changes, 2) if a[0] != b[0]]
+        else:
+            pairs = ranked_pairs(*found)
+        for pair in islice(pairs, _MOST_PAIRS):
+            self.score(changed(chosen, *pair), "two changes at once")
+            yield
+
+    def _mixtures(self, way: Choice) -> Iterator[None]:
+        """Some nodes as they are, the others as in `way`: all such, or descents where too many."""
+        changes = [(number, option) for number, option in enumerate(way) if option]
+        title = f"some as it is, some: {self.titles[way]}"
+        if 2 ** len(changes) <= _MOST_SUBSETS:
+            for picked in product(*((0, option) for _, option in changes)):
+                chosen = list(way)
+                for (number, _), option in zip(changes, picked, strict=True):
+                    chosen[number] = option
+                self.score(tuple(chosen), title)
+                yield
+            return
+        random = np.random.default_rng(0)
+        for _ in range(_RESTARTS):
+            kept = random.integers(0, 2, len(way))
+            start = tuple(option * int(keep) for option, keep in zip(way, kept, strict=True))
+            self.score(start, title)
+            yield from self._descend(start, way)

@@ -1,0 +1,213 @@
+"""Nodes whose padding may be in question, and every way to pad each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypeAlias
+
+from onnxpad.chain import AutoPad, Chain, Skip
+from onnxpad.effective import effective_pads, output_sizes
+from onnxpad.geometry.size import Symbol
+from onnxpad.graph.comparison.networks import Network
+from onnxpad.graph.reading.survey import Site as Found
+from onnxpad.graph.reading.survey import Survey
+from onnxpad.moving import Candidate, candidates, differs
+from onnxpad.moving.windows import signature
+from onnxpad.ops import Kind
+
+SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+Sizes: TypeAlias = tuple[int, ...]
+_FARTHEST = 64
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Place:
+    """A padded node that is searched: `options` are the ways to pad it, the present one first.
+
+    `node` and `pad` are indices of the operator and of the Pad in front; `source` is the tensor
+    that they read.
+    """
+
+    label: str
+    node: int
+    pad: int | None
+    source: str
+    chain: Chain
+    options: tuple[Candidate, ...]
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """The nodes that are changed together, in order."""
+        return (self.node,) if self.pad is None else (self.pad, self.node)
+
+    @property
+    def computed(self) -> bool:
+        """Whether a Pad in front has pads that are known only while the model runs."""
+        return self.chain.pad is not None and bool(self.chain.pad.unclear)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Nodes of the main graph with more than one way to pad them, and labels of the others.
+
+    `left_out` stand in bodies of If, Loop and Scan or in local functions; what is `plain` has one
+    way only.
+    """
+
+    searched: tuple[Place, ...]
+    left_out: tuple[str, ...]
+    plain: tuple[str, ...]
+
+
+def places(survey: Survey, network: Network) -> Places:
+    """Every padded node of a model, by whether its padding can be in question."""
+    found, left_out, plain = [], [], []
+    for site in survey.sites():
+        chain = site.chain
+        if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER) or chain.trouble:
+            continue
+        index = network.producers.get(site.node.outputs[0]) if site.node.outputs else None
+        if site.address.scope or index is None:
+            left_out.append(site.address.label)
+            continue
+        place = _place(site, index, network)
+        if isinstance(place, Place):
+            found.append(place)
+        elif place:
+            plain.append(site.address.label)
+    return Places(tuple(found), tuple(left_out), tuple(plain))
+
+
+def _place(site: Found, index: int, network: Network) -> Place | bool:
+    """The place; True where there is one way to pad it, False where its Pad is out of reach."""
+    chain, source, pad = site.chain, site.node.inputs[0], None
+    if chain.pad is not None:
+        pad = network.producers.get(source)
+        if pad is None:
+            return False
+        source = network.nodes[pad].input[0]
+    options = _options(chain)
+    if len(options) < 2:
+        return True
+    return Place(site.address.label, index, pad, source, chain, options)
+
+
+def _options(chain: Chain) -> tuple[Candidate, ...]:
+    """Ways that hold for every size, and those that only the size in the model allows."""
+    symbols = tuple(
+        replace(axis, size=Symbol(f"size {index}")) for index, axis in enumerate(chain.axes)
+    )
+    open_chain = replace(chain, axes=symbols)
+    found = [*candidates(open_chain)]
+    if all(isinstance(axis.size, int) for axis in chain.axes):
+        for one in candidates(chain)[1:]:
+            here = [sized(other.chain, sizes_of(chain)) for other in found]
+            if all(other is None or differs(other, one.chain) for other in here):
+                found.append(one)
+    return tuple(found)
+
+
+def sizes_of(chain: Chain) -> Sizes | None:
+    """Sizes of what the Pad in front or the operator reads, as the model states them."""
+    front = _front(chain)
+    sizes = [axis.size for axis in chain.axes]
+    if not all(isinstance(size, int) for size in sizes) or front is None:
+        return None
+    return tuple(
+        size - more for size, more in zip(sizes, front, strict=True) if isinstance(size, int)
+    )
+
+
+def _front(chain: Chain) -> tuple[int, ...] | None:
+    """Cells that the Pad in front adds to each spatial axis; None where they are computed."""
+    step = chain.pad
+    if step is None:
+        return (0,) * chain.rank
+    if step.unclear:
+        return None
+    begins, ends = step.pads.begins[chain.spatial], step.pads.ends[chain.spatial]
+    return tuple(b + e for b, e in zip(begins, ends, strict=True))
+
+
+@lru_cache(maxsize=20_000)
+def sized(chain: Chain, sizes: Sizes | None) -> Chain | None:
+    """The chain where its source has these sizes; None where a computed Pad hides them."""
+    front = _front(chain)
+    if front is None or sizes is None:
+        return None
+    grown = zip(chain.axes, sizes, front, strict=True)
+    return replace(chain, axes=tuple(replace(a, size=size + more) for a, size, more in grown))
+
+
+@lru_cache(maxsize=20_000)
+def spelled(chain: Chain, sizes: Sizes) -> Chain | None:
+    """The chain at these sizes with SAME as the numbers that the ONNX text gives it.
+
+    None where it is to run as it is written: its Pad is computed.
+    """
+    found = sized(chain, sizes)
+    if found is None or found.padding not in SAME:
+        return found
+    pads = effective_pads(found)
+    if isinstance(pads, Skip):
+        return found
+    return replace(found, padding=pads, ceil_mode=False, output_shape=())
+
+
+class Choices:
+    """Which options of a place read alike at given sizes."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._groups: dict[Sizes, tuple[int, ...]] = {}
+
+    def leader(self, choice: int, sizes: Sizes) -> int:
+        """The first option that reads what option `choice` reads."""
+        if sizes not in self._groups:
+            self._groups[sizes] = self._grouped(sizes)
+        return self._groups[sizes][choice]
+
+    def alike(self, choice: int, sizes: Sizes) -> list[int]:
+        """Every option that reads the same, the given one included."""
+        leader = self.leader(choice, sizes)
+        groups = self._groups[sizes]
+        return [other for other in range(len(groups)) if groups[other] == leader]
+
+    def leaders(self, sizes: Sizes) -> list[int]:
+        """One option of each group, the present way first."""
+        self.leader(0, sizes)
+        return sorted(set(self._groups[sizes]))
+
+    def outputs(self, choice: int, sizes: Sizes) -> tuple[object, ...]:
+        """Spatial sizes of the output."""
+        found = sized(self.place.options[choice].chain, sizes)
+        return () if found is None else output_sizes(found)
+
+    def _grouped(self, sizes: Sizes) -> tuple[int, ...]:
+        first: dict[object, int] = {}
+        groups = []
+        for number, option in enumerate(self.place.options):
+            found = sized(option.chain, sizes)
+            key: object = number if found is None else signature(found)
+            groups.append(first.setdefault(key, number))
+        return tuple(groups)
+
+
+def telling_size(one: Chain, other: Chain, sizes: Sequence[int]) -> Sizes | None:
+    """The sizes nearest to these at which two ways of padding part; None where none do."""
+    for shift in _shifts():
+        near = tuple(size + shift for size in sizes)
+        if min(near) < 1:
+            continue
+        pair = sized(one, near), sized(other, near)
+        if pair[0] is not None and pair[1] is not None and differs(pair[0], pair[1]):
+            return near
+    return None
+
+
+def _shifts() -> Iterator[int]:
+    for distance in range(1, _FARTHEST):
+        yield distance
+        yield -distance

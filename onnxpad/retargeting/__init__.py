@@ -1,0 +1,172 @@
+"""retarget: moves a model to another framework's padding; the numbers change, and it says where."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from onnxpad.errors import RequestError
+from onnxpad.graph.editing.edits import Edit
+from onnxpad.graph.editing.session import Session
+from onnxpad.graph.models import ModelLike, Opened, Result, open_model, proto_of, with_weights
+from onnxpad.graph.reading.chains import Preference, Preferences
+from onnxpad.graph.reading.selecting import known_names, selection
+from onnxpad.graph.storage.files import Source, save, write_unchanged
+from onnxpad.plans import Plan
+from onnxpad.retargeting.deciding import Rule, by_convention, by_plan
+from onnxpad.retargeting.running import Kept, Move, Progress, Refused, run
+
+SCHEMA = 1
+PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
+
+__all__ = ["Kept", "Move", "Refused", "Retargeting", "read_plan", "retarget"]
+
+
+@dataclass(frozen=True, eq=False)
+class Retargeting:
+    """What a retarget did.
+
+    `changes` are nodes that were moved, `unchanged` those that pad like this already, `skips`
+    those that could not be moved; each has its reason. `breaks` are nodes downstream whose
+    inputs do not fit together any more.
+    """
+
+    edited: Result
+    to: str
+    changes: tuple[Move, ...]
+    unchanged: tuple[Kept, ...]
+    skips: tuple[Refused, ...]
+    breaks: tuple[str, ...]
+    script: tuple[Edit, ...]
+    assumed: Mapping[str, int | str]
+    source: Source | None = None
+
+    @cached_property
+    def model(self) -> Result:
+        """The retargeted ModelProto, or the Graph that was given, edited in place."""
+        return with_weights(self.edited, self.source)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was edited."""
+        return bool(self.script)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model: byte for byte the input where nothing changed.
+
+        External data stays where it is when the folder is the same, and is copied otherwise.
+        Raises ModelError where the target cannot be written; nothing half-written stays.
+        """
+        if not self.changed and self.source is not None:
+            write_unchanged(self.source, path)
+        else:
+            save(proto_of(self.edited), path, source=self.source)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "schema": SCHEMA,
+            "to": self.to,
+            "changed": self.changed,
+            "assumed": dict(self.assumed),
+            "changes": [one.to_json() for one in self.changes],
+            "unchanged": [one.to_json() for one in self.unchanged],
+            "skips": [one.to_json() for one in self.skips],
+            "breaks": list(self.breaks),
+        }
+
+
+def retarget(  # noqa: PLR0913 - each option is one word of the command line
+    model: ModelLike,
+    *,
+    to: str | None = None,
+    plan: PlanLike | None = None,
+    source: str | None = None,
+    nodes: str | Sequence[str] | None = None,
+    dims: Mapping[str, int | str] | None = None,
+    ambiguous: Preference = None,
+    progress: Progress | None = None,
+) -> Retargeting:
+    """Move the padding of a model to another convention, by what it means.
+
+    `to` is a convention's name, SAME_UPPER, SAME_LOWER or symmetric; `plan` (a Plan, its JSON as
+    a dict, or a path) says the padding of single nodes instead. `source` names the convention
+    that the model's padding is written in, `nodes` are globs over node addresses, `dims` what is
+    known of dimensions, `ambiguous` which of auto_pad and pads holds where a node has both. A
+    path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
+    RequestError for unknown names, plans that do not fit, and ModelError for models that cannot
+    be read.
+    """
+    rule = _rule(to, plan, source)
+    opened = open_model(model)
+    session = _session(opened, dims, ambiguous)
+    selected = selection(session, nodes)
+    known_names(session, rule.names)
+    outcome = run(session, rule, selected, progress)
+    return Retargeting(
+        edited=_finished(session, opened),
+        to=rule.name,
+        changes=tuple(outcome.moves),
+        unchanged=tuple(outcome.kept),
+        skips=tuple(outcome.refused),
+        breaks=outcome.breaks,
+        script=tuple(session.script),
+        assumed=dict(dims or {}),
+        source=opened.source,
+    )
+
+
+def _session(
+    opened: Opened, dims: Mapping[str, int | str] | None, ambiguous: Preference
+) -> Session:
+    return Session(
+        opened.model,
+        dims=dims,
+        source=opened.source,
+        prefer=Preferences(ambiguous),
+        owned=opened.owned,
+        weightless=opened.surgeon is not None,
+    )
+
+
+def _rule(to: str | None, plan: PlanLike | None, source: str | None) -> Rule:
+    if plan is None and to is not None:
+        return by_convention(to, source)
+    if plan is None or to is not None:
+        raise RequestError("retarget needs a convention to move to, or a plan, and not both")
+    if source is not None:
+        raise RequestError("a plan says the padding itself: source does nothing beside it")
+    return by_plan(read_plan(plan))
+
+
+def _finished(session: Session, opened: Opened) -> Result:
+    """The edited model, or the Graph that was given, edited alike."""
+    model = session.finish()
+    if opened.surgeon is None:
+        return model
+    from onnxpad.graph.surgery.following import apply_script
+
+    apply_script(opened.surgeon, session.script)
+    return opened.surgeon
+
+
+def read_plan(plan: PlanLike) -> Plan:
+    """A plan from its value, its JSON or a file; RequestError says what is wrong with it."""
+    if isinstance(plan, Plan):
+        return plan
+    if isinstance(plan, Mapping):
+        return Plan.from_json(plan)
+    try:
+        text = Path(plan).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"cannot read the plan '{plan}': {error}") from error
+    try:
+        record = json.loads(text)
+    except ValueError as error:
+        raise RequestError(f"the plan '{plan}' is no JSON: {error}") from error
+    return Plan.from_json(record)

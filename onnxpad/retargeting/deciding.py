@@ -1,0 +1,64 @@
+"""What a node is to become: by the name of a convention, or by a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from onnxpad.chain import Chain, Skip
+from onnxpad.errors import RequestError
+from onnxpad.graph.reading.ordering import Address
+from onnxpad.moving import moved, unchanged_because
+from onnxpad.moving.manners import find_target
+from onnxpad.moving.shields import shielded
+from onnxpad.plans import Plan, PlanEntry, with_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`decide` gives the chain itself where a node stays, `why` says the reason for that.
+
+    `concerns` says which nodes there is anything to say about, `names` which must be there.
+    """
+
+    name: str
+    decide: Callable[[Address, Chain], Chain | Skip]
+    why: Callable[[Chain], str]
+    concerns: Callable[[Address], bool]
+    names: tuple[str, ...] = ()
+
+
+def by_convention(to: str, source: str | None) -> Rule:
+    """Every node as the convention `to` would write it; RequestError for unknown names."""
+    for name in (to, source):
+        if name is not None:
+            find_target(name)
+    target = find_target(to)
+    name = target if isinstance(target, str) else target.name
+    return Rule(
+        name,
+        lambda _, chain: moved(chain, to, source=source),
+        lambda chain: unchanged_because(chain, name),
+        lambda _: True,
+    )
+
+
+def by_plan(plan: Plan) -> Rule:
+    """The nodes of a plan as it says."""
+    entries = {one.node: one for one in plan.entries}
+    return Rule(
+        "plan",
+        lambda address, chain: _planned(entries[address.label], chain),
+        lambda _: "the plan says what is there",
+        lambda address: address.label in entries,
+        tuple(entries),
+    )
+
+
+def _planned(entry: PlanEntry, chain: Chain) -> Chain | Skip:
+    if chain.trouble:
+        return Skip(chain.trouble.reason, chain.trouble.hints)
+    try:
+        return shielded(chain, with_settings(chain, entry.settings))
+    except RequestError as error:
+        raise RequestError(f"the plan for node '{entry.node}': {error}") from error

@@ -1,0 +1,139 @@
+"""onnxpad diagnose: what it prints, writes and refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from onnxpad.cli import run
+from tests.diagnosis.networks import AMBIGUOUS, resnet
+from tests.retargeting.running import outputs, signed
+
+Captured = pytest.CaptureFixture[str]
+PAIR = Path(__file__).parents[1] / "retargeting" / "pairs" / "p10_conv1d"
+WRONG, DATA = str(PAIR / "wrong.onnx"), str(PAIR / "reference.npz")
+NODES = ["/Conv", "/Conv_1", "/MaxPool", "/Conv_2"]
+
+
+def test_it_says_which_nodes_and_how(capsys: Captured) -> None:
+    assert run(["diagnose", WRONG, "--data", DATA]) == 0
+    said = capsys.readouterr().out
+    assert "/Conv     Conv     symmetric pads 2  pads 1,2   tensorflow, keras, " in said
+    assert "an input of [33] would tell them apart" in said
+    assert "explained: padding: with 4 nodes padded otherwise" in said
+    assert "; 2 samples" in said
+
+
+def test_the_plan_is_what_retarget_takes(tmp_path: Path, capsys: Captured) -> None:
+    plan, fixed = tmp_path / "plan.json", tmp_path / "fixed.onnx"
+    assert run(["diagnose", WRONG, "--data", DATA, "--plan", str(plan)]) == 0
+    assert f"wrote {plan}: 4 nodes to change" in capsys.readouterr().out
+    assert run(["retarget", WRONG, "--plan", str(plan), "-o", str(fixed)]) == 0
+    capsys.readouterr()
+    assert run(["diagnose", str(fixed), "--data", DATA, "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert (read["cause"], read["plan"]["nodes"], read["tried"]) == ("rounding", [], 1)
+    assert read["residual"] < 1e-5
+
+
+def test_json_holds_the_whole_report(capsys: Captured) -> None:
+    assert run(["diagnose", WRONG, "--data", DATA, "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert (read["schema"], read["explained"], read["cause"]) == (1, True, "padding")
+    assert [one["node"] for one in read["plan"]["nodes"]] == NODES
+    assert read["before"] > 0.1
+    assert read["residual"] < 1e-5
+    pool = next(one for one in read["nodes"] if one["node"] == "/MaxPool")
+    assert (pool["before"], pool["after"]) == ("symmetric pads 1", "pads 0,1")
+    assert {"label": "no padding, rounding up", "sizes": [33]}.items() <= {
+        key: pool["alternatives"][0][key] for key in ("label", "sizes")
+    }.items()
+    assert read["providers"] == {"model": ["CPUExecutionProvider"]}
+
+
+def test_what_no_padding_explains_exits_1_and_writes_no_plan(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    stored = dict(np.load(DATA))
+    shuffled = {key: value[..., ::-1] if "ref" in key else value for key, value in stored.items()}
+    np.savez(tmp_path / "other.npz", **shuffled)
+    plan = tmp_path / "plan.json"
+    command = ["diagnose", WRONG, "--data", str(tmp_path / "other.npz"), "--budget", "2"]
+    assert run([*command, "--plan", str(plan)]) == 1
+    assert "not explained: " in capsys.readouterr().out
+    assert not plan.exists()
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A model, and what two runs of the right one gave, in every format."""
+    onnx.save(resnet({}), tmp_path / "model.onnx")
+    right = resnet(dict.fromkeys(AMBIGUOUS[:3], "upper"))
+    x = [signed(seed, 1, 3, 64, 64) for seed in (0, 1)]
+    y = [outputs(right, one)[0] for one in x]
+    np.save(tmp_path / "x.npy", x[0])
+    np.save(tmp_path / "y.npy", y[0])
+    np.savez(tmp_path / "names.npz", x=x[0], fc_out=y[0])
+    np.savez(tmp_path / "places.npz", x[0], y[0])
+    np.savez(tmp_path / "samples.npz", s0_in0=x[0], s1_in0=x[1], s0_out0=y[0], s1_out0=y[1])
+    for sample in (0, 1):
+        folder = tmp_path / "data" / f"test_data_set_{sample}"
+        folder.mkdir(parents=True)
+        for kind, name, value in (("input", "x", x[sample]), ("output", "fc_out", y[sample])):
+            tensor = numpy_helper.from_array(value, name)
+            (folder / f"{kind}_0.pb").write_bytes(tensor.SerializeToString())
+    return tmp_path
+
+
+FORMATS = {
+    "names": (["--data", "names.npz"], 1),
+    "places": (["--data", "places.npz"], 1),
+    "samples": (["--data", "samples.npz"], 2),
+    "npy": (["--inputs", "x.npy", "--outputs", "y.npy"], 1),
+    "one folder": (["--data", "data/test_data_set_1"], 1),
+    "folders": (["--data", "data"], 2),
+    "two of them": (["--data", "data/test_data_set_0", "--data", "names.npz"], 2),
+}
+
+
+@pytest.mark.parametrize(("options", "samples"), FORMATS.values(), ids=FORMATS)
+def test_every_format_of_samples(
+    options: list[str], samples: int, small: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(small)
+    assert run(["diagnose", "model.onnx", *options, "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert read["samples"] == samples
+    assert {one["node"] for one in read["plan"]["nodes"]} == set(AMBIGUOUS[:3])
+
+
+def test_requests_that_cannot_be_meant(small: Path, capsys: Captured) -> None:
+    model = str(small / "model.onnx")
+    bad = small / "bad.npz"
+    bad.write_bytes(b"no archive")
+    (small / "empty").mkdir()
+    wanted = {
+        (): "the reference is missing",
+        ("--data", str(small / "names.npz"), "--inputs", str(small / "x.npy")): "add nothing",
+        ("--inputs", str(small / "x.npy")): "the reference is missing",
+        ("--data", str(small / "none.npz")): "does not exist",
+        ("--data", str(bad)): "bad.npz",
+        ("--data", str(small / "empty")): "neither input_0.pb nor folders test_data_set_*",
+        ("--data", str(small / "x.npy")): "give the inputs as --inputs",
+        ("--data", DATA): "has rank 3, the model takes 4",
+        ("--data", str(small / "names.npz"), "--budget", "0"): "budget",
+    }
+    for options, said in wanted.items():
+        assert run(["diagnose", model, *options]) == 2, options
+        assert said in capsys.readouterr().err, options
+
+
+def test_a_plan_that_cannot_be_written_is_an_error(small: Path, capsys: Captured) -> None:
+    target = small / "none" / "plan.json"
+    assert run(["diagnose", WRONG, "--data", DATA, "--plan", str(target)]) == 2
+    assert "plan" in capsys.readouterr().err

@@ -1,0 +1,95 @@
+"""Differences that no padding explains: said so, and where they begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from onnx import ModelProto, helper, numpy_helper
+
+from onnxpad.diagnosis import Cause, Diagnosis, diagnose
+from tests.diagnosis.networks import AMBIGUOUS, resnet
+from tests.retargeting.running import Array, outputs, signed
+
+Change = Callable[[Array], Array]
+TENSORS = ("stem_out", "pool_out", "s1b0_2_out", "s1b0_add_out", "s2b0_2_out", "s2b0_add_out")
+X = signed(0, 1, 3, 64, 64)
+
+
+def changed(model: ModelProto, name: str, change: Change) -> ModelProto:
+    """The model with other weights; '' is every weight."""
+    for held in model.graph.initializer:
+        if held.name == name or not name:
+            value = np.ascontiguousarray(change(numpy_helper.to_array(held)))
+            held.CopyFrom(numpy_helper.from_array(value.astype(np.float32), held.name))
+    return model
+
+
+def against(model: ModelProto, true: ModelProto, *tensors: str, budget: float = 3) -> Diagnosis:
+    del true.graph.output[:]
+    names = [*tensors, "fc_out"]
+    true.graph.output.extend(helper.make_tensor_value_info(name, 1, None) for name in names)
+    reference = dict(zip(names, outputs(true, X), strict=True))
+    return diagnose(model, inputs={"x": X}, outputs=reference, budget=budget)
+
+
+CHANGES = {
+    "1 % of a weight": ("s2b0_2_w", lambda w: w * 1.01, "s2b0_2_out", "s1b0_add_out"),
+    "a transposed kernel": ("s1b0_2_w", lambda w: w.swapaxes(2, 3), "s1b0_2_out", "pool_out"),
+    "a bias": ("stem_b", lambda b: b + 0.01, "stem_out", ""),
+    "float16 weights": ("", lambda w: w.astype(np.float16), "stem_out", ""),
+}
+
+
+@pytest.mark.parametrize(("weight", "change", "first", "after"), CHANGES.values(), ids=CHANGES)
+def test_other_weights_are_not_explained(
+    weight: str, change: Change, first: str, after: str
+) -> None:
+    true = changed(resnet({}), weight, change)
+    found = against(resnet({}), true, *TENSORS, budget=30)
+    assert (found.explained, found.cause) == (False, Cause.NOT_PADDING)
+    assert found.complete  # every assignment in front of what differs was tried
+    assert not found.plan.entries
+    assert found.reason.startswith("padding does not explain it: of all ways to pad 9 nodes none")
+    assert found.difference is not None
+    assert (found.difference.tensor, found.difference.after) == (first, after)
+    assert found.difference.where == "everywhere"
+    assert found.residual is not None
+    assert found.allowed is not None
+    assert found.residual > found.allowed
+
+
+def test_without_tensors_inside_it_says_that_nothing_in_between_is_known() -> None:
+    found = against(resnet({}), changed(resnet({}), "s2b0_2_w", lambda w: w * 1.01))
+    assert not found.explained
+    assert found.cause in (Cause.NOT_PADDING, Cause.UNKNOWN)
+    assert found.difference is not None
+    assert found.difference.node == "MatMul 'fc'"
+    assert "no tensor in front of it is known, 45 nodes stand in between" in found.reason
+
+
+def test_padding_and_a_weight_together_are_told_apart() -> None:
+    true = changed(resnet(dict.fromkeys(AMBIGUOUS, "upper")), "s2b0_2_w", lambda w: w * 1.01)
+    found = against(resnet({}), true, *TENSORS, budget=30)
+    assert not found.explained
+    assert "padding is a part of it at most" in found.reason
+    assert found.nearest is not None
+    assert {"stem", "pool", "s1b0_2"} <= {entry.node for entry in found.nearest.entries}
+    assert found.difference is not None
+    assert found.difference.tensor == "s2b0_2_out"
+
+
+def test_a_short_budget_ends_the_search_and_claims_nothing() -> None:
+    true = changed(resnet(dict.fromkeys(AMBIGUOUS, "upper")), "s2b0_2_w", lambda w: w * 1.01)
+    found = against(resnet({}), true, budget=0.3)
+    assert (found.explained, found.cause, found.complete) == (False, Cause.UNKNOWN, False)
+    assert found.reason.startswith("not found within the budget")
+    assert found.seconds < 10
+
+
+def test_tensors_inside_point_at_borders_and_find_what_the_output_alone_hides() -> None:
+    pads = dict.fromkeys(AMBIGUOUS[::3], "upper")
+    found = against(resnet({}), resnet(pads), *TENSORS, budget=30)
+    assert found.explained
+    assert {entry.node for entry in found.plan.entries} == set(pads)

@@ -1,0 +1,63 @@
+"""Models with the right weights and the wrong padding, against the original framework's outputs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxpad.diagnosis import Cause, Diagnosis, diagnose
+from onnxpad.retargeting import retarget
+from tests.retargeting.test_pairs import FOLDERS, error
+
+# Seconds on two cores that others use as well; alone, none takes more than two.
+LIMIT = 20.0
+
+
+def first_sample(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    stored = np.load(folder / "reference.npz")
+    graph = onnx.load(folder / "wrong.onnx").graph
+    held = {one.name for one in graph.initializer}
+    fed = [one.name for one in graph.input if one.name not in held]
+    made = [one.name for one in graph.output]
+    inputs = {name: stored[f"s0_in{place}"] for place, name in enumerate(fed)}
+    outputs = {name: stored[f"s0_ref{place}"] for place, name in enumerate(made)}
+    return inputs, outputs
+
+
+def named(found: Diagnosis) -> set[str]:
+    """Nodes that change, and those that are said to be the same under that convention."""
+    return {entry.node for entry in found.plan.entries} | set(found.same_either_way)
+
+
+@pytest.mark.parametrize(("name", "folder"), FOLDERS, ids=[name for name, _ in FOLDERS])
+def test_the_first_sample_gives_a_plan_that_fits_every_sample(name: str, folder: Path) -> None:
+    inputs, outputs = first_sample(folder)
+    found = diagnose(folder / "wrong.onnx", inputs=inputs, outputs=outputs)
+    assert found.explained, found.reason
+    assert found.seconds < LIMIT
+    mended = retarget(folder / "wrong.onnx", plan=found.plan)
+    assert not mended.skips
+    assert not mended.breaks
+    onnx.checker.check_model(mended.model, full_check=True)
+    assert error(mended.model, folder) < 1e-4
+    truth = json.loads((folder / "truth.json").read_text())
+    wrong = {one["node"] for one in truth["nodes"] if one.get("changed")}
+    assert {entry.node for entry in found.plan.entries} <= wrong
+    assert wrong <= named(found), name
+    assert (found.cause is Cause.PADDING) is bool(wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"), [one for one in FOLDERS if one[0].startswith("p16")], ids=lambda _: ""
+)
+def test_the_control_is_left_byte_for_byte(name: str, folder: Path, tmp_path: Path) -> None:
+    inputs, outputs = first_sample(folder)
+    found = diagnose(folder / "wrong.onnx", inputs=inputs, outputs=outputs)
+    assert (found.cause, found.plan.entries, found.tried) == (Cause.ROUNDING, (), 1), name
+    retarget(folder / "wrong.onnx", plan=found.plan).save(tmp_path / "same.onnx")
+    assert (tmp_path / "same.onnx").read_bytes() == (folder / "wrong.onnx").read_bytes()

@@ -1,0 +1,94 @@
+"""What is given as a reference: layouts that are turned, and what is refused with a reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from onnxpad.diagnosis import diagnose
+from onnxpad.errors import RequestError
+from tests.diagnosis.networks import AMBIGUOUS, resnet
+from tests.retargeting.running import Array, outputs, signed
+
+INSIDE = "s1b0_2_relu_out"
+WRONG = resnet({})
+X = signed(0, 1, 3, 64, 64)
+
+
+def reference() -> tuple[Array, Array]:
+    right = resnet(dict.fromkeys(AMBIGUOUS, "upper"))
+    right.graph.output.append(helper.make_tensor_value_info(INSIDE, 1, None))
+    dense, inside = outputs(right, X)
+    return dense, inside
+
+
+Y, MIDDLE = reference()
+
+
+def last(value: Array) -> Array:
+    return np.ascontiguousarray(np.moveaxis(value, 1, -1))
+
+
+def without_a_number(value: float) -> Array:
+    found = Y.copy()
+    found[0, 3] = value
+    return found
+
+
+TAKEN: dict[str, tuple[Array, dict[str, Any], str]] = {
+    "images with channels last": (last(X), {"fc_out": Y}, "'x' of shape [1, 64, 64, 3] is read as"),
+    "tensors with channels last": (X, {"fc_out": Y, INSIDE: last(MIDDLE)}, "channels last (NHWC)"),
+    "float64": (X.astype(np.float64), {"fc_out": Y.astype(np.float64)}, "is rounded to float32"),
+    "float16": (X, {"fc_out": Y.astype(np.float16)}, "compared no closer than that rounds"),
+}
+
+
+@pytest.mark.parametrize(("x", "given", "said"), TAKEN.values(), ids=TAKEN)
+def test_what_is_turned_or_rounded_is_said(x: Array, given: dict[str, Any], said: str) -> None:
+    found = diagnose(WRONG, inputs={"x": x}, outputs=given)
+    assert found.explained, found.reason
+    assert {entry.node for entry in found.plan.entries} == set(AMBIGUOUS)
+    assert any(said in warning for warning in found.warnings), found.warnings
+
+
+REFUSED: dict[str, tuple[Any, Any, str]] = {
+    "output": ({"x": X}, {"fc_ot": Y}, "no tensor 'fc_ot': did you mean 'fc_out'?"),
+    "input": ({"y": X}, {"fc_out": Y}, "no input 'y'"),
+    "NaN": ({"x": X}, {"fc_out": without_a_number(np.nan)}, "holds NaN in 1 of 10 elements"),
+    "infinite": ({"x": X}, {"fc_out": np.full_like(Y, np.inf)}, "holds no finite number"),
+    "NaN input": ({"x": X * np.nan}, {"fc_out": Y}, "input 'x' of sample 0 holds NaN"),
+    "integers": ({"x": X}, {"fc_out": Y.astype(np.int64)}, "holds int64, the model computes float"),
+    "labels": ({"x": X}, {"fc_out": Y > 0}, "holds bool, the model computes float32"),
+    "integer input": ({"x": X.astype(np.int32)}, {"fc_out": Y}, "the model takes float32"),
+    "texts": ({"x": X}, {"fc_out": Y.astype(object)}, "elements of type object: give numbers"),
+    "empty": ({"x": X}, {"fc_out": Y[:0]}, "is empty: its shape is [0, 10]"),
+    "no output": ({"x": X}, {}, "there is no reference output"),
+    "no sample": ({"x": []}, {"fc_out": []}, "there is no sample"),
+    "rank": ({"x": X}, {"fc_out": Y[0]}, "has shape [10], the model gives [1, 10]: another rank"),
+    "images": ({"x": X}, {"fc_out": np.tile(Y, (2, 1))}, "the inputs hold 1 images"),
+    "size": ({"x": X[:, :, :32]}, {"fc_out": Y}, "the model takes 64 at axis 2"),
+    "counts": ({"x": [X, X]}, {"fc_out": [Y]}, "1 of outputs, 2 of inputs"),
+}
+
+
+@pytest.mark.parametrize(("inputs", "given", "said"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_compared_is_refused(inputs: Any, given: Any, said: str) -> None:
+    with pytest.raises(RequestError) as raised:
+        diagnose(WRONG, inputs=inputs, outputs=given)
+    assert said in str(raised.value)
+
+
+def test_a_budget_is_more_than_nothing() -> None:
+    with pytest.raises(RequestError, match="budget is 0"):
+        diagnose(WRONG, inputs={"x": X}, outputs={"fc_out": Y}, budget=0)
+
+
+def test_sizes_that_no_padding_gives_are_named() -> None:
+    found = diagnose(WRONG, inputs={"x": X}, outputs={"fc_out": Y[:, :5]}, budget=2)
+    assert not found.explained
+    assert found.difference is not None
+    assert found.difference.where == "shape [1, 5] against [1, 10]"
+    assert found.before is None

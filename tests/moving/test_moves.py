@@ -1,0 +1,218 @@
+"""Where single layers go, framework by framework."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip, Unclear
+from onnxpad.errors import RequestError
+from onnxpad.fills import Constant
+from onnxpad.geometry.size import Size, Symbol
+from onnxpad.moving import moved, unchanged_because
+from tests.moving.layers import layer
+
+H = Symbol("H")
+Row = tuple[str, Size, int, int, tuple[int, int] | str, str, object]
+
+# operator, size, kernel, stride, pads, where to, pads of each axis afterwards (None: unchanged)
+MOVES: list[Row] = [
+    ("Conv", 224, 3, 2, (1, 1), "tensorflow", (0, 1)),
+    ("Conv", 225, 3, 2, (1, 1), "tensorflow", None),
+    ("Conv", 224, 7, 2, (3, 3), "tensorflow", (2, 3)),
+    ("Conv", 224, 7, 2, (3, 3), "cntk", None),
+    ("Conv", 224, 7, 2, (2, 3), "cntk", (3, 2)),
+    ("Conv", 224, 4, 2, (1, 1), "cntk", None),
+    ("Conv", 16, 2, 1, "SAME_LOWER", "cntk", (0, 1)),
+    ("Conv", 224, 7, 2, (2, 3), "pytorch", (3, 3)),
+    ("Conv", 224, 7, 2, (2, 3), "SAME_LOWER", (3, 2)),
+    ("Conv", 224, 7, 2, (3, 2), "SAME_UPPER", (2, 3)),
+    ("Conv", 224, 3, 2, (0, 1), "mps", (1, 0)),
+    ("Conv", 224, 3, 2, (0, 1), "torch7", (1, 1)),
+    ("Conv", 224, 3, 2, (0, 1), "theano", (1, 1)),
+    ("Conv", 224, 3, 2, (0, 1), "darknet", (1, 1)),
+    ("Conv", 224, 3, 2, (1, 1), "keras", (0, 1)),
+    ("Conv", 224, 3, 2, (1, 1), "TF", (0, 1)),
+    ("Conv", 224, 3, 2, (1, 1), "core ml", (0, 1)),
+    ("Conv", 224, 3, 2, (0, 0), "tensorflow", None),
+    ("Conv", 224, 1, 2, "SAME_UPPER", "pytorch", None),
+    ("Conv", 224, 5, 1, (2, 2), "tensorflow", None),
+    ("Conv", 16, 2, 1, (0, 1), "pytorch", None),
+    ("Conv", 12, 4, 4, "SAME_UPPER", "symmetric", None),
+    ("Conv", 16, 3, 1, (2, 0), "pytorch", None),
+    ("Conv", 16, 5, 1, (4, 4), "tensorflow", None),
+    ("Conv", H, 3, 2, (1, 1), "tensorflow", "SAME_UPPER"),
+    ("Conv", H, 3, 2, "SAME_UPPER", "pytorch", (1, 1)),
+    ("Conv", H, 3, 2, "SAME_UPPER", "SAME_LOWER", (1, 1)),
+    ("Conv", H, 4, 2, "SAME_UPPER", "SAME_LOWER", "SAME_LOWER"),
+    ("Conv", Symbol("H", modulus=4), 4, 2, "SAME_UPPER", "pytorch", None),
+    ("Conv", Symbol("H", modulus=2), 7, 2, (3, 3), "tensorflow", (2, 3)),
+    ("MaxPool", 112, 3, 2, (1, 1), "tensorflow", (0, 1)),
+    ("MaxPool", 112, 3, 2, (0, 1), "chainer", (1, 1)),
+    ("MaxPool", 4, 2, 1, "SAME_UPPER", "darknet", None),
+    ("LpPool", 112, 3, 2, (1, 1), "SAME_UPPER", (0, 1)),
+]
+
+
+@pytest.mark.parametrize("row", MOVES, ids=lambda row: "-".join(map(str, row)))
+def test_padding_goes_where_the_framework_has_it(row: Row) -> None:
+    op, size, kernel, stride, pads, to, wanted = row
+    chain = layer(op, size, kernel, stride, pads)
+    found = moved(chain, to)
+    assert isinstance(found, Chain), found
+    if wanted is None:
+        assert found is chain
+        assert unchanged_because(chain, to)
+        return
+    assert found == layer(op, size, kernel, stride, wanted)  # type: ignore[arg-type] # as in MOVES
+
+
+def changed(op: str, to: str, *layout: Any, **more: Any) -> Chain:
+    found = moved(layer(op, *layout, **more), to)
+    assert isinstance(found, Chain), found
+    return found
+
+
+def test_pools_round_as_the_framework_does() -> None:
+    found = changed("MaxPool", "caffe", 112, 3, 2)
+    assert (found.ceil_mode, found.padding) == (True, Pads((0, 0), (0, 0)))
+    assert not changed("MaxPool", "caffe", 113, 3, 2).ceil_mode
+    same = changed("MaxPool", "caffe", 112, 3, 2, (0, 1))
+    assert same == layer("MaxPool", 112, 3, 2, (0, 1))
+    assert changed("MaxPool", "pytorch", 112, 3, 2, ceil_mode=True).ceil_mode
+    kept = layer("MaxPool", 112, 3, 2, ceil_mode=True)
+    assert moved(kept, "tensorflow") is kept
+    refused = moved(layer("MaxPool", 112, 3, 2, (1, 1), ceil_mode=True), "tensorflow")
+    assert isinstance(refused, Skip)
+    assert refused.reason == "it rounds up, which no pool of tensorflow does"
+
+
+def test_windows_over_padding_alone_are_refused() -> None:
+    found = moved(layer("MaxPool", 8, 1, 2), "caffe")
+    assert isinstance(found, Skip)
+    assert found.reason == "caffe has a last window over padding alone here, ONNX has none"
+    kept = layer("MaxPool", 9, 1, 2)
+    assert moved(kept, "caffe") is kept
+
+
+def test_averages_divide_as_the_framework_does() -> None:
+    counting = {"counts_padding": True}
+    found = changed("AveragePool", "tensorflow", 36, 3, 2, (1, 1), **counting)
+    assert found == layer("AveragePool", 36, 3, 2, (0, 1))
+    found = changed("AveragePool", "tensorflow", 36, 3, 1, (1, 1), **counting)
+    assert found == layer("AveragePool", 36, 3, 1, (1, 1))
+    found = changed("AveragePool", "timm", 36, 3, 1, (1, 1))
+    assert found == layer("AveragePool", 36, 3, 1, (1, 1), counts_padding=True)
+    for flag in (False, True):
+        chain = layer("AveragePool", 36, 3, 2, (1, 1), counts_padding=flag)
+        assert moved(chain, "pytorch") is chain
+    chain = layer("AveragePool", 36, 3, 2, counts_padding=True)
+    assert moved(chain, "tensorflow") is chain
+
+
+def test_a_pad_in_front_is_taken_into_account() -> None:
+    zeros = (1, 1, "constant", 0.0)
+    behind = layer("Conv", 32, 3, 2, front=zeros)
+    assert moved(behind, "pytorch") is behind
+    assert moved(behind, "tensorflow") == layer("Conv", 32, 3, 2, (0, 1))
+    by_half = layer("Conv", 32, 7, 2, (2, 2), front=(1, 1, "constant", 0.0))
+    assert moved(by_half, "tensorflow") == layer("Conv", 32, 7, 2, (2, 3))
+    mirrored = layer("Conv", 32, 3, 2, front=(1, 1, "reflect", 0.0))
+    assert moved(mirrored, "tensorflow") is mirrored
+    value = layer("Conv", 32, 3, 2, front=(1, 1, "constant", 2.0))
+    assert moved(value, "tensorflow") is value
+    average = layer("AveragePool", 32, 3, 2, front=zeros)
+    assert moved(average, "tensorflow") == layer("AveragePool", 32, 3, 2, (0, 1))
+
+
+@pytest.mark.parametrize(
+    "front", [(0, 1, "constant", 0.0), (0, 1, "edge", 0.0), (0, 1, "constant", -np.inf)]
+)
+def test_max_pools_behind_a_pad_pad_by_themselves(front: tuple[int, int, str, float]) -> None:
+    chain = layer("MaxPool", 4, 2, 1, front=front)
+    found = moved(chain, "tensorflow")
+    if front[2:] == ("constant", 0.0):
+        assert found == layer("MaxPool", 4, 2, 1, (0, 1))
+    else:
+        assert found is chain
+    other = moved(chain, "SAME_LOWER")
+    assert other == layer("MaxPool", 4, 2, 1, (1, 0))
+
+
+def test_transposed_convolutions_crop_the_side_that_the_framework_does() -> None:
+    torch = layer("ConvTranspose", 12, 3, 2, (1, 1), output_padding=(1, 1))
+    tf = layer("ConvTranspose", 12, 3, 2, (0, 1))
+    for to in ("tensorflow", "keras", "jax", "SAME_UPPER"):
+        assert moved(torch, to) == tf
+        assert moved(tf, to) is tf
+    for to in ("pytorch", "symmetric", "torch7"):
+        assert moved(tf, to) == torch
+        assert moved(torch, to) is torch
+    assert moved(tf, "mxnet") == layer("ConvTranspose", 12, 3, 2, (1, 0))
+    even = layer("ConvTranspose", 12, 4, 2, (1, 1))
+    valid = layer("ConvTranspose", 12, 3, 2)
+    assert all(moved(even, to) is even for to in ("tensorflow", "pytorch", "caffe"))
+    assert all(moved(valid, to) is valid for to in ("tensorflow", "pytorch", "caffe"))
+    refused = moved(tf, "caffe")
+    assert isinstance(refused, Skip)
+    assert refused.reason == "caffe has no output_padding and cannot give size*stride cells"
+    other = moved(layer("ConvTranspose", 12, 3, 2, (1, 1)), "tensorflow")
+    assert isinstance(other, Skip)
+    assert "gives neither size*stride cells nor all" in other.reason
+
+
+REFUSALS: list[tuple[Chain, str, str | None, str]] = [
+    (layer("Conv", 16, 2, 1, (1, 1)), "tensorflow", None, "can mean full or same"),
+    (layer("Conv", 16, 2, 1, (1, 0)), "tensorflow", None, "can mean causal or same"),
+    (layer("Conv", 32, 7, 2, (1, 1)), "tensorflow", None, r"pads \[1, 1, 1, 1\] fit no conv"),
+    (layer("Conv", 225, 3, 2, (0, 1)), "pytorch", None, "fit no convention"),
+    (layer("Conv", 32, 7, 2, (1, 2)), "tensorflow", "caffe", "caffe does not write"),
+    (layer("Conv", H, 4, 2, "SAME_UPPER"), "pytorch", None, "needs the sizes of axes 2"),
+    (layer("Conv", 16, 2, 1, "SAME_UPPER"), "symmetric", None, "no padding alike at both sides"),
+    (layer("Conv", 6, 1, 3, "SAME_UPPER"), "cntk", None, "begins inside the input here"),
+    (layer("ConvTranspose", 12, 3, 2), "theano", None, "nothing is known of how theano pads"),
+    (layer("Conv", 16, 3, 2, rank=3), "darknet", None, "darknet has no 3-D convolution"),
+    (layer("MaxPool", 64, 3, 1, "SAME_UPPER", dilation=3), "SAME_LOWER", None, "reach the kernel"),
+    (layer("AveragePool", 9, 3, 2, (1, 1), opset=6), "timm", None, "opset 6 has no count_incl"),
+    (layer("MaxPool", 8, 3, 2, opset=8), "caffe", None, "opset 8 has no ceil_mode"),
+]
+
+
+@pytest.mark.parametrize("row", REFUSALS, ids=lambda row: row[-1])
+def test_a_refusal_says_why(row: tuple[Chain, str, str | None, str]) -> None:
+    chain, to, source, reason = row
+    found = moved(chain, to, source=source)
+    assert isinstance(found, Skip)
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(found.reason)
+
+
+def test_the_source_settles_what_padding_means() -> None:
+    wide = layer("Conv", 16, 2, 1, (1, 1))
+    assert moved(wide, "tensorflow", source="pytorch") == layer("Conv", 16, 2, 1, (0, 1))
+    assert moved(wide, "tensorflow", source="theano") is not wide
+    causal = layer("Conv", 16, 2, 1, (1, 0), rank=1)
+    lower = moved(causal, "tensorflow", source="SAME_LOWER")
+    assert lower == layer("Conv", 16, 2, 1, (0, 1), rank=1)
+    plain = layer("Conv", 32, 7, 2, (1, 1))
+    assert moved(plain, "tensorflow", source="pytorch") is plain
+
+
+def test_what_cannot_be_read_is_left() -> None:
+    computed = PadStep(Pads((0,) * 4, (0,) * 4), Constant(0), unclear="the pads are computed")
+    chain = layer("Conv", 32, 3, 2)
+    for found in (
+        moved(layer("Conv", 32, 3, 2, front=None, ambiguous=True, trouble=Unclear("both")), "tf"),
+        moved(Chain(chain.op, 22, chain.axes, chain.padding, chain.fill, pad=computed), "tf"),
+    ):
+        assert isinstance(found, Skip)
+    assert moved(chain, "tf") is chain
+    assert moved(layer("Conv", 32, 3, 2, "VALID"), "tf").padding == AutoPad.VALID  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["tensorflw", "SAME", "", "x" * 99])
+def test_unknown_conventions_are_errors(name: str) -> None:
+    with pytest.raises(RequestError, match=f"no convention is called '{name}'"):
+        moved(layer("Conv", 32, 3, 2), name)

@@ -1,0 +1,41 @@
+"""Runs models with onnxruntime, and builds small ones to be moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime as ort
+from numpy.typing import NDArray
+from onnx import ModelProto
+
+Array = NDArray[Any]
+MODELS = Path(__file__).parents[2] / "models"
+PAIRS = Path(__file__).parents[3] / "shared" / "corpus" / "pairs"
+
+
+def outputs(model: ModelProto, feeds: Mapping[str, Array] | Array) -> list[Array]:
+    """What onnxruntime computes with optimisations off; a single array is input x."""
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    given = feeds if isinstance(feeds, Mapping) else {"x": feeds}
+    found: list[Array] = session.run(None, dict(given))
+    return found
+
+
+def signed(seed: int, *shape: int) -> Array:
+    """Numbers of both signs."""
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def relative(found: Array, wanted: Array) -> float:
+    """Largest difference over the largest value."""
+    assert found.shape == wanted.shape
+    return float(np.abs(found - wanted).max() / np.abs(wanted).max())

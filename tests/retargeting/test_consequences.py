@@ -1,0 +1,173 @@
+"""What follows from another output size: sizes that the file states, and nodes that break."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnx_graphsurgeon as gs
+import pytest
+from onnx import ModelProto, numpy_helper
+
+from onnxpad.cli import run
+from onnxpad.retargeting import retarget
+from tests.retargeting.running import outputs, signed
+from tests.text_models import text_model
+
+POOL = "[pool] p = MaxPool <kernel_shape = [3, 1], strides = [2, 1]> (x)"
+
+
+def dims(model: ModelProto, name: str) -> list[int | str] | None:
+    for value in (*model.graph.value_info, *model.graph.output):
+        if value.name == name:
+            tensor = value.type.tensor_type
+            if not tensor.HasField("shape"):
+                return None
+            return [dim.dim_value or dim.dim_param for dim in tensor.shape.dim]
+    return None
+
+
+def classifier(tail: str, constants: str = "") -> ModelProto:
+    weight = numpy_helper.from_array(signed(0, 6, 4), "w")
+    nodes, given = f"{POOL} {tail}", "float[1,2,8,1] x"
+    model = text_model(nodes, given, outputs="float[1,4] y", constants=constants)
+    model.graph.initializer.append(weight)
+    return model
+
+
+def test_a_flatten_and_gemm_that_no_longer_fit_are_said() -> None:
+    model = classifier("[flat] f = Flatten (p) [fc] y = Gemm (f, w)")
+    found = retarget(model, to="caffe")
+    assert [one.node.label for one in found.changes] == ["pool"]
+    assert found.changes[0].resized
+    assert found.changes[0].sizes == (("3", "1"), ("4", "1"))
+    assert len(found.breaks) == 1
+    assert found.breaks[0].startswith("Gemm 'fc':")
+    assert not retarget(model, to="tensorflow").breaks
+
+
+def test_a_reshape_to_fixed_sizes_is_said() -> None:
+    model = classifier(
+        "[flat] f = Reshape (p, shape) [fc] y = Gemm (f, w)", constants="int64[2] shape = {1, 6}"
+    )
+    assert retarget(model, to="caffe").breaks == ("Reshape 'flat': 8 cells do not fit into [1, 6]",)
+
+
+def test_a_sum_of_two_sizes_is_said() -> None:
+    other = "[other] q = Conv <kernel_shape = [3, 1], strides = [2, 1]> (x, k) [sum] y = Add (p, q)"
+    model = text_model(
+        f"{POOL} {other}",
+        "float[1,2,8,1] x",
+        constants="float[2,2,3,1] k = {1,2,3,4,5,6,7,8,9,1,2,3}",
+    )
+    (broken,) = retarget(model, to="caffe").breaks
+    assert broken.startswith("Add 'sum':")
+
+
+def test_what_was_broken_before_is_not_blamed_on_the_move() -> None:
+    model = classifier("[flat] f = Flatten (x) [fc] z = Gemm (f, w) [out] y = Identity (p)")
+    assert not retarget(model, to="caffe").breaks
+
+
+def test_nothing_is_written_where_something_breaks(
+    tmp_path: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = f"{tmp_path}/m.onnx", f"{tmp_path}/o.onnx"
+    onnx.save(classifier("[flat] f = Flatten (p) [fc] y = Gemm (f, w)"), source)
+    assert run(["retarget", source, "--to", "caffe", "-o", target]) == 1
+    said = capsys.readouterr()
+    assert "breaks: Gemm 'fc'" in said.out
+    assert "nothing written" in said.err
+    with pytest.raises(FileNotFoundError):
+        onnx.load(target)
+
+
+def test_stated_sizes_follow() -> None:
+    second = "[second] y = MaxPool <kernel_shape = [2, 1], strides = [2, 1]> (r)"
+    model = text_model(
+        f"{POOL} [act] r = Relu (p) {second}",
+        "float[1,2,8,1] x",
+        outputs="float[1,2,1,1] y",
+    )
+    for name, size in (("p", 3), ("r", 3)):
+        model.graph.value_info.append(onnx.helper.make_tensor_value_info(name, 1, [1, 2, size, 1]))
+    found = retarget(model, to="caffe")
+    moved = found.model
+    assert isinstance(moved, ModelProto)
+    assert [dims(moved, name) for name in ("p", "r", "y")] == [
+        [1, 2, 4, 1],
+        [1, 2, 4, 1],
+        [1, 2, 2, 1],
+    ]
+    onnx.checker.check_model(moved, full_check=True)
+    assert outputs(moved, signed(1, 1, 2, 8, 1))[0].shape == (1, 2, 2, 1)
+    assert dims(model, "p") == [1, 2, 3, 1]
+
+
+def test_sizes_that_nobody_can_tell_are_not_stated_any_more() -> None:
+    model = text_model(
+        f"{POOL} [own] y = com.microsoft.Unheard (p) [side] z = com.microsoft.Unheard (x)",
+        "float[1,2,8,1] x",
+        outputs="float[1,2,3,1] y, float[1,2,8,1] z",
+    )
+    moved = retarget(model, to="caffe").model
+    assert isinstance(moved, ModelProto)
+    assert dims(moved, "y") == ["", "", "", ""]
+    assert dims(moved, "z") == [1, 2, 8, 1]
+    graph = gs.import_onnx(model)
+    retarget(graph, to="caffe")
+    assert graph.outputs[0].shape == [None] * 4
+
+
+def test_sizes_that_stay_are_not_touched() -> None:
+    model = text_model(
+        f"{POOL} [act] r = Relu (p) [side] y = Relu (x)",
+        "float[1,2,8,1] x",
+        outputs="float[1,2,8,1] y, float[1,2,3,1] r",
+    )
+    model.graph.value_info.append(onnx.helper.make_tensor_value_info("p", 1, ["a", "b", 3, 1]))
+    moved = retarget(model, to="caffe").model
+    assert isinstance(moved, ModelProto)
+    assert dims(moved, "y") == [1, 2, 8, 1]
+    assert dims(moved, "r") == [1, 2, 4, 1]
+    assert dims(moved, "p") == [1, 2, 4, 1]
+
+
+def test_padding_behind_a_pool_that_grew_is_worked_out_anew() -> None:
+    """7 cells become 8: SAME of the second node pads otherwise then."""
+    model = text_model(
+        f"{POOL} [next] y = Conv <strides = [2, 1], pads = [1, 0, 1, 0]> (p, k)",
+        "float[1,1,16,1] x",
+        constants="float[1,1,3,1] k = {1, 10, 100}",
+    )
+    plan = {"nodes": [{"node": "pool", "ceil_mode": 1}]}
+    grown = retarget(model, plan=plan).model
+    assert isinstance(grown, ModelProto)
+    both = retarget(grown, to="tensorflow")
+    assert [one.node.label for one in both.changes] == ["next"]
+    assert not retarget(model, to="tensorflow").changed
+
+
+def test_bodies_and_graphs_follow_too() -> None:
+    body = f"then_branch = g1 () => (float[1,2,3,1] p) {{ {POOL} }}"
+    other = body.replace("g1", "g2").replace("then", "else").replace("[pool]", "[pool2]")
+    model = text_model(f"y = If <{body}, {other}> (c)", "float[1,2,8,1] x, bool c", outputs="y")
+    moved = retarget(model, to="caffe")
+    assert {one.node.label for one in moved.changes} == {
+        "y.then_branch/pool",
+        "y.else_branch/pool2",
+    }
+    result = moved.model
+    assert isinstance(result, ModelProto)
+    found = outputs(result, {"x": signed(2, 1, 2, 8, 1), "c": np.array(True)})
+    assert found[0].shape == (1, 2, 4, 1)
+
+
+def test_a_graph_is_edited_in_place() -> None:
+    model = text_model(f"{POOL} [act] y = Relu (p)", "float[1,2,8,1] x", outputs="float[1,2,3,1] y")
+    graph = gs.import_onnx(model)
+    found = retarget(graph, to="caffe")
+    assert found.model is graph
+    assert graph.outputs[0].shape == [1, 2, 4, 1]
+    assert graph.nodes[0].attrs["ceil_mode"] == 1
+    exported = gs.export_onnx(graph)
+    assert outputs(exported, signed(2, 1, 2, 8, 1))[0].shape == (1, 2, 4, 1)
