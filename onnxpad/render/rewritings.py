@@ -28,10 +28,12 @@ def rewriting_text(
     """The report on one model: skips, its edit script where that is wanted, and a summary."""
     name = "standard input" if model == STANDARD else model
     target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
+    warnings = validation.warnings if validation else ()
     verdict = f"validation: {validation.verdict}: {validation.reason}" if validation else ""
     lines = [
         script_text(rewriting) if script else "",
         skips_text(rewriting),
+        *(visible(f"warning: {warning}") for warning in warnings),
         visible(verdict),
         assumed_text(rewriting.assumed) if rewriting.changed else "",
         visible(f"{name}{target}: {changes_text(rewriting, done=written is not None)}"),

@@ -46,6 +46,8 @@ def concluded(
         elif problem:
             verdict, reason = Verdict.DIFFERENT, problem
     reason = reason or _sentence(verdict, regions, runs, first)
+    if verdict is Verdict.IDENTICAL:
+        reason += apart_when_optimised(optimised)
     return Validation(
         verdict,
         reason,
@@ -120,6 +122,18 @@ def _sentence(
     if first is not None:
         return f"{first.node} -> '{first.tensor}' differs{first.amount()}"
     return ""
+
+
+def apart_when_optimised(rows: Sequence[OutputRow]) -> str:
+    """What default optimisations make of outputs that are equal without them, where anything."""
+    apart = [row for row in rows if not row.equal and row.max_abs is not None]
+    if not apart:
+        return ""
+    row = max(apart, key=lambda row: row.max_abs or 0.0)
+    seen = f" without optimisations; apart by up to {row.max_abs:.2g} with them"
+    if row.bound is None or row.max_abs is None or row.max_abs > row.bound:
+        return seen
+    return f"{seen}, which is rounding (allowed {row.bound:.2g})"
 
 
 def _closest(regions: Sequence[RegionRow]) -> str:

@@ -192,3 +192,14 @@ def test_json_has_no_numbers_that_are_none() -> None:
     line = json_line({"a": float("inf"), "b": [float("nan"), 1, "x"], "c": (1, {"d": -1.5})})
     assert json.loads(line) == {"a": "inf", "b": ["nan", 1, "x"], "c": [1, {"d": -1.5}]}
     assert line.count("\n") == 1
+
+
+def test_a_rewriting_shows_the_warnings_of_its_validation() -> None:
+    model = MODELS / "t_yolotiny_zeropad_maxpool_ts.onnx"
+    done = rewrite(model, passes="split-pads")
+    found = validate(model, done.model, device="cpu", samples=1)
+    shown = rewriting_text("m.onnx", "out.onnx", done, found).splitlines()
+    warned = [line for line in shown if line.startswith("warning: onnxruntime's default optimiser")]
+    assert len(warned) == len(found.warnings) == 1
+    assert "both models alike" in warned[0]
+    assert shown[1].startswith("validation: identical")
