@@ -47,8 +47,7 @@ def optimised(
         before = bench.run(pair.before, ran.feeds, optimise=True)
         after = bench.run(pair.after, ran.feeds, optimise=True)
         bounds = _noise(bench, pair, ran)
-        for name in pair.before.outputs:
-            rows.append(_row(ran, name, (before, after), bounds))
+        rows += [_row(ran, name, (before, after), bounds) for name in pair.before.outputs]
         first = _damage(bench, pair.before, ran, (ran.before, before), bounds)
         second = _damage(bench, pair.after, ran, (ran.after, after), bounds)
         found.append(Harm(ran, first, second, _all_same(before, after)))
