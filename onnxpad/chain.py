@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -224,12 +224,15 @@ class Chain:
 class Skip:
     """A pass leaves a chain as it is, and why.
 
-    `moot` marks nodes where there was nothing to do. `hints` are options to try.
+    `moot` marks nodes where there was nothing to do, `noted` those of them that are worth a word
+    to the user. `hints` are options to try; `multiples` divisors of dimensions that settle it.
     """
 
     reason: str
     hints: tuple[str, ...] = ()
     moot: bool = False
+    noted: bool = False
+    multiples: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
 
 Verdict: TypeAlias = Chain | Expansion | Skip

@@ -8,6 +8,7 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
+from onnxpad.aftermath import Undone, standing, undone
 from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import edit_record
 from onnxpad.graph.editing.edits import Edit
@@ -17,7 +18,7 @@ from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
 from onnxpad.passes import find_pass
-from onnxpad.pipeline import Change, Outcome, Refusal, run
+from onnxpad.pipeline import Change, Refusal, run
 
 SCHEMA = 1
 DEFAULT_PASSES = ("explicit-pads",)
@@ -30,7 +31,8 @@ class Rewriting:
 
     `edited` is what the passes worked on: a ModelProto, without its large weights where it was
     read from a file, or the Graph that was given. `skips` are nodes that a pass left alone, with
-    the reason; `assumed` the sizes that the user stated.
+    the reason, `notes` nodes where it had nothing to do and says more; `assumed` the sizes that
+    the user stated.
     """
 
     edited: Result
@@ -40,6 +42,7 @@ class Rewriting:
     script: tuple[Edit, ...]
     assumed: Mapping[str, int | str]
     source: Source | None = None
+    notes: tuple[Refusal, ...] = ()
 
     @cached_property
     def model(self) -> Result:
@@ -48,8 +51,13 @@ class Rewriting:
 
     @property
     def changed(self) -> bool:
-        """Whether anything was edited."""
-        return bool(self.script)
+        """Whether anything was edited that is not written again as it was."""
+        return len(self.script) > sum(node.edits for node in self.undone)
+
+    @cached_property
+    def undone(self) -> tuple[Undone, ...]:
+        """Nodes whose changes take each other back: they are written as before."""
+        return undone(self.changes)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model: byte for byte the input where nothing changed.
@@ -71,6 +79,11 @@ class Rewriting:
             "assumed": dict(self.assumed),
             "changes": [_change_record(change) for change in self.changes],
             "skips": [_skip_record(skip) for skip in self.skips],
+            "notes": [_skip_record(note) for note in self.notes],
+            "undone": [
+                {"node": one.node.label, "scope": one.node.scope, "passes": list(one.rules)}
+                for one in self.undone
+            ],
         }
 
 
@@ -106,31 +119,22 @@ def rewrite(  # noqa: PLR0913  one option each
         weightless=opened.surgeon is not None,
     )
     outcome = run(session, rules, selection(session, nodes), progress)
+    refusals = standing(session, rules, outcome)
     result: Result = session.finish()
     if opened.surgeon is not None:
         from onnxpad.graph.surgery.following import apply_script
 
         apply_script(opened.surgeon, session.script)
         result = opened.surgeon
-    return _report(result, rules, outcome, session, dims, opened.source)
-
-
-def _report(
-    model: Result,
-    rules: Sequence[Any],
-    outcome: Outcome,
-    session: Session,
-    dims: Mapping[str, int | str] | None,
-    source: Source | None,
-) -> Rewriting:
     return Rewriting(
-        edited=model,
+        edited=result,
         passes=tuple(rule.name for rule in rules),
         changes=tuple(outcome.changes),
-        skips=tuple(outcome.refusals),
+        skips=tuple(one for one in refusals if not one.skip.moot),
         script=tuple(session.script),
         assumed=dict(dims or {}),
-        source=source,
+        source=opened.source,
+        notes=tuple(one for one in refusals if one.skip.moot),
     )
 
 

@@ -41,6 +41,9 @@ def find_pass(name: str) -> Pass:
     passes = all_passes()
     if name in passes:
         return passes[name]
+    if "," in name:
+        each = " ".join(f"--pass {one.strip()}" for one in name.split(",") if one.strip())
+        raise RequestError(f"no pass is called '{name}': one name at a time, such as {each}")
     from difflib import get_close_matches
 
     near = get_close_matches(name, passes, n=1)

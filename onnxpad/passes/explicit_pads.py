@@ -49,7 +49,8 @@ def rewrite(chain: Chain) -> Chain | Skip:
     ):
         return Skip("auto_pad is not used", moot=True)
     if chain.op.kind is Kind.TRANSPOSED and not chain.trouble:
-        return Skip("a transposed convolution crops; its auto_pad is not a matter of this pass")
+        reason = "a transposed convolution crops; its auto_pad is not a matter of this pass"
+        return Skip(reason, ("--pass plain-transpose",))
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
         return offering_run_time(chain, pads)

@@ -9,10 +9,11 @@ from onnxpad import costs
 from onnxpad.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.composing import LAST, Composer
 from onnxpad.costs import Cost
-from onnxpad.effective import axes_behind, missing_sizes
+from onnxpad.effective import axes_behind
 from onnxpad.expansion import AttributeValue, Grown, Made, Read
 from onnxpad.forms import reaches_kernel
 from onnxpad.geometry.symmetric import Cut, Growth, cut, equal_ends, growth
+from onnxpad.missing import missing_sizes
 from onnxpad.pad_nodes import ceil_refusal, needs_valid, new_pad, pad_refusal, pad_value
 from onnxpad.symmetry.premises import Way, asymmetric, floored, free, pool_refusal, unsaid
 

@@ -15,6 +15,7 @@ SHARED = (
     "dequantising.py",
     "divisors.py",
     "effective.py",
+    "missing.py",
     "pad_nodes.py",
     "repadding.py",
     "sizing.py",

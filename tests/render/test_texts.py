@@ -61,6 +61,7 @@ def test_a_skip_as_it_is_printed() -> None:
         "  input   x [1, 1, height], kernel 3, stride 2\n"
         "  try     --dim 'height=640', --dim 'height%2=0', or --pass runtime-pads\n"
         "m.onnx -> out.onnx: 0 nodes rewritten, 1 skipped\n"
+        "nothing was changed\n"
     )
     (skip,) = rewriting_record("m.onnx", None, done)["skips"]
     assert skip["input"] == "x"

@@ -76,7 +76,7 @@ def test_a_tensor_that_keeps_its_name_without_padding_is_no_alarm() -> None:
     assert report.warnings == ()
 
 
-STRIDED = {"auto_pad": "SAME_UPPER", "strides": [2, 2]}
+STRIDED: dict[str, Any] = {"auto_pad": "SAME_UPPER", "strides": [2, 2]}
 
 
 def test_a_model_written_for_some_sizes_asks_for_the_facts() -> None:
