@@ -40,6 +40,7 @@ from onnxpad.forms import Form, reaches_kernel
 from onnxpad.ops import Kind
 
 REMOVES = {Form.PAD_NODE}
+MAY_REMOVE = {Form.AUTO_PAD, Form.PAD_VALUE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 
 _COUNT_INCLUDE_PAD_SINCE = 7

@@ -27,6 +27,7 @@ REMOVES = {
     Form.COUNTS_PADDING,
     Form.IGNORES_PADDING,
 }
+MAY_REMOVE = {Form.CEIL_MODE}
 ADDS = {Form.AUTO_PAD}
 
 

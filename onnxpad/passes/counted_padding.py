@@ -31,6 +31,7 @@ from onnxpad.pad_nodes import full_pads, pad_value
 from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.COUNTS_PADDING}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 ADDS = {
     Form.PAD_NODE,
     Form.PAD_VALUE,

@@ -33,6 +33,7 @@ from onnxpad.ops import Kind
 from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.AUTO_PAD}
+MAY_REMOVE = {Form.CEIL_MODE}
 ADDS = {
     Form.PADS,
     Form.ASYMMETRIC,

@@ -32,6 +32,7 @@ from onnxpad.geometry.rounding import overhang
 from onnxpad.ops import Kind
 
 REMOVES = {Form.CEIL_MODE}
+MAY_REMOVE = {Form.AUTO_PAD}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.IGNORES_PADDING}
 
 

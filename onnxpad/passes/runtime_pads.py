@@ -40,6 +40,7 @@ from onnxpad.sizing import (
 )
 
 REMOVES = {Form.AUTO_PAD}
+MAY_REMOVE = {Form.CEIL_MODE}
 ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.DYNAMIC}
 
 

@@ -43,6 +43,7 @@ from onnxpad.pad_nodes import ceil_refusal, needs_valid, new_pad, pad_refusal, p
 from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
 ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.AUTO_PAD}
 
 

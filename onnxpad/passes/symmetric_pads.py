@@ -25,6 +25,7 @@ from onnxpad.ops import Kind
 from onnxpad.symmetry import cheapest
 
 REMOVES = {Form.ASYMMETRIC}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.OUTPUT_SHAPE}
 ADDS = {
     Form.AUTO_PAD,
     Form.COUNTS_PADDING,

@@ -79,8 +79,12 @@ def _name(node: PaddedNode) -> str:
 
 def _written(node: PaddedNode) -> str:
     if mode := node.written.get("mode"):
-        value = f" {node.written['value']}" if "value" in node.written else ""
-        words = [f"{mode}{value}", *(form for form in node.forms if form not in (mode, "pad-node"))]
+        value = node.written.get("value", "")
+        shown = f"{value:g}" if isinstance(value, float) else str(value)
+        words = [
+            f"{mode} {shown}".rstrip(),
+            *(form for form in node.forms if form not in (mode, "pad-node")),
+        ]
     else:
         words = [_auto_pad(node) for form in node.forms if form == "auto_pad"]
         words += [form for form in node.forms if form != "auto_pad"]
