@@ -18,7 +18,7 @@ from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
 from onnxpad.passes import find_pass
-from onnxpad.pipeline import Change, Refusal, run
+from onnxpad.pipeline import Change, Outcome, Refusal, run
 
 SCHEMA = 1
 DEFAULT_PASSES = ("explicit-pads",)
@@ -126,14 +126,26 @@ def rewrite(  # noqa: PLR0913  one option each
 
         apply_script(opened.surgeon, session.script)
         result = opened.surgeon
+    return _report(result, rules, (outcome, refusals), session, dims, opened.source)
+
+
+def _report(
+    model: Result,
+    rules: Sequence[Any],
+    done: tuple[Outcome, Sequence[Refusal]],
+    session: Session,
+    dims: Mapping[str, int | str] | None,
+    source: Source | None,
+) -> Rewriting:
+    outcome, refusals = done
     return Rewriting(
-        edited=result,
+        edited=model,
         passes=tuple(rule.name for rule in rules),
         changes=tuple(outcome.changes),
         skips=tuple(one for one in refusals if not one.skip.moot),
         script=tuple(session.script),
         assumed=dict(dims or {}),
-        source=opened.source,
+        source=source,
         notes=tuple(one for one in refusals if one.skip.moot),
     )
 
