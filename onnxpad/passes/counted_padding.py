@@ -78,7 +78,7 @@ def _leaves_out(chain: Chain) -> bool:
 
 def _split(chain: Chain, pads: Pads) -> Chain | Skip:
     if not chain.opset:
-        return Skip("the model imports no version of the ONNX operators, so it can have no Pad")
+        return Skip("no version of the ONNX operators is imported, so it can have no Pad")
     fill = pad_value(chain)
     if isinstance(fill, Skip):
         return fill

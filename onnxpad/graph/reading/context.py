@@ -158,7 +158,7 @@ class Context:
 
 
 def is_stored(context: Context, name: str) -> bool:
-    """Whether a constant stands in the scope of `context` or in a graph around it.
+    """Whether a dense constant stands in the scope of `context` or in a graph around it.
 
     What a function gets from its call does not: another call may give something else.
     """
@@ -168,7 +168,7 @@ def is_stored(context: Context, name: str) -> bool:
         if name in scope.producers:
             return _holds_tensor(scope.producers[name])
         if name in scope.initializers:
-            return True
+            return name not in scope.sparse
         inside = inside.outer
     return False
 
