@@ -95,5 +95,6 @@ def _split(chain: Chain, pads: Pads) -> Chain | Skip:
     after = replace(chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, ambiguous=False)
     if any(beyond.flat):
         return replace(after, counts_padding=False, fill=Implicit.NOTHING)
-    fusible = fill == Constant(0) and (chain.pad is not None or reaches_kernel(chain, pads))
+    again = chain.pad_in_reach is not None
+    fusible = fill == Constant(0) and (again or reaches_kernel(chain, pads))
     return replace(after, padding=AutoPad.VALID) if fusible else after

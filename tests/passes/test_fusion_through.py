@@ -181,3 +181,12 @@ def test_axes_that_keep_a_pad_from_being_fused_stay() -> None:
     assert assert_kept(before, "all-axes")
     for rule in ("plain-pad", "static-pads"):
         assert_kept(before, rule)
+
+
+@pytest.mark.parametrize("counts", [0, 1])
+@pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
+def test_a_new_pad_behind_a_pad_that_is_seen_through(between: str, counts: int) -> None:
+    """onnxruntime would fuse both into the average, beyond its kernel."""
+    mean = f'AveragePool<kernel_shape=[2,2], auto_pad="SAME_UPPER", count_include_pad={counts}>(u)'
+    before = model(f"{PAD} {between} [op] y = {mean}")
+    assert not assert_kept(before, "counted-padding" if counts else "uncounted-padding")
