@@ -43,6 +43,25 @@ def auto_pad_stops_fusion(chain: Chain, pads: Pads) -> bool:
     return chain.ceil_mode and not same and not same_windows_when_padded(source, front, pads)
 
 
+def fuses_worse(before: Chain, pads: Pads, after: Chain, wider: Pads) -> bool:
+    """Whether onnxruntime fuses the Pad in front wrongly with `wider`, and not so with `pads`.
+
+    What it computes wrongly now, it must at least still load.
+    """
+    if not auto_pad_stops_fusion(after, wider):
+        return False
+    is_right = not auto_pad_stops_fusion(before, pads)
+    return is_right or (_beyond_kernel(after, wider) and not _beyond_kernel(before, pads))
+
+
+def _beyond_kernel(chain: Chain, pads: Pads) -> bool:
+    step = chain.pad_in_reach
+    if step is None:
+        return False
+    front = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
+    return reaches_kernel(chain, front + pads if front.begins else pads)
+
+
 def _never_negative(chain: Chain) -> bool:
     """Whether windows that hold a cell of data give the same with a 0 less at the border."""
     dilated = any(axis.dilation > 1 for axis in chain.axes)

@@ -190,3 +190,20 @@ def test_a_new_pad_behind_a_pad_that_is_seen_through(between: str, counts: int) 
     mean = f'AveragePool<kernel_shape=[2,2], auto_pad="SAME_UPPER", count_include_pad={counts}>(u)'
     before = model(f"{PAD} {between} [op] y = {mean}")
     assert not assert_kept(before, "counted-padding" if counts else "uncounted-padding")
+
+
+@pytest.mark.parametrize(
+    ("rule", "ends", "own"),
+    [
+        ("symmetric-pads-by-slice", 0, "kernel_shape=[3,3], pads=[0,0,2,0]"),
+        ("floor-pool", 1, "kernel_shape=[3,3], strides=[3,3], ceil_mode=1"),
+    ],
+)
+def test_what_onnxruntime_fuses_wrongly_it_must_still_load(rule: str, ends: int, own: str) -> None:
+    before = model(f"t = Pad(x, front) [op] y = MaxPool<{own}>(t)")
+    front = np.asarray([0, 0, 1, 1, 0, 0, ends, ends])
+    before.graph.initializer.append(onnx.numpy_helper.from_array(front, "front"))
+    assert not isinstance(ran(before, {"x": X}, optimised=True), str)
+    found = rewrite(before, passes=[rule]).model
+    assert isinstance(found, onnx.ModelProto)
+    assert not isinstance(ran(found, {"x": X}, optimised=True), str)
