@@ -13,6 +13,7 @@ from onnxpad.chain import Chain
 from onnxpad.effective import output_sizes
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
+from onnxpad.graph.reading.attributes import bindings_of
 from onnxpad.graph.reading.chains import NO_PREFERENCE, ChainReader, Preferences
 from onnxpad.graph.reading.context import MAX_CONSTANT, Context, tensor_type
 from onnxpad.graph.reading.cut_rules import PLAIN_RULES
@@ -172,18 +173,12 @@ class _Reader:
         return body
 
     def _call(self, context: Context, node: Node, function: Scope) -> Sequence[Type]:
-        given = {attribute.name: attribute for attribute in node.proto.attribute}
-        bindings = {
-            name: (context.bindings or {}).get(found.ref_attr_name, found)
-            for name, found in given.items()
-        }
         proto = function.proto
         if not isinstance(proto, FunctionProto):
             return ()
         if any(scope is function for scope in self._open):
             raise ModelError(f"function '{function.label}' calls itself, which ONNX does not allow")
-        for default in proto.attribute_proto:
-            bindings.setdefault(default.name, default)
+        bindings = bindings_of(node.proto, context.bindings, proto.attribute_proto)
         inputs = tuple(context.type_of(name) for name in node.inputs)
         values = tuple(sorted((k, v.SerializeToString()) for k, v in bindings.items()))
         constants = tuple(_constant_key(context, name) for name in node.inputs)

@@ -57,9 +57,11 @@ def _cast(inputs: Sequence[Type], facts: Facts) -> Type:
 def quantize(inputs: Sequence[Type], facts: Facts) -> Type:
     """The zero point's element type, uint8 without one."""
     wanted = facts.attributes().get("output_dtype", 0)
-    zero = inputs[2].dtype if len(inputs) > 2 and inputs[2].dtype else ""
-    dtype = zero or (dtype_name(wanted) if isinstance(wanted, int) and wanted else "uint8")
-    return Type(dtype, inputs[0].dims)
+    if len(inputs) > 2:
+        return Type(inputs[2].dtype, inputs[0].dims)
+    if not isinstance(wanted, int):
+        return Type("", inputs[0].dims)
+    return Type(dtype_name(wanted) if wanted else "uint8", inputs[0].dims)
 
 
 def dequantize(inputs: Sequence[Type], _: Facts) -> Type:
