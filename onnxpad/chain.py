@@ -71,7 +71,8 @@ class PadStep:
 
     `computed` are the inputs (1 pads, 2 value, 3 axes) whose numbers are known although the model
     computes them; `still_fused` says of an unclear Pad that onnxruntime may fuse it all the
-    same; `lists_axes` marks pads that are written for some axes only. `hints` say what
+    same; `lists_axes` marks pads that are written for some axes only, `lists_value` a value
+    that is written as a list of one number. `hints` say what
     to try where the Pad is unclear.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
@@ -90,6 +91,7 @@ class PadStep:
     feeds_weight: bool = False
     invites_fusion: bool = False
     lists_axes: bool = False
+    lists_value: bool = False
     computed: tuple[int, ...] = ()
     hints: tuple[str, ...] = ()
     still_fused: bool = False
@@ -152,8 +154,8 @@ class Chain:
     `trouble` says why the padding cannot be worked on.
 
     `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
-    the Pads in front of it. `at_least` is a bound that no cell of the operator's input is below,
-    where a Pad and a maximum make it worth knowing. `dequantised` tells of a DequantizeLinear
+    the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
+    is below. `dequantised` tells of a DequantizeLinear
     that makes the input.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.forms import Form
+from onnxpad.planning.records import verdict_record
+from onnxpad.planning.verdicts import Verdict
 from onnxpad.traps import Trap
 
 SCHEMA = 1
@@ -55,10 +57,17 @@ class PaddedNode(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """Every padded node of a model in graph order; `assumed` are the sizes that the user stated."""
+    """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
+
+    `targets` has what each target that was asked for does with every node, `placement` the
+    onnxruntime provider of each node where a `device` was asked for.
+    """
 
     nodes: tuple[PaddedNode, ...]
     assumed: Mapping[str, int | str]
+    targets: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
+    placement: Mapping[str, str] = field(default_factory=dict)
+    device: str = ""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -80,7 +89,24 @@ class Inspection:
             "summary": self.summary,
             "assumed": dict(self.assumed),
             "nodes": [node.to_json() for node in self.nodes],
+            "targets": {
+                name: [verdict_record(verdict) for verdict in found]
+                for name, found in self.targets.items()
+            },
+            "placement": dict(self.placement),
         }
+
+    @property
+    def off_device(self) -> dict[str, str]:
+        """Padded nodes that leave the GPU that was asked for, with where they run."""
+        gone = self.placement.items() if self.device == "cuda" else ()
+        return {label: provider for label, provider in gone if not provider.startswith("CUDA")}
+
+    @property
+    def fails(self) -> bool:
+        """Whether a target refuses a node or computes it wrongly, or one leaves the GPU."""
+        found = (verdict for verdicts in self.targets.values() for verdict in verdicts)
+        return bool(self.off_device) or any(verdict.judgement.answer.fails for verdict in found)
 
 
 def _is_uneven(pads: tuple[int, ...]) -> bool:

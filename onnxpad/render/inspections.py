@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from onnxpad.inspection import Inspection, PaddedNode
 from onnxpad.render.tables import Terminal, table
+from onnxpad.render.verdicts import verdicts_text
 from onnxpad.render.wording import (
     assumed_text,
     counted,
@@ -37,6 +38,8 @@ def inspection_text(
         table(_HEADERS, [_row(node) for node in nodes], terminal, names=_NAMES, whole=_WHOLE),
         paragraph(_unknown(node) for node in inspection.nodes if _needs_reason(node)),
         paragraph(_traps(inspection)),
+        paragraph(_placement(inspection)),
+        verdicts_text(inspection.targets, terminal, everything=everything),
         paragraph(
             [
                 assumed_text(inspection.assumed),
@@ -107,6 +110,19 @@ def _traps(inspection: Inspection) -> Iterator[str]:
     for node in inspection.nodes:
         for trap in node.traps:
             yield note(f"trap: {trap.code}, {node.op} '{node.node}'", trap.sentence)
+
+
+def _placement(inspection: Inspection) -> Iterator[str]:
+    gone = inspection.off_device
+    for label, provider in gone.items():
+        yield note(f"leaves the GPU: '{label}'", f"onnxruntime runs it with {provider}")
+    if inspection.device:
+        stay = len(inspection.placement) - len(gone)
+        where = _DEVICES[inspection.device]
+        yield f"{stay} of {counted(len(inspection.placement), 'padded operator')} on the {where}"
+
+
+_DEVICES = {"cpu": "CPU", "cuda": "GPU"}
 
 
 def _summary(inspection: Inspection, hidden: int) -> str:

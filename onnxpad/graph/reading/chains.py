@@ -149,7 +149,10 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
     step = replace(step, invites_fusion=invites_fusion(context, node, step))
     bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, source.dtype, first)
     inputs, outputs = places_of(context, node)
-    return replace(bare, pad=step, shape=source.dims, inputs=inputs, outputs=outputs)
+    written = plain_attributes(context.attributes(node))
+    return replace(
+        bare, pad=step, shape=source.dims, attributes=written, inputs=inputs, outputs=outputs
+    )
 
 
 def _troubled(chain: Chain, reason: str) -> Chain:

@@ -19,7 +19,7 @@ MAX_CONSTANT = 4096
 FOLDABLE = frozenset(
     {
         *("Shape", "ConstantOfShape", "Cast", "Concat", "Reshape", "Slice", "Transpose", "Gather"),
-        *("Unsqueeze", "Squeeze", "Identity", "Neg", "Add", "Sub", "Mul", "Div"),
+        *("Unsqueeze", "Squeeze", "Identity", "Neg", "Add", "Sub", "Mul", "Div", "Mod"),
     }
 )
 

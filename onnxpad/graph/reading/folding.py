@@ -142,6 +142,12 @@ def _divide(_: Attributes, inputs: Values) -> Array:
     return np.asarray(quotient * np.sign(first) * np.sign(second), first.dtype)
 
 
+def _modulo(attributes: Attributes, inputs: Values) -> Array:
+    first, second = _need(inputs, 0), _need(inputs, 1)
+    as_c = "fmod" in attributes and attributes["fmod"].i == 1
+    return np.asarray(np.fmod(first, second) if as_c else np.mod(first, second))
+
+
 def _binary(operation: Callable[[Array, Array], Array]) -> Rule:
     return lambda _, inputs: np.asarray(operation(_need(inputs, 0), _need(inputs, 1)))
 
@@ -159,6 +165,7 @@ _RULES: dict[str, Rule] = {
     "Identity": lambda _, inputs: _need(inputs, 0),
     "Neg": lambda _, inputs: np.asarray(-_need(inputs, 0)),
     "Div": _divide,
+    "Mod": _modulo,
     "Add": _binary(lambda a, b: a + b),
     "Sub": _binary(lambda a, b: a - b),
     "Mul": _binary(lambda a, b: a * b),

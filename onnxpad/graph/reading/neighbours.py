@@ -36,7 +36,7 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
         found = found._replace(far_pad=_far_pad(context, node, rank + 2))
     elif not found.pad.unclear:
         found = found._replace(far_pad=_pads_together(context, node, rank + 2))
-    if op.kind is Kind.MAX and (found.pad or found.far_pad):
+    if op.kind is Kind.MAX:
         found = found._replace(at_least=lower_bound(context, node.inputs[0]))
     if not op.quantised:
         spatial = slice(first_axis, first_axis + rank)

@@ -58,7 +58,9 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     step = _placed(numbers or (), axes, rank, fill, str(mode))
     if by_attribute:
         return step
-    return replace(step, lists_axes=axes is not None, computed=_computed(context, node, fill))
+    alone = _input(node, 2) != "" and context.type_of(_input(node, 2)).dims == (1,)
+    places = _computed(context, node, fill)
+    return replace(step, lists_axes=axes is not None, lists_value=alone, computed=places)
 
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,6 +52,7 @@ class Survey:
     """One model and every padded node in it; shape inference runs only where a size is needed.
 
     That is where pads hang on it; with `thorough`, where any size of a padded input is missing.
+    `types` are what is known of tensors of the main graph besides what the model says.
     Raises ModelError for models that cannot be meant and RequestError for facts about
     dimensions that the model does not have.
     """
@@ -64,7 +65,9 @@ class Survey:
         folder: Path | None = None,
         prefer: Preferences = NO_PREFERENCE,
         thorough: bool = False,
+        types: Mapping[str, Type] | None = None,
     ) -> None:
+        self._given = {"": dict(types or {})}
         self._folder = folder
         self._thorough = thorough
         self._prefer = prefer
@@ -82,6 +85,21 @@ class Survey:
     def document(self) -> Document:
         """The model with its scopes."""
         return self._document
+
+    @property
+    def contexts(self) -> Sequence[Context]:
+        """Every reading of every scope, in graph order."""
+        if self._stale:
+            self._read()
+        return self._contexts
+
+    def typed_contexts(self) -> Sequence[Context]:
+        """The same, with what inference finds of every tensor where some size lacks a name."""
+        if any(_is_open(found) for context in self.contexts for found in _made(context)):
+            from onnxpad.graph.reading.inference import infer
+
+            return self._once(infer(Reading(list(self._contexts)))).contexts
+        return self._contexts
 
     def sites(self) -> Iterator[Site]:
         """Every padded node in graph order, read anew where the model has changed."""
@@ -110,22 +128,43 @@ class Survey:
                 break
             self._inferred = inferred
             reading = self._once()
+        self._contexts = reading.contexts
         self._sites = {(s.address.scope, s.address.key): s for s in _group(reading)}
 
     def _forget(self, scope: str, tensor: str) -> None:
         """Drop what inference found about a tensor of the scope with this id."""
+        if not scope:
+            self._given[""].pop(tensor, None)
         for address, types in (self._inferred or {}).items():
             if address.partition("@")[0] == scope:
                 types.pop(tensor, None)
 
-    def _once(self) -> Reading:
+    def _once(self, inferred: dict[str, dict[str, Type]] | None = None) -> Reading:
         return read(
             self._document,
             self._dimensions,
             folder=self._folder,
             prefer=self._prefer,
-            inferred=self._inferred,
+            inferred=self._known_types(inferred or self._inferred),
         )
+
+    def _known_types(
+        self, inferred: dict[str, dict[str, Type]] | None
+    ) -> dict[str, dict[str, Type]]:
+        """What was given for the main graph, and what inference found."""
+        found = dict(inferred or {})
+        found[""] = self._given[""] | found.get("", {})
+        return found
+
+
+def _made(context: Context) -> Iterator[Type]:
+    """The types of what the nodes of a scope write."""
+    for node in context.scope.ordered():
+        yield from (context.type_of(name) for name in node.outputs if name)
+
+
+def _is_open(found: Type) -> bool:
+    return found.dims is None or None in found.dims
 
 
 def _needs_sizes(reading: Reading) -> bool:
