@@ -16,12 +16,6 @@ from onnxpad.graph.reading.scopes import Document, Scope
 from onnxpad.graph.reading.types import UNKNOWN, Type, dtype_name
 
 MAX_CONSTANT = 4096
-FOLDABLE = frozenset(
-    {
-        *("Shape", "ConstantOfShape", "Cast", "Concat", "Reshape", "Slice", "Transpose", "Gather"),
-        *("Unsqueeze", "Squeeze", "Identity", "Neg", "Add", "Sub", "Mul", "Div", "Mod"),
-    }
-)
 
 
 @dataclass(eq=False)
@@ -30,7 +24,8 @@ class Context:
 
     `chains` maps the keys of padded nodes to what they compute here; `calls` are all the nodes
     that call the function in this way, the first of them `call` in `caller`. `said` names the
-    tensors of which some size is known by the word of the file alone.
+    tensors of which some size is known by the word of the file alone. `bodies` are the graphs
+    inside a node, by its key and the attribute that holds them.
     """
 
     document: Document
@@ -45,6 +40,7 @@ class Context:
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
     said: set[str] = field(default_factory=set)
+    bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)
 
@@ -89,44 +85,27 @@ class Context:
         found = self.constant_tensor(name)
         if found is not None:
             return _array(found, self.folder)
+        value = self.value(name)
+        return None if value is None or value.dtype == object else value
+
+    def value(self, name: str) -> np.ndarray | None:
+        """The same with cells that are open: sizes that are no numbers, or None (cells.py)."""
+        if self.constant_tensor(name) is not None:
+            return self.constant(name)
         if name not in self.folded:
+            from onnxpad.graph.reading.values import computed
+
             self.folded[name] = None  # what a constant computes itself from is not constant
-            self.folded[name] = self._computed(name)
+            self.folded[name] = computed(self, name)
         return self.folded[name]
 
-    def _computed(self, name: str) -> np.ndarray | None:
-        context: Context | None = self
-        while context is not None and name not in context.scope.producers:
-            context = context.outer
-        if context is None:
-            return None
-        node = context.scope.producers[name]
-        if node.op_type not in FOLDABLE or node.domain not in ("", "ai.onnx"):
-            return None
-        from onnxpad.graph.reading.folding import fold, only_numbers, shape_of
+    def branch(self, node: Node) -> Context | None:
+        """The body that an If runs, where its condition is known."""
+        from onnxpad.graph.reading.values import condition
 
-        proto = context.bound(node)
-        if proto is None:
-            return None
-        if node.op_type == "Shape":
-            return only_numbers(shape_of(proto, context.type_of(node.inputs[0]).dims))
-        try:
-            inputs = [context.constant(one) if one else None for one in node.inputs]
-            if inputs and inputs[0] is None and node.op_type in ("Gather", "Slice"):
-                return only_numbers(fold(proto, [context.sizes(node.inputs[0]), *inputs[1:]]))
-            return fold(proto, inputs)
-        except RecursionError:
-            return None
-
-    def sizes(self, name: str) -> np.ndarray | None:
-        """What Shape gives as a tensor, whose sizes need not all be numbers."""
-        maker = self.scope.producers.get(name)
-        if maker is None or maker.op_type != "Shape" or maker.domain not in ("", "ai.onnx"):
-            return None
-        from onnxpad.graph.reading.folding import shape_of
-
-        proto = self.bound(maker)
-        return proto and shape_of(proto, self.type_of(maker.inputs[0]).dims)
+        holds = condition(self, node)
+        names = {True: "then_branch", False: "else_branch"}
+        return None if holds is None else self.bodies.get((node.key, names[holds]))
 
     def constant_tensor(self, name: str) -> TensorProto | AttributeProto | None:
         """Where the value of a constant stands: an initializer or a Constant's attribute.
