@@ -83,7 +83,8 @@ def _entries() -> Iterator[Explanation]:
         about = tuple(_convention_facts(convention))
         yield Explanation("convention", convention.name, convention.text, about, convention.source)
     for trap in all_rules().values():
-        yield Explanation("trap", trap.code, trap.text, (), trap.source)
+        helping = (("removed by", ", ".join(trap.passes)),) if trap.passes else ()
+        yield Explanation("trap", trap.code, trap.text, helping, trap.source)
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:

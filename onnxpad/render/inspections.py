@@ -141,6 +141,6 @@ def _summary(inspection: Inspection, hidden: int) -> str:
         text += f"; the pads of {counts['unknown']} are not known"
     if hidden:
         text += f"; {hidden} without padding not shown (--all)"
-    if counts["traps"]:
-        text += "; 'onnxpad explain NAME' says more about a trap"
+    if counts["traps"] or any(counts["forms"].values()):
+        text += "; 'onnxpad explain NAME' says more about a trap or a form, and which passes help"
     return text

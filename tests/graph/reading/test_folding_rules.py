@@ -16,7 +16,9 @@ CONSTANTS = """int64[4] a = {7, -7, 0, 5}, int64[4] b = {2, -2, 3, -4}, int64[4]
  float[4] f = {1.5, -1.5, 2.5, -0.25}, float[4] g = {0.5, 2.0, -3.0, 0.1}, int64 n = {3},
  int64[2,3] m = {1, -2, 3, -4, 5, -6}, bool[4] t = {1, 0, 1, 0}, bool[4] u = {1, 1, 0, 0},
  int64[1] zero = {0}, int64[1] two = {2}, int64[2] shape = {3, -1}, int64[1] minus = {-1},
- int64[1] far = {-9223372036854775807}, int64[2,1] places = {3, 1}, int64[2] new = {9, -9},
+ int64[1] far = {-9223372036854775807},
+ int64[1] behind = {9223372036854775807}, int64[1] before = {-9},
+ int64[2,1] places = {3, 1}, int64[2] new = {9, -9},
  int64 start = {7}, int64 limit = {-2}, int64 delta = {-3}, int64[2] wide = {2, 4},
  int64[2] parts = {1, 3}, int32[2] small = {4, -3}, int64[2] picks = {-1, 0}
 """
@@ -106,3 +108,14 @@ def test_every_rule_has_a_case() -> None:
 @pytest.mark.parametrize("body", ["y = Div(a, a)", "y = Mod(b, a)", "y = Cast<to = 8>(a)"])
 def test_what_has_no_value_is_not_known(body: str) -> None:
     assert constant(model_of(body)) is None
+
+
+def test_a_backward_slice_may_start_in_front_of_the_first_cell() -> None:
+    """onnxruntime takes the first cell then; numpy takes none."""
+    found, exact = folded("y = Slice(a, before, far, zero, minus)")
+    np.testing.assert_array_equal(found, exact)
+    assert exact.size == 1
+
+
+def test_a_backward_slice_up_to_int_max_is_not_known() -> None:
+    assert constant(model_of("y = Slice(a, minus, behind, zero, minus)")) is None
