@@ -94,7 +94,7 @@ def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
         for pad in side[: spatial.start] + side[spatial.stop :]
     ]
     if step.unclear:
-        return Skip(step.unclear)
+        return Skip(step.unclear, step.hints)
     if not any(step.pads.flat):
         return None
     if step.mode != "constant":

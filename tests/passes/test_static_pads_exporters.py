@@ -152,3 +152,9 @@ def test_sizes_behind_the_pad_are_those_that_it_gives(style: str) -> None:
             names = {"H": height, "W": height + 3, "floor": floor, "ceil": ceil}
             assert size is None or eval(show(size), {}, names) == number  # noqa: S307
         assert (None in sizes) is (style != "timm")
+
+
+def test_absorb_pad_says_as_well_what_to_try() -> None:
+    (skip,) = rewrite(model("timm"), passes=["absorb-pad"]).skips
+    assert skip.skip.hints == ("--dim 'H=640' --dim 'W=640'",)
+    assert rewrite(model("timm"), passes=["absorb-pad"], dims={"H": "%2=0", "W": 9}).changes
