@@ -302,4 +302,4 @@ def test_pads_of_torchscript_are_a_trap_although_they_are_known() -> None:
         "the pads come from 'pads', which is computed while the model runs, though its numbers "
         "are known"
     )
-    assert node.to_json()["passes"] == ["absorb-pad", "static-pads"]
+    assert node.to_json()["traps"][0]["passes"] == ["static-pads"]

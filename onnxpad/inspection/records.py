@@ -8,7 +8,6 @@ from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.forms import Form
-from onnxpad.passes import all_passes
 from onnxpad.planning.records import verdict_record
 from onnxpad.planning.verdicts import Verdict
 from onnxpad.traps import Trap, all_rules
@@ -48,22 +47,16 @@ class PaddedNode(NamedTuple):
     conventions: tuple[str, ...]
     traps: tuple[Trap, ...]
 
-    @property
-    def passes(self) -> tuple[str, ...]:
-        """Passes that remove a form of the node or take it out of a trap, where they can."""
-        codes, rules = {trap.code for trap in self.traps}, all_rules()
-        named = {name for code in codes for name in rules[code].passes}
-        forms = set(self.forms)
-        return tuple(
-            sorted(p.name for p in all_passes().values() if p.name in named or p.removes & forms)
-        )
-
     def to_json(self) -> dict[str, Any]:
-        """The same as plain data; `reason` and `try` only where the pads are not known."""
+        """The same as plain data; `reason` and `try` only where the pads are not known.
+
+        Each trap names the passes that take a node out of it, where they can.
+        """
         found = self._asdict()
         found["written"] = {name: _jsonable(value) for name, value in self.written.items()}
-        found["traps"] = [trap._asdict() for trap in self.traps]
-        found["passes"] = list(self.passes)
+        found["traps"] = [
+            trap._asdict() | {"passes": list(all_rules()[trap.code].passes)} for trap in self.traps
+        ]
         return found | {"try": found.pop("hints")}
 
 
