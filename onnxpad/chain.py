@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -62,12 +62,12 @@ class PadStep:
 
     `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
     asks for and that the model does not have yet, `replaces` one that takes the place of the Pad
-    that is there. `follows_zero`, `feeds_max_pool` and `feeds_wide_average` say that a Pad
-    writing 0 stands in front of it, that a max pool reads it too, or an average whose pads would
-    reach the kernel: onnxruntime's default optimiser fuses Pad(0) into such a pool that is its
-    only reader, wrongly. `invites_fusion` says the same of a Pad node by itself: with constant
-    pads over all spatial axes, none negative, it would be fused
-    wrongly into what reads it, and as it is written it is not.
+    that is there. `follows_zero`, `feeds_max_pool`, `feeds_wide_average` and `feeds_weight` say
+    that a Pad writing 0 stands in front of it, that a max pool reads it too, or an average whose
+    pads would reach the kernel, or a convolution as its weight: onnxruntime's default optimiser
+    fuses Pad(0) into such an operator that is its only reader, wrongly. `invites_fusion` says the
+    same of a Pad node by itself: with constant pads over all spatial axes, none negative, it would
+    be fused wrongly into what reads it, and as it is written it is not.
 
     `computed` are the inputs (1 pads, 2 value, 3 axes) whose numbers are known although the model
     computes them; `still_fused` says of an unclear Pad that onnxruntime may fuse it all the
@@ -76,7 +76,7 @@ class PadStep:
     to try where the Pad is unclear.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
-    are then what the operator sees. `is_idle` says that these only hand on what they read.
+    are then what the operator sees. `is_idle` says that onnxruntime's optimiser takes these away.
     """
 
     pads: Pads
@@ -88,6 +88,7 @@ class PadStep:
     follows_zero: bool = False
     feeds_max_pool: bool = False
     feeds_wide_average: bool = False
+    feeds_weight: bool = False
     invites_fusion: bool = False
     lists_axes: bool = False
     lists_value: bool = False
@@ -209,10 +210,7 @@ class Chain:
 
     @property
     def pad_in_reach(self) -> PadStep | None:
-        """The Pad that stands in front once operators are gone that only hand on what they read.
-
-        onnxruntime's default optimiser takes those away before it fuses Pads.
-        """
+        """The Pad in front, once onnxruntime's optimiser has taken idle operators away."""
         far = self.far_pad
         return self.pad or (far if far is not None and far.is_idle else None)
 
@@ -226,12 +224,15 @@ class Chain:
 class Skip:
     """A pass leaves a chain as it is, and why.
 
-    `moot` marks nodes where there was nothing to do. `hints` are options to try.
+    `moot` marks nodes where there was nothing to do, `noted` those of them that are worth a word
+    to the user. `hints` are options to try; `multiples` divisors of dimensions that settle it.
     """
 
     reason: str
     hints: tuple[str, ...] = ()
     moot: bool = False
+    noted: bool = False
+    multiples: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
 
 Verdict: TypeAlias = Chain | Expansion | Skip

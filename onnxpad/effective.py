@@ -7,8 +7,9 @@ from dataclasses import replace
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
 from onnxpad.geometry.axis import Axis, output_size, smaller_than_window
 from onnxpad.geometry.same import same_output, same_pads
-from onnxpad.geometry.size import Size, Symbol, plus, show
+from onnxpad.geometry.size import Size, plus, show
 from onnxpad.geometry.transposed import full_size, same_crop, shape_crop, transposed_output
+from onnxpad.missing import missing_sizes, shape_to_give
 from onnxpad.ops import Kind
 
 PAD_HAS_INPUTS = 11
@@ -93,37 +94,6 @@ def _same(chain: Chain, mode: AutoPad) -> Pads | Skip:
     return missing_sizes(chain, mode, missing)
 
 
-def missing_sizes(chain: Chain, what: str, missing: list[int]) -> Skip:
-    """The Skip for spatial axes whose size decides about `what` and is not known."""
-    axes = chain.axes
-    parts = [
-        f"{chain.first_axis + i} ({_which(axes[i].size)}, stride {axes[i].stride})" for i in missing
-    ]
-    kernel = ",".join(str(axis.kernel) for axis in axes)
-    noun = "the size of axis" if len(missing) == 1 else "the sizes of axes"
-    reason = f"{what} with kernel {kernel} needs {noun} {' and '.join(parts)}"
-    return Skip(reason, _hints([axes[i] for i in missing]))
-
-
-def _which(size: Size | None) -> str:
-    return "which nothing in the model tells" if size is None else f"which is '{show(size)}'"
-
-
-def _hints(axes: list[Axis]) -> tuple[str, ...]:
-    values, facts = [], []
-    for axis in axes:
-        if isinstance(axis.size, Symbol) and axis.size.root:
-            root, modulus = axis.size.root, axis.size.divisor * axis.stride
-            values.append(f"--dim '{root}={modulus * max(1, 640 // modulus)}'")
-            facts.append(f"--dim '{root}%{modulus}=0'")
-    if len(values) < len(axes):
-        return ("give the model's inputs fixed sizes",) if not values else tuple(values)
-    return (
-        " ".join(dict.fromkeys(values)),
-        " ".join(dict.fromkeys(facts)),
-    )
-
-
 def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
     upper = (padding is AutoPad.SAME_UPPER) is not chain.legacy_split
     extra = chain.output_padding or (0,) * chain.rank
@@ -132,8 +102,9 @@ def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
         missing = [index for index, size in enumerate(full) if not isinstance(size, int)]
         if missing:
             parts = ", ".join(f"axis {chain.first_axis + index}" for index in missing)
-            hints = _hints([chain.axes[index] for index in missing])
-            return Skip(f"output_shape needs the size of {parts}", hints)
+            reason = f"output_shape needs the size of {parts}"
+            axes = [chain.axes[index] for index in missing]
+            return shape_to_give(reason, axes, [chain.output_shape[index] for index in missing])
         pairs = [
             shape_crop(size, more, wanted, upper=upper)
             for size, more, wanted in zip(full, extra, chain.output_shape, strict=True)

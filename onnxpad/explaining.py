@@ -13,6 +13,7 @@ from onnxpad.forms import MEANING, Form
 from onnxpad.layers.words import Role
 from onnxpad.ops import OPERATORS, Kind, Operator
 from onnxpad.passes import all_passes
+from onnxpad.recipes import ADVICE, RECIPES
 from onnxpad.targets import all_targets
 from onnxpad.traps import all_rules
 
@@ -38,7 +39,10 @@ class Explanation:
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain data."""
-        return {"schema": SCHEMA, **asdict(self), "facts": dict(self.facts)}
+        facts: dict[str, str] = {}
+        for name, value in self.facts:
+            facts[name] = f"{facts[name]}; {value}" if name in facts else value
+        return {"schema": SCHEMA, **asdict(self), "facts": facts}
 
 
 def entries() -> tuple[Explanation, ...]:
@@ -64,8 +68,10 @@ def explain(name: str) -> tuple[Explanation, ...]:
 
 def _entries() -> Iterator[Explanation]:
     for rule in all_passes().values():
-        facts = (("removes", _forms(rule.removes)), ("may add", _forms(rule.adds)))
-        yield Explanation("pass", rule.name, rule.text, facts)
+        facts = [("removes", _forms(rule.removes)), ("may add", _forms(rule.adds))]
+        if rule.may_remove:
+            facts.insert(1, ("may remove", _forms(rule.may_remove)))
+        yield Explanation("pass", rule.name, rule.text, tuple(facts))
     for target in all_targets().values():
         told = tuple((str(row.answer), f"{row.what} [{row.evidence}]") for row in target.rows)
         yield Explanation("target", target.name, target.text, told, target.version)
@@ -77,7 +83,8 @@ def _entries() -> Iterator[Explanation]:
         about = tuple(_convention_facts(convention))
         yield Explanation("convention", convention.name, convention.text, about, convention.source)
     for trap in all_rules().values():
-        yield Explanation("trap", trap.code, trap.text, (), trap.source)
+        helping = (("removed by", ", ".join(trap.passes)),) if trap.passes else ()
+        yield Explanation("trap", trap.code, trap.text, helping, trap.source)
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:
@@ -93,9 +100,17 @@ def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:
 def _passes_about(form: Form) -> Iterator[tuple[str, str]]:
     removing = [rule.name for rule in all_passes().values() if form in rule.removes]
     adding = [rule.name for rule in all_passes().values() if form in rule.adds]
+    sometimes = [rule.name for rule in all_passes().values() if form in rule.may_remove]
     yield "removed by", ", ".join(removing) or "no pass"
+    if sometimes:
+        yield "sometimes by", ", ".join(sometimes)
     if adding:
         yield "may come from", ", ".join(adding)
+    if form in ADVICE:
+        yield "try", ADVICE[form]
+    for recipe in RECIPES:
+        if form in recipe.forms:
+            yield "try", f"{recipe.options}: {recipe.job}"
 
 
 def _about(op: Operator) -> str:

@@ -37,7 +37,7 @@ class Change(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """One node that a pass left as it was although it might have matched.
+    """One node that a pass left as it was although it might have matched, or a note about it.
 
     `tensor` is its input, of type `source`.
     """
@@ -55,12 +55,23 @@ class Clones:
     """A function got copies for calls that need different padding; nothing else changed yet."""
 
 
+class Start(NamedTuple):
+    """How many changes and refusals there were before a pass."""
+
+    changes: int
+    refusals: int
+
+
 @dataclass
 class Outcome:
-    """Everything that the passes did and did not do, in order."""
+    """Everything that the passes did and did not do, in order.
+
+    `starts` has an entry for each pass, and one for the end.
+    """
 
     changes: list[Change] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
+    starts: list[Start] = field(default_factory=lambda: [Start(0, 0)])
 
 
 def run(
@@ -75,6 +86,7 @@ def run(
         if progress:
             progress(rule.name, number, len(passes))
         _run_pass(session, rule, selected, outcome)
+        outcome.starts.append(Start(len(outcome.changes), len(outcome.refusals)))
     return outcome
 
 
@@ -126,7 +138,7 @@ def _decide(session: Session, rule: Pass, site: Site) -> Change | Refusal | Clon
         return _refusal(rule, site, skip)
     first = results[0]
     if isinstance(first, Skip):
-        return None if first.moot else _refusal(rule, site, first)
+        return None if first.moot and not first.noted else _refusal(rule, site, first)
     edits = tuple(session.change(site, first))
     return Change(rule.name, site.address, site.op, site.chain, first, edits)
 
@@ -147,16 +159,16 @@ def _groups(chains: Sequence[Chain], results: Sequence[Verdict]) -> list[int]:
         wanted = None
         if not isinstance(result, Skip):
             after = (
-                (_written(result), _absorbs(chain, result)) if isinstance(result, Chain) else result
+                (written(result), _absorbs(chain, result)) if isinstance(result, Chain) else result
             )
-            wanted = (_written(replace(chain, pad=None)), chain.ambiguous, after)
+            wanted = (written(replace(chain, pad=None)), chain.ambiguous, after)
         if wanted not in seen:
             seen.append(wanted)
         groups.append(seen.index(wanted))
     return groups
 
 
-def _written(chain: Chain) -> tuple[object, ...]:
+def written(chain: Chain) -> tuple[object, ...]:
     """What of a chain ends up in the file: sizes do not."""
     spelled = (
         chain.pad is not None and isinstance(chain.pad.fill, Constant) and chain.pad.fill.value
@@ -175,7 +187,7 @@ def _lawful(rule: Pass, chain: Chain, site: Site) -> Verdict:
     found = rule.rewrite(chain)
     after = found if isinstance(found, Skip) else outside_group(chain, found)
     if isinstance(after, Expansion) and not chain.opset:
-        return Skip("the model imports no version of the ONNX operators, which it would need")
+        return Skip("no version of the ONNX operators is imported, which it would need")
     if isinstance(after, Chain):
         added = forms_of(after) - forms_of(chain) - rule.adds
         if added:

@@ -8,6 +8,7 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
+from onnxpad.aftermath import Undone, standing, undone
 from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import edit_record
 from onnxpad.graph.editing.edits import Edit
@@ -33,7 +34,8 @@ class Rewriting:
 
     `edited` is what the passes worked on: a ModelProto, without its large weights where it was
     read from a file, or the Graph that was given. `skips` are nodes that a pass left alone, with
-    the reason; `assumed` the sizes that the user stated. `fitting` is what was done for `target`.
+    the reason, `notes` nodes where it had nothing to do and says more; `assumed` the sizes that
+    the user stated. `fitting` is what was done for `target`.
     """
 
     edited: Result
@@ -43,6 +45,7 @@ class Rewriting:
     script: tuple[Edit, ...]
     assumed: Mapping[str, int | str]
     source: Source | None = None
+    notes: tuple[Refusal, ...] = ()
     target: str = ""
     fitting: Fitting | None = None
 
@@ -53,8 +56,13 @@ class Rewriting:
 
     @property
     def changed(self) -> bool:
-        """Whether anything was edited."""
-        return bool(self.script)
+        """Whether anything was edited that is not written again as it was."""
+        return len(self.script) > sum(node.edits for node in self.undone)
+
+    @cached_property
+    def undone(self) -> tuple[Undone, ...]:
+        """Nodes whose changes take each other back: they are written as before."""
+        return undone(self.changes)
 
     @property
     def unfit(self) -> tuple[Verdict, ...]:
@@ -82,6 +90,11 @@ class Rewriting:
             "assumed": dict(self.assumed),
             "changes": [_change_record(change) for change in self.changes],
             "skips": [_skip_record(skip) for skip in self.skips],
+            "notes": [_skip_record(note) for note in self.notes],
+            "undone": [
+                {"node": one.node.label, "scope": one.node.scope, "passes": list(one.rules)}
+                for one in self.undone
+            ],
             "target": self.fitting.to_json(self.target) if self.fitting else None,
         }
 
@@ -123,7 +136,8 @@ def rewrite(  # noqa: PLR0913  one option each
     selected = selection(session, nodes)
     outcome = run(session, rules, selected, progress)
     fitting = fit(session, asked, selected, progress) if asked else None
-    report = _report(_finished(opened, session), rules, outcome, session, dims, opened.source)
+    told = (outcome, standing(session, rules, outcome))
+    report = _report(_finished(opened, session), rules, told, session, dims, opened.source)
     return report if fitting is None else _with_target(report, target or "", fitting)
 
 
@@ -164,19 +178,21 @@ def _finished(opened: Opened, session: Session) -> Result:
 def _report(
     model: Result,
     rules: Sequence[Any],
-    outcome: Outcome,
+    done: tuple[Outcome, Sequence[Refusal]],
     session: Session,
     dims: Mapping[str, int | str] | None,
     source: Source | None,
 ) -> Rewriting:
+    outcome, refusals = done
     return Rewriting(
         edited=model,
         passes=tuple(rule.name for rule in rules),
         changes=tuple(outcome.changes),
-        skips=tuple(outcome.refusals),
+        skips=tuple(one for one in refusals if not one.skip.moot),
         script=tuple(session.script),
         assumed=dict(dims or {}),
         source=source,
+        notes=tuple(one for one in refusals if one.skip.moot),
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from onnxpad.ops import OPERATORS
 from onnxpad.passes import all_passes
+from onnxpad.recipes import RECIPES
 from onnxpad.targets import all_targets
 
 README = Path(__file__).parents[1] / "README.md"
@@ -52,7 +53,19 @@ def _list(forms: frozenset[str]) -> str:
     return ", ".join(sorted(str(form) for form in forms)) or "-"
 
 
-TABLES = {"passes": passes_table, "targets": targets_table, "operators": operators_table}
+def recipes_table() -> str:
+    """One row for each recipe: the job and the passes that do it."""
+    rows = ["| what you want | options |", "|---|---|"]
+    rows += [f"| {recipe.job} | `{recipe.options}` |" for recipe in RECIPES]
+    return "\n".join(rows)
+
+
+TABLES = {
+    "recipes": recipes_table,
+    "passes": passes_table,
+    "targets": targets_table,
+    "operators": operators_table,
+}
 
 
 def filled(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from onnx.defs import get_all_schemas_with_history
@@ -58,6 +59,38 @@ def test_a_form_names_the_passes_about_it() -> None:
     facts = dict(entry.facts)
     assert "explicit-pads" in facts["removed by"]
     assert "split-pads" in facts["may come from"]
+
+
+def test_a_form_says_which_passes_go_together() -> None:
+    (asymmetric,) = explain("asymmetric")
+    tried = [value for name, value in asymmetric.facts if name == "try"]
+    assert tried[0] == "--pass symmetric-pads: equal begin and end pads"
+    (output_padding,) = explain("output_padding")
+    tried = [value for name, value in output_padding.facts if name == "try"]
+    assert any("--pass output-padding-by-kernel --pass slice-transpose: " in way for way in tried)
+    assert "; --pass plain-transpose" in output_padding.to_json()["facts"]["try"]
+
+
+def test_a_form_names_passes_that_take_it_away_sometimes() -> None:
+    facts = dict(explain("ceil_mode")[0].facts)
+    assert "counted-padding" not in facts["removed by"]
+    assert "counted-padding" in facts["sometimes by"]
+    assert "ceil_mode" in dict(explain("counted-padding")[0].facts)["may remove"]
+
+
+def test_every_form_says_what_to_do_about_it() -> None:
+    for form in Form:
+        facts = dict(explain(str(form))[0].facts)
+        assert facts["removed by"] != "no pass" or facts["try"], form
+
+
+def test_lines_of_passes_are_filled() -> None:
+    """No line breaks in the middle of a sentence: the next word would have fitted."""
+    for rule in all_passes().values():
+        lines = rule.text.splitlines()
+        for line, following in pairwise(lines):
+            word = following.split(" ", maxsplit=1)[0]
+            assert not word or not line or len(line) + 1 + len(word) > 70, (rule.name, line)
 
 
 def test_an_operator_says_what_padded_cells_hold() -> None:

@@ -94,6 +94,10 @@ def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
     found: dict[str, int | str] = {}
     for fact in facts:
         match = _FACT.fullmatch(fact.strip())
+        parts = fact.split(",")
+        if len(parts) > 1 and all(_FACT.fullmatch(part.strip()) for part in parts):
+            each = " ".join(f"--dim '{part.strip()}'" for part in parts)
+            raise click.BadParameter(f"'{fact}' is several facts: repeat the option, {each}")
         if match is None:
             raise click.BadParameter(f"'{fact}' says nothing: write H=640 or 'H%32=0'")
         name = match["name"]

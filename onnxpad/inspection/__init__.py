@@ -18,7 +18,7 @@ from onnxpad.graph.reading.scopes import address_of
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.reading.surroundings import Observer
 from onnxpad.graph.reading.survey import Site, Survey
-from onnxpad.inspection.facts import Facts, Known
+from onnxpad.inspection.facts import Facts, Known, with_far_pad
 from onnxpad.inspection.records import Inspection, PaddedNode, Plain, Sizes
 from onnxpad.ops import Kind
 from onnxpad.planning.verdicts import Verdict
@@ -163,4 +163,7 @@ def _written(context: Context, site: Site, chain: Chain) -> dict[str, Plain]:
             inputs = site.node.inputs[position : position + 1]
             if inputs and inputs[0]:
                 found[name] = constant_integers(context, inputs[0]) or f"'{inputs[0]}'"
+    crossed = with_far_pad(chain).pad
+    if crossed is not None and crossed.crossed:
+        found["pad_through"] = ", ".join(crossed.crossed)
     return found

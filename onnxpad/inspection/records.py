@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from onnxpad.forms import Form
 from onnxpad.planning.records import verdict_record
 from onnxpad.planning.verdicts import Verdict
-from onnxpad.traps import Trap
+from onnxpad.traps import Trap, all_rules
 
 SCHEMA = 1
 Plain: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...]
@@ -48,10 +48,15 @@ class PaddedNode(NamedTuple):
     traps: tuple[Trap, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The same as plain data; `reason` and `try` only where the pads are not known."""
+        """The same as plain data; `reason` and `try` only where the pads are not known.
+
+        Each trap names the passes that take a node out of it, where they can.
+        """
         found = self._asdict()
         found["written"] = {name: _jsonable(value) for name, value in self.written.items()}
-        found["traps"] = [trap._asdict() for trap in self.traps]
+        found["traps"] = [
+            trap._asdict() | {"passes": list(all_rules()[trap.code].passes)} for trap in self.traps
+        ]
         return found | {"try": found.pop("hints")}
 
 

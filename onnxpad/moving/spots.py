@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip
-from onnxpad.effective import missing_sizes
 from onnxpad.geometry.axis import Axis, output_size
 from onnxpad.geometry.same import same_pads
 from onnxpad.layers.words import Pair, Rounding
+from onnxpad.missing import missing_sizes
 from onnxpad.moving.manners import Manner
 from onnxpad.moving.windows import sample_sizes
 

@@ -17,6 +17,8 @@ from onnxpad.forms import Form
 class Pass:
     """One rewrite: the forms that it removes and may add, and the function that decides.
 
+    `may_remove` are forms that go with these in some models, and stay in others.
+
     `rewrite` is pure: it maps a chain to the chain or the expansion that computes the same, or
     to a Skip.
     `text` is the docstring of the pass's file.
@@ -27,6 +29,7 @@ class Pass:
     adds: frozenset[Form]
     rewrite: Callable[[Chain], Verdict]
     text: str
+    may_remove: frozenset[Form] = frozenset()
 
 
 @cache
@@ -41,6 +44,9 @@ def find_pass(name: str) -> Pass:
     passes = all_passes()
     if name in passes:
         return passes[name]
+    if "," in name:
+        each = " ".join(f"--pass {one.strip()}" for one in name.split(",") if one.strip())
+        raise RequestError(f"no pass is called '{name}': one name at a time, such as {each}")
     from difflib import get_close_matches
 
     near = get_close_matches(name, passes, n=1)
@@ -57,6 +63,7 @@ def _load(file: str) -> Pass:
             adds=frozenset(module.ADDS),
             rewrite=module.rewrite,
             text=(module.__doc__ or "").strip(),
+            may_remove=frozenset(getattr(module, "MAY_REMOVE", ())),
         )
     except AttributeError as error:
         raise InternalError(f"pass file '{file}.py' lacks {error.name}") from error

@@ -31,6 +31,7 @@ from onnxpad.pad_nodes import full_pads, pad_value
 from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.COUNTS_PADDING}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 ADDS = {
     Form.PAD_NODE,
     Form.PAD_VALUE,
@@ -78,7 +79,7 @@ def _leaves_out(chain: Chain) -> bool:
 
 def _split(chain: Chain, pads: Pads) -> Chain | Skip:
     if not chain.opset:
-        return Skip("the model imports no version of the ONNX operators, so it can have no Pad")
+        return Skip("no version of the ONNX operators is imported, so it can have no Pad")
     fill = pad_value(chain)
     if isinstance(fill, Skip):
         return fill
@@ -95,5 +96,6 @@ def _split(chain: Chain, pads: Pads) -> Chain | Skip:
     after = replace(chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, ambiguous=False)
     if any(beyond.flat):
         return replace(after, counts_padding=False, fill=Implicit.NOTHING)
-    fusible = fill == Constant(0) and (chain.pad is not None or reaches_kernel(chain, pads))
+    again = chain.pad_in_reach is not None
+    fusible = fill == Constant(0) and (again or reaches_kernel(chain, pads))
     return replace(after, padding=AutoPad.VALID) if fusible else after

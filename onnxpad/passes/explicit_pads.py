@@ -33,6 +33,7 @@ from onnxpad.ops import Kind
 from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.AUTO_PAD}
+MAY_REMOVE = {Form.CEIL_MODE}
 ADDS = {
     Form.PADS,
     Form.ASYMMETRIC,
@@ -49,7 +50,8 @@ def rewrite(chain: Chain) -> Chain | Skip:
     ):
         return Skip("auto_pad is not used", moot=True)
     if chain.op.kind is Kind.TRANSPOSED and not chain.trouble:
-        return Skip("a transposed convolution crops; its auto_pad is not a matter of this pass")
+        reason = "a transposed convolution crops; its auto_pad is not a matter of this pass"
+        return Skip(reason, ("--pass plain-transpose",))
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
         return offering_run_time(chain, pads)

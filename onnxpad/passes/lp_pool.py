@@ -28,6 +28,7 @@ from onnxpad.forms import Form, reaches_kernel
 from onnxpad.ops import Kind
 
 REMOVES = {Form.LP_POOL}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
 ADDS = {Form.AVERAGE, Form.COUNTS_PADDING, Form.PADS, Form.ASYMMETRIC}
 
 _AVERAGE_HAS_DILATIONS = 19

@@ -23,6 +23,7 @@ from onnxpad.symmetry import grown
 from onnxpad.transposing import Crop, standard_crop
 
 REMOVES = {Form.OUTPUT_PADDING}
+MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_SHAPE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 
 

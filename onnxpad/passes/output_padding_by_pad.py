@@ -27,6 +27,7 @@ from onnxpad.forms import Form
 from onnxpad.transposing import Crop, standard_crop, with_crop, written
 
 REMOVES = {Form.OUTPUT_PADDING}
+MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_SHAPE}
 ADDS = {Form.PAD_AXES, Form.PAD_NODE, Form.ASYMMETRIC, Form.PADS, Form.WIDER_THAN_KERNEL}
 
 _BIAS = 2

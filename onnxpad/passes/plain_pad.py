@@ -34,6 +34,7 @@ from onnxpad.ops import Kind
 from onnxpad.repadding import concat_refusal, pad_itself
 
 REMOVES = {Form.REFLECT, Form.EDGE, Form.WRAP, Form.NEGATIVE}
+MAY_REMOVE = {Form.PAD_NODE}
 ADDS: set[Form] = set()
 
 _STEPS_SINCE = 10

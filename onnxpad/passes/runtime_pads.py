@@ -40,6 +40,7 @@ from onnxpad.sizing import (
 )
 
 REMOVES = {Form.AUTO_PAD}
+MAY_REMOVE = {Form.CEIL_MODE}
 ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.DYNAMIC}
 
 
@@ -52,7 +53,8 @@ def rewrite(chain: Chain) -> Verdict:
     if chain.trouble and isinstance(pads, Skip):
         return pads
     if not isinstance(pads, Skip):
-        return Skip("its pads are the same for every size that is possible", moot=True)
+        reason = "its pads are the same for every size that is possible"
+        return Skip(reason, ("--pass explicit-pads",), moot=True, noted=True)
     if refusal := why_not_while_running(chain):
         return refusal
     fill = value_while_running(chain)

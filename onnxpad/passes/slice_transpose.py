@@ -23,6 +23,7 @@ from onnxpad.symmetry import cropped
 from onnxpad.transposing import Crop, standard_crop
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_SHAPE}
+MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_PADDING}
 ADDS = {Form.OUTPUT_PADDING}
 
 

@@ -32,16 +32,18 @@ from dataclasses import replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Verdict
 from onnxpad.composing import Composer
-from onnxpad.effective import axes_behind, effective_pads, missing_sizes, short_axis
+from onnxpad.effective import axes_behind, effective_pads, short_axis
 from onnxpad.expansion import Made, Read
 from onnxpad.fills import Constant, Fill
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.indices import original_indices
+from onnxpad.missing import missing_sizes
 from onnxpad.ops import Kind
 from onnxpad.pad_nodes import ceil_refusal, needs_valid, new_pad, pad_refusal, pad_value
 from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
 ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.AUTO_PAD}
 
 
@@ -80,7 +82,8 @@ def _refusal(chain: Chain, pads: Pads) -> Skip | None:
 def _indices_refusal(chain: Chain, pads: Pads) -> Skip | None:
     missing = [index for index, axis in enumerate(chain.axes) if not isinstance(axis.size, int)]
     if missing:
-        return missing_sizes(chain, "its Indices are used and count cells: this", missing)
+        counted = "its Indices are used and count cells: this"
+        return missing_sizes(chain, counted, missing, exact=True)
     if not chain.dtype.startswith("float"):
         return Skip(
             f"its Indices are used, and the lowest {chain.dtype or 'value'} is data like any "

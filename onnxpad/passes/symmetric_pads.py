@@ -8,7 +8,8 @@ symmetric-pads-by-pad. Many runtimes read one pad for both sides of an axis, cuD
 
 Exact: always, with what the three say about it. auto_pad counts as the pads that it stands for.
 
-Refuses: where none of the ways is exact, with the reason of each.
+Refuses: where none of the ways is exact, with the reason of each. A Pad node in front whose
+begin and end differ is left alone and named: absorb-pad makes it the operator's own padding.
 
 Cost: nothing where equal pads give the same windows, otherwise what the way says. Sizes that
 are not known count as 64 cells; a byte moved counts as 8 multiply-adds.
@@ -20,9 +21,11 @@ from __future__ import annotations
 
 from onnxpad.chain import Chain, Skip, Verdict
 from onnxpad.forms import Form
+from onnxpad.ops import Kind
 from onnxpad.symmetry import cheapest
 
 REMOVES = {Form.ASYMMETRIC}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.OUTPUT_SHAPE}
 ADDS = {
     Form.AUTO_PAD,
     Form.COUNTS_PADDING,
@@ -38,4 +41,24 @@ ADDS = {
 def rewrite(chain: Chain) -> Verdict:
     """Write equal begin and end pads in the way that adds the least work."""
     way = cheapest(chain)
-    return way if isinstance(way, Skip) else way.verdict
+    if not isinstance(way, Skip):
+        return way.verdict
+    return _about_pad(chain) if way.moot and _follows_uneven_pad(chain) else way
+
+
+def _follows_uneven_pad(chain: Chain) -> bool:
+    """Whether a Pad node in front of the operator pads one side more than the other."""
+    step = chain.pad
+    if step is None or chain.op.kind is Kind.PAD or step.unclear or step.mode != "constant":
+        return False
+    return step.pads.begins[chain.spatial] != step.pads.ends[chain.spatial]
+
+
+def _about_pad(chain: Chain) -> Skip:
+    pads = () if chain.pad is None else chain.pad.pads.flat
+    return Skip(
+        f"its pads are equal, but not those of the Pad node in front of it: {list(pads)}",
+        ("--pass absorb-pad --pass symmetric-pads",),
+        moot=True,
+        noted=True,
+    )

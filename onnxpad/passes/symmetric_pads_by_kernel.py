@@ -23,6 +23,7 @@ from onnxpad.forms import Form
 from onnxpad.symmetry import by_kernel
 
 REMOVES = {Form.ASYMMETRIC}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.OUTPUT_SHAPE}
 ADDS = {
     Form.COUNTS_PADDING,
     Form.IGNORES_PADDING,

@@ -25,6 +25,7 @@ from onnxpad.forms import Form
 from onnxpad.symmetry import by_pad
 
 REMOVES = {Form.ASYMMETRIC}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
 ADDS = {
     Form.AUTO_PAD,
     Form.COUNTS_PADDING,

@@ -6,9 +6,9 @@ not known, a Div by the average of padded ones does the same while the model run
 
 Exact: up to float rounding (one more product, and the rounding of the correction).
 
-Refuses: integer averages, which cannot be
-corrected; SAME whose size is not known (use runtime-pads); ceil_mode where a size is not known;
-opsets before 7, or before 8 where a size is not known; unknown element types.
+Refuses: integer averages, which cannot be corrected; SAME whose size is not known (use
+runtime-pads); ceil_mode where a size is not known; opsets before 7, or before 8 where a size is
+not known; unknown element types.
 
 Cost: one Pad node with a padded copy of the input, one Mul over the output, and a constant as
 large as one channel of the output, or one for each axis.
@@ -37,6 +37,7 @@ from onnxpad.pad_nodes import full_pads
 from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.IGNORES_PADDING}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
 
 _BROADCASTS_FREELY = 7
@@ -96,7 +97,7 @@ def _divided(composer: Composer, chain: Chain, pads: Pads) -> Verdict:
 
 def _averaged(composer: Composer, chain: Chain, pads: Pads) -> Made:
     padded = _padded(composer, chain, Read(0), pads, "pad")
-    sets = _written(chain, pads, again=chain.pad is not None)
+    sets = _written(chain, pads, again=chain.pad_in_reach is not None)
     old = [name for name, _ in chain.attributes if name in _OLD and name not in sets]
     return composer.itself({0: padded}, sets=sets, removes=old)
 

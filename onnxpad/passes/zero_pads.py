@@ -27,6 +27,7 @@ from onnxpad.ops import Kind
 from onnxpad.repadding import block_refusal, with_blocks
 
 REMOVES = {Form.PAD_VALUE}
+MAY_REMOVE = {Form.PAD_NODE}
 ADDS: set[Form] = set()
 
 

@@ -82,8 +82,12 @@ def _name(node: PaddedNode) -> str:
 
 def _written(node: PaddedNode) -> str:
     if mode := node.written.get("mode"):
-        value = f" {node.written['value']}" if "value" in node.written else ""
-        words = [f"{mode}{value}", *(form for form in node.forms if form not in (mode, "pad-node"))]
+        value = node.written.get("value", "")
+        shown = f"{value:g}" if isinstance(value, float) else str(value)
+        words = [
+            f"{mode} {shown}".rstrip(),
+            *(form for form in node.forms if form not in (mode, "pad-node")),
+        ]
     else:
         words = [_auto_pad(node) for form in node.forms if form == "auto_pad"]
         words += [form for form in node.forms if form != "auto_pad"]
@@ -137,6 +141,6 @@ def _summary(inspection: Inspection, hidden: int) -> str:
         text += f"; the pads of {counts['unknown']} are not known"
     if hidden:
         text += f"; {hidden} without padding not shown (--all)"
-    if counts["traps"]:
-        text += "; 'onnxpad explain NAME' says more about a trap"
+    if counts["traps"] or any(counts["forms"].values()):
+        text += "; 'onnxpad explain NAME' says more about a trap or a form, and which passes help"
     return text

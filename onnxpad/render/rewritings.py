@@ -5,17 +5,28 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from onnxpad.chain import Skip
 from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import describe_edit, edit_record
+from onnxpad.missing import multiples_text, settling
 from onnxpad.pipeline import Refusal
 from onnxpad.render.verdicts import no_way_text, way_text
-from onnxpad.render.wording import assumed_text, counted, input_text, note, paragraph, visible
+from onnxpad.render.wording import (
+    assumed_text,
+    counted,
+    either,
+    input_text,
+    note,
+    paragraph,
+    visible,
+)
 from onnxpad.rewriting import Rewriting
 
 if TYPE_CHECKING:
     from onnxpad.validation import Validation
 
 STANDARD = "-"
+_NAMED = 3
 
 
 def rewriting_text(
@@ -29,14 +40,18 @@ def rewriting_text(
     """The report on one model: skips, its edit script where that is wanted, and a summary."""
     name = "standard input" if model == STANDARD else model
     target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
+    warnings = validation.warnings if validation else ()
     verdict = f"validation: {validation.verdict}: {validation.reason}" if validation else ""
     lines = [
         script_text(rewriting) if script else "",
         skips_text(rewriting),
+        notes_text(rewriting),
         fitting_text(rewriting),
+        *(visible(f"warning: {warning}") for warning in warnings),
         visible(verdict),
         assumed_text(rewriting.assumed) if rewriting.changed else "",
         visible(f"{name}{target}: {changes_text(rewriting, done=written is not None)}"),
+        "nothing was changed" if _in_vain(rewriting) else "",
     ]
     return paragraph(lines) + "\n"
 
@@ -58,8 +73,36 @@ def rewriting_record(
 
 
 def skips_text(rewriting: Rewriting) -> str:
-    """One note for every node that a pass left as it was."""
-    return paragraph(skip_text(skip) for skip in rewriting.skips)
+    """What every pass left as it was, and facts about sizes that settle several nodes at once."""
+    lines = [skip_text(skip) for skip in rewriting.skips]
+    facts, helped = settling([refusal.skip for refusal in rewriting.skips])
+    if helped > 1:
+        which = f"all {helped}" if helped == len(lines) else f"{helped} of the {len(lines)} skips"
+        lines.append(visible(f"try: {multiples_text(facts)} settles {which}"))
+    return paragraph(lines)
+
+
+def notes_text(rewriting: Rewriting) -> str:
+    """What else is worth a word: one line for all nodes of which it is true."""
+    groups: dict[tuple[str, Skip], list[str]] = {}
+    for found in rewriting.notes:
+        groups.setdefault((found.rule, found.skip), []).append(f"{found.op} '{found.node.label}'")
+    lines = []
+    for (rule, skip), nodes in groups.items():
+        more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
+        tried = f"; try {either(skip.hints)}" if skip.hints else ""
+        lines.append(f"note: {rule}, {', '.join(nodes[:_NAMED])}{more}: {skip.reason}{tried}")
+    for one in rewriting.undone:
+        rules = " and ".join(one.rules)
+        more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
+        said = f"is as before: {rules} undo each other{more}"
+        lines.append(f"note: {one.op} '{one.node.label}' {said}")
+    return paragraph(visible(line) for line in lines)
+
+
+def _in_vain(rewriting: Rewriting) -> bool:
+    """Whether a pass had something to do, and the model is as it was."""
+    return not rewriting.changed and bool(rewriting.skips or rewriting.undone)
 
 
 def skip_text(skip: Refusal) -> str:
@@ -97,10 +140,12 @@ def script_text(rewriting: Rewriting) -> str:
 
 def changes_text(rewriting: Rewriting, *, done: bool) -> str:
     """'12 nodes rewritten (explicit-pads 12), 2 skipped'; 'would be' where nothing is written."""
-    counts = Counter(change.rule for change in rewriting.changes)
+    undone = {one.node for one in rewriting.undone}
+    changes = [change for change in rewriting.changes if change.node not in undone]
+    counts = Counter(change.rule for change in changes)
     order = dict.fromkeys((*rewriting.passes, *counts))
     rules = [f"{name} {counts[name]}" for name in order if counts[name]]
-    nodes = len({(c.node.scope, c.node.key) for c in rewriting.changes})
+    nodes = len({(c.node.scope, c.node.key) for c in changes})
     text = f"{counted(nodes, 'node')} {'' if done else 'would be '}rewritten"
     text += f" ({', '.join(rules)})" if rules else ""
     return f"{text}, {len(rewriting.skips)} skipped"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from onnxpad.render.tables import Terminal, table
-from onnxpad.render.wording import paragraph, shape_text, visible
+from onnxpad.render.wording import counted, either, paragraph, shape_text, visible
 from onnxpad.validation import OutputRow, Validation
 
 _FIRST, _LAST = ("sample", "output", "optimised"), ("difference", "allowed", "where")
@@ -26,7 +26,8 @@ def validation_text(validation: Validation, terminal: Terminal | None = None) ->
 
 
 def _conclusion(validation: Validation) -> tuple[str, ...]:
-    return _first_difference(validation), _run(validation), verdict_line(validation)
+    hints = f"  try     {either(validation.hints)}" if validation.hints else ""
+    return _first_difference(validation), _run(validation), verdict_line(validation), hints
 
 
 def verdict_line(validation: Validation) -> str:
@@ -41,28 +42,39 @@ def _row(row: OutputRow) -> tuple[str, ...]:
         row.level,
         "-" if row.shape_before is None else shape_text(row.shape_before),
         "-" if row.shape_after is None else shape_text(row.shape_after),
-        "none" if row.equal else _number(row.max_abs),
+        _difference(row),
         "-" if row.bound is None else _number(row.bound),
         row.where or "-",
     )
 
 
+def _difference(row: OutputRow) -> str:
+    if row.equal:
+        return "none"
+    return "shape" if row.other_shape else _number(row.max_abs)
+
+
 def _parts(validation: Validation) -> Iterator[str]:
-    for row in validation.regions[:_PARTS_SHOWN]:
+    """Parts that differ; behind the first of another shape the others say little."""
+    shapes = [index for index, row in enumerate(validation.regions) if _says_shapes(row.where)]
+    shown = min([_PARTS_SHOWN, *(index + 1 for index in shapes)])
+    for row in validation.regions[:shown]:
         nodes = f"{', '.join(row.before)} against {', '.join(row.after)}"
         gap = "" if row.max_abs is None else f", difference {_number(row.max_abs)}"
+        gap = f", {row.where}" if _says_shapes(row.where) else gap
         reason = f" ({row.reason})" if row.reason else ""
         yield f"sample {row.sample}, {row.verdict}: {nodes}{gap}, judged by {row.judge}{reason}"
-    more = len(validation.regions) - _PARTS_SHOWN
+    more = len(validation.regions) - shown
     if more > 0:
-        yield f"and {more} more parts"
+        yield f"and {counted(more, 'more part')}"
 
 
 def _first_difference(validation: Validation) -> str:
     first = validation.first_difference
     if first is None:
         return ""
-    gap = "" if first.max_abs is None else f", {_number(first.max_abs)}"
+    known = first.max_abs is not None and not _says_shapes(first.where)
+    gap = f", {_number(first.max_abs)}" if known else ""
     where = f", {first.where}" if first.where else ""
     return f"first difference: {first.node}, tensor '{first.tensor}'{gap}{where}"
 
@@ -72,6 +84,10 @@ def _run(validation: Validation) -> str:
     text = f"device {validation.device}"
     text += f": {'; '.join(ran)}" if ran else ""
     return text if validation.seed is None else f"{text}; random inputs of seed {validation.seed}"
+
+
+def _says_shapes(where: str) -> bool:
+    return where.startswith("shape ")
 
 
 def _number(value: float | None) -> str:

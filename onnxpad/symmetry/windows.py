@@ -9,10 +9,11 @@ from onnxpad import costs
 from onnxpad.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.composing import LAST, Composer
 from onnxpad.costs import Cost
-from onnxpad.effective import axes_behind, missing_sizes
+from onnxpad.effective import axes_behind
 from onnxpad.expansion import AttributeValue, Grown, Made, Read
 from onnxpad.forms import reaches_kernel
 from onnxpad.geometry.symmetric import Cut, Growth, cut, equal_ends, growth
+from onnxpad.missing import missing_sizes
 from onnxpad.pad_nodes import ceil_refusal, needs_valid, new_pad, pad_refusal, pad_value
 from onnxpad.symmetry.premises import Way, asymmetric, floored, free, pool_refusal, unsaid
 
@@ -130,7 +131,7 @@ def _weight_refusal(chain: Chain) -> Skip | None:
     if chain.op.channels_last:
         return Skip(f"the layout of the weight of {chain.op.name} is not documented")
     if not chain.weight.is_constant:
-        return Skip("its weight is no constant of the model, or an input can replace it")
+        return Skip("its weight is no constant of the model, sparse, or an input can replace it")
     if chain.op.quantised and not chain.weight.zero_point_is_constant:
         return Skip("the zero point of its weight is no constant of the model")
     return None

@@ -140,8 +140,8 @@ def _of_pair(
     rows, problem = optimised(bench, pair, runs, verifier.found)
     bench.note_providers("before", pair.before)
     bench.note_providers("after", pair.after)
-    used = seed if isinstance(drawn, Sampler) else None
-    return concluded(bench, findings, rows, problem, (runs, used))
+    known = (seed, drawn.open_sizes) if isinstance(drawn, Sampler) else (None, ())
+    return concluded(bench, findings, rows, problem, (runs, *known))
 
 
 def _with_reference(

@@ -89,19 +89,24 @@ def untelling(value: Array, bound: float) -> bool:
 
 
 def _where(beyond: NDArray[np.bool_]) -> str:
-    """Whether elements beyond their bound lie at borders of the spatial axes (2 and later)."""
+    """Whether elements beyond their bound lie at borders of the spatial axes (2 and later).
+
+    An axis of one or two cells has no inside that its borders could differ from.
+    """
     if not beyond.any():
         return ""
-    if beyond.ndim < 3:
+    rings = {
+        axis: max(1, size // 8) for axis, size in enumerate(beyond.shape) if axis > 1 and size > 2
+    }
+    if not rings:
         return f"{int(beyond.sum())} of {beyond.size} elements"
-    rings = [max(1, size // 8) for size in beyond.shape[2:]]
-    core = tuple(
-        slice(ring, size - ring) for ring, size in zip(rings, beyond.shape[2:], strict=True)
-    )
-    if beyond[(slice(None), slice(None), *core)].any():
+    core = [slice(None)] * beyond.ndim
+    for axis, ring in rings.items():
+        core[axis] = slice(ring, -ring)
+    if beyond[tuple(core)].any():
         return "everywhere"
     sides = []
-    for axis, ring in enumerate(rings, start=2):
+    for axis, ring in rings.items():
         moved = np.moveaxis(beyond, axis, 0)
         sides += [f"begin of axis {axis}"] if moved[:ring].any() else []
         sides += [f"end of axis {axis}"] if moved[-ring:].any() else []

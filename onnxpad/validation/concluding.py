@@ -29,13 +29,15 @@ def concluded(
     findings: Sequence[SampleFinding],
     optimised: Sequence[OutputRow],
     problem: str,
-    drawn: tuple[Sequence[Ran], int | None],
+    drawn: tuple[Sequence[Ran], int | None, tuple[str, ...]],
 ) -> Validation:
-    """The report on two models; `drawn` are the samples and the seed that they came from.
+    """The report on two models.
+
+    `drawn` are the samples, the seed that they came from, and the dimensions whose sizes were open.
 
     The worst sample decides. A model that only default optimisations change counts as different.
     """
-    runs, seed = drawn
+    runs, seed, open_sizes = drawn
     regions = tuple(row for finding in findings for row in finding.regions)
     worst = max(findings, key=lambda finding: SEVERITY.index(finding.verdict))
     verdict, reason = worst.verdict, worst.reason
@@ -46,6 +48,8 @@ def concluded(
         elif problem:
             verdict, reason = Verdict.DIFFERENT, problem
     reason = reason or _sentence(verdict, regions, runs, first)
+    if verdict is Verdict.IDENTICAL:
+        reason += apart_when_optimised(optimised)
     return Validation(
         verdict,
         reason,
@@ -58,7 +62,18 @@ def concluded(
         first,
         tuple(bench.warnings),
         tuple({name: tuple(v.shape) for name, v in ran.feeds.items()} for ran in runs),
+        hints=_facts_to_give(findings, open_sizes) if verdict is Verdict.DIFFERENT else (),
     )
+
+
+def _facts_to_give(findings: Sequence[SampleFinding], open_sizes: Sequence[str]) -> tuple[str, ...]:
+    """What to try where outputs have other shapes at sizes that were drawn."""
+    rows = [row for finding in findings for row in finding.outputs]
+    if not open_sizes or not any(row.other_shape for row in rows):
+        return ()
+    facts = " ".join(f"--dim '{name}%32=0'" for name in open_sizes)
+    said = f"the facts that the second model was written for, such as {facts}"
+    return (said,)
 
 
 def _first(finding: SampleFinding) -> FirstDifference | None:
@@ -120,6 +135,18 @@ def _sentence(
     if first is not None:
         return f"{first.node} -> '{first.tensor}' differs{first.amount()}"
     return ""
+
+
+def apart_when_optimised(rows: Sequence[OutputRow]) -> str:
+    """What default optimisations make of outputs that are equal without them, where anything."""
+    apart = [row for row in rows if not row.equal and row.max_abs is not None]
+    if not apart:
+        return ""
+    row = max(apart, key=lambda row: row.max_abs or 0.0)
+    seen = f" without optimisations; apart by up to {row.max_abs:.2g} with them"
+    if row.bound is None or row.max_abs is None or row.max_abs > row.bound:
+        return seen
+    return f"{seen}, which is rounding (allowed {row.bound:.2g})"
 
 
 def _closest(regions: Sequence[RegionRow]) -> str:

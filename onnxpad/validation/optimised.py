@@ -46,14 +46,31 @@ def optimised(
     for ran in runs:
         before = bench.run(pair.before, ran.feeds, optimise=True)
         after = bench.run(pair.after, ran.feeds, optimise=True)
-        for name in pair.before.outputs:
-            values = [None if isinstance(r, RunFailure) else r[name] for r in (before, after)]
-            rows.append(output_row(ran.index, name, "on", values[0], values[1]))
         bounds = _noise(bench, pair, ran)
+        rows += [_row(ran, name, (before, after), bounds) for name in pair.before.outputs]
         first = _damage(bench, pair.before, ran, (ran.before, before), bounds)
         second = _damage(bench, pair.after, ran, (ran.after, after), bounds)
         found.append(Harm(ran, first, second, _all_same(before, after)))
     return rows, _problem(bench, pair, found, regions)
+
+
+def _row(
+    ran: Ran, name: str, on: tuple[Results, Results], bounds: Mapping[str, float] | None
+) -> OutputRow:
+    """One line for the level 'on'.
+
+    Where the outputs are equal without optimisations, each model may move by its own rounding.
+    """
+    first, second = (None if isinstance(r, RunFailure) else r[name] for r in on)
+    off = (ran.before, ran.after)
+    bound = None
+    if first is not None and second is not None and not same(first, second):
+        values = [None if isinstance(r, RunFailure) else r[name] for r in off]
+        if values[0] is not None and values[1] is not None and same(values[0], values[1]):
+            moved = sum(not same(values[0], value) for value in (first, second))
+            known = float("inf") if bounds is None else bounds[name]
+            bound = moved * known if isfinite(known) else None
+    return output_row(ran.index, name, "on", (first, second), bound)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +98,32 @@ def _problem(bench: Bench, pair: Pair, found: list[Harm], regions: Sequence[Regi
     for harm in suspects:
         if not _inherited(bench, pair, harm, regions):
             harmful = _worse(harmful, harm.second)
-    for title, network, damages in (
-        ("first", pair.before, [(h.ran, h.first) for h in found]),
-        ("second", pair.after, [(h.ran, h.second) for h in found]),
-    ):
-        worst: Damage | None = None
-        feeds: Mapping[str, Array] = {}
-        for ran, damage in damages:
-            if damage is not None and _worse(worst, damage) is damage:
-                worst, feeds = damage, ran.feeds
-        if worst is not None and (title == "first" or harmful is None):
-            hint = advice(damaged_pools(bench, network, feeds)) if FUSION in worst.said else ""
-            bench.warn(said.format(worst.said, title) + hint)
+    first = _complaint(bench, pair.before, [(h.ran, h.first) for h in found])
+    second = _complaint(bench, pair.after, [(h.ran, h.second) for h in found])
+    if first == second and first is not None and harmful is None:
+        damage, hint = first
+        bench.warn(f"onnxruntime's default optimiser {damage} both models alike{hint}")
+        return ""
+    for title, complaint in (("first", first), ("second", second)):
+        if complaint is not None and (title == "first" or harmful is None):
+            damage, hint = complaint
+            bench.warn(said.format(damage, title) + hint)
     return "" if harmful is None else said.format(harmful.said, "second")
+
+
+def _complaint(
+    bench: Bench, network: Network, damages: Sequence[tuple[Ran, Damage | None]]
+) -> tuple[str, str] | None:
+    """What the worst damage to a model is, and where it is and what to try."""
+    worst: Damage | None = None
+    feeds: Mapping[str, Array] = {}
+    for ran, damage in damages:
+        if damage is not None and _worse(worst, damage) is damage:
+            worst, feeds = damage, ran.feeds
+    if worst is None:
+        return None
+    hint = advice(damaged_pools(bench, network, feeds)) if FUSION in worst.said else ""
+    return worst.said, hint
 
 
 def _inherited(bench: Bench, pair: Pair, harm: Harm, regions: Sequence[Region]) -> bool:

@@ -42,6 +42,13 @@ class OutputRow:
     bound: float | None = None
     where: str = ""
 
+    @property
+    def other_shape(self) -> bool:
+        """Whether the shapes differ, so that no number says how far the values are apart."""
+        return None not in (self.shape_before, self.shape_after) and (
+            self.shape_before != self.shape_after
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class RegionRow:
@@ -84,7 +91,7 @@ class FirstDifference:
 class Validation:
     """The verdict on two models, or on a model and a reference, and what it rests on.
 
-    `compared` says what 'before' and 'after' stand for in the rows.
+    `compared` says what 'before' and 'after' stand for in the rows; `hints` are what to try.
     """
 
     verdict: Verdict
@@ -99,6 +106,7 @@ class Validation:
     warnings: tuple[str, ...] = ()
     input_shapes: tuple[dict[str, tuple[int, ...]], ...] = field(default=())
     compared: tuple[str, str] = ("before", "after")
+    hints: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -61,6 +61,18 @@ class Sampler:
             for size_from, square in _SCHEMES if open_sizes else _SCHEMES[:1]:
                 yield Draw(size_from, square, style)
 
+    @property
+    def open_sizes(self) -> tuple[str, ...]:
+        """Named dimensions whose sizes are drawn; the batch counts only where nothing else does."""
+        named = [
+            (axis, size.root)
+            for type_ in self._types.values()
+            for axis, size in enumerate(type_.dims or ())
+            if isinstance(size, Symbol) and size.root
+        ]
+        inner = [root for axis, root in named if axis]
+        return tuple(dict.fromkeys(inner or [root for _, root in named]))
+
     def sample(self, index: int, draw: Draw) -> Feeds:
         """One value for every input; every third sample, from the second, has no positive float."""
         random = np.random.default_rng([self._seed, index])

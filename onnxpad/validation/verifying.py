@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import OnnxpadError
@@ -16,6 +15,7 @@ from onnxpad.validation.bench import Bench
 from onnxpad.validation.degenerate import max_pools
 from onnxpad.validation.judging import Case
 from onnxpad.validation.locating import first_apart
+from onnxpad.validation.renaming import renamed, tells
 from onnxpad.validation.report import (
     EVALUATOR,
     NOBODY,
@@ -76,7 +76,7 @@ class Verifier:
         if said := failure_text(ran):
             self.bench.warn(said)
         judged = self._regions(ran)
-        first = judged
+        first, whole = judged, ran
         for _ in range(MERGES):
             names = self._misnamed(ran, judged)
             if not names:
@@ -85,7 +85,9 @@ class Verifier:
             self._locate()
             ran = run_both(self.bench, self.pair, ran.index, ran.feeds, self.probes)
             judged = self._regions(ran)
-        finding = self._concluded(ran, rows, judged, first)
+        apart = [row for row in first if row.verdict is Verdict.DIFFERENT]
+        hidden = next((row for row in apart if not renamed(self.pair, whole, judged, row)), None)
+        finding = self._concluded(ran, rows, judged, (first, hidden))
         self.settled = finding.verdict is Verdict.DIFFERENT
         return finding
 
@@ -130,11 +132,16 @@ class Verifier:
         return frozenset(n for n in inner if relative_gap(before[n], after[n]) > GROSS)
 
     def _concluded(
-        self, ran: Ran, rows: list[OutputRow], judged: list[RegionRow], first: list[RegionRow]
+        self,
+        ran: Ran,
+        rows: list[OutputRow],
+        judged: list[RegionRow],
+        alone: tuple[list[RegionRow], RegionRow | None],
     ) -> SampleFinding:
+        """`alone` are the rows before regions were joined, and the first real difference."""
+        first, hidden = alone
         verdicts = {row.verdict for row in judged}
         equal = bool(rows) and all(row.equal for row in rows)
-        hidden = next((row for row in first if row.verdict is Verdict.DIFFERENT), None)
         if equal:
             return self._equal(ran, rows, judged, hidden)
         if Verdict.DIFFERENT in verdicts:
@@ -158,7 +165,7 @@ class Verifier:
             return SampleFinding(rows, judged, Verdict.IDENTICAL, "")
         said = f"the outputs are equal, but '{hidden.tensor}' inside is not ({hidden.where})"
         assert not isinstance(ran.before, RunFailure)  # noqa: S101 - rows are equal
-        if any(_tells(ran.before[name]) for name in self.pair.before.outputs):
+        if any(tells(ran.before[name]) for name in self.pair.before.outputs):
             self.bench.warn(said)
             return SampleFinding(rows, judged, Verdict.IDENTICAL, "")
         return SampleFinding(rows, judged, Verdict.UNVERIFIED, f"{said}, and the outputs hide it")
@@ -216,10 +223,3 @@ class SampleFinding:
     verdict: Verdict
     reason: str
     first: FirstDifference | None = None
-
-
-def _tells(value: Array) -> bool:
-    """Whether a float output takes more than one value, so that equality says something."""
-    if value.dtype.kind in "iubOSU" or value.size == 0:
-        return False
-    return len(np.unique(value[np.isfinite(value)][:4096])) > 1

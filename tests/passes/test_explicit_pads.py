@@ -187,7 +187,7 @@ leaves_alone = {
         "float[1,1,5]",
         "",
         "a transposed convolution crops; its auto_pad is not a matter of this pass",
-        (),
+        ("--pass plain-transpose",),
     ),
     "the kernel is not known": (
         '[op] y = Conv <auto_pad = "SAME_UPPER"> (x, k)',

@@ -12,9 +12,11 @@ from onnxpad import passes
 TESTS = Path(__file__).resolve().parents[1]
 CORE = Path(passes.__file__).parents[1]
 SHARED = (
+    "automatic.py",
     "dequantising.py",
     "divisors.py",
     "effective.py",
+    "missing.py",
     "pad_nodes.py",
     "repadding.py",
     "sizing.py",

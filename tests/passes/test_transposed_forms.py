@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from onnxpad.rewriting import rewrite
 from tests.onnxruntime_levels import ran
 from tests.passes.expanded import agrees
 from tests.tiny_models import (
@@ -205,3 +206,28 @@ def test_pads_of_an_input_that_are_not_clear(written: str, pads: str, reason: st
         inputs="int64[2] q",
     )
     assert reason in refused(model, PLAIN).reason
+
+
+@pytest.mark.parametrize(
+    ("output", "given"),
+    [((6, 6), "--dim 'H=3' --dim 'W=2'"), ((31, 32), "--dim 'H=16' --dim 'W=11'")],
+)
+def test_the_size_to_try_gives_the_output_that_is_wanted(
+    output: tuple[int, int], given: str
+) -> None:
+    """Only the number helps: a divisor of it would leave the crop open."""
+    model = tiny(
+        f"[op] y = ConvTranspose <strides = [2, 3], output_shape = [{output[0]}, {output[1]}]> "
+        "(x, v)",
+        "float[1,1,H,W]",
+        constants="float[1,1,3,3] v = {1, 2, 3, 4, 5, 6, 7, 8, 9}",
+    )
+    for rule in (PLAIN, CROP):
+        assert refused(model, rule).hints == (given,)
+    facts: dict[str, int | str] = {}
+    for part in given.replace("--dim ", "").replace("'", "").split():
+        name, _, size = part.partition("=")
+        facts[name] = int(size)
+    done = rewrite(model, passes=PLAIN, dims=facts)
+    assert done.changed
+    assert not done.skips

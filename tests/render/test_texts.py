@@ -61,6 +61,7 @@ def test_a_skip_as_it_is_printed() -> None:
         "  input   x [1, 1, height], kernel 3, stride 2\n"
         "  try     --dim 'height=640', --dim 'height%2=0', or --pass runtime-pads\n"
         "m.onnx -> out.onnx: 0 nodes rewritten, 1 skipped\n"
+        "nothing was changed\n"
     )
     (skip,) = rewriting_record("m.onnx", None, done)["skips"]
     assert skip["input"] == "x"
@@ -88,7 +89,7 @@ def test_an_inspection_as_it_is_printed() -> None:
     )
     assert lines[-1] == (
         "5 of 6 operators pad, 6 with auto_pad, 3 asymmetric, 2 traps; "
-        "'onnxpad explain NAME' says more about a trap"
+        "'onnxpad explain NAME' says more about a trap or a form, and which passes help"
     )
 
 
@@ -96,7 +97,7 @@ def test_unknown_pads_are_explained() -> None:
     text = inspection_text(inspect(text_model(SAME, "float[1,1,H] x", constants=WEIGHT)))
     assert "unknown: Conv 'conv': SAME_UPPER with kernel 3 needs" in text
     assert "\n  input   x [1, 1, H], kernel 3, stride 2\n  try     --dim 'H=640'" in text
-    assert text.endswith("0 traps; the pads of 1 are not known\n")
+    assert "0 traps; the pads of 1 are not known; 'onnxpad explain NAME' says" in text
 
 
 def test_a_model_without_padded_operators() -> None:
@@ -192,3 +193,14 @@ def test_json_has_no_numbers_that_are_none() -> None:
     line = json_line({"a": float("inf"), "b": [float("nan"), 1, "x"], "c": (1, {"d": -1.5})})
     assert json.loads(line) == {"a": "inf", "b": ["nan", 1, "x"], "c": [1, {"d": -1.5}]}
     assert line.count("\n") == 1
+
+
+def test_a_rewriting_shows_the_warnings_of_its_validation() -> None:
+    model = MODELS / "t_yolotiny_zeropad_maxpool_ts.onnx"
+    done = rewrite(model, passes="split-pads")
+    found = validate(model, done.model, device="cpu", samples=1)
+    shown = rewriting_text("m.onnx", "out.onnx", done, found).splitlines()
+    warned = [line for line in shown if line.startswith("warning: onnxruntime's default optimiser")]
+    assert len(warned) == len(found.warnings) == 1
+    assert "both models alike" in warned[0]
+    assert shown[1].startswith("validation: identical")

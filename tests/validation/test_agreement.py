@@ -51,3 +51,19 @@ def test_where(place: tuple[int, ...], said: str) -> None:
 def test_a_bound_as_large_as_the_value_tells_nothing() -> None:
     assert untelling(np.array([1.0, -2.0]), 1.0)
     assert not untelling(np.array([1.0, -2.0]), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "place", "said"),
+    [
+        ((1, 2, 1, 16), (0, 0, 0, 8), "everywhere"),
+        ((1, 2, 1, 16), (0, 0, 0, 15), "borders: end of axis 3"),
+        ((1, 2, 2, 1), (0, 0, 1, 0), "1 of 4 elements"),
+    ],
+)
+def test_an_axis_of_one_or_two_cells_has_no_borders(
+    shape: tuple[int, ...], place: tuple[int, ...], said: str
+) -> None:
+    other = np.zeros(shape)
+    other[place] = 1
+    assert gap(np.zeros(shape), other).where == said

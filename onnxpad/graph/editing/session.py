@@ -56,6 +56,7 @@ class Session(Survey):
             self._take_copy()
         site = self._sites[site.address.scope, site.address.key]
         self._stale = True
+        self._keep(site)
         edits = emit(site.contexts[0], site.node, site.chain, after, self._names)
         self._applier.apply(edits)
         for edit in edits:
@@ -114,6 +115,6 @@ class Session(Survey):
         copy = ModelProto()
         copy.CopyFrom(self._document.model)
         self._owned = True
-        inferred = self._inferred
+        inferred, kept = self._inferred, self._kept
         self._open(copy)
-        self._inferred = inferred
+        self._inferred, self._kept = inferred, kept

@@ -13,8 +13,17 @@ from onnxpad.graph.reading.attributes import Unbound
 from onnxpad.graph.reading.checking import LARGEST
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
+from onnxpad.ops import Kind, operator
 
 _FIRST_WITH_INPUTS = 11
+
+
+def is_pad(node: Node) -> bool:
+    """Whether a node is a Pad of any domain."""
+    if node.op_type != "Pad":
+        return False
+    op = operator(node.domain, node.op_type)
+    return op is not None and op.kind is Kind.PAD
 
 
 def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from onnx import ModelProto
 
-from onnxpad.chain import Chain, Skip
+from onnxpad.chain import Chain, PadStep, Skip
 from onnxpad.effective import effective_pads
 from onnxpad.graph.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.graph.reading.context import Context
@@ -16,8 +16,9 @@ from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.document import open_document
 from onnxpad.graph.reading.forward import Reading, context_address, read
 from onnxpad.graph.reading.ordering import Address, Node
+from onnxpad.graph.reading.result_types import merge
 from onnxpad.graph.reading.scopes import Document, address_of
-from onnxpad.graph.reading.types import Type
+from onnxpad.graph.reading.types import UNKNOWN, Type
 
 MAX_INFERENCES = 8
 
@@ -110,6 +111,7 @@ class Survey:
     def _open(self, model: ModelProto) -> None:
         self._document: Document = open_document(model)
         self._inferred: dict[str, dict[str, Type]] | None = None
+        self._kept: dict[str, dict[str, Type]] = {}
         self._read()
 
     def _read(self) -> None:
@@ -131,11 +133,17 @@ class Survey:
         self._contexts = reading.contexts
         self._sites = {(s.address.scope, s.address.key): s for s in _group(reading)}
 
+    def _keep(self, site: Site) -> None:
+        """Remember the types of what a node writes: what takes its place writes the same."""
+        for context in site.contexts:
+            kept = self._kept.setdefault(context_address(context), {})
+            kept |= {name: context.type_of(name) for name in site.node.outputs if name}
+
     def _forget(self, scope: str, tensor: str) -> None:
-        """Drop what inference found about a tensor of the scope with this id."""
+        """Drop what was found about a tensor of the scope with this id."""
         if not scope:
             self._given[""].pop(tensor, None)
-        for address, types in (self._inferred or {}).items():
+        for address, types in (*(self._inferred or {}).items(), *self._kept.items()):
             if address.partition("@")[0] == scope:
                 types.pop(tensor, None)
 
@@ -151,9 +159,12 @@ class Survey:
     def _known_types(
         self, inferred: dict[str, dict[str, Type]] | None
     ) -> dict[str, dict[str, Type]]:
-        """What was given for the main graph, and what inference found."""
-        found = dict(inferred or {})
+        """What was given for the main graph, what inference found, and what nodes wrote before."""
+        found = {address: dict(types) for address, types in (inferred or {}).items()}
         found[""] = self._given[""] | found.get("", {})
+        for address, types in self._kept.items():
+            known = found.setdefault(address, {})
+            known |= {name: merge(known.get(name, UNKNOWN), kept) for name, kept in types.items()}
         return found
 
 
@@ -171,6 +182,7 @@ def _needs_sizes(reading: Reading) -> bool:
     """Whether some pads hang on a size of which not even a name is known, or on a lost type."""
     return any(
         (chain.is_max and not chain.dtype)
+        or _is_computed_from_nameless(chain.pad)
         or (
             any(axis.size is None for axis in chain.axes)
             and not chain.trouble
@@ -178,6 +190,13 @@ def _needs_sizes(reading: Reading) -> bool:
         )
         for _, _, chain in reading.sites()
     )
+
+
+def _is_computed_from_nameless(step: PadStep | None) -> bool:
+    """Whether a Pad's pads are computed, and not only from sizes that have a name."""
+    if step is None or not step.unclear or not step.still_fused:
+        return False
+    return not any(hint.startswith("--dim") for hint in step.hints)
 
 
 def _lacking(reading: Reading) -> frozenset[str]:

@@ -1,0 +1,119 @@
+"""What a report says does not contradict what it shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxpad.render.validations import validation_text
+from onnxpad.rewriting import rewrite
+from onnxpad.validation import Validation, Verdict, concluding, validate
+from onnxpad.validation.report import OutputRow
+from tests.validation.builders import W1, model, node, two_convs
+
+
+def cpu(before: object, after: object, samples: int = 1, **options: Any) -> Validation:
+    return validate(before, after, device="cpu", samples=samples, **options)
+
+
+def row(level: str, *, equal: bool, max_abs: float, bound: float | None) -> OutputRow:
+    return OutputRow(0, "y", level, (1,), (1,), equal, max_abs, bound)
+
+
+@pytest.mark.parametrize(
+    ("bound", "more"),
+    [(3e-5, ", which is rounding (allowed 3e-05)"), (1e-6, ""), (None, "")],
+)
+def test_what_optimisations_change_is_said(bound: float | None, more: str) -> None:
+    rows = [
+        row("on", equal=True, max_abs=0.0, bound=None),
+        row("on", equal=False, max_abs=9.5e-6, bound=bound),
+    ]
+    said = " without optimisations; apart by up to 9.5e-06 with them"
+    assert concluding.apart_when_optimised(rows) == said + more
+    assert concluding.apart_when_optimised(rows[:1]) == ""
+
+
+def test_bit_equal_without_optimisations_only() -> None:
+    """A 1-D network lifted to 2-D, which onnxruntime optimises with other kernels."""
+    weights = np.random.default_rng(5).standard_normal((2, 16, 16, 5)).astype(np.float32)
+    nodes = [
+        node("Conv", ["x", "A"], ["a"], name="a", pads=[2, 2]),
+        node("Relu", ["a"], ["r"]),
+        node("Conv", ["r", "B"], ["y"], name="b"),
+    ]
+    before = model(nodes, {"A": weights[0], "B": weights[1]}, shape=(1, 16, 40))
+    report = cpu(before, rewrite(before, passes="lift-rank").model)
+    assert report.ok
+    for found in report.outputs:
+        if found.level == "on" and not found.equal:
+            assert found.bound is not None
+            assert found.max_abs is not None
+            assert found.max_abs <= found.bound
+            assert found.where == ""
+            assert "without optimisations" in report.reason
+
+
+def behind_transpose(size: int, outputs: int = 4) -> Any:
+    """Pad in channels-last order, Transpose, Conv."""
+    nodes = [
+        node("Pad", ["x", "pads"], ["xp"], name="pad"),
+        node("Transpose", ["xp"], ["xpt"], perm=[0, 2, 1]),
+        node("Conv", ["xpt", "W"], ["y"], name="conv"),
+    ]
+    constants = {"pads": np.array([0, 2, 0, 0, 0, 0]), "W": W1[:outputs, :, 0]}
+    return model(nodes, constants, shape=(1, size, 3))
+
+
+def test_a_tensor_that_keeps_its_name_without_padding_is_no_alarm() -> None:
+    before = behind_transpose(12)
+    after = rewrite(before, passes="absorb-pad")
+    assert after.changed
+    report = cpu(before, after.model)
+    assert report.verdict is Verdict.IDENTICAL
+    assert report.warnings == ()
+
+
+STRIDED: dict[str, Any] = {"auto_pad": "SAME_UPPER", "strides": [2, 2]}
+
+
+def test_a_model_written_for_some_sizes_asks_for_the_facts() -> None:
+    before = two_convs(**STRIDED)
+    facts: dict[str, int | str] = {"H": "%2=0", "W": "%2=0"}
+    after = rewrite(before, dims=facts).model
+    report = cpu(before, after, samples=2)
+    assert report.verdict is Verdict.DIFFERENT
+    assert report.hints == (
+        "the facts that the second model was written for, such as --dim 'H%32=0' --dim 'W%32=0'",
+    )
+    text = validation_text(report)
+    assert "inf" not in text
+    assert text.splitlines()[-1] == f"  try     {report.hints[0]}"
+    assert cpu(before, after, dims=facts).hints == ()
+    assert cpu(before, after, dims=facts).ok
+
+
+def test_parts_behind_another_shape_are_only_counted() -> None:
+    """Every part is run alone; behind the first shape that differs the others say little."""
+    nodes = [
+        node("Conv", ["x", "W"], ["c"], name="c1", **STRIDED),
+        node("MaxPool", ["c"], ["y"], name="pool", kernel_shape=[3, 3], **STRIDED),
+    ]
+    before = model(nodes, {"W": W1})
+    facts: dict[str, int | str] = {"H": "%4=0", "W": "%4=0"}
+    report = cpu(before, rewrite(before, dims=facts).model)
+    assert len(report.regions) == 2
+    lines = [line for line in validation_text(report).splitlines() if "more part" in line]
+    assert lines == ["and 1 more part"]
+
+
+def test_fixed_sizes_have_no_facts_to_give() -> None:
+    nodes = [node("Conv", ["x", "W"], ["y"], name="c", pads=[1, 1, 1, 1])]
+    other = [node("Conv", ["x", "W"], ["y"], name="c")]
+    sizes = [1, 3, 9, 9]
+    report = cpu(model(nodes, {"W": W1}, shape=sizes), model(other, {"W": W1}, shape=sizes))
+    assert report.verdict is Verdict.DIFFERENT
+    assert report.hints == ()
+    assert {row.other_shape for row in report.outputs} == {True}
