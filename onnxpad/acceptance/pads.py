@@ -40,10 +40,7 @@ PADS_FED = Condition(
     _step(lambda s: bool(s.unclear) and not s.still_fused),
 )
 CROPS = Condition("a pad is negative", _step(lambda s: any(pad < 0 for pad in s.pads.flat)))
-CROPS_BOTH_SIDES = Condition(
-    "both pads of an axis are negative",
-    _step(lambda s: any(max(b, e) < 0 for b, e in zip(s.pads.begins, s.pads.ends, strict=True))),
-)
+GROWS = Condition("a pad is positive", _step(lambda s: any(pad > 0 for pad in s.pads.flat)))
 CROPS_ONLY = Condition(
     "its pads crop and do not pad",
     _step(lambda s: any(s.pads.flat) and all(pad <= 0 for pad in s.pads.flat)),
@@ -81,6 +78,12 @@ BATCH_AXIS = Condition(
 )
 
 
+CHANNEL_AXIS = Condition(
+    "it pads the channels",
+    _step(lambda s: len(s.pads.begins) > 2 and bool(s.pads.begins[1] or s.pads.ends[1])),
+)
+
+
 def _beyond_last_two(chain: Chain) -> bool:
     step = chain.pad
     if step is None:
@@ -90,6 +93,13 @@ def _beyond_last_two(chain: Chain) -> bool:
 
 
 BEYOND_LAST_TWO = Condition("it pads axes other than the last two", _beyond_last_two)
+
+
+def _axes_padded(step: PadStep) -> int:
+    return sum(1 for sides in zip(step.pads.begins, step.pads.ends, strict=True) if any(sides))
+
+
+ON_FOUR_AXES = Condition("it pads four axes or more", _step(lambda s: _axes_padded(s) > 3))
 PADS_NOTHING = Condition(
     "all its pads are 0", _step(lambda s: not s.unclear and not any(s.pads.flat))
 )

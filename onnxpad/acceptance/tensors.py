@@ -50,6 +50,7 @@ def element_type(*names: str) -> Condition:
 
 
 EIGHT_BIT = element_type("int8", "uint8")
+READS_INPUT = Condition("it reads an input of the model", lambda c: c.reads_input)
 
 
 def _unknown_size(chain: Chain, first: int) -> bool | None:

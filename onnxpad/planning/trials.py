@@ -10,8 +10,8 @@ from onnxpad.chain import Chain, Skip
 from onnxpad.forms import Form
 from onnxpad.graph.editing.edits import InsertNode
 from onnxpad.graph.editing.session import Session
-from onnxpad.graph.excerpts import is_model_input
 from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.model_inputs import is_model_input
 from onnxpad.graph.reading.survey import Site
 from onnxpad.judging import Judgement, judge, judge_plain
 from onnxpad.ops import Kind

@@ -49,6 +49,7 @@ TARGET = Target(
         refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
         refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),
         miscomputes("LpPool", w.ASYMMETRIC, by=_seen("asymmetric LpPool")),
+        miscomputes(p.PAD, p.MIRRORS, p.ON_FOUR_AXES, by=_seen("reflect and edge on four axes")),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(p.PAD, p.CROPS_ONLY, by=_seen("negative pads")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes: it ends")),

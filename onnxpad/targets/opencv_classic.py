@@ -38,7 +38,12 @@ TARGET = Target(
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         miscomputes(w.POOLS, w.DILATED, by=_seen("pools with dilations: ignored")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
-        refuses("MaxPool", t.EIGHT_BIT, by=_seen("MaxPool of int8 and uint8")),
+        refuses(
+            "MaxPool", t.EIGHT_BIT, t.READS_INPUT, by=_seen("MaxPool of an int8 or uint8 input")
+        ),
+        miscomputes(
+            "AveragePool", w.DROPPED_WINDOW, by=_seen("averages that start in the padding")
+        ),
         miscomputes("AveragePool", w.COUNTS, w.PADDED, by=_seen("count_include_pad: ignored")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),

@@ -12,6 +12,7 @@ from onnxpad.graph.reading.conversions import dequantised_input
 from onnxpad.graph.reading.crossing import Path, path_to
 from onnxpad.graph.reading.distant_pads import seen_behind
 from onnxpad.graph.reading.fusing import out_of_reach, pad_behind, with_neighbours
+from onnxpad.graph.reading.model_inputs import is_model_input
 from onnxpad.graph.reading.optimised import made_by, vanishes
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import is_pad, read_pad
@@ -25,13 +26,15 @@ class Front(NamedTuple):
     far_pad: PadStep | None = None
     at_least: float | None = None
     dequantised: Dequantised | None = None
+    reads_input: bool = False
 
 
 def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: int) -> Front:
     """What stands in front of an operator with `rank` spatial axes from `first_axis` on."""
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
-    found = Front(pad_in_front(context, node, rank + 2))
+    read = is_model_input(context, node.inputs[0])
+    found = Front(pad_in_front(context, node, rank + 2), reads_input=read)
     if found.pad is None:
         found = found._replace(far_pad=_far_pad(context, node, rank + 2))
     elif not found.pad.unclear:
