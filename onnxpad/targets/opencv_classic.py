@@ -33,7 +33,7 @@ TARGET = Target(
             ("Conv", *w.POOLS), t.ONE_D, w.EXPLICIT_ASYMMETRIC, by=_seen("1-D asymmetric pads")
         ),
         refuses(w.POOLS, t.ONE_D, w.SAME, by=_seen("1-D SAME pools")),
-        miscomputes(w.TRANSPOSED, t.ONE_D, by=_seen("1-D ConvTranspose")),
+        miscomputes(w.TRANSPOSED, t.ONE_D, ~w.KERNEL_OF_ONE, by=_seen("1-D ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         miscomputes(w.POOLS, w.DILATED, by=_seen("pools with dilations: ignored")),
