@@ -159,6 +159,7 @@ class Chain:
     the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
     is below. `dequantised` tells of a DequantizeLinear
     that makes the input; `reads_input` says that it is an input of the model.
+    `assumes_sizes` says that sizes may be what the user knows, and the file leaves open.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
@@ -184,6 +185,7 @@ class Chain:
     at_least: float | None = None
     dequantised: Dequantised | None = None
     reads_input: bool = False
+    assumes_sizes: bool = False
     ambiguous: bool = False
     trouble: Unclear | None = None
     shape: Shape = None

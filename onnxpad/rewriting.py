@@ -127,7 +127,13 @@ def rewrite(  # noqa: PLR0913  one option each
     path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
     RequestError for unknown names and ModelError for models that cannot be read.
     """
-    asked = planner(target, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
+    asked = planner(
+        target,
+        prefer=prefer,
+        exclude=exclude,
+        allow_unknown=allow_unknown,
+        assumes_sizes=bool(dims),
+    )
     names = names_of(passes) or (() if asked else DEFAULT_PASSES)
     rules = [find_pass(name) for name in names]
     opened = open_model(model)

@@ -19,8 +19,9 @@ def planner(
     prefer: Names = None,
     exclude: Names = None,
     allow_unknown: bool = False,
+    assumes_sizes: bool = False,
 ) -> Planner | None:
-    """A planner for `target`, None without one.
+    """A planner for `target`, None without one; `assumes_sizes` where the user gave sizes.
 
     Raises RequestError for names that do not exist, a pass that is preferred and excluded, and
     wishes without a target.
@@ -37,7 +38,8 @@ def planner(
     both = sorted(set(wishes.prefer) & set(wishes.exclude))
     if both:
         raise RequestError(f"'{both[0]}' is preferred and excluded: name it once")
-    return Planner(Judge(find_target(target), allows_unknown=allow_unknown), wishes)
+    judge = Judge(find_target(target), allows_unknown=allow_unknown, assumes_sizes=assumes_sizes)
+    return Planner(judge, wishes)
 
 
 def names_of(names: Names) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,12 +57,15 @@ class Rewrites(NamedTuple):
     rewritten: dict[str, Case]
 
 
-def rewrites(target: str, cases: Mapping[str, Case], folder: Path) -> Rewrites:
-    """Rewrite the cases for a target, their sizes given as they are in the inputs."""
+def rewrites(
+    target: str, cases: Mapping[str, Case], folder: Path, *, fixed: bool = False
+) -> Rewrites:
+    """Rewrite the cases for a target; `fixed` gives their sizes as they are in the inputs."""
     found = Rewrites({}, {}, {})
     for key, case in cases.items():
         try:
-            done = onnxpad.rewrite(case.model, target=target, dims=corpus.sizes(case))
+            dims = corpus.sizes(case) if fixed else None
+            done = onnxpad.rewrite(case.model, target=target, dims=dims)
         except OnnxpadError as error:
             found.foreseen[key], found.ways[key] = True, f"error {error}"
             continue
@@ -131,10 +135,11 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
         cases = SETS[given.set](Path(name), given.seed)
-        shared = rewrites(given.target, cases, Path(name)) if given.target else None
+        make = partial(rewrites, cases=cases, folder=Path(name), fixed=given.set == "corpus")
+        shared = make(given.target) if given.target else None
         for runtime in given.runtimes.split(","):
             try:
-                made = shared or rewrites(runtime, cases, Path(name))
+                made = shared or make(runtime)
                 found = measure(runtime, cases, made)
             except Unavailable as reason:
                 print(f"{runtime}: not here: {reason}", flush=True)
