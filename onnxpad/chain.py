@@ -158,7 +158,7 @@ class Chain:
     `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
     the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
     is below. `dequantised` tells of a DequantizeLinear
-    that makes the input; `reads_input` says that it is an input of the model.
+    that makes the input; `behind_quantised` that a quantised operator computes it.
     `assumes_sizes` says that sizes may be what the user knows, and the file leaves open.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
@@ -184,7 +184,7 @@ class Chain:
     far_pad: PadStep | None = None
     at_least: float | None = None
     dequantised: Dequantised | None = None
-    reads_input: bool = False
+    behind_quantised: bool = False
     assumes_sizes: bool = False
     ambiguous: bool = False
     trouble: Unclear | None = None

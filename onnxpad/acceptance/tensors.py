@@ -50,7 +50,7 @@ def element_type(*names: str) -> Condition:
 
 
 EIGHT_BIT = element_type("int8", "uint8")
-READS_INPUT = Condition("it reads an input of the model", lambda c: c.reads_input)
+BEHIND_QUANTISED = Condition("a quantised operator stands in front", lambda c: c.behind_quantised)
 
 
 def _unknown_size(chain: Chain, first: int) -> bool | None:

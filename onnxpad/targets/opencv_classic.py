@@ -39,7 +39,10 @@ TARGET = Target(
         miscomputes(w.POOLS, w.DILATED, by=_seen("pools with dilations: ignored")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses(
-            "MaxPool", t.EIGHT_BIT, t.READS_INPUT, by=_seen("MaxPool of an int8 or uint8 input")
+            "MaxPool",
+            t.EIGHT_BIT,
+            ~t.BEHIND_QUANTISED,
+            by=_seen("MaxPool of an int8 or uint8 input"),
         ),
         miscomputes(
             "AveragePool", w.DROPPED_WINDOW, by=_seen("averages that start in the padding")
