@@ -12,7 +12,7 @@ from onnxpad.fills import Constant
 from onnxpad.forms import outer_axes, writes_value
 
 PAD = ("Pad",)
-_VALUE, _AXES = 2, 3
+_PADS, _VALUE, _AXES = 1, 2, 3
 
 
 def _step(test: Callable[[PadStep], bool | None]) -> Callable[[Chain], bool | None]:
@@ -31,10 +31,16 @@ WRAP = mode("wrap")
 MIRRORS = mode("reflect", "edge", "wrap")
 COMPUTED = Condition("its pads are computed", _step(lambda s: bool(s.unclear or s.computed)))
 UNKNOWN_PADS = Condition("its pads are not known before a run", _step(lambda s: bool(s.unclear)))
-PADS_AT_RUN_TIME = Condition(
-    "its pads are computed while the model runs",
-    _step(lambda s: bool(s.unclear) and s.still_fused),
-)
+
+
+def _at_run_time(chain: Chain) -> bool:
+    step = chain.pad
+    if step is None:
+        return False
+    return step.still_fused if step.unclear else chain.assumes_sizes and _PADS in step.computed
+
+
+PADS_AT_RUN_TIME = Condition("its pads are computed while the model runs", _at_run_time)
 PADS_FED = Condition(
     "its pads are an input of the model",
     _step(lambda s: bool(s.unclear) and not s.still_fused),
