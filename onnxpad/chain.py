@@ -159,7 +159,8 @@ class Chain:
     the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
     is below. `dequantised` tells of a DequantizeLinear
     that makes the input; `behind_quantised` that a quantised operator computes it.
-    `assumes_sizes` says that sizes may be what the user knows, and the file leaves open.
+    `assumes_sizes` says that sizes may be what the user knows, and the file leaves open,
+    `producer` what the model names as the tool that wrote it.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
@@ -186,6 +187,7 @@ class Chain:
     dequantised: Dequantised | None = None
     behind_quantised: bool = False
     assumes_sizes: bool = False
+    producer: str = ""
     ambiguous: bool = False
     trouble: Unclear | None = None
     shape: Shape = None

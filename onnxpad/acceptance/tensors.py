@@ -70,6 +70,9 @@ ASSUMED_SIZES = Condition("sizes are assumed", lambda c: c.assumes_sizes)
 SPATIAL_SIZES_LEFT_OPEN = (UNKNOWN_SPATIAL_SIZES | ASSUMED_SIZES).called(
     "the file does not fix a size other than the batch's"
 )
+FROM_PYTORCH = Condition(
+    "the model names pytorch as its producer", lambda c: c.producer == "pytorch"
+)
 
 
 def _batch(chain: Chain) -> bool | None:

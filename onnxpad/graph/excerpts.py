@@ -137,7 +137,7 @@ class _Cutter:
 
     def _written(self, nodes: list[Node]) -> ModelProto:
         document, proto = self._context.document.model, self._context.scope.proto
-        model = ModelProto(ir_version=document.ir_version)
+        model = ModelProto(ir_version=document.ir_version, producer_name=document.producer_name)
         scope_imports = proto.opset_import if self._context.scope.is_function else ()
         model.opset_import.extend(scope_imports or document.opset_import)
         model.graph.name = EXCERPT

@@ -47,7 +47,20 @@ TARGET = Target(
         miscomputes(
             "AveragePool", w.DROPPED_WINDOW, by=_seen("averages that start in the padding")
         ),
-        miscomputes("AveragePool", w.COUNTS, w.PADDED, by=_seen("count_include_pad: ignored")),
+        miscomputes(
+            "AveragePool",
+            w.COUNTS,
+            w.PADDED,
+            ~t.FROM_PYTORCH,
+            by=_seen("count_include_pad: ignored, never counts"),
+        ),
+        miscomputes(
+            "AveragePool",
+            ~w.COUNTS,
+            w.PADDED,
+            t.FROM_PYTORCH,
+            by=_seen("count_include_pad: ignored, counts in models of PyTorch"),
+        ),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
