@@ -158,7 +158,8 @@ class Chain:
     `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
     the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
     is below. `dequantised` tells of a DequantizeLinear
-    that makes the input; `behind_quantised` that a quantised operator computes it.
+    that makes the input; `behind_quantised` that a quantised operator computes it,
+    `reads_input` of a Pad node that it reads an input of the model.
     `assumes_sizes` says that sizes may be what the user knows, and the file leaves open,
     `producer` what the model names as the tool that wrote it.
 
@@ -186,6 +187,7 @@ class Chain:
     at_least: float | None = None
     dequantised: Dequantised | None = None
     behind_quantised: bool = False
+    reads_input: bool = False
     assumes_sizes: bool = False
     producer: str = ""
     ambiguous: bool = False

@@ -40,6 +40,7 @@ def _at_run_time(chain: Chain) -> bool:
     return step.still_fused if step.unclear else chain.assumes_sizes and _PADS in step.computed
 
 
+READS_INPUT = Condition("it reads an input of the model", lambda c: c.reads_input)
 PADS_AT_RUN_TIME = Condition("its pads are computed while the model runs", _at_run_time)
 PADS_FED = Condition(
     "its pads are an input of the model",
