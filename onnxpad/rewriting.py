@@ -13,7 +13,15 @@ from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import edit_record
 from onnxpad.graph.editing.edits import Edit
 from onnxpad.graph.editing.session import Session
-from onnxpad.graph.models import ModelLike, Result, open_model, proto_of, with_weights
+from onnxpad.graph.models import (
+    ModelLike,
+    Opened,
+    Result,
+    open_model,
+    proto_of,
+    untouched,
+    with_weights,
+)
 from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
@@ -51,8 +59,8 @@ class Rewriting:
 
     @property
     def changed(self) -> bool:
-        """Whether anything was edited that is not written again as it was."""
-        return len(self.script) > sum(node.edits for node in self.undone)
+        """Whether anything was edited; changes that take each other back are none."""
+        return bool(self.script)
 
     @cached_property
     def undone(self) -> tuple[Undone, ...]:
@@ -120,13 +128,23 @@ def rewrite(  # noqa: PLR0913  one option each
     )
     outcome = run(session, rules, selection(session, nodes), progress)
     refusals = standing(session, rules, outcome)
-    result: Result = session.finish()
-    if opened.surgeon is not None:
-        from onnxpad.graph.surgery.following import apply_script
-
-        apply_script(opened.surgeon, session.script)
-        result = opened.surgeon
+    result = _finished(session, opened, outcome)
     return _report(result, rules, (outcome, refusals), session, dims, opened.source)
+
+
+def _finished(session: Session, opened: Opened, outcome: Outcome) -> Result:
+    """The model as the passes left it, and as it was where all their edits take each other back."""
+    taken_back = sum(one.edits for one in undone(outcome.changes))
+    if session.script and len(session.script) == taken_back:
+        session.script.clear()
+        return untouched(opened)
+    model = session.finish()
+    if opened.surgeon is None:
+        return model
+    from onnxpad.graph.surgery.following import apply_script
+
+    apply_script(opened.surgeon, session.script)
+    return opened.surgeon
 
 
 def _report(
