@@ -62,20 +62,21 @@ class PadStep:
 
     `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
     asks for and that the model does not have yet, `replaces` one that takes the place of the Pad
-    that is there. `follows_zero`, `feeds_max_pool` and `feeds_wide_average` say that a Pad
-    writing 0 stands in front of it, that a max pool reads it too, or an average whose pads would
-    reach the kernel: onnxruntime's default optimiser fuses Pad(0) into such a pool that is its
-    only reader, wrongly. `invites_fusion` says the same of a Pad node by itself: with constant
-    pads over all spatial axes, none negative, it would be fused
-    wrongly into what reads it, and as it is written it is not.
+    that is there. `follows_zero`, `feeds_max_pool`, `feeds_wide_average` and `feeds_weight` say
+    that a Pad writing 0 stands in front of it, that a max pool reads it too, or an average whose
+    pads would reach the kernel, or a convolution as its weight: onnxruntime's default optimiser
+    fuses Pad(0) into such an operator that is its only reader, wrongly. `invites_fusion` says the
+    same of a Pad node by itself: with constant pads over all spatial axes, none negative, it would
+    be fused wrongly into what reads it, and as it is written it is not.
 
     `computed` are the inputs (1 pads, 2 value, 3 axes) whose numbers are known although the model
     computes them; `still_fused` says of an unclear Pad that onnxruntime may fuse it all the
-    same; `lists_axes` marks pads that are written for some axes only. `hints` say what
+    same; `lists_axes` marks pads that are written for some axes only, `lists_value` a value
+    that is written as a list of one number. `hints` say what
     to try where the Pad is unclear.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
-    are then what the operator sees. `is_idle` says that these only hand on what they read.
+    are then what the operator sees. `is_idle` says that onnxruntime's optimiser takes these away.
     """
 
     pads: Pads
@@ -87,8 +88,10 @@ class PadStep:
     follows_zero: bool = False
     feeds_max_pool: bool = False
     feeds_wide_average: bool = False
+    feeds_weight: bool = False
     invites_fusion: bool = False
     lists_axes: bool = False
+    lists_value: bool = False
     computed: tuple[int, ...] = ()
     hints: tuple[str, ...] = ()
     still_fused: bool = False
@@ -151,8 +154,8 @@ class Chain:
     `trouble` says why the padding cannot be worked on.
 
     `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
-    the Pads in front of it. `at_least` is a bound that no cell of the operator's input is below,
-    where a Pad and a maximum make it worth knowing. `dequantised` tells of a DequantizeLinear
+    the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
+    is below. `dequantised` tells of a DequantizeLinear
     that makes the input.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
@@ -207,10 +210,7 @@ class Chain:
 
     @property
     def pad_in_reach(self) -> PadStep | None:
-        """The Pad that stands in front once operators are gone that only hand on what they read.
-
-        onnxruntime's default optimiser takes those away before it fuses Pads.
-        """
+        """The Pad in front, once onnxruntime's optimiser has taken idle operators away."""
         far = self.far_pad
         return self.pad or (far if far is not None and far.is_idle else None)
 

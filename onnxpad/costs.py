@@ -28,6 +28,21 @@ class Cost:
     bytes_moved: int = 0
     operators: int = 0
 
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(
+            self.multiply_adds + other.multiply_adds,
+            self.bytes_moved + other.bytes_moved,
+            self.operators + other.operators,
+        )
+
+    def __sub__(self, other: Cost) -> Cost:
+        return self + Cost(-other.multiply_adds, -other.bytes_moved, -other.operators)
+
+    def times(self, count: int) -> Cost:
+        """The same work `count` times."""
+        work = (self.multiply_adds, self.bytes_moved, self.operators)
+        return Cost(*(count * one for one in work))
+
     @property
     def weight(self) -> int:
         """One number to compare costs by, in multiply-adds."""

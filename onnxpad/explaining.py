@@ -14,10 +14,11 @@ from onnxpad.layers.words import Role
 from onnxpad.ops import OPERATORS, Kind, Operator
 from onnxpad.passes import all_passes
 from onnxpad.recipes import ADVICE, RECIPES
+from onnxpad.targets import all_targets
 from onnxpad.traps import all_rules
 
 SCHEMA = 1
-KINDS = ("pass", "form", "operator", "convention", "trap")
+KINDS = ("pass", "target", "form", "operator", "convention", "trap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,9 @@ def _entries() -> Iterator[Explanation]:
         if rule.may_remove:
             facts.insert(1, ("may remove", _forms(rule.may_remove)))
         yield Explanation("pass", rule.name, rule.text, tuple(facts))
+    for target in all_targets().values():
+        told = tuple((str(row.answer), f"{row.what} [{row.evidence}]") for row in target.rows)
+        yield Explanation("target", target.name, target.text, told, target.version)
     for form, meaning in MEANING.items():
         yield Explanation("form", str(form), meaning, tuple(_passes_about(form)))
     for op in OPERATORS.values():
@@ -79,7 +83,8 @@ def _entries() -> Iterator[Explanation]:
         about = tuple(_convention_facts(convention))
         yield Explanation("convention", convention.name, convention.text, about, convention.source)
     for trap in all_rules().values():
-        yield Explanation("trap", trap.code, trap.text, (), trap.source)
+        helping = (("removed by", ", ".join(trap.passes)),) if trap.passes else ()
+        yield Explanation("trap", trap.code, trap.text, helping, trap.source)
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.chain import AutoPad, Chain, Pads
+from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.effective import axes_in_front, same_windows_when_padded
 from onnxpad.fills import Constant, Implicit, lowest
 from onnxpad.forms import reaches_kernel
@@ -28,8 +28,9 @@ def auto_pad_stops_fusion(chain: Chain, pads: Pads) -> bool:
     if step.unclear and not step.still_fused:
         return False
     unknown = bool(step.unclear) and not any(step.pads.flat)
-    if chain.fill is Implicit.LOWEST and 0 not in lowest(chain.dtype):
-        return unknown or any(step.pads.flat)
+    is_zero = chain.fill is not Implicit.LOWEST or 0 in lowest(chain.dtype)
+    if not is_zero and (unknown or not _never_negative(chain)):
+        return unknown or step.follows_zero or any(step.pads.flat)
     if chain.op.kind is Kind.LP or (chain.fill is Implicit.NOTHING and any(pads.flat)):
         return False
     if unknown:
@@ -40,3 +41,47 @@ def auto_pad_stops_fusion(chain: Chain, pads: Pads) -> bool:
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
     source = replace(chain, axes=axes_in_front(chain, front))
     return chain.ceil_mode and not same and not same_windows_when_padded(source, front, pads)
+
+
+def fuses_worse(before: Chain, pads: Pads, after: Chain, wider: Pads) -> bool:
+    """Whether onnxruntime fuses the Pad in front wrongly with `wider`, and not so with `pads`.
+
+    What it computes wrongly now, it must at least still load.
+    """
+    if not auto_pad_stops_fusion(after, wider):
+        return False
+    is_right = not auto_pad_stops_fusion(before, pads)
+    return is_right or (_beyond_kernel(after, wider) and not _beyond_kernel(before, pads))
+
+
+def _beyond_kernel(chain: Chain, pads: Pads) -> bool:
+    step = chain.pad_in_reach
+    if step is None:
+        return False
+    front = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
+    return reaches_kernel(chain, front + pads if front.begins else pads)
+
+
+def _never_negative(chain: Chain) -> bool:
+    """Whether windows that hold a cell of data give the same with a 0 less at the border."""
+    dilated = any(axis.dilation > 1 for axis in chain.axes)
+    return chain.at_least is not None and chain.at_least >= 0 and not dilated
+
+
+def left_alone_refusal(chain: Chain, step: PadStep) -> Skip | None:
+    """Why an operator may not stop to read its Pad, which onnxruntime would then fuse wrongly.
+
+    Into the operator itself where another Pad stands in front, or into what reads the Pad too.
+    """
+    if step.follows_zero and chain.op.kind in (Kind.MAX, Kind.AVERAGE):
+        return Skip("a Pad that writes 0 stands in front of the Pad; onnxruntime would fuse that")
+    stays_lowest = chain.fill is Implicit.LOWEST and 0 in lowest(chain.dtype)
+    readers = {
+        "a MaxPool reads the Pad too": step.feeds_max_pool and not stays_lowest,
+        "an AveragePool reads the Pad too": step.feeds_wide_average,
+        "a Conv reads the Pad as its weight": step.feeds_weight,
+    }
+    for what, harmed in readers.items():
+        if harmed:
+            return Skip(f"{what}; left alone with it, onnxruntime would fuse it wrongly")
+    return None

@@ -33,7 +33,7 @@ def pad_value(chain: Chain) -> Fill | Skip:
 def pad_refusal(chain: Chain, pads: Pads) -> Skip | None:
     """Why the operator's own padding cannot become a Pad node, whatever that would write."""
     if not chain.opset:
-        return Skip("the model imports no version of the ONNX operators, so it can have no Pad")
+        return Skip("no version of the ONNX operators is imported, so it can have no Pad")
     if chain.weight_is_padded and isinstance(chain.padding, AutoPad):
         return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
     if any(pad < 0 for pad in pads.flat):

@@ -187,7 +187,7 @@ def _lawful(rule: Pass, chain: Chain, site: Site) -> Verdict:
     found = rule.rewrite(chain)
     after = found if isinstance(found, Skip) else outside_group(chain, found)
     if isinstance(after, Expansion) and not chain.opset:
-        return Skip("the model imports no version of the ONNX operators, which it would need")
+        return Skip("no version of the ONNX operators is imported, which it would need")
     if isinstance(after, Chain):
         added = forms_of(after) - forms_of(chain) - rule.adds
         if added:

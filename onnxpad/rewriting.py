@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any
@@ -27,6 +27,9 @@ from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
 from onnxpad.passes import find_pass
 from onnxpad.pipeline import Change, Outcome, Refusal, run
+from onnxpad.planning.fitting import Fitting, fit
+from onnxpad.planning.requests import names_of, planner
+from onnxpad.planning.verdicts import Verdict
 
 SCHEMA = 1
 DEFAULT_PASSES = ("explicit-pads",)
@@ -40,7 +43,7 @@ class Rewriting:
     `edited` is what the passes worked on: a ModelProto, without its large weights where it was
     read from a file, or the Graph that was given. `skips` are nodes that a pass left alone, with
     the reason, `notes` nodes where it had nothing to do and says more; `assumed` the sizes that
-    the user stated.
+    the user stated. `fitting` is what was done for `target`.
     """
 
     edited: Result
@@ -51,6 +54,8 @@ class Rewriting:
     assumed: Mapping[str, int | str]
     source: Source | None = None
     notes: tuple[Refusal, ...] = ()
+    target: str = ""
+    fitting: Fitting | None = None
 
     @cached_property
     def model(self) -> Result:
@@ -66,6 +71,12 @@ class Rewriting:
     def undone(self) -> tuple[Undone, ...]:
         """Nodes whose changes take each other back: they are written as before."""
         return undone(self.changes)
+
+    @property
+    def unfit(self) -> tuple[Verdict, ...]:
+        """Nodes that the target still refuses or computes wrongly: there is no way for them."""
+        left = self.fitting.no_way if self.fitting else ()
+        return tuple(verdict for verdict in left if verdict.judgement.answer.fails)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model: byte for byte the input where nothing changed.
@@ -92,6 +103,7 @@ class Rewriting:
                 {"node": one.node.label, "scope": one.node.scope, "passes": list(one.rules)}
                 for one in self.undone
             ],
+            "target": self.fitting.to_json(self.target) if self.fitting else None,
         }
 
 
@@ -99,6 +111,10 @@ def rewrite(  # noqa: PLR0913  one option each
     model: ModelLike,
     *,
     passes: str | Sequence[str] | None = None,
+    target: str | None = None,
+    prefer: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
+    allow_unknown: bool = False,
     dims: Mapping[str, int | str] | None = None,
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
@@ -107,35 +123,63 @@ def rewrite(  # noqa: PLR0913  one option each
 ) -> Rewriting:
     """Rewrite the padding of a model without changing what it computes.
 
-    `passes` is a name or names in the order given (default: explicit-pads), `nodes` globs over
-    node addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
+    `passes` is a name or names in the order given (default: explicit-pads, without a target).
+    `target` is a runtime (`onnxpad explain` lists them): what it refuses or computes wrongly is
+    written in the cheapest form that it takes; `unfit` has the nodes for which there is none.
+    `prefer` are passes that cost nothing in that choice, `exclude` passes that are not used,
+    `allow_unknown` takes for granted what is not known of the target. `nodes` are globs over node
+    addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
     `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split` reads
     auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
     onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. A
     path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
     RequestError for unknown names and ModelError for models that cannot be read.
     """
-    names = [passes] if isinstance(passes, str) else passes or DEFAULT_PASSES
+    asked = planner(target, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
+    names = names_of(passes) or (() if asked else DEFAULT_PASSES)
     rules = [find_pass(name) for name in names]
     opened = open_model(model)
-    session = Session(
+    preferences = Preferences(ambiguous, legacy_split)
+    session = _session(opened, dims, preferences, thorough=asked is not None)
+    selected = selection(session, nodes)
+    outcome = run(session, rules, selected, progress)
+    fitting = fit(session, asked, selected, progress) if asked else None
+    told = (outcome, standing(session, rules, outcome))
+    changes = (*outcome.changes, *(fitting.changes if fitting else ()))
+    result = _finished(session, opened, changes)
+    report = _report(result, rules, told, session, dims, opened.source)
+    return report if fitting is None else _with_target(report, target or "", fitting)
+
+
+def _session(
+    opened: Opened,
+    dims: Mapping[str, int | str] | None,
+    preferences: Preferences,
+    *,
+    thorough: bool,
+) -> Session:
+    return Session(
         opened.model,
         dims=dims,
         source=opened.source,
-        prefer=Preferences(ambiguous, legacy_split),
+        prefer=preferences,
         owned=opened.owned,
         weightless=opened.surgeon is not None,
+        thorough=thorough,
     )
-    outcome = run(session, rules, selection(session, nodes), progress)
-    refusals = standing(session, rules, outcome)
-    result = _finished(session, opened, outcome)
-    return _report(result, rules, (outcome, refusals), session, dims, opened.source)
 
 
-def _finished(session: Session, opened: Opened, outcome: Outcome) -> Result:
-    """The model as the passes left it, and as it was where all their edits take each other back."""
-    taken_back = sum(one.edits for one in undone(outcome.changes))
-    if session.script and len(session.script) == taken_back:
+def _with_target(report: Rewriting, target: str, fitting: Fitting) -> Rewriting:
+    changes = (*report.changes, *fitting.changes)
+    return replace(report, changes=changes, target=target, fitting=fitting)
+
+
+def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> Result:
+    """The model as the passes left it, and as it was where all their edits take each other back.
+
+    A Graph gets the edits in place.
+    """
+    if session.script and len(session.script) == sum(one.edits for one in undone(changes)):
         session.script.clear()
         return untouched(opened)
     model = session.finish()

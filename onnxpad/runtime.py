@@ -46,6 +46,7 @@ class Settings:
     folder: Path | None = None
     threads: int = 0
     profile: Path | None = None
+    records_assignment: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,11 @@ class Session:
         except self._errors as error:
             return RunFailure("run", _first_line(error))
         return {name: _array(value) for name, value in zip(wanted, values, strict=True)}
+
+    def assignments(self) -> dict[str, str]:
+        """The provider of each node by its name, where `Settings.records_assignment` was set."""
+        parts = self._opened.get_provider_graph_assignment_info()
+        return {node.name: part.ep_name for part in parts for node in part.get_nodes()}
 
     def end_profiling(self) -> Path:
         """Close the profile that `Settings.profile` asked for; its file."""
@@ -163,6 +169,12 @@ def placement(
     }
 
 
+def assignments(model: bytes | Path, settings: Settings) -> dict[str, str] | RunFailure:
+    """The provider that each node is assigned to, by the node's name, without a run."""
+    found = open_session(model, replace(settings, records_assignment=True))
+    return found if isinstance(found, RunFailure) else found.assignments()
+
+
 def _array(value: object) -> Array:
     """A tensor as it is; a sequence of tensors as an array of objects."""
     if not isinstance(value, list):
@@ -196,6 +208,8 @@ def _options(onnxruntime: ModuleType, settings: Settings) -> Any:  # noqa: ANN40
     options.intra_op_num_threads = settings.threads
     if settings.folder is not None:
         options.add_session_config_entry(_FOLDER, str(settings.folder))
+    if settings.records_assignment:
+        options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     if settings.profile is not None:
         options.enable_profiling = True
         options.profile_file_prefix = str(settings.profile)

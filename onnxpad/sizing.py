@@ -134,7 +134,7 @@ def _could_be_fused(chain: Chain, fill: Fill) -> bool:
     """Whether onnxruntime's Pad fusion may go beyond the kernel if the size is fixed later."""
     if not chain.op.is_pool or chain.op.kind is Kind.LP or fill != Constant(0):
         return False
-    return chain.pad is not None or any(axis.dilation > 1 for axis in chain.axes)
+    return chain.pad_in_reach is not None or any(axis.dilation > 1 for axis in chain.axes)
 
 
 def int64s(role: str, values: Sequence[int]) -> Numbers:

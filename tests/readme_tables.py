@@ -6,11 +6,13 @@ python -m tests.readme_tables      writes them into README.md
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from onnxpad.ops import OPERATORS
 from onnxpad.passes import all_passes
 from onnxpad.recipes import RECIPES
+from onnxpad.targets import all_targets
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -36,6 +38,17 @@ def operators_table() -> str:
     return "\n".join(rows)
 
 
+def targets_table() -> str:
+    """One row for each target: what it is, the version, and how most of it is known."""
+    rows = ["| target | what it is | version | known from |", "|---|---|---|---|"]
+    for target in all_targets().values():
+        first = target.text.splitlines()[0].rstrip(".")
+        kinds = Counter(str(row.evidence.certainty) for row in target.rows)
+        known = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+        rows.append(f"| `{target.name}` | {first} | {target.version} | {known} |")
+    return "\n".join(rows)
+
+
 def _list(forms: frozenset[str]) -> str:
     return ", ".join(sorted(str(form) for form in forms)) or "-"
 
@@ -47,7 +60,12 @@ def recipes_table() -> str:
     return "\n".join(rows)
 
 
-TABLES = {"recipes": recipes_table, "passes": passes_table, "operators": operators_table}
+TABLES = {
+    "recipes": recipes_table,
+    "passes": passes_table,
+    "targets": targets_table,
+    "operators": operators_table,
+}
 
 
 def filled(text: str) -> str:

@@ -49,6 +49,12 @@ VIOLATIONS = [
         "onnxpad.conventions.zz",
         {"conventions/zz.py": "import onnxpad.conventions.yy", "conventions/yy.py": ""},
     ),
+    (
+        "targets-apart",
+        "onnxpad.targets.zz",
+        {"targets/zz.py": "import onnxpad.targets.yy", "targets/yy.py": ""},
+    ),
+    ("passes-and-targets", "onnxpad.passes.zz", {"passes/zz.py": "import onnxpad.targets.ncnn"}),
 ]
 
 

@@ -11,6 +11,7 @@ from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Symbol
 from onnxpad.inspection import inspect
 from onnxpad.ops import OPERATORS
+from onnxpad.rewriting import rewrite
 from onnxpad.traps import Surroundings, all_rules, traps_of
 from tests.text_models import padded, text_model
 
@@ -264,3 +265,41 @@ def test_wrong_shapes_name_the_cause() -> None:
     assert trap.sentence.startswith("the file declares [1, 1, 2], it is [1, 1, 1]; before opset 22")
     (later,) = inspect(declared("1,1,2", 22)).nodes[0].traps
     assert later.sentence == "the file declares [1, 1, 2], it is [1, 1, 1]"
+
+
+# Where the pass needs another model than the one that shows the trap.
+HELPED = {
+    ("same-with-dilation", "runtime-pads"): conv(
+        f"{SAME}, dilations=[2], strides=[2]", "float[1,1,W] x"
+    ),
+    ("pad-in-quantised-group", "absorb-pad"): dequantised(
+        "b = DequantizeLinear (q, s, z) d = Pad (b, p) e = Relu (d)"
+    ),
+    ("computed-pads", "static-pads"): text_model(
+        "pads = Identity (given) [node] y = Pad (x, pads)",
+        constants=f"int64[6] given = {{{AROUND}}}",
+    ),
+    ("valid-with-ceil-mode", "floor-pool"): TRAPS["valid-with-ceil-mode"][0],
+}
+PASSES = [(rule.code, name) for rule in all_rules().values() for name in rule.passes]
+
+
+@pytest.mark.parametrize(("code", "name"), PASSES)
+def test_a_pass_takes_the_node_out_of_the_trap(code: str, name: str) -> None:
+    model = HELPED.get((code, name), TRAPS[code][0])
+    assert code in codes(model)
+    after = rewrite(model, passes=[name]).model
+    assert isinstance(after, ModelProto)
+    assert code not in codes(after)
+
+
+def test_pads_of_torchscript_are_a_trap_although_they_are_known() -> None:
+    model = HELPED["computed-pads", "static-pads"]
+    (node,) = inspect(model).nodes
+    assert node.pads == (0, 0, 1, 0, 0, 1)
+    (trap,) = node.traps
+    assert trap.sentence == (
+        "the pads come from 'pads', which is computed while the model runs, though its numbers "
+        "are known"
+    )
+    assert node.to_json()["traps"][0]["passes"] == ["static-pads"]

@@ -35,6 +35,13 @@ nodes = click.option(
     "the scopes around the node, such as 'loop.body/', and its name, or its first output where it "
     "has no name. Repeatable.",
 )
+targets = click.option(
+    "--target",
+    "targets",
+    metavar="T",
+    multiple=True,
+    help="A runtime: say what it does with each node. onnxpad explain lists them. Repeatable.",
+)
 ambiguous = click.option(
     "--ambiguous",
     type=click.Choice(["auto_pad", "pads"]),

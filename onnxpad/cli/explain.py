@@ -10,16 +10,19 @@ from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import FINE
 from onnxpad.cli.streams import terminal
 
-_HELP = """Say what a pass, form, operator, convention or trap is; without NAME, list them all.
+_HELP = """Say what a pass, target, form, operator, convention or trap is; without NAME list all.
 
 \b
 onnxpad explain
 onnxpad explain split-pads
 onnxpad explain AveragePool
+onnxpad explain opencv
 """
 
 
-@click.command(help=_HELP, short_help="Say what a pass, form, operator, convention or trap is.")
+@click.command(
+    help=_HELP, short_help="Say what a pass, target, form, operator, convention or trap is."
+)
 @click.argument("name", required=False)
 @arguments.as_json
 def explain(*, name: str | None, as_json: bool) -> int:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxpad.cli import arguments
-from onnxpad.cli.outcomes import FINE, fail_for
+from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
 from onnxpad.cli.requests import each_request
 from onnxpad.cli.streams import terminal
 from onnxpad.errors import OnnxpadError
 
 if TYPE_CHECKING:
-    from onnxpad.graph.reading.chains import Preference
     from onnxpad.inspection import Inspection
 
 
@@ -24,11 +23,14 @@ _HELP = """List every node that pads, how its padding is written, and what may g
 onnxpad inspect model.onnx
 onnxpad inspect model.onnx --dim 'height%32=0' --node 'stem/*'
 onnxpad inspect *.onnx --json | jq .summary.traps
+onnxpad inspect model.onnx --target opencv --target ncnn
 
 Nothing is changed and nothing is run. Operators that could pad and do not are only counted.
  Pads are begin,end for each axis, in cells. 'fits' names
 the conventions that can write the same, 'any' all of them; a trap is a place where a runtime is
-known to fail or to compute something else. onnxpad explain NAME says more about both.
+known to fail or to compute something else. onnxpad explain NAME says more about both. With
+--target it says what a runtime does with each node, how that is known, and what rewrite --target
+would write; it exits 1 where one is refused or computed wrongly.
 """
 
 
@@ -40,30 +42,53 @@ known to fail or to compute something else. onnxpad explain NAME says more about
 @click.option(
     "--all", "everything", is_flag=True, help="Show operators that could pad and do not as well."
 )
+@arguments.targets
+@click.option(
+    "--device",
+    type=click.Choice(["cuda", "cpu"]),
+    help="Open the model with onnxruntime and say where each padded node runs; exit 1 where one "
+    "leaves the GPU.",
+)
+@click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 about the targets.")
 @arguments.as_json
-def inspect(
-    *,
-    models: tuple[str, ...],
-    dims: dict[str, int | str],
-    nodes: tuple[str, ...],
-    ambiguous: Preference,
-    everything: bool,
-    as_json: bool,
-) -> int:
-    """Inspect each model and print what was found."""
+def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
+    """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
     from onnxpad import inspection  # loads onnx
 
-    status = FINE
-    for number, (model, given) in enumerate(each_request(models, dims, nodes)):
+    _check(given["targets"], sarif=given["sarif"], as_json=given["as_json"])
+    asked = {"target": given["targets"], "device": given["device"], "ambiguous": given["ambiguous"]}
+    status, reports = FINE, []
+    for number, (model, about) in enumerate(each_request(models, given["dims"], given["nodes"])):
         try:
-            found = inspection.inspect(model, **given, ambiguous=ambiguous)
+            found = inspection.inspect(model, **about, **asked)
         except OnnxpadError as error:
             status = fail_for(model, error)
             continue
-        if not as_json and len(models) > 1:
+        status = max(status, FINDINGS) if found.fails else status
+        if given["sarif"]:
+            reports.append((model, found))
+            continue
+        if not given["as_json"] and len(models) > 1:
             sys.stdout.write(_heading(model, first=number == 0))
-        sys.stdout.write(_text(model, found, as_json=as_json, everything=everything))
+        text = _text(model, found, as_json=given["as_json"], everything=given["everything"])
+        sys.stdout.write(text)
+    if given["sarif"]:
+        from onnxpad.render.sarif import sarif_text
+
+        sys.stdout.write(sarif_text(reports))
     return status
+
+
+def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
+    """Errors for targets that do not exist, before any model is read, and for two formats."""
+    from onnxpad.targets import find_target
+
+    for name in targets:
+        find_target(name)
+    if sarif and as_json:
+        raise click.UsageError("--sarif and --json are two formats: give one of them")
+    if sarif and not targets:
+        raise click.UsageError("--sarif reports what targets refuse: add --target T")
 
 
 def _heading(model: str, *, first: bool) -> str:

@@ -25,10 +25,12 @@ onnxpad rewrite model.onnx -o explicit.onnx
 onnxpad rewrite model.onnx --pass explicit-pads --pass split-pads -o padded.onnx
 onnxpad rewrite model.onnx --dim 'height%32=0' --validate --in-place
 onnxpad rewrite *.onnx -o rewritten/ --strict
+onnxpad rewrite model.onnx --target opencv -o for_opencv.onnx
 
-Without --pass it writes auto_pad as explicit pads. A node that a pass cannot rewrite exactly is
-left as it is, with the reason. A model that needs no change is written byte for byte as it was.
-onnxpad explain lists the passes.
+Without --pass and --target it writes auto_pad as explicit pads. With --target it writes only what
+that runtime refuses or computes wrongly, and nothing at all where there is no way for a node. A
+node that a pass cannot rewrite exactly is left as it is, with the reason. A model that needs no
+change is written byte for byte as it was. onnxpad explain lists the passes and the targets.
 """
 
 
@@ -47,6 +49,28 @@ class Request(NamedTuple):
 @arguments.models
 @click.option(
     "--pass", "passes", metavar="NAME", multiple=True, help="A pass, in order. Repeatable."
+)
+@click.option(
+    "--target",
+    metavar="T",
+    help="A runtime: write what it refuses or computes wrongly in the cheapest form that it takes.",
+)
+@click.option(
+    "--prefer",
+    metavar="PASS",
+    multiple=True,
+    help="With --target: a pass that counts as free of cost. Repeatable.",
+)
+@click.option(
+    "--exclude",
+    metavar="PASS",
+    multiple=True,
+    help="With --target: a pass that is not used. Repeatable.",
+)
+@click.option(
+    "--allow-unknown",
+    is_flag=True,
+    help="With --target: take for granted what is not known of it.",
 )
 @click.option(
     "-o", "--output", metavar="OUT|DIR/", type=arguments.MODEL, help="File or folder to write."
@@ -92,13 +116,17 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
 def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
     """One request for each model; RequestError for what no model has, and unknown passes."""
     from onnxpad.passes import find_pass
+    from onnxpad.planning.requests import planner
 
     for name in given["passes"]:
         find_pass(name)
+    wishes = {name: given[name] for name in ("prefer", "exclude", "allow_unknown")}
+    planner(given["target"], **wishes)
+    rules = ("passes", "target", *wishes, "ambiguous", "legacy_split")
     flags = {name: given[name] for name in ("check", "dry_run", "strict", "as_json")}
     found = []
     for _, about in each_request(models, given["dims"], given["nodes"]):
-        options = {name: given[name] for name in ("passes", "ambiguous", "legacy_split")} | about
+        options = {name: given[name] for name in rules} | about
         judging = {name: given[name] for name in ("device", "samples", "seed", "ambiguous")}
         judging["dims"] = about["dims"]
         found.append(Request(options, judging if given["validate"] else None, **flags))
@@ -147,6 +175,9 @@ def _validated(model: str, found: Rewriting, judging: dict[str, Any]) -> Validat
 def _objection(found: Rewriting, validation: Validation | None, request: Request) -> str:
     if validation is not None and not validation.ok:
         return f"the rewritten model is not validated ({validation.verdict}: {validation.reason})"
+    if found.unfit:
+        count = len(found.unfit)
+        return f"{found.target} would not run {count} node{'s' * (count > 1)} of it rightly"
     if request.strict and found.skips:
         return f"--strict, and {len(found.skips)} skipped"
     return ""

@@ -25,6 +25,12 @@ def same_pads(axis: Axis, *, lower: bool) -> tuple[int, int] | None:
     return begin, end
 
 
+def possible_same_pads(axis: Axis, *, lower: bool) -> tuple[tuple[int, int], ...]:
+    """(begin, end) of SAME padding for every size that is possible."""
+    splits = [_split(max(0, total), lower=lower) for total in same_totals(axis)]
+    return tuple(dict.fromkeys(splits))
+
+
 def same_totals(axis: Axis) -> tuple[int, ...]:
     """Cells that SAME adds for every size that is possible; where negative, it adds none."""
     return tuple(axis.span - r for r in _remainders(axis))

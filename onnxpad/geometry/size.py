@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from math import gcd
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, floor, gcd
 from typing import TypeAlias
 
 
@@ -14,7 +15,8 @@ class Symbol:
     It is congruent to `residue` modulo `modulus` and at least `minimum`. `expression` plus
     `offset` says what it is in the model's dimensions, `root` is the dimension it comes from
     (None where it comes from several or from nowhere), and `divisor` the product of the strides
-    between both. `quotient` is the expression again as rounding, numerator, denominator.
+    between both. `quotient` is the expression again as rounding, numerator, denominator;
+    `linear` says that it is exactly a multiple of another size, plus a number.
     """
 
     expression: str
@@ -25,6 +27,7 @@ class Symbol:
     divisor: int = 1
     offset: int = 0
     quotient: tuple[str, str, int] | None = None
+    linear: tuple[Symbol, Fraction, Fraction] | None = field(default=None, compare=False)
 
     @property
     def name(self) -> str:
@@ -76,10 +79,32 @@ def plus(size: Size, amount: int) -> Size:
     )
 
 
+def linear_in(symbol: Symbol) -> tuple[Symbol, Fraction, Fraction]:
+    """(size, factor, number): the symbol is factor * size + number, exactly.
+
+    The size is none that is such a multiple itself, and has no offset.
+    """
+    if symbol.linear is None:
+        bare = plus(symbol, -symbol.offset)
+        assert isinstance(bare, Symbol)  # noqa: S101 - plus keeps the kind of a size
+        return bare, Fraction(1), Fraction(symbol.offset)
+    found, factor, number = symbol.linear
+    return found, factor, number + symbol.offset
+
+
 def times(size: Size, factor: int) -> Size:
-    """`size * factor`, factor at least 1."""
+    """`size * factor`, factor at least 1; what was divided before without rest comes back."""
     if isinstance(size, int):
         return size * factor
+    if factor == 1:
+        return size
+    whole, share, number = linear_in(size)
+    if (share * factor).denominator == 1:
+        return plus(_product(whole, int(share * factor)), int(number * factor))
+    return replace(_product(size, factor), linear=(whole, share * factor, number * factor))
+
+
+def _product(size: Symbol, factor: int) -> Symbol:
     if factor == 1:
         return size
     return Symbol(
@@ -89,6 +114,7 @@ def times(size: Size, factor: int) -> Size:
         minimum=size.minimum * factor,
         root=size.root,
         divisor=size.divisor,
+        linear=(size, Fraction(factor), Fraction(0)),
     )
 
 
@@ -102,13 +128,29 @@ def ceil_divide(size: Size, divisor: int) -> Size:
     return -(-size // divisor) if isinstance(size, int) else _divided(size, divisor, "ceil")
 
 
-def _divided(size: Symbol, divisor: int, rounding: str) -> Symbol:
-    """A quotient; roundings of the same kind in a row are one: ceil(ceil(n/a)/b) = ceil(n/ab)."""
-    if divisor == 1:
+def _divided(size: Size, divisor: int, rounding: str) -> Size:
+    """A quotient; roundings of the same kind in a row are one: ceil(ceil(n/a)/b) = ceil(n/ab).
+
+    Of a multiple of the divisor it is a multiple again, and whole steps of the offset come out:
+    floor((2*n+3)/2) = n+1 and floor((n-3)/2) = floor((n-1)/2)-1.
+    """
+    if divisor == 1 or isinstance(size, int):
         return size
+    whole, share, number = linear_in(size)
+    if (share / divisor).denominator == 1:
+        more = floor(number / divisor) if rounding == "floor" else ceil(number / divisor)
+        return plus(_product(whole, int(share / divisor)), more)
+    if share.numerator == 1 != share.denominator:
+        inner = plus(whole, int(number * share.denominator))
+        return _divided(inner, share.denominator * divisor, rounding)
+    steps = floor(size.offset / divisor) if rounding == "ceil" else ceil(size.offset / divisor)
+    if steps:
+        return plus(_divided(plus(size, -steps * divisor), divisor, rounding), steps)
     extra = divisor - 1 if rounding == "ceil" else 0
     exact = size.modulus % divisor == 0
     modulus = size.modulus // divisor if exact else 1
+    rest = size.residue % divisor
+    shift = -rest if rounding == "floor" else -rest % divisor
     numerator, denominator = size.term, divisor
     if size.quotient and size.quotient[0] == rounding and not size.offset:
         numerator, denominator = size.quotient[1], size.quotient[2] * divisor
@@ -120,6 +162,7 @@ def _divided(size: Symbol, divisor: int, rounding: str) -> Symbol:
         root=size.root,
         divisor=size.divisor * divisor,
         quotient=(rounding, numerator, denominator),
+        linear=(whole, share / divisor, (number + shift) / divisor) if exact else None,
     )
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from onnx import ModelProto
@@ -33,6 +35,21 @@ class Opened:
     source: Source | None
     owned: bool
     surgeon: gs.Graph | None = None
+
+
+def named_copy(opened: Opened, names: Mapping[int, str]) -> tuple[bytes, Path | None]:
+    """The model as bytes, with other names for nodes of the main graph, by their place in it.
+
+    With it comes the folder of its external data.
+    """
+    if opened.surgeon is not None:
+        model = proto_of(opened.surgeon)
+    else:
+        model = ModelProto()
+        model.CopyFrom(proto_of(with_weights(opened.model, opened.source)))
+    for key, name in names.items():
+        model.graph.node[key].name = name
+    return model.SerializeToString(), opened.source.folder if opened.source else None
 
 
 def is_surgeon_graph(model: object) -> bool:

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, TypeAlias
 
 from onnxpad.chain import Chain, Skip
 from onnxpad.fills import Constant
 from onnxpad.geometry.size import show
-from onnxpad.graph.models import ModelLike, open_model
+from onnxpad.graph.models import ModelLike, Opened, open_model
 from onnxpad.graph.reading.attributes import Unbound
 from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.ordering import Address
 from onnxpad.graph.reading.pads import constant_integers
 from onnxpad.graph.reading.scopes import address_of
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.reading.surroundings import Observer
 from onnxpad.graph.reading.survey import Site, Survey
-from onnxpad.inspection.facts import Facts, Known
+from onnxpad.inspection.facts import Facts, Known, with_far_pad
 from onnxpad.inspection.records import Inspection, PaddedNode, Plain, Sizes
 from onnxpad.ops import Kind
+from onnxpad.planning.verdicts import Verdict
+from onnxpad.targets import find_target
 from onnxpad.traps import Shape, Surroundings
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
+Device: TypeAlias = Literal["cpu", "cuda"]
 _WRITTEN = (
     "auto_pad",
     "pads",
@@ -39,20 +44,36 @@ def inspect(
     dims: Mapping[str, int | str] | None = None,
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
+    target: str | Sequence[str] | None = None,
+    device: Device | None = None,
 ) -> Inspection:
     """List the padded nodes of a model; nothing is changed and nothing is run.
 
     `dims` says what is known of dimensions ({'height': 640, 'width': '%32=0'}), `nodes` are
     globs over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has
-    both. Raises RequestError for names that do not exist and ModelError for models that cannot
-    be read.
+    both. `target` are runtimes: the report then says of every node what each does with it, how
+    that is known, and what a rewrite would do. `device` opens the model with onnxruntime and says
+    which provider runs each node. Raises RequestError for names that do not exist, ModelError for
+    models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
     """
+    names = [target] if isinstance(target, str) else target or ()
+    for name in names:
+        find_target(name)
     opened = open_model(model)
     folder = opened.source.folder if opened.source else None
     survey = Survey(
         opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
     )
-    selected, observer, known = selection(survey, nodes), Observer(), Known()
+    selected = selection(survey, nodes)
+    found = _records(survey, selected)
+    told = _told(survey, names, selected) if names else {}
+    places = _placed(opened, survey, selected, device) if device else {}
+    return Inspection(found, dict(dims or {}), told, places, device or "")
+
+
+def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:
+    """One for each node, or for each way in which it is called."""
+    observer, known = Observer(), Known()
     found: dict[object, PaddedNode] = {}
     for site in survey.sites():
         if not selected(site.address):
@@ -65,7 +86,25 @@ def inspect(
                 found[key] = found[key]._replace(calls=calls)
             else:
                 found[key] = _record(site, context, known.of(chain, around), around)
-    return Inspection(tuple(found.values()), dict(dims or {}))
+    return tuple(found.values())
+
+
+def _told(
+    survey: Survey, names: Sequence[str], selected: Callable[[Address], bool]
+) -> dict[str, tuple[Verdict, ...]]:
+    from onnxpad.planning.fitting import verdicts  # loads every pass
+    from onnxpad.planning.requests import planner
+
+    planners = {name: planner(name) for name in names}
+    return {name: tuple(verdicts(survey, one, selected)) for name, one in planners.items() if one}
+
+
+def _placed(
+    opened: Opened, survey: Survey, selected: Callable[[Address], bool], device: Device
+) -> dict[str, str]:
+    from onnxpad.inspection.placing import placed  # opens sessions
+
+    return placed(opened, survey.sites(), selected, device)
 
 
 def _record(site: Site, context: Context, facts: Facts, around: Surroundings) -> PaddedNode:
@@ -124,4 +163,7 @@ def _written(context: Context, site: Site, chain: Chain) -> dict[str, Plain]:
             inputs = site.node.inputs[position : position + 1]
             if inputs and inputs[0]:
                 found[name] = constant_integers(context, inputs[0]) or f"'{inputs[0]}'"
+    crossed = with_far_pad(chain).pad
+    if crossed is not None and crossed.crossed:
+        found["pad_through"] = ", ".join(crossed.crossed)
     return found

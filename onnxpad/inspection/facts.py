@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
@@ -32,16 +33,27 @@ class Known:
         """The facts about a node, the same object for nodes that are alike."""
         key = (id(chain), around)
         if key not in self._facts:
-            pads, forms = _pads(chain, around), _forms(chain, around)
+            pads, forms = _pads(chain, around), _forms(with_far_pad(chain), around)
             known = None if isinstance(pads, Skip) else pads
             self._facts[key] = Facts(
                 chain,
                 pads,
                 tuple(str(form) for form in Form if form in forms),
-                () if _is_behind_pad(chain) else fits(chain, known),
+                () if _is_behind_pad(with_far_pad(chain)) else fits(chain, known),
                 traps_of(chain, around),
             )
         return self._facts[key]
+
+
+def with_far_pad(chain: Chain) -> Chain:
+    """The chain with a Pad in front that reaches it through other operators, if there is one.
+
+    Behind a Transpose, or the DequantizeLinear of a group of its own, it pads all the same.
+    """
+    far = chain.far_pad
+    if chain.pad is not None or far is None or far.unclear or not any(far.pads.flat):
+        return chain
+    return replace(chain, pad=far)
 
 
 def _pads(chain: Chain, around: Surroundings) -> Pads | Skip:

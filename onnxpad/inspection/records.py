@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.forms import Form
-from onnxpad.traps import Trap
+from onnxpad.planning.records import verdict_record
+from onnxpad.planning.verdicts import Verdict
+from onnxpad.traps import Trap, all_rules
 
 SCHEMA = 1
 Plain: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...]
@@ -46,19 +48,31 @@ class PaddedNode(NamedTuple):
     traps: tuple[Trap, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The same as plain data; `reason` and `try` only where the pads are not known."""
+        """The same as plain data; `reason` and `try` only where the pads are not known.
+
+        Each trap names the passes that take a node out of it, where they can.
+        """
         found = self._asdict()
         found["written"] = {name: _jsonable(value) for name, value in self.written.items()}
-        found["traps"] = [trap._asdict() for trap in self.traps]
+        found["traps"] = [
+            trap._asdict() | {"passes": list(all_rules()[trap.code].passes)} for trap in self.traps
+        ]
         return found | {"try": found.pop("hints")}
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """Every padded node of a model in graph order; `assumed` are the sizes that the user stated."""
+    """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
+
+    `targets` has what each target that was asked for does with every node, `placement` the
+    onnxruntime provider of each node where a `device` was asked for.
+    """
 
     nodes: tuple[PaddedNode, ...]
     assumed: Mapping[str, int | str]
+    targets: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
+    placement: Mapping[str, str] = field(default_factory=dict)
+    device: str = ""
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -80,7 +94,24 @@ class Inspection:
             "summary": self.summary,
             "assumed": dict(self.assumed),
             "nodes": [node.to_json() for node in self.nodes],
+            "targets": {
+                name: [verdict_record(verdict) for verdict in found]
+                for name, found in self.targets.items()
+            },
+            "placement": dict(self.placement),
         }
+
+    @property
+    def off_device(self) -> dict[str, str]:
+        """Padded nodes that leave the GPU that was asked for, with where they run."""
+        gone = self.placement.items() if self.device == "cuda" else ()
+        return {label: provider for label, provider in gone if not provider.startswith("CUDA")}
+
+    @property
+    def fails(self) -> bool:
+        """Whether a target refuses a node or computes it wrongly, or one leaves the GPU."""
+        found = (verdict for verdicts in self.targets.values() for verdict in verdicts)
+        return bool(self.off_device) or any(verdict.judgement.answer.fails for verdict in found)
 
 
 def _is_uneven(pads: tuple[int, ...]) -> bool:

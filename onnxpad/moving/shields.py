@@ -6,32 +6,27 @@ from dataclasses import replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.effective import effective_pads
-from onnxpad.fills import Implicit
-from onnxpad.fusion import auto_pad_stops_fusion
-from onnxpad.ops import Kind
+from onnxpad.fusion import auto_pad_stops_fusion, left_alone_refusal
 
 
 def shielded(before: Chain, after: Chain) -> Chain | Skip:
     """`after`, with auto_pad=VALID where that keeps onnxruntime from fusing a new Pad.
 
     A Skip where the Pad in front goes or is replaced and that cannot be right: used Indices
-    count its cells, another Pad that writes 0 stands in front of it, or a max pool reads it too.
+    count its cells, another Pad that writes 0 stands in front of it, or something reads it too
+    into which onnxruntime would fuse it wrongly.
     """
     step = before.pad
     if after.pad == step:
         return after
     if before.uses_indices:
         return Skip("its Indices are used and count the cells of the Pad in front")
-    if step is not None and after.pad is None:
-        if step.follows_zero and before.op.kind in (Kind.MAX, Kind.AVERAGE):
-            return Skip(
-                "a Pad that writes 0 stands in front of the Pad; onnxruntime would fuse that"
-            )
-        if step.feeds_max_pool and before.fill is not Implicit.LOWEST:
-            return Skip(
-                "a MaxPool reads the Pad too; left alone with it, onnxruntime would fuse it wrongly"
-            )
-    return after if after.pad is None else _with_new_pad(after)
+    refusal = None
+    if step is not None and (after.pad is None or after.pad.replaces):
+        refusal = left_alone_refusal(before, step)
+    if refusal or after.pad is None:
+        return refusal or after
+    return _with_new_pad(after)
 
 
 def _with_new_pad(after: Chain) -> Chain | Skip:

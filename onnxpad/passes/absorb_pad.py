@@ -37,6 +37,7 @@ from onnxpad.effective import (
 )
 from onnxpad.fills import Constant, Fill, Implicit, TensorValue, lowest
 from onnxpad.forms import Form, reaches_kernel
+from onnxpad.fusion import left_alone_refusal
 from onnxpad.ops import Kind
 
 REMOVES = {Form.PAD_NODE}
@@ -67,13 +68,13 @@ def _without(chain: Chain, step: PadStep) -> Chain | Skip:
     if short := short_axis(chain, own):
         return short
     if not any(step.pads.flat):
-        return _freed(chain, step)
+        return left_alone_refusal(chain, step) or _freed(chain, step)
     spatial = chain.spatial
     folded = Pads(step.pads.begins[spatial], step.pads.ends[spatial])
     refusal = (
         _operator_refusal(chain, step, own)
         or _window_refusal(chain, step, own, folded)
-        or _fusion_refusal(chain, step)
+        or left_alone_refusal(chain, step)
     )
     if refusal or chain.op.kind is not Kind.TRANSPOSED:
         return refusal or _absorbed(chain, step, own, folded)
@@ -93,7 +94,7 @@ def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
         for pad in side[: spatial.start] + side[spatial.stop :]
     ]
     if step.unclear:
-        return Skip(step.unclear)
+        return Skip(step.unclear, step.hints)
     if not any(step.pads.flat):
         return None
     if step.mode != "constant":
@@ -102,22 +103,6 @@ def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
         return Skip("the Pad also pads the batch or channel axis")
     if any(pad < 0 for pad in step.pads.flat):
         return Skip("the Pad has negative pads and crops")
-    return None
-
-
-def _fusion_refusal(chain: Chain, step: PadStep) -> Skip | None:
-    """Nothing may be left that onnxruntime's default optimiser would fuse wrongly."""
-    if step.follows_zero and chain.op.kind in (Kind.MAX, Kind.AVERAGE):
-        return Skip("a Pad that writes 0 stands in front of the Pad; onnxruntime would fuse that")
-    if step.feeds_max_pool and (chain.fill is not Implicit.LOWEST or 0 not in lowest(chain.dtype)):
-        return Skip(
-            "a MaxPool reads the Pad too; left alone with it, onnxruntime would fuse it wrongly"
-        )
-    if step.feeds_wide_average:
-        return Skip(
-            "an AveragePool reads the Pad too; left alone with it, onnxruntime would fuse it "
-            "wrongly"
-        )
     return None
 
 

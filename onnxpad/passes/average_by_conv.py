@@ -65,7 +65,7 @@ def _channels(chain: Chain) -> int | Skip:
     if chain.op.quantised:
         return Skip("an integer average is no convolution: its sums are not rounded like one")
     if not chain.opset:
-        return Skip("the model imports no version of the ONNX operators, so it can have no Conv")
+        return Skip("no version of the ONNX operators is imported, so it can have no Conv")
     if not chain.dtype:
         return Skip("the element type of its input is not known")
     channels = chain.shape[1] if chain.shape else None

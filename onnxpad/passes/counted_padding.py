@@ -79,7 +79,7 @@ def _leaves_out(chain: Chain) -> bool:
 
 def _split(chain: Chain, pads: Pads) -> Chain | Skip:
     if not chain.opset:
-        return Skip("the model imports no version of the ONNX operators, so it can have no Pad")
+        return Skip("no version of the ONNX operators is imported, so it can have no Pad")
     fill = pad_value(chain)
     if isinstance(fill, Skip):
         return fill
@@ -96,5 +96,6 @@ def _split(chain: Chain, pads: Pads) -> Chain | Skip:
     after = replace(chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, ambiguous=False)
     if any(beyond.flat):
         return replace(after, counts_padding=False, fill=Implicit.NOTHING)
-    fusible = fill == Constant(0) and (chain.pad is not None or reaches_kernel(chain, pads))
+    again = chain.pad_in_reach is not None
+    fusible = fill == Constant(0) and (again or reaches_kernel(chain, pads))
     return replace(after, padding=AutoPad.VALID) if fusible else after

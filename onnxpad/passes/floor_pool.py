@@ -27,7 +27,7 @@ from onnxpad.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.effective import effective_pads, same_is_disputed, short_axis
 from onnxpad.fills import Implicit
 from onnxpad.forms import Form, reaches_kernel
-from onnxpad.fusion import auto_pad_stops_fusion
+from onnxpad.fusion import auto_pad_stops_fusion, fuses_worse
 from onnxpad.geometry.rounding import overhang
 from onnxpad.ops import Kind
 
@@ -72,7 +72,7 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
             "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly",
             ("--pass absorb-pad",),
         )
-    if _starts_fusion(chain, pads, wider):
+    if fuses_worse(chain, pads, replace(chain, ceil_mode=False), wider):
         return Skip("onnxruntime would fuse the Pad in front of it, and the sum reach the kernel")
     counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
     if counts and any(pads.flat):
@@ -89,12 +89,6 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
         counts_padding=False if counts else chain.counts_padding,
         fill=Implicit.NOTHING if counts else chain.fill,
     )
-
-
-def _starts_fusion(chain: Chain, pads: Pads, wider: Pads) -> bool:
-    """Whether onnxruntime fuses the Pad in front rightly now, and wrongly with the wider pads."""
-    floored = replace(chain, ceil_mode=False)
-    return auto_pad_stops_fusion(floored, wider) and not auto_pad_stops_fusion(chain, pads)
 
 
 def _too_wide(pads: Pads) -> Skip:

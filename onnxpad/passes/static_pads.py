@@ -1,9 +1,10 @@
 """Write pads that the model computes as constants, where they are known.
 
 What: the arithmetic of exporters (ConstantOfShape, Concat, Reshape, Slice, Transpose and Cast of
-TorchScript; sums of sizes from Shape) is evaluated, pads, value and axes of the Pad become
-constants over all axes, and what computed them goes when nothing else reads it.
-ConvTransposeWithDynamicPads becomes ConvTranspose with an attribute.
+TorchScript; sums, quotients and remainders of sizes from Shape, as runtime-pads writes them too)
+is evaluated, pads, value and axes of the Pad become constants over all axes, and what computed
+them goes when nothing else reads it. A fact such as --dim 'H%32=0' is enough where the pads are
+the same for all such sizes. ConvTransposeWithDynamicPads becomes ConvTranspose with an attribute.
 
 Exact: always, for the sizes that the model and `--dim` state.
 

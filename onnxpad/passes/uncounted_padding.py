@@ -97,7 +97,7 @@ def _divided(composer: Composer, chain: Chain, pads: Pads) -> Verdict:
 
 def _averaged(composer: Composer, chain: Chain, pads: Pads) -> Made:
     padded = _padded(composer, chain, Read(0), pads, "pad")
-    sets = _written(chain, pads, again=chain.pad is not None)
+    sets = _written(chain, pads, again=chain.pad_in_reach is not None)
     old = [name for name, _ in chain.attributes if name in _OLD and name not in sets]
     return composer.itself({0: padded}, sets=sets, removes=old)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from onnxpad.inspection import Inspection, PaddedNode
 from onnxpad.render.tables import Terminal, table
+from onnxpad.render.verdicts import verdicts_text
 from onnxpad.render.wording import (
     assumed_text,
     counted,
@@ -37,6 +38,8 @@ def inspection_text(
         table(_HEADERS, [_row(node) for node in nodes], terminal, names=_NAMES, whole=_WHOLE),
         paragraph(_unknown(node) for node in inspection.nodes if _needs_reason(node)),
         paragraph(_traps(inspection)),
+        paragraph(_placement(inspection)),
+        verdicts_text(inspection.targets, terminal, everything=everything),
         paragraph(
             [
                 assumed_text(inspection.assumed),
@@ -109,6 +112,19 @@ def _traps(inspection: Inspection) -> Iterator[str]:
             yield note(f"trap: {trap.code}, {node.op} '{node.node}'", trap.sentence)
 
 
+def _placement(inspection: Inspection) -> Iterator[str]:
+    gone = inspection.off_device
+    for label, provider in gone.items():
+        yield note(f"leaves the GPU: '{label}'", f"onnxruntime runs it with {provider}")
+    if inspection.device:
+        stay = len(inspection.placement) - len(gone)
+        where = _DEVICES[inspection.device]
+        yield f"{stay} of {counted(len(inspection.placement), 'padded operator')} on the {where}"
+
+
+_DEVICES = {"cpu": "CPU", "cuda": "GPU"}
+
+
 def _summary(inspection: Inspection, hidden: int) -> str:
     counts = inspection.summary
     if not counts["nodes"]:
@@ -125,6 +141,6 @@ def _summary(inspection: Inspection, hidden: int) -> str:
         text += f"; the pads of {counts['unknown']} are not known"
     if hidden:
         text += f"; {hidden} without padding not shown (--all)"
-    if counts["traps"]:
-        text += "; 'onnxpad explain NAME' says more about a trap"
+    if counts["traps"] or any(counts["forms"].values()):
+        text += "; 'onnxpad explain NAME' says more about a trap or a form, and which passes help"
     return text

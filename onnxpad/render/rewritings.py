@@ -10,6 +10,7 @@ from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import describe_edit, edit_record
 from onnxpad.missing import multiples_text, settling
 from onnxpad.pipeline import Refusal
+from onnxpad.render.verdicts import no_way_text, way_text
 from onnxpad.render.wording import (
     assumed_text,
     counted,
@@ -45,6 +46,7 @@ def rewriting_text(
         script_text(rewriting) if script else "",
         skips_text(rewriting),
         notes_text(rewriting),
+        fitting_text(rewriting),
         *(visible(f"warning: {warning}") for warning in warnings),
         visible(verdict),
         assumed_text(rewriting.assumed) if rewriting.changed else "",
@@ -114,6 +116,23 @@ def skip_text(skip: Refusal) -> str:
     return note(head, skip.skip.reason, read=read, hints=skip.skip.hints)
 
 
+def fitting_text(rewriting: Rewriting) -> str:
+    """What was done for the target, what that costs, and nodes for which there is no way."""
+    found = rewriting.fitting
+    if found is None:
+        return ""
+    lines = [
+        visible(
+            f"{rewriting.target}: {one.op} '{one.node.label}': {one.judgement.reason}; "
+            f"{way_text(one)}"
+        )
+        for one in found.plans
+    ]
+    if found.plans:
+        lines.append(f"cost: {found.cost}")
+    return paragraph([*lines, no_way_text(rewriting.target, found.no_way)])
+
+
 def script_text(rewriting: Rewriting) -> str:
     """The edit script, one line for each edit."""
     return paragraph(visible(describe_edit(edit)) for edit in rewriting.script)
@@ -124,7 +143,8 @@ def changes_text(rewriting: Rewriting, *, done: bool) -> str:
     undone = {one.node for one in rewriting.undone}
     changes = [change for change in rewriting.changes if change.node not in undone]
     counts = Counter(change.rule for change in changes)
-    rules = [f"{name} {counts[name]}" for name in dict.fromkeys(rewriting.passes) if counts[name]]
+    order = dict.fromkeys((*rewriting.passes, *counts))
+    rules = [f"{name} {counts[name]}" for name in order if counts[name]]
     nodes = len({(c.node.scope, c.node.key) for c in changes})
     text = f"{counted(nodes, 'node')} {'' if done else 'would be '}rewritten"
     text += f" ({', '.join(rules)})" if rules else ""

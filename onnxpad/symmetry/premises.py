@@ -10,7 +10,7 @@ from onnxpad.costs import Cost
 from onnxpad.effective import effective_pads, short_axis
 from onnxpad.expansion import Expansion
 from onnxpad.forms import reaches_kernel
-from onnxpad.fusion import auto_pad_stops_fusion
+from onnxpad.fusion import auto_pad_stops_fusion, fuses_worse
 from onnxpad.geometry.rounding import overhang
 from onnxpad.geometry.symmetric import equal_ends
 from onnxpad.ops import Kind
@@ -64,8 +64,8 @@ def pool_refusal(chain: Chain, pads: Pads, own: Pads) -> Skip | None:
         return Skip(
             f"symmetric pads {list(own.flat)} reach the kernel, which onnxruntime refuses in a pool"
         )
-    shielded = isinstance(chain.padding, AutoPad) or not auto_pad_stops_fusion(chain, pads)
-    if shielded and auto_pad_stops_fusion(chain, own):
+    shielded = isinstance(chain.padding, AutoPad) and auto_pad_stops_fusion(chain, own)
+    if shielded or fuses_worse(chain, pads, chain, own):
         return Skip(
             "onnxruntime would fuse the Pad in front of it wrongly into symmetric pads",
             ("--pass absorb-pad",),

@@ -84,7 +84,7 @@ def grown(chain: Chain, crop: Crop, taps: list[TapsAround]) -> Way | Skip:
     if not any(one.front or one.back for one in taps):
         return Way(with_crop(chain, crop), Cost())
     if not chain.weight.is_constant:
-        return Skip("its weight is no constant of the model, or an input can replace it")
+        return Skip("its weight is no constant of the model, sparse, or an input can replace it")
     kernel = tuple(a.kernel + one.front + one.back for a, one in zip(chain.axes, taps, strict=True))
     sets, gone = written(chain, crop)
     if chain.attribute("kernel_shape", ()):

@@ -131,7 +131,7 @@ def _weight_refusal(chain: Chain) -> Skip | None:
     if chain.op.channels_last:
         return Skip(f"the layout of the weight of {chain.op.name} is not documented")
     if not chain.weight.is_constant:
-        return Skip("its weight is no constant of the model, or an input can replace it")
+        return Skip("its weight is no constant of the model, sparse, or an input can replace it")
     if chain.op.quantised and not chain.weight.zero_point_is_constant:
         return Skip("the zero point of its weight is no constant of the model")
     return None

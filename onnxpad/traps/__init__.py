@@ -6,7 +6,7 @@ The files of this folder hold the rules; the folder is walked, there is no secon
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple
@@ -52,20 +52,25 @@ Finder = Callable[[Chain, Surroundings], str | None]
 
 
 class Rule(NamedTuple):
-    """How one trap is found; `text` says what it is about, `source` where that is known from."""
+    """How one trap is found; `text` says what it is about, `source` where that is known from.
+
+    `passes` are those that take the trap away where they can.
+    """
 
     code: str
     text: str
     source: str
     find: Finder
+    passes: tuple[str, ...] = ()
 
 
-def rule(code: str, source: str) -> Callable[[Finder], Rule]:
+def rule(code: str, source: str, *, passes: Sequence[str] = ()) -> Callable[[Finder], Rule]:
     """Make a rule of a function that gives the trap's sentence, or None; its docstring explains."""
 
     def made(find: Finder) -> Rule:
         lines = (find.__doc__ or "").strip().splitlines()
-        return Rule(code, "\n".join(line.strip() for line in lines), source, find)
+        text = "\n".join(line.strip() for line in lines)
+        return Rule(code, text, source, find, tuple(passes))
 
     return made
 

@@ -29,7 +29,7 @@ def auto_pad_with_pads(chain: Chain, around: Surroundings) -> str | None:
     return f"{both}: onnxruntime refuses to load it, onnx's shape inference follows pads"
 
 
-@rule("same-with-dilation", _MEASURED)
+@rule("same-with-dilation", _MEASURED, passes=["explicit-pads", "runtime-pads"])
 def same_with_dilation(chain: Chain, around: Surroundings) -> str | None:
     """auto_pad is SAME_UPPER or SAME_LOWER and a dilation is not 1.
 
@@ -50,7 +50,7 @@ def same_with_dilation(chain: Chain, around: Surroundings) -> str | None:
     return None
 
 
-@rule("same-with-short-kernel", _MEASURED)
+@rule("same-with-short-kernel", _MEASURED, passes=["explicit-pads"])
 def same_with_short_kernel(chain: Chain, around: Surroundings) -> str | None:
     """auto_pad is SAME_UPPER or SAME_LOWER and the kernel is shorter than the stride.
 
@@ -79,7 +79,11 @@ def same_with_short_kernel(chain: Chain, around: Surroundings) -> str | None:
     return f"the kernel is shorter than the stride: with {chain.padding} onnxruntime {does}{where}"
 
 
-@rule("valid-with-ceil-mode", f"{_MEASURED}; ONNX Operators.md, MaxPool-22 and AveragePool-22")
+@rule(
+    "valid-with-ceil-mode",
+    f"{_MEASURED}; ONNX Operators.md, MaxPool-22 and AveragePool-22",
+    passes=["explicit-pads", "floor-pool"],
+)
 def valid_with_ceil_mode(chain: Chain, around: Surroundings) -> str | None:
     """auto_pad is VALID and ceil_mode is 1.
 
@@ -102,7 +106,11 @@ def valid_with_ceil_mode(chain: Chain, around: Surroundings) -> str | None:
     )
 
 
-@rule("transposed-same-short-kernel", f"{_MEASURED} and onnx 1.23.2 (shape inference)")
+@rule(
+    "transposed-same-short-kernel",
+    f"{_MEASURED} and onnx 1.23.2 (shape inference)",
+    passes=["plain-transpose"],
+)
 def transposed_same_short_kernel(chain: Chain, around: Surroundings) -> str | None:
     """A ConvTranspose with auto_pad SAME has a kernel shorter than its stride.
 

@@ -37,16 +37,19 @@ def declared_shape(chain: Chain, around: Surroundings) -> str | None:
     return f"the file declares {_text(around.declared)}, it is {_text(around.output_shape)}{why}"
 
 
-@rule("computed-pads", "ONNX Operators.md, Pad-11: pads became an input")
+@rule("computed-pads", "ONNX Operators.md, Pad-11: pads became an input", passes=["static-pads"])
 def computed_pads(chain: Chain, around: Surroundings) -> str | None:
     """The pads are computed while the model runs.
 
-    No tool can know them before, and many runtimes that compile models refuse them.
+    Many runtimes that compile models refuse them, even where they hang on constants alone, as
+    TorchScript writes them. Where their numbers follow from constants and from sizes that are
+    known, static-pads writes them as constants.
     """
-    del chain
     if not around.computed_pads:
         return None
-    return f"the pads come from '{around.computed_pads}', which is computed while the model runs"
+    text = f"the pads come from '{around.computed_pads}', which is computed while the model runs"
+    known = chain.pad is not None and not chain.pad.unclear
+    return f"{text}, though its numbers are known" if known else text
 
 
 @rule("overridable-pads", "ONNX IR.md: an initializer that is also an input is a default value")

@@ -59,7 +59,7 @@ def pad_fused_beyond_kernel(chain: Chain, around: Surroundings) -> str | None:
     )
 
 
-@rule("pad-fused-with-ceil-mode", _SOURCE)
+@rule("pad-fused-with-ceil-mode", _SOURCE, passes=["floor-pool"])
 def pad_fused_with_ceil_mode(chain: Chain, around: Surroundings) -> str | None:
     """A Pad that writes 0 stands in front of a pool with ceil_mode=1.
 

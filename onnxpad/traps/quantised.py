@@ -10,7 +10,11 @@ from onnxpad.traps.fusion import folded_by_onnxruntime
 _GROUPED = ("Conv", "AveragePool", "MaxPool")
 
 
-@rule("pad-in-quantised-group", "measured with onnxruntime 1.31.1 on the CPU, unsigned bytes")
+@rule(
+    "pad-in-quantised-group",
+    "measured with onnxruntime 1.31.1 on the CPU, unsigned bytes",
+    passes=["absorb-pad"],
+)
 def pad_in_quantised_group(chain: Chain, around: Surroundings) -> str | None:
     """A Pad stands between DequantizeLinear and a convolution or pool.
 
@@ -18,6 +22,10 @@ def pad_in_quantised_group(chain: Chain, around: Surroundings) -> str | None:
     where nothing stands between them; with the Pad it is computed in floating point. Harmless in
     onnxruntime where its default optimisations fold the Pad into the operator first. absorb-pad
     takes such a Pad away where its value allows it.
+
+    A Pad with a QuantizeLinear and a DequantizeLinear of its own behind it, as exporters write
+    it, is no such trap: the operator is computed quantised, and only the Pad in floating point
+    (absorb-pad takes it away as well).
     """
     if not around.pad_reads or chain.op.title not in _GROUPED or chain.op.kind is Kind.PAD:
         return None

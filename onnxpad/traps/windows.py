@@ -13,7 +13,11 @@ _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
 _SPLIT_AS_TODAY_SINCE = 11
 
 
-@rule("pads-reach-kernel", f"{_MEASURED}; onnxruntime core/providers/cpu/nn/pool_attributes.h")
+@rule(
+    "pads-reach-kernel",
+    f"{_MEASURED}; onnxruntime core/providers/cpu/nn/pool_attributes.h",
+    passes=["split-pads"],
+)
 def pads_reach_kernel(chain: Chain, around: Surroundings) -> str | None:
     """A pool has a pad that is as wide as its kernel or wider.
 
@@ -87,7 +91,7 @@ def input_shorter_than_window(chain: Chain, around: Surroundings) -> str | None:
     return f"{short.reason}: {_what_happens(chain, pads)}"
 
 
-@rule("quantised-average-overhang", _MEASURED)
+@rule("quantised-average-overhang", _MEASURED, passes=["counted-padding"])
 def quantised_average_overhang(chain: Chain, around: Surroundings) -> str | None:
     """QLinearAveragePool has ceil_mode=1 and count_include_pad=1, and a window hangs over.
 
@@ -111,7 +115,11 @@ def quantised_average_overhang(chain: Chain, around: Surroundings) -> str | None
     )
 
 
-@rule("output-padding-beyond-stride", _MEASURED)
+@rule(
+    "output-padding-beyond-stride",
+    _MEASURED,
+    passes=["output-padding-by-kernel", "output-padding-by-pad"],
+)
 def output_padding_beyond_stride(chain: Chain, around: Surroundings) -> str | None:
     """output_padding of a ConvTranspose is not smaller than the stride.
 
@@ -127,7 +135,11 @@ def output_padding_beyond_stride(chain: Chain, around: Surroundings) -> str | No
     )
 
 
-@rule("transposed-split-before-11", "ONNX Operators, ConvTranspose-1 against ConvTranspose-11")
+@rule(
+    "transposed-split-before-11",
+    "ONNX Operators, ConvTranspose-1 against ConvTranspose-11",
+    passes=["plain-transpose", "slice-transpose"],
+)
 def transposed_split_before_11(chain: Chain, around: Surroundings) -> str | None:
     """A ConvTranspose of opset 1 to 10 crops an odd number of cells by auto_pad or output_shape.
 

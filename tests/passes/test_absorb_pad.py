@@ -27,7 +27,7 @@ def row(
 ) -> Any:
     """One line of a table: the Pad `a`, the operator that reads it, and what comes of it."""
     result = "int32" if "ConvInteger" in call else dtype
-    more = "q = Abs (p) " if "(x, q" in pad else ""
+    more = "q = Pow (p, p) " if "(x, q" in pad else ""
     model = tiny(
         f"{more}a = {pad} [op] y = {call}",
         f"{dtype}[1,1,6]",
@@ -165,7 +165,7 @@ leaves_alone = [
         "computed pads",
         "Pad (x, q)",
         CONV,
-        "the Pad's pads are computed while the model runs (by Abs)",
+        "the Pad's pads are computed while the model runs (by Pow)",
     ),
     row(
         "the operator crops",

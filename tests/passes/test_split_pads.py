@@ -230,7 +230,7 @@ def test_leaves_alone_a_type_of_which_the_lowest_value_is_not_known() -> None:
 
 def test_leaves_alone_a_model_without_the_operators_of_onnx() -> None:
     verdict = find_pass(RULE).rewrite(replace(max_pool(), opset=0, fill=Constant(0)))
-    reason = "the model imports no version of the ONNX operators, so it can have no Pad"
+    reason = "no version of the ONNX operators is imported, so it can have no Pad"
     assert verdict == Skip(reason)
 
 

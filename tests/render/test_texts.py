@@ -89,7 +89,7 @@ def test_an_inspection_as_it_is_printed() -> None:
     )
     assert lines[-1] == (
         "5 of 6 operators pad, 6 with auto_pad, 3 asymmetric, 2 traps; "
-        "'onnxpad explain NAME' says more about a trap"
+        "'onnxpad explain NAME' says more about a trap or a form, and which passes help"
     )
 
 
@@ -97,7 +97,7 @@ def test_unknown_pads_are_explained() -> None:
     text = inspection_text(inspect(text_model(SAME, "float[1,1,H] x", constants=WEIGHT)))
     assert "unknown: Conv 'conv': SAME_UPPER with kernel 3 needs" in text
     assert "\n  input   x [1, 1, H], kernel 3, stride 2\n  try     --dim 'H=640'" in text
-    assert text.endswith("0 traps; the pads of 1 are not known\n")
+    assert "0 traps; the pads of 1 are not known; 'onnxpad explain NAME' says" in text
 
 
 def test_a_model_without_padded_operators() -> None:

@@ -112,18 +112,32 @@ def test_onnxruntime_does_not_fuse_what_is_written() -> None:
             "a MaxPool reads the Pad too",
         ),
         (
+            f"{FRONT} [op] y = Conv (p, w) [pool] z = AveragePool <kernel_shape = [1]> (p)",
+            "an AveragePool reads the Pad too",
+        ),
+        (
+            f"{FRONT} u = Mul (p, one) [op] y = Conv (p, w) z = MaxPool <kernel_shape = [3]> (u)",
+            "a MaxPool reads the Pad too",
+        ),
+        (
+            f"{FRONT} [op] y = Conv (p, w) [other] c = Concat <axis = 2> (x, x) z = Conv (c, p)",
+            "a Conv reads the Pad as its weight",
+        ),
+        (
             f"{FRONT} [op] y, i = MaxPool <kernel_shape = [3]> (p) [used] z = Identity (i)",
             "its Indices are used",
         ),
     ],
 )
 def test_a_pad_that_must_stay_is_a_skip(nodes: str, said: str) -> None:
-    constants = "int64[6] pads = {0, 0, 1, 0, 0, 1}, float[1,1,3] w = {1, 10, 100}"
+    constants = "int64[6] pads = {0,0,1,0,0,1}, float[1,1,3] w = {1, 10, 100}, float one = {1}"
     given = "y, z" if " z =" in nodes else "y"
     model = text_model(nodes, constants=constants, outputs=given)
-    found = retarget(model, plan={"nodes": [{"node": "op", "pad_node": None, "pads": [1, 1]}]})
-    assert not found.changed
-    assert found.skips[0].skip.reason.startswith(said)
+    other = {"pads": [0, 0, 2, 0, 0, 1]}
+    for record in ({"pad_node": None, "pads": [1, 1]}, {"pad_node": other}):
+        found = retarget(model, plan={"nodes": [{"node": "op", **record}]})
+        assert not found.changed
+        assert found.skips[0].skip.reason.startswith(said)
 
 
 AVERAGE = "[op] y = AveragePool <kernel_shape = [3], strides = [2], pads = [1, 1]{}> (x)"

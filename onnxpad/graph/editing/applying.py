@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, helper
 
 from onnxpad.errors import InternalError
 from onnxpad.graph.editing.attributes import remove_attribute, set_attribute
@@ -12,9 +12,11 @@ from onnxpad.graph.editing.cloning import clone_function
 from onnxpad.graph.editing.constants import (
     AnyConstant,
     Derived,
+    annotate_like,
     constant_proto,
     derived_array,
     derived_header,
+    derived_proto,
 )
 from onnxpad.graph.editing.edits import (
     CloneFunction,
@@ -157,6 +159,8 @@ class ProtoApplier:
             scope.next_key = max(scope.next_key, edit.key + 1)
             scope.proto.initializer.append(tensor)
             scope.initializers[edit.name] = scope.proto.initializer[-1]
+            if not isinstance(edit, NewConstant):
+                annotate_like(scope, edit)
             return
         tensor.ClearField("name")
         proto = helper.make_node("Constant", [], [edit.name], value=tensor)
@@ -170,9 +174,7 @@ class ProtoApplier:
         if isinstance(edit, GrownConstant) and edit.zero_point:
             zero_point = self._weights.array(self._constant(edit.before, edit.zero_point))
         values = derived_array(edit, self._weights.array(source), zero_point)
-        made = numpy_helper.from_array(values, edit.name)
-        made.data_type = source.data_type
-        return made
+        return derived_proto(edit, source, values)
 
     def _constant(self, place: Address, name: str) -> TensorProto:
         scope: Scope | None = self._document.scopes[place.scope]

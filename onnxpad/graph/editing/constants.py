@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import GraphProto, TensorProto, helper, numpy_helper
 
 from onnxpad.errors import InternalError
 from onnxpad.graph.editing.edits import GrownConstant, NewConstant, ReshapedConstant
+from onnxpad.graph.reading.scopes import Scope, quantisation_notes
 from onnxpad.graph.reading.types import dtype_code
 
 Derived: TypeAlias = GrownConstant | ReshapedConstant
@@ -60,3 +61,22 @@ def derived_header(edit: Derived, source: TensorProto) -> TensorProto:
         dims=derived_dims(edit, tuple(source.dims)),
         data_location=TensorProto.EXTERNAL,
     )
+
+
+def derived_proto(edit: Derived, source: TensorProto, values: np.ndarray) -> TensorProto:
+    """A derived constant with `values`, and with what else the file says of the original."""
+    made = numpy_helper.from_array(values, edit.name)
+    made.data_type = source.data_type
+    made.doc_string = source.doc_string
+    made.metadata_props.extend(source.metadata_props)
+    return made
+
+
+def annotate_like(scope: Scope, edit: Derived) -> None:
+    """Say of a derived initializer of `scope` what is said of the original's quantisation."""
+    owner = scope.owner(edit.source)
+    found = [one for one in quantisation_notes(owner or scope) if one.tensor_name == edit.source]
+    if isinstance(scope.proto, GraphProto):
+        for entry in found:
+            scope.proto.quantization_annotation.add().CopyFrom(entry)
+            scope.proto.quantization_annotation[-1].tensor_name = edit.name

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.scopes import Document, Scope
+from onnxpad.graph.reading.scopes import Document, Scope, quantisation_notes
 
 _INITIALIZERS_NEED_NO_INPUT = 4
 
 
 class Names:
-    """Hands out names that no tensor and no node of the model has.
+    """Hands out names that no tensor and no node of the model has, nor anything said of one.
 
     `copies` are the outputs of copied nodes, with the node in front of which each stands, by
     scope, node and what the copy reads.
@@ -60,3 +60,7 @@ def _all_names(document: Document) -> Iterator[str]:
         for node in scope.ordered():
             yield node.name
             yield from node.outputs
+        yield from (value.name for value in scope.proto.value_info)
+        for entry in quantisation_notes(scope):
+            yield entry.tensor_name
+            yield from (pair.value for pair in entry.quant_parameter_tensor_names)

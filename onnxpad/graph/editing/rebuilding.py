@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableSequence
+from collections.abc import Callable, MutableSequence
 from typing import Any
 
 from onnx import FunctionProto, GraphProto, NodeProto
@@ -17,16 +17,22 @@ def drop(scope: Scope, names: set[str], forgotten: set[str]) -> None:
     """
     if isinstance(scope.proto, GraphProto):
         _keep_only(scope.proto.initializer, names - scope.initializers.keys())
+        gone = names - scope.initializers.keys() - scope.producers.keys()
+        _keep_only(scope.proto.quantization_annotation, gone, lambda entry: entry.tensor_name)
     _keep_only(scope.proto.value_info, (names - scope.producers.keys()) | forgotten)
 
 
-def _keep_only(entries: MutableSequence[Any], gone: set[str]) -> None:
-    places = [index for index, entry in enumerate(entries) if entry.name in gone]
+def _keep_only(
+    entries: MutableSequence[Any],
+    gone: set[str],
+    name: Callable[[Any], str] = lambda entry: str(entry.name),
+) -> None:
+    places = [index for index, entry in enumerate(entries) if name(entry) in gone]
     if len(places) * 8 < len(entries):
         for index in reversed(places):
             del entries[index]
     elif places:
-        kept = [entry for entry in entries if entry.name not in gone]
+        kept = [entry for entry in entries if name(entry) not in gone]
         del entries[:]
         entries.extend(kept)
 

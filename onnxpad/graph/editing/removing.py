@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from onnxpad.graph.reading.context import FOLDABLE
+from onnxpad.graph.reading.folding import FOLDABLE
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS, Scope
 
@@ -43,9 +43,12 @@ class Remover:
                 continue
             maker = scope.producers.get(name)
             if maker is not None and _is_arithmetic(maker):
+                if any(scope.uses.get(output) for output in maker.outputs):
+                    continue
                 scope.removed.add(maker.key)
-                scope.producers.pop(name)
-                self.dropped.add(name)
+                for output in filter(None, maker.outputs):
+                    scope.producers.pop(output, None)
+                    self.dropped.add(output)
                 for used in maker.inputs:
                     count_use(scope, used, -1)
                 pending += maker.inputs
@@ -56,7 +59,7 @@ class Remover:
 
 def _is_arithmetic(node: Node) -> bool:
     known = node.op_type == "Constant" or node.op_type in FOLDABLE
-    return known and node.domain in PLAIN_DOMAINS and len(node.outputs) == 1
+    return known and node.domain in PLAIN_DOMAINS
 
 
 def count_use(scope: Scope, name: str, change: int) -> None:

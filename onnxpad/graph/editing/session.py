@@ -16,6 +16,7 @@ from onnxpad.graph.editing.naming import Names
 from onnxpad.graph.editing.weights import Weights
 from onnxpad.graph.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.graph.reading.survey import Site, Survey
+from onnxpad.graph.reading.types import Type
 from onnxpad.graph.storage.files import Source
 
 
@@ -28,7 +29,7 @@ class Session(Survey):
     cannot be read.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what a Survey takes, and two of its own
         self,
         model: ModelProto,
         *,
@@ -37,13 +38,17 @@ class Session(Survey):
         prefer: Preferences = NO_PREFERENCE,
         owned: bool = True,
         weightless: bool = False,
+        thorough: bool = False,
+        types: Mapping[str, Type] | None = None,
     ) -> None:
         self._owned = owned
         self._weights = None if weightless else Weights(source)
         self._memory: dict[tuple[str, int], tuple[Chain, Verdict]] = {}
         self.script: list[Edit] = []
         folder = source.folder if source else None
-        super().__init__(model, dims=dims, folder=folder, prefer=prefer)
+        super().__init__(
+            model, dims=dims, folder=folder, prefer=prefer, thorough=thorough, types=types
+        )
 
     def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
         """Make the node compute `after`; the edits are applied and remembered."""
@@ -51,6 +56,7 @@ class Session(Survey):
             self._take_copy()
         site = self._sites[site.address.scope, site.address.key]
         self._stale = True
+        self._keep(site)
         edits = emit(site.contexts[0], site.node, site.chain, after, self._names)
         self._applier.apply(edits)
         for edit in edits:
@@ -109,6 +115,6 @@ class Session(Survey):
         copy = ModelProto()
         copy.CopyFrom(self._document.model)
         self._owned = True
-        inferred = self._inferred
+        inferred, kept = self._inferred, self._kept
         self._open(copy)
-        self._inferred = inferred
+        self._inferred, self._kept = inferred, kept

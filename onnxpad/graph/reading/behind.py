@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 
 from onnxpad.chain import Pads, PadStep
 from onnxpad.fills import Constant
-from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.scopes import PLAIN_DOMAINS
+from onnxpad.graph.reading.reach import fed_by
 from onnxpad.ops import operator
-
-_FUSED_POOLS = ("MaxPool", "AveragePool")
 
 
 def channels_behind(context: Context, node: Node) -> int:
@@ -46,7 +43,7 @@ def invites_fusion(context: Context, node: Node, step: PadStep) -> bool:
     if not (step.lists_axes or outer or cropped or _reads_sizes(context, node, step)):
         return False
     kept = Pads(*(tuple(max(0, pad) for pad in side) for side in (pads.begins, pads.ends)))
-    return any(kept.flat) and _harms(context, node, kept, 0)
+    return any(kept.flat) and any(fed_by(context, node, replace(step, pads=kept)))
 
 
 def _reads_sizes(context: Context, node: Node, step: PadStep) -> bool:
@@ -68,33 +65,6 @@ def _has_shape(context: Context, name: str) -> bool:
     return False
 
 
-def _harms(context: Context, node: Node, pads: Pads, depth: int) -> bool:
-    """Whether what reads the Pad, or Pads behind it, would be fused wrongly."""
-    for reader in _readers(context, node):
-        attributes = context.attributes(reader)
-        if reader.domain not in PLAIN_DOMAINS or attributes.get("auto_pad", "NOTSET") != "NOTSET":
-            continue
-        if reader.op_type == "Pad" and (depth > 8 or _harms(context, reader, pads, depth + 1)):
-            return True
-        if reader.op_type == "Conv" and node.outputs[0] in reader.inputs[1:]:
-            return True
-        if reader.op_type in _FUSED_POOLS and (depth or _pool_is_harmed(attributes, reader, pads)):
-            return True
-    return False
-
-
 def _readers(context: Context, node: Node) -> list[Node]:
     """Nodes of the scope that read the first output of a node."""
     return context.readers(node.outputs[0]) if node.outputs else []
-
-
-def _pool_is_harmed(attributes: Mapping[str, Value], pool: Node, pads: Pads) -> bool:
-    """Padding of a max pool is not 0; averages must stay below the kernel and round down."""
-    kernel, own = attributes.get("kernel_shape"), attributes.get("pads")
-    if pool.op_type == "MaxPool" or not isinstance(kernel, tuple):
-        return True
-    rank = len(kernel)
-    added = own if isinstance(own, tuple) else (0,) * (2 * rank)
-    flat = pads.begins[-rank:] + pads.ends[-rank:]
-    sides = zip(flat, added, kernel * 2, strict=False)
-    return attributes.get("ceil_mode") == 1 or any(pad + int(own) >= k for pad, own, k in sides)

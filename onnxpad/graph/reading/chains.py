@@ -13,7 +13,7 @@ from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Unbound, Value
 from onnxpad.graph.reading.behind import channels_behind, invites_fusion
-from onnxpad.graph.reading.checking import LISTS, check_lengths, check_types, describe
+from onnxpad.graph.reading.checking import check_lengths, check_types, describe
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.fusing import weight_is_padded
 from onnxpad.graph.reading.images import read_fold
@@ -40,9 +40,6 @@ class Preferences:
 
 
 NO_PREFERENCE = Preferences()
-
-_READ = {"auto_pad", "ceil_mode", "count_include_pad", "channels_last"}
-_READ |= set(LISTS)
 
 _ZERO = Constant(0)
 
@@ -114,7 +111,7 @@ class ChainReader:
         kernel: tuple[int, ...] | None,
         source: Type,
     ) -> Chain:
-        unbound = [v.name for k, v in attributes.items() if isinstance(v, Unbound) and k in _READ]
+        unbound = [value.name for value in attributes.values() if isinstance(value, Unbound)]
         if not node.inputs or not node.inputs[0]:
             return _troubled(chain, "it has no input")
         if chain.op.why_left_alone:
@@ -152,7 +149,10 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
     step = replace(step, invites_fusion=invites_fusion(context, node, step))
     bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, source.dtype, first)
     inputs, outputs = places_of(context, node)
-    return replace(bare, pad=step, shape=source.dims, inputs=inputs, outputs=outputs)
+    written = plain_attributes(context.attributes(node))
+    return replace(
+        bare, pad=step, shape=source.dims, attributes=written, inputs=inputs, outputs=outputs
+    )
 
 
 def _troubled(chain: Chain, reason: str) -> Chain:

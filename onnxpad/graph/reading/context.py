@@ -6,22 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from onnx import AttributeProto, TensorProto, numpy_helper
+from onnx import AttributeProto, NodeProto, TensorProto, numpy_helper
 
 from onnxpad.chain import Chain
 from onnxpad.errors import ModelError
-from onnxpad.graph.reading.attributes import Bindings, Value, read_attributes
+from onnxpad.graph.reading.attributes import Bindings, Value, read_attributes, resolved
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.scopes import Document, Scope
 from onnxpad.graph.reading.types import UNKNOWN, Type, dtype_name
 
 MAX_CONSTANT = 4096
-FOLDABLE = frozenset(
-    {
-        *("Shape", "ConstantOfShape", "Cast", "Concat", "Reshape", "Slice", "Transpose", "Gather"),
-        *("Unsqueeze", "Squeeze", "Identity", "Neg", "Add", "Sub", "Mul", "Div"),
-    }
-)
 
 
 @dataclass(eq=False)
@@ -30,7 +24,8 @@ class Context:
 
     `chains` maps the keys of padded nodes to what they compute here; `calls` are all the nodes
     that call the function in this way, the first of them `call` in `caller`. `said` names the
-    tensors of which some size is known by the word of the file alone.
+    tensors of which some size is known by the word of the file alone. `bodies` are the graphs
+    inside a node, by its key and the attribute that holds them.
     """
 
     document: Document
@@ -45,7 +40,9 @@ class Context:
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
     said: set[str] = field(default_factory=set)
+    bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
+    _bound: dict[int, NodeProto | None] = field(default_factory=dict)
 
     def readers(self, name: str) -> list[Node]:
         """Nodes of the scope that read a tensor, as the scope was when this was first asked."""
@@ -77,45 +74,38 @@ class Context:
         """Attributes of a node, with the call's values where they are references."""
         return read_attributes(node.proto, self.bindings)
 
+    def bound(self, node: Node) -> NodeProto | None:
+        """The node with the call's values for references; None where one is not given."""
+        if node.key not in self._bound:
+            self._bound[node.key] = resolved(node.proto, self.bindings)
+        return self._bound[node.key]
+
     def constant(self, name: str) -> np.ndarray | None:
         """The value of a small tensor that never changes, stored or computed, or None."""
         found = self.constant_tensor(name)
         if found is not None:
             return _array(found, self.folder)
+        value = self.value(name)
+        return None if value is None or value.dtype == object else value
+
+    def value(self, name: str) -> np.ndarray | None:
+        """The same with cells that are open: sizes that are no numbers, or None (cells.py)."""
+        if self.constant_tensor(name) is not None:
+            return self.constant(name)
         if name not in self.folded:
+            from onnxpad.graph.reading.values import computed
+
             self.folded[name] = None  # what a constant computes itself from is not constant
-            self.folded[name] = self._computed(name)
+            self.folded[name] = computed(self, name)
         return self.folded[name]
 
-    def _computed(self, name: str) -> np.ndarray | None:
-        context: Context | None = self
-        while context is not None and name not in context.scope.producers:
-            context = context.outer
-        if context is None:
-            return None
-        node = context.scope.producers[name]
-        if node.op_type not in FOLDABLE or node.domain not in ("", "ai.onnx"):
-            return None
-        from onnxpad.graph.reading.folding import fold, only_numbers, shape_of
+    def branch(self, node: Node) -> Context | None:
+        """The body that an If runs, where its condition is known."""
+        from onnxpad.graph.reading.values import condition
 
-        if node.op_type == "Shape":
-            return only_numbers(shape_of(node.proto, context.type_of(node.inputs[0]).dims))
-        try:
-            inputs = [context.constant(one) if one else None for one in node.inputs]
-            if inputs and inputs[0] is None and node.op_type in ("Gather", "Slice"):
-                return only_numbers(fold(node.proto, [context.sizes(node.inputs[0]), *inputs[1:]]))
-            return fold(node.proto, inputs)
-        except RecursionError:
-            return None
-
-    def sizes(self, name: str) -> np.ndarray | None:
-        """What Shape gives as a tensor, whose sizes need not all be numbers."""
-        maker = self.scope.producers.get(name)
-        if maker is None or maker.op_type != "Shape" or maker.domain not in ("", "ai.onnx"):
-            return None
-        from onnxpad.graph.reading.folding import shape_of
-
-        return shape_of(maker.proto, self.type_of(maker.inputs[0]).dims)
+        holds = condition(self, node)
+        names = {True: "then_branch", False: "else_branch"}
+        return None if holds is None else self.bodies.get((node.key, names[holds]))
 
     def constant_tensor(self, name: str) -> TensorProto | AttributeProto | None:
         """Where the value of a constant stands: an initializer or a Constant's attribute.
@@ -127,7 +117,7 @@ class Context:
         while context is not None:
             scope = context.scope
             if name in scope.producers:
-                return _constant_node(scope.producers[name])
+                return _constant_node(context, scope.producers[name])
             if name in scope.initializers:
                 overridable = scope.parent is None and name in context.document.overridable
                 return None if overridable else scope.initializers[name]
@@ -147,7 +137,7 @@ class Context:
 
 
 def is_stored(context: Context, name: str) -> bool:
-    """Whether a constant stands in the scope of `context` or in a graph around it.
+    """Whether a dense constant stands in the scope of `context` or in a graph around it.
 
     What a function gets from its call does not: another call may give something else.
     """
@@ -155,11 +145,9 @@ def is_stored(context: Context, name: str) -> bool:
     while inside is not None and name not in inside.scope.inputs:
         scope = inside.scope
         if name in scope.producers:
-            node = scope.producers[name]
-            values = [attribute.name for attribute in node.proto.attribute]
-            return node.op_type == "Constant" and values == ["value"]
+            return _holds_tensor(scope.producers[name])
         if name in scope.initializers:
-            return True
+            return name not in scope.sparse
         inside = inside.outer
     return False
 
@@ -169,11 +157,22 @@ def tensor_type(tensor: TensorProto) -> Type:
     return Type(dtype_name(tensor.data_type), tuple(tensor.dims))
 
 
-def _constant_node(node: Node) -> TensorProto | AttributeProto | None:
-    if node.op_type != "Constant" or node.domain not in ("", "ai.onnx"):
+def _holds_tensor(node: Node) -> bool:
+    """Whether a Constant holds a tensor itself, not one that the call of a function gives."""
+    attributes = [(one.name, one.ref_attr_name) for one in node.proto.attribute]
+    return _is_constant(node) and attributes == [("value", "")]
+
+
+def _is_constant(node: Node) -> bool:
+    return node.op_type == "Constant" and node.domain in ("", "ai.onnx")
+
+
+def _constant_node(context: Context, node: Node) -> TensorProto | AttributeProto | None:
+    proto = context.bound(node) if _is_constant(node) else None
+    if proto is None:
         return None
     attribute: AttributeProto
-    for attribute in node.proto.attribute:
+    for attribute in proto.attribute:
         if attribute.name == "value" and attribute.HasField("t"):
             tensor: TensorProto = attribute.t
             return tensor

@@ -12,7 +12,7 @@ from onnxpad.graph.reading.scopes import PLAIN_DOMAINS
 MAX_STEPS = 16
 CONVERSIONS = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _LAYOUT = frozenset({"Transpose", "Unsqueeze", "Squeeze"})
-_CROSSABLE = _LAYOUT | CONVERSIONS | RULES.keys()
+CROSSABLE = _LAYOUT | CONVERSIONS | RULES.keys()
 
 
 class Path(NamedTuple):
@@ -41,7 +41,7 @@ def data_position(context: Context, node: Node) -> int:
 
 
 def _is_crossable(context: Context, node: Node) -> bool:
-    if node.op_type not in _CROSSABLE or node.domain not in PLAIN_DOMAINS or not node.inputs:
+    if node.op_type not in CROSSABLE or node.domain not in PLAIN_DOMAINS or not node.inputs:
         return False
     if any(context.scope.uses.get(name) for name in node.outputs[1:]):
         return False

@@ -12,6 +12,7 @@ from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.crossing import Path, data_position, facts_of, hands_on
 from onnxpad.graph.reading.elementwise import BINARY, is_inference, made_of
+from onnxpad.graph.reading.optimised import vanishes
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers
 from onnxpad.graph.reading.quantisation import dequantised, is_in_blocks, quantised
@@ -41,7 +42,7 @@ def seen_behind(context: Context, step: PadStep, path: Path) -> PadStep:
             break
         carried = _behind(context, node, carried)
         reason = f"what {name} makes of the Pad is not known" if carried is None else ""
-    idle = all(hands_on(context, node) for node in path.nodes)
+    idle = all(vanishes(context, node) for node in path.nodes)
     step = replace(step, crossed=names, is_idle=idle)
     if carried is None or step.unclear:
         return replace(step, unclear=step.unclear or reason)

@@ -18,7 +18,13 @@ from onnx import (
 
 from onnxpad.errors import ModelError
 from onnxpad.graph.reading.ordering import Node, in_order
-from onnxpad.graph.reading.scopes import PLAIN_DOMAINS, Document, Scope, scope_label
+from onnxpad.graph.reading.scopes import (
+    PLAIN_DOMAINS,
+    Document,
+    Scope,
+    quantisation_notes,
+    scope_label,
+)
 
 GRAPH = AttributeProto.GRAPH
 GRAPHS = AttributeProto.GRAPHS
@@ -36,7 +42,7 @@ def open_document(model: ModelProto) -> Document:
     functions = {}
     for proto in model.functions:
         key = (proto.domain, proto.name, proto.overload)
-        functions[key] = _function_scope(proto, opset, scopes)
+        functions[key] = _function_scope(proto, scopes)
     names = {value.name for value in model.graph.input} if model.ir_version >= 4 else set()
     overridable = frozenset(names & main.initializers.keys())
     return Document(model, main, functions, scopes, overridable)
@@ -68,7 +74,9 @@ def _graph_scope(
 ) -> Scope:
     scope = Scope(id_, label, graph, parent, opset)
     scope.initializers = {tensor.name: tensor for tensor in graph.initializer}
-    scope.initializers |= {t.values.name: _header(t) for t in graph.sparse_initializer}
+    sparse = {tensor.values.name: _header(tensor) for tensor in graph.sparse_initializer}
+    scope.initializers |= sparse
+    scope.sparse = frozenset(sparse)
     scope.inputs = tuple(value.name for value in graph.input)
     scope.outputs = frozenset(value.name for value in graph.output)
     return _fill(scope, graph.node, scopes)
@@ -80,10 +88,10 @@ def _header(sparse: SparseTensorProto) -> TensorProto:
     return TensorProto(name=name, data_type=kind, dims=sparse.dims, data_location=place)
 
 
-def _function_scope(proto: FunctionProto, opset: int, scopes: dict[str, Scope]) -> Scope:
+def _function_scope(proto: FunctionProto, scopes: dict[str, Scope]) -> Scope:
     name = f"{proto.domain}:{proto.name}" + (f":{proto.overload}" if proto.overload else "")
-    own = _default_opset(proto.opset_import, f"function '{name}'") or opset
-    scope = Scope(name, name, proto, None, own)
+    opset = _default_opset(proto.opset_import, f"function '{name}'")
+    scope = Scope(name, name, proto, None, opset)
     scope.inputs = tuple(proto.input)
     scope.outputs = frozenset(proto.output)
     return _fill(scope, proto.node, scopes)
@@ -97,6 +105,9 @@ def _fill(scope: Scope, protos: Iterable[NodeProto], scopes: dict[str, Scope]) -
     uses = scope.uses
     for name in scope.outputs:
         uses[name] = uses.get(name, 0) + 1
+    for entry in quantisation_notes(scope):
+        for pair in entry.quant_parameter_tensor_names:
+            uses[pair.value] = uses.get(pair.value, 0) + 1
     in_place = _count_uses(scope)
     for node in scope.nodes:
         if node.op_type in WITH_BODIES or node.domain not in PLAIN_DOMAINS:

@@ -13,12 +13,14 @@ from onnxpad.chain import Chain
 from onnxpad.effective import output_sizes
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
+from onnxpad.graph.reading.attributes import bindings_of
 from onnxpad.graph.reading.chains import NO_PREFERENCE, ChainReader, Preferences
 from onnxpad.graph.reading.context import MAX_CONSTANT, Context, tensor_type
 from onnxpad.graph.reading.cut_rules import PLAIN_RULES
 from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.microsoft_rules import MICROSOFT_RULES
-from onnxpad.graph.reading.node_facts import NodeFacts
+from onnxpad.graph.reading.node_facts import NodeFacts, ruled
+from onnxpad.graph.reading.open_pads import sizes_behind
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.result_types import (
     branch_types,
@@ -30,7 +32,6 @@ from onnxpad.graph.reading.result_types import (
 )
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS, Document, Scope
 from onnxpad.graph.reading.settling import joined
-from onnxpad.graph.reading.shape_rules import Facts, Rule
 from onnxpad.graph.reading.types import UNKNOWN, Type
 from onnxpad.ops import MICROSOFT, Kind, Operator, operator
 
@@ -147,12 +148,13 @@ class _Reader:
         if op is not None:
             return self._padded(context, node, op)
         children = context.scope.children
-        bodies = [self._body(context, node, body) for _, body in children.get(node.key, ())]
+        inner = children.get(node.key, ())
+        bodies = [self._body(context, node, place, body) for place, body in inner]
         if node.domain in PLAIN_DOMAINS or node.domain == MICROSOFT:
             rules = MICROSOFT_RULES if node.domain == MICROSOFT else PLAIN_RULES
             if node.inputs and (rule := rules.get(node.op_type)):
                 inputs = [context.type_of(name) for name in node.inputs]
-                return _ruled(rule, inputs, NodeFacts(context, node))
+                return ruled(rule, inputs, NodeFacts(context, node))
             if (
                 node.op_type == "Constant"
                 and node.outputs
@@ -160,11 +162,13 @@ class _Reader:
             ):
                 return (constant_type(value),)
         if node.op_type == "If" and len(bodies) == 2:
-            return branch_types(bodies)
+            taken = context.branch(node)
+            return branch_types(bodies if taken is None else [taken])
         return ()
 
-    def _body(self, context: Context, node: Node, scope: Scope) -> Context:
+    def _body(self, context: Context, node: Node, place: str, scope: Scope) -> Context:
         body = Context(self.document, scope, self.folder, outer=context, bindings=context.bindings)
+        context.bodies[node.key, place] = body
         self._declare(body)
         if node.op_type == "Loop" and isinstance(scope.proto, GraphProto):
             body.types.update(carried_types(scope.proto, body.types))
@@ -172,18 +176,12 @@ class _Reader:
         return body
 
     def _call(self, context: Context, node: Node, function: Scope) -> Sequence[Type]:
-        given = {attribute.name: attribute for attribute in node.proto.attribute}
-        bindings = {
-            name: (context.bindings or {}).get(found.ref_attr_name, found)
-            for name, found in given.items()
-        }
         proto = function.proto
         if not isinstance(proto, FunctionProto):
             return ()
         if any(scope is function for scope in self._open):
             raise ModelError(f"function '{function.label}' calls itself, which ONNX does not allow")
-        for default in proto.attribute_proto:
-            bindings.setdefault(default.name, default)
+        bindings = bindings_of(node.proto, context.bindings, proto.attribute_proto)
         inputs = tuple(context.type_of(name) for name in node.inputs)
         values = tuple(sorted((k, v.SerializeToString()) for k, v in bindings.items()))
         constants = tuple(_constant_key(context, name) for name in node.inputs)
@@ -212,22 +210,16 @@ class _Reader:
         chain = self.chains.read(context, node, op)
         context.chains[node.key] = chain
         source = context.type_of(node.inputs[0]) if node.inputs else UNKNOWN
-        self.hearsay |= bool(node.inputs) and context.is_said(node.inputs[0])
+        self.hearsay |= context.hears(node)
         if chain.op.kind is Kind.PAD:
+            if chain.pad is not None and chain.pad.unclear and source.dims is not None:
+                return (Type(source.dtype, sizes_behind(context, node, source.dims)),)
             return (padded_type(chain, source),)
         if chain.op.kind in (Kind.FOLD, Kind.OTHER) or not chain.axes:
             return ()
         if id(chain) not in self._sizes:
             self._sizes[id(chain)] = output_sizes(chain)
         return [window_type(context, node, chain, source, self._sizes[id(chain)])]
-
-
-def _ruled(rule: Rule, inputs: Sequence[Type], facts: Facts) -> Sequence[Type]:
-    """What a rule says; nothing where the node has fewer inputs or other axes than it may."""
-    try:
-        return (rule(inputs, facts),)
-    except (IndexError, ValueError, RuntimeError, ZeroDivisionError):
-        return ()
 
 
 def context_address(context: Context) -> str:

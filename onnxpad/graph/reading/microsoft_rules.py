@@ -21,8 +21,8 @@ def _q_binary(inputs: Sequence[Type], facts: Facts) -> Type:
 def _q_global(inputs: Sequence[Type], facts: Facts) -> Type:
     last = facts.attributes().get("channels_last", 0)
     dims = inputs[0].dims
-    if dims is None:
-        return inputs[0]
+    if dims is None or not isinstance(last, int):
+        return Type(inputs[0].dtype)
     ones: tuple[Size | None, ...] = (1,) * (len(dims) - 2)
     return Type(inputs[0].dtype, (dims[0], *ones, dims[-1]) if last else dims[:2] + ones)
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from onnxpad.chain import Dequantised, Pads, PadStep
-from onnxpad.fills import Constant
+from onnxpad.chain import Dequantised, PadStep
 from onnxpad.graph.reading.bounds import lower_bound
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.conversions import dequantised_input
-from onnxpad.graph.reading.crossing import Path, hands_on, path_to
+from onnxpad.graph.reading.crossing import Path, path_to
 from onnxpad.graph.reading.distant_pads import seen_behind
-from onnxpad.graph.reading.fusing import is_pad, pad_behind, with_neighbours
-from onnxpad.graph.reading.optimised import made_by
+from onnxpad.graph.reading.fusing import out_of_reach, pad_behind, with_neighbours
+from onnxpad.graph.reading.optimised import made_by, vanishes
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.pads import read_pad
+from onnxpad.graph.reading.pads import is_pad, read_pad
 from onnxpad.ops import Kind, Operator
 
 
@@ -37,7 +36,7 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
         found = found._replace(far_pad=_far_pad(context, node, rank + 2))
     elif not found.pad.unclear:
         found = found._replace(far_pad=_pads_together(context, node, rank + 2))
-    if op.kind is Kind.MAX and (found.pad or found.far_pad):
+    if op.kind is Kind.MAX:
         found = found._replace(at_least=lower_bound(context, node.inputs[0]))
     if not op.quantised:
         spatial = slice(first_axis, first_axis + rank)
@@ -49,7 +48,7 @@ def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
     """The Pad that makes the operator's input, which has `rank` axes in all."""
     maker, reason = pad_behind(context, node.inputs[0])
     if reason:
-        return PadStep(Pads.zero(rank), Constant(0), unclear=reason)
+        return out_of_reach(context, node.inputs[0], reason, rank)
     if maker is None:
         return None
     return with_neighbours(context, read_pad(context, maker, rank), maker, [node])
@@ -58,14 +57,15 @@ def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
 def _far_pad(context: Context, node: Node, rank: int) -> PadStep | None:
     path = path_to(context, node.inputs[0])
     if context.call is not None and path.source in context.scope.inputs:
-        return _pad_at_the_call(context, path, rank)
-    if not path.nodes:
-        return None
+        return _behind_more(context, path, rank, "outside the function", "the call")
     maker, reason = pad_behind(context, path.source)
     if reason:
-        return PadStep(Pads.zero(rank), Constant(0), unclear=reason)
+        idle = all(vanishes(context, one) for one in path.nodes)
+        return replace(out_of_reach(context, path.source, reason, rank), is_idle=idle)
     if maker is None:
-        return None
+        last = context.scope.producers.get(path.source)
+        name = f"{last.op_type} '{last.name or path.source}'" if last else ""
+        return _behind_more(context, path, rank, f"in front of {name}", name) if last else None
     dims = context.type_of(maker.inputs[0]).dims
     step = read_pad(context, maker, None if dims is None else len(dims))
     step = with_neighbours(context, step, maker, [*path.nodes, node])
@@ -76,20 +76,21 @@ def _far_pad(context: Context, node: Node, rank: int) -> PadStep | None:
     return seen if seen.is_idle else replace(seen, follows_zero=False)
 
 
-def _pad_at_the_call(context: Context, path: Path, rank: int) -> PadStep | None:
-    """A Pad that makes the argument of the function; onnxruntime inlines functions first."""
+def _behind_more(
+    context: Context, path: Path, rank: int, place: str, crossed: str
+) -> PadStep | None:
+    """A Pad behind what cannot be crossed, but does not keep onnxruntime from fusing it."""
     found = made_by(context, path.source)
     if found is None or not is_pad(found[1]):
         return None
     step = read_pad(*found, rank)
-    idle = all(hands_on(context, one) for one in path.nodes)
     name = found[1].name or found[1].outputs[0]
     return replace(
         step,
-        unclear=f"the Pad '{name}' stands outside the function",
+        unclear=f"the Pad '{name}' stands {place}",
         still_fused=step.still_fused or not step.unclear,
-        crossed=("the call",),
-        is_idle=idle,
+        crossed=(crossed,),
+        is_idle=all(vanishes(context, one) for one in path.nodes),
     )
 
 
@@ -121,6 +122,7 @@ def _pads_together(context: Context, node: Node, rank: int) -> PadStep | None:
         follows_zero=steps[-1].follows_zero,
         feeds_max_pool=any(step.feeds_max_pool for step in steps),
         feeds_wide_average=any(step.feeds_wide_average for step in steps),
+        feeds_weight=any(step.feeds_weight for step in steps),
         crossed=tuple(f"Pad '{maker.name or maker.outputs[0]}'" for maker in makers[:-1]),
     )
 

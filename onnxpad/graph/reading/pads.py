@@ -13,8 +13,17 @@ from onnxpad.graph.reading.attributes import Unbound
 from onnxpad.graph.reading.checking import LARGEST
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
+from onnxpad.ops import Kind, operator
 
 _FIRST_WITH_INPUTS = 11
+
+
+def is_pad(node: Node) -> bool:
+    """Whether a node is a Pad of any domain."""
+    if node.op_type != "Pad":
+        return False
+    op = operator(node.domain, node.op_type)
+    return op is not None and op.kind is Kind.PAD
 
 
 def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
@@ -49,7 +58,9 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     step = _placed(numbers or (), axes, rank, fill, str(mode))
     if by_attribute:
         return step
-    return replace(step, lists_axes=axes is not None, computed=_computed(context, node, fill))
+    alone = _input(node, 2) != "" and context.type_of(_input(node, 2)).dims == (1,)
+    places = _computed(context, node, fill)
+    return replace(step, lists_axes=axes is not None, lists_value=alone, computed=places)
 
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:

@@ -26,12 +26,10 @@ def merge(declared: Type, found: Type) -> Type:
 
 
 def padded_type(chain: Chain, source: Type) -> Type:
-    """Output type of a Pad node."""
+    """Output type of a Pad node whose pads are known."""
     step = chain.pad
     if step is None or source.dims is None:
         return Type(source.dtype)
-    if step.unclear:
-        return Type(source.dtype, (None,) * len(source.dims))
     sizes = zip(source.dims, step.pads.begins, step.pads.ends, strict=True)
     return Type(
         source.dtype,

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from onnxpad.geometry.size import Size, Symbol, show
-from onnxpad.graph.reading.context import FOLDABLE, Context
-from onnxpad.graph.reading.folding import fold, shape_of
+from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.folding import FOLDABLE, fold, shape_of
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS
+from onnxpad.graph.reading.values import given_by
 
 _EXAMPLE = 640
+_PICKS = frozenset({"Gather", "Slice", "Split", "Squeeze", "Unsqueeze", "Reshape", "Identity"})
 
 
 def why_unknown(context: Context, name: str) -> tuple[str, tuple[str, ...]]:
@@ -20,7 +22,9 @@ def why_unknown(context: Context, name: str) -> tuple[str, tuple[str, ...]]:
     sizes = list(_unknown(context, name))
     if not sizes or any(where is None for where in sizes):
         return "", ()
-    parts = [where for where in sizes if where is not None]
+    tensors = list(dict.fromkeys(where[0] for where in sizes if where is not None))
+    known = (where for where in sizes if where is not None)
+    parts = sorted(known, key=lambda where: (tensors.index(where[0]), where[1]))
     reasons = dict.fromkeys(
         f"axis {axis} of '{tensor}' ({_which(size)})" for tensor, axis, size in parts
     )
@@ -36,43 +40,66 @@ def _which(size: Size | None) -> str:
 
 def _unknown(context: Context, name: str) -> Iterator[tuple[str, int, Size | None] | None]:
     """Sizes without a number that the arithmetic reads; None for anything else that varies."""
-    pending, seen = [name], set()
+    pending, seen = [(context, name)], set()
     while pending:
-        name = pending.pop()
-        if not name or name in seen or context.constant(name) is not None:
+        context, name = pending.pop()
+        if not name or context.constant(name) is not None:
             continue
-        seen.add(name)
-        maker = context.scope.producers.get(name)
-        if maker is None or maker.op_type not in FOLDABLE or maker.domain not in PLAIN_DOMAINS:
+        inside: Context | None = context
+        while inside is not None and name not in inside.scope.producers:
+            inside = inside.outer
+        if inside is None:
             yield None
+            continue
+        maker = inside.scope.producers[name]
+        if (inside.scope.id, name) in seen:
+            continue
+        seen.add((inside.scope.id, name))
+        if maker.domain in PLAIN_DOMAINS and maker.op_type == "If":
+            pending += _in_branches(inside, maker, maker.outputs.index(name))
+        elif maker.domain not in PLAIN_DOMAINS or maker.op_type not in FOLDABLE:
+            yield None
+        elif (picked := _picked(inside, name)) is not None:
+            yield from _sizes(inside, *picked)
         elif maker.op_type == "Shape":
-            yield from _sizes(context, maker, None)
-        elif (shape := _shape_behind(context, maker)) is not None:
-            yield from _sizes(context, shape, maker)
+            yield None
         else:
-            pending += maker.inputs
+            pending += [(inside, read) for read in maker.inputs]
 
 
-def _shape_behind(context: Context, node: Node) -> Node | None:
-    """The Shape from which a node picks."""
-    if node.op_type not in ("Gather", "Slice"):
+def _in_branches(context: Context, node: Node, output: int) -> list[tuple[Context, str]]:
+    """What an If hangs on: its condition, and what the branches that may run give."""
+    taken = context.branch(node)
+    bodies = [context.bodies[key] for key in context.bodies if key[0] == node.key]
+    found = [(body, given_by(body, output)) for body in ([taken] if taken else bodies)]
+    return [(context, node.inputs[0]), *found]
+
+
+def _picked(context: Context, name: str) -> tuple[str, np.ndarray] | None:
+    """A tensor and those of its axes whose sizes `name` holds; None where it is computed."""
+    maker = context.scope.producers.get(name)
+    if maker is None or maker.domain not in PLAIN_DOMAINS or not maker.inputs:
         return None
-    maker = context.scope.producers.get(node.inputs[0])
-    return maker if maker is not None and maker.op_type == "Shape" else None
+    source, proto = maker.inputs[0], context.bound(maker)
+    if proto is None:
+        return None
+    if maker.op_type == "Shape":
+        dims = context.type_of(source).dims
+        return None if dims is None else (source, shape_of(proto, list(range(len(dims)))))
+    if maker.op_type not in _PICKS:
+        return None
+    found = _picked(context, source)
+    if found is None:
+        return None
+    others = [context.constant(one) if one else None for one in maker.inputs[1:]]
+    axes = fold(proto, [found[1], *others], maker.outputs.index(name))
+    return None if axes is None else (found[0], axes)
 
 
 def _sizes(
-    context: Context, shape: Node, picked_by: Node | None
-) -> Iterator[tuple[str, int, Size | None] | None]:
-    source = shape.inputs[0]
-    dims = context.type_of(source).dims
-    if dims is None:
-        yield None
-        return
-    places = shape_of(shape.proto, list(range(len(dims))))
-    if picked_by is not None:
-        given = [context.constant(one) if one else None for one in picked_by.inputs[1:]]
-        places = fold(picked_by.proto, [places, *given])
-    for axis in np.arange(len(dims)) if places is None else places.reshape(-1):
+    context: Context, source: str, axes: np.ndarray
+) -> Iterator[tuple[str, int, Size | None]]:
+    dims = context.type_of(source).dims or ()
+    for axis in axes.reshape(-1):
         if not isinstance(dims[int(axis)], int):
             yield source, int(axis), dims[int(axis)]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from onnx import FunctionProto, GraphProto, ModelProto, TensorProto
+from onnx import FunctionProto, GraphProto, ModelProto, TensorAnnotation, TensorProto
 
 from onnxpad.graph.reading.ordering import Address, Node
 
@@ -17,8 +17,9 @@ class Scope:
     """One list of nodes and what its names mean.
 
     `id` addresses it in edit scripts: '' for the main graph, '5.then_branch' for a body of its
-    node 5, 'domain:name' for a function. `label` is the same for people. `forgotten` are tensors
-    of which the types in the file do not hold any more.
+    node 5, 'domain:name' for a function. `label` is the same for people. `sparse` are initializers
+    of which only the type is known. `forgotten` are tensors of which the types in the file do not
+    hold any more.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Scope:
     opset: int
     nodes: list[Node] = field(default_factory=list)
     initializers: dict[str, TensorProto] = field(default_factory=dict)
+    sparse: frozenset[str] = frozenset()
     inputs: tuple[str, ...] = ()
     outputs: frozenset[str] = frozenset()
     producers: dict[str, Node] = field(default_factory=dict)
@@ -93,6 +95,11 @@ class Document:
         if not self.functions:
             return None
         return self.functions.get((node.domain, node.op_type, node.proto.overload))
+
+
+def quantisation_notes(scope: Scope) -> Sequence[TensorAnnotation]:
+    """What the file says of the quantisation of tensors; functions have no place for it."""
+    return scope.proto.quantization_annotation if isinstance(scope.proto, GraphProto) else ()
 
 
 def address_of(scope: Scope, node: Node) -> Address:

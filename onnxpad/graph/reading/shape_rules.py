@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from onnxpad.geometry.size import Size, plus
+from onnxpad.geometry.size import Size
+from onnxpad.geometry.sums import Sum, added, size_of, sum_of
 from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.types import Type, dtype_name
 
@@ -26,6 +27,10 @@ class Facts:
 
     def floats(self, position: int) -> tuple[float, ...] | None:
         """Constant numbers of floating point at an input, or None."""
+        raise NotImplementedError
+
+    def sizes(self, position: int) -> tuple[Size | None, ...] | None:
+        """Integers at an input as far as they are known; None where not even their number is."""
         raise NotImplementedError
 
 
@@ -57,9 +62,11 @@ def _cast(inputs: Sequence[Type], facts: Facts) -> Type:
 def quantize(inputs: Sequence[Type], facts: Facts) -> Type:
     """The zero point's element type, uint8 without one."""
     wanted = facts.attributes().get("output_dtype", 0)
-    zero = inputs[2].dtype if len(inputs) > 2 and inputs[2].dtype else ""
-    dtype = zero or (dtype_name(wanted) if isinstance(wanted, int) and wanted else "uint8")
-    return Type(dtype, inputs[0].dims)
+    if len(inputs) > 2:
+        return Type(inputs[2].dtype, inputs[0].dims)
+    if not isinstance(wanted, int):
+        return Type("", inputs[0].dims)
+    return Type(dtype_name(wanted) if wanted else "uint8", inputs[0].dims)
 
 
 def dequantize(inputs: Sequence[Type], _: Facts) -> Type:
@@ -126,15 +133,11 @@ def _agreed(column: Sequence[Size | None]) -> Size | None:
 
 
 def _sum(column: Sequence[Size | None]) -> Size | None:
-    total: Size | None = 0
+    """Sizes side by side; None where one is not known, or names add up that do not fit."""
+    total: Sum | None = Sum()
     for size in column:
-        if isinstance(size, int) and total is not None:
-            total = plus(total, size)
-        elif total == 0:
-            total = size
-        else:
-            return None
-    return total
+        total = None if size is None or total is None else added(total, sum_of(size))
+    return None if total is None else size_of(total)
 
 
 def _axes(facts: Facts, rank: int) -> tuple[int, ...] | None:

@@ -135,7 +135,7 @@ def _has_rule(context: Context, name: str) -> bool:
 
 
 def _is_cut(context: Context, node: Node) -> bool:
-    if node.key in context.chains or context.document.function(node) is not None:
+    if node.key in context.chains or context.document.function(node) or not context.bound(node):
         return True
     if is_settled(context, node):
         return True
@@ -156,13 +156,9 @@ def _copy_node(context: Context, node: Node, copy: NodeProto) -> None:
     copy.op_type, copy.domain, copy.name = node.op_type, node.domain, node.name
     copy.input.extend(node.inputs)
     copy.output.extend(node.outputs)
-    for attribute in node.proto.attribute:
-        if attribute.ref_attr_name:
-            bound = (context.bindings or {}).get(attribute.ref_attr_name)
-            if bound is not None:
-                copy.attribute.add().CopyFrom(bound)
-                copy.attribute[-1].name = attribute.name
-        elif attribute.type == GRAPH:
+    proto = context.bound(node)
+    for attribute in proto.attribute if proto else ():
+        if attribute.type == GRAPH:
             copy.attribute.add(name=attribute.name, type=AttributeProto.GRAPH, g=GraphProto())
         elif attribute.type == GRAPHS:
             empty = [GraphProto() for _ in attribute.graphs]

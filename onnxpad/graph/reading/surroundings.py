@@ -11,7 +11,6 @@ from onnxpad.geometry.size import Size, Symbol
 from onnxpad.graph.reading.bounds import lower_bound
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.pads import constant_integers
 from onnxpad.graph.reading.scopes import Scope, address_of
 from onnxpad.ops import MICROSOFT, Kind
 from onnxpad.traps import Shape, Surroundings
@@ -97,13 +96,16 @@ def _pad_in_front(context: Context, node: Node, chain: Chain) -> Node | None:
 
 
 def _pads_source(context: Context, node: Node, chain: Chain) -> tuple[str, str]:
-    """Names of the tensor with the pads where it is computed, and where it can be replaced."""
+    """Names of the tensor with the pads where it is computed, and where it can be replaced.
+
+    Computed pads may be known all the same.
+    """
     position = chain.op.pads_input
     if chain.op.kind is Kind.PAD:
         by_input = chain.op.domain == MICROSOFT or context.scope.opset >= _PADS_ARE_INPUTS
         position = 1 if by_input else None
     name = "" if position is None else _input(node, position)
-    if not name or constant_integers(context, name) is not None:
+    if not name or context.constant_tensor(name) is not None:
         return "", ""
     return ("", name) if name in context.document.overridable else (name, "")
 

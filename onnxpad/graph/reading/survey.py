@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from onnx import ModelProto
 
-from onnxpad.chain import Chain, Skip
+from onnxpad.chain import Chain, PadStep, Skip
 from onnxpad.effective import effective_pads
 from onnxpad.graph.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.graph.reading.context import Context
@@ -16,8 +16,9 @@ from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.document import open_document
 from onnxpad.graph.reading.forward import Reading, context_address, read
 from onnxpad.graph.reading.ordering import Address, Node
+from onnxpad.graph.reading.result_types import merge
 from onnxpad.graph.reading.scopes import Document, address_of
-from onnxpad.graph.reading.types import Type
+from onnxpad.graph.reading.types import UNKNOWN, Type
 
 MAX_INFERENCES = 8
 
@@ -52,6 +53,7 @@ class Survey:
     """One model and every padded node in it; shape inference runs only where a size is needed.
 
     That is where pads hang on it; with `thorough`, where any size of a padded input is missing.
+    `types` are what is known of tensors of the main graph besides what the model says.
     Raises ModelError for models that cannot be meant and RequestError for facts about
     dimensions that the model does not have.
     """
@@ -64,7 +66,9 @@ class Survey:
         folder: Path | None = None,
         prefer: Preferences = NO_PREFERENCE,
         thorough: bool = False,
+        types: Mapping[str, Type] | None = None,
     ) -> None:
+        self._given = {"": dict(types or {})}
         self._folder = folder
         self._thorough = thorough
         self._prefer = prefer
@@ -83,6 +87,21 @@ class Survey:
         """The model with its scopes."""
         return self._document
 
+    @property
+    def contexts(self) -> Sequence[Context]:
+        """Every reading of every scope, in graph order."""
+        if self._stale:
+            self._read()
+        return self._contexts
+
+    def typed_contexts(self) -> Sequence[Context]:
+        """The same, with what inference finds of every tensor where some size lacks a name."""
+        if any(_is_open(found) for context in self.contexts for found in _made(context)):
+            from onnxpad.graph.reading.inference import infer
+
+            return self._once(infer(Reading(list(self._contexts)))).contexts
+        return self._contexts
+
     def sites(self) -> Iterator[Site]:
         """Every padded node in graph order, read anew where the model has changed."""
         if self._stale:
@@ -92,6 +111,7 @@ class Survey:
     def _open(self, model: ModelProto) -> None:
         self._document: Document = open_document(model)
         self._inferred: dict[str, dict[str, Type]] | None = None
+        self._kept: dict[str, dict[str, Type]] = {}
         self._read()
 
     def _read(self) -> None:
@@ -110,28 +130,59 @@ class Survey:
                 break
             self._inferred = inferred
             reading = self._once()
+        self._contexts = reading.contexts
         self._sites = {(s.address.scope, s.address.key): s for s in _group(reading)}
 
+    def _keep(self, site: Site) -> None:
+        """Remember the types of what a node writes: what takes its place writes the same."""
+        for context in site.contexts:
+            kept = self._kept.setdefault(context_address(context), {})
+            kept |= {name: context.type_of(name) for name in site.node.outputs if name}
+
     def _forget(self, scope: str, tensor: str) -> None:
-        """Drop what inference found about a tensor of the scope with this id."""
-        for address, types in (self._inferred or {}).items():
+        """Drop what was found about a tensor of the scope with this id."""
+        if not scope:
+            self._given[""].pop(tensor, None)
+        for address, types in (*(self._inferred or {}).items(), *self._kept.items()):
             if address.partition("@")[0] == scope:
                 types.pop(tensor, None)
 
-    def _once(self) -> Reading:
+    def _once(self, inferred: dict[str, dict[str, Type]] | None = None) -> Reading:
         return read(
             self._document,
             self._dimensions,
             folder=self._folder,
             prefer=self._prefer,
-            inferred=self._inferred,
+            inferred=self._known_types(inferred or self._inferred),
         )
+
+    def _known_types(
+        self, inferred: dict[str, dict[str, Type]] | None
+    ) -> dict[str, dict[str, Type]]:
+        """What was given for the main graph, what inference found, and what nodes wrote before."""
+        found = {address: dict(types) for address, types in (inferred or {}).items()}
+        found[""] = self._given[""] | found.get("", {})
+        for address, types in self._kept.items():
+            known = found.setdefault(address, {})
+            known |= {name: merge(known.get(name, UNKNOWN), kept) for name, kept in types.items()}
+        return found
+
+
+def _made(context: Context) -> Iterator[Type]:
+    """The types of what the nodes of a scope write."""
+    for node in context.scope.ordered():
+        yield from (context.type_of(name) for name in node.outputs if name)
+
+
+def _is_open(found: Type) -> bool:
+    return found.dims is None or None in found.dims
 
 
 def _needs_sizes(reading: Reading) -> bool:
     """Whether some pads hang on a size of which not even a name is known, or on a lost type."""
     return any(
         (chain.is_max and not chain.dtype)
+        or _is_computed_from_nameless(chain.pad)
         or (
             any(axis.size is None for axis in chain.axes)
             and not chain.trouble
@@ -139,6 +190,13 @@ def _needs_sizes(reading: Reading) -> bool:
         )
         for _, _, chain in reading.sites()
     )
+
+
+def _is_computed_from_nameless(step: PadStep | None) -> bool:
+    """Whether a Pad's pads are computed, and not only from sizes that have a name."""
+    if step is None or not step.unclear or not step.still_fused:
+        return False
+    return not any(hint.startswith("--dim") for hint in step.hints)
 
 
 def _lacking(reading: Reading) -> frozenset[str]:

@@ -59,6 +59,19 @@ def test_new_names_do_not_collide() -> None:
     check_equal(before, after)
 
 
+@pytest.mark.parametrize("kind", ["type", "note"])
+def test_new_names_are_free_of_what_the_file_says_of_tensors_it_lost(kind: str) -> None:
+    before = build("y = Conv<pads=[1,1]>(x, k)")
+    if kind == "type":
+        left = before.graph.value_info.add(name="y/pad_output")
+        left.type.tensor_type.elem_type = 7
+    else:
+        before.graph.quantization_annotation.add(tensor_name="y/pad_output")
+    after = proto(rewrite(before, passes=["split-pads"]))
+    assert after.graph.node[0].output == ["y/pad_output_1"]
+    check_equal(before, after)
+
+
 def test_constants_are_nodes_where_initializers_would_have_to_be_inputs() -> None:
     before = build("y = MaxPool<kernel_shape=[3], pads=[1,1]>(x)", ir=3, opset=11)
     before.graph.ClearField("initializer")

@@ -176,3 +176,17 @@ def test_an_initializer_that_an_input_replaces_has_the_inputs_shape() -> None:
         }}"""
     )
     assert not rewrite(before).changed
+
+
+@pytest.mark.parametrize("rule", ["split-pads", "symmetric-pads", "symmetric-pads-by-slice"])
+def test_a_function_that_imports_no_onnx_operators_gets_none(rule: str) -> None:
+    before = build(
+        f"g (float[1,1,n] x) => (float[1,1,m] y) {WEIGHT} {{ y = f.block(x, k) }}",
+        "block (x, k) => (y) { y = com.microsoft.FusedConv<pads = [0, 2]>(x, k) }",
+    )
+    del before.functions[0].opset_import[:]
+    before.functions[0].opset_import.add(domain="com.microsoft", version=1)
+    before.opset_import.add(domain="com.microsoft", version=1)
+    done = rewrite(before, passes=[rule])
+    assert not done.changed
+    assert "no version of the ONNX operators is imported" in done.skips[0].skip.reason

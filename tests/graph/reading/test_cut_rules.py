@@ -8,6 +8,7 @@ import pytest
 
 from onnxpad.geometry.size import Size, Symbol, show
 from onnxpad.graph.editing.session import Session
+from onnxpad.rewriting import rewrite
 from tests.onnxruntime_levels import ran
 from tests.tiny_models import tiny
 
@@ -87,3 +88,42 @@ def test_expand_and_shape() -> None:
     assert len(site.chain.shape) == 3
     assert isinstance(onnx.shape_inference.infer_shapes(model), onnx.ModelProto)
     assert not isinstance(ran(model, {"x": np.ones((1, 1, 4), np.float32)}, optimised=False), str)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("c = Concat<axis = 2>(one, x, one)", "W+2"),
+        ("c = Concat<axis = 2>(one, x, x)", "2*W+1"),
+        ("s = Shape(x) n = Gather(s, two) e = Add(n, less) c = Slice(x, one_, e, two)", "?"),
+        ("s = Shape(p) n = Gather(s, two) e = Add(n, less) c = Slice(p, one_, e, two)", "W+2"),
+        ("s = Shape(x) n = Gather(s, two) c = Slice(p, n, far, two)", "4"),
+        ("s = Shape(x) n = Gather(s, two) c = Slice(p, less, n, one_)", "W+4"),
+        ("h = Shape<start = 2>(x) t = Concat<axis = 0>(ones, h) c = Expand(cell, t)", "W"),
+        ("s = Shape(p) h = Gather(s, two) t = Concat<axis = 0>(ones, h) c = Reshape(p, t)", "W+4"),
+        ("s = Shape(p) f = ConstantOfShape(s) c = Add(f, p)", "W+4"),
+    ],
+)  # fmt: skip
+def test_sizes_with_a_name_are_kept(body: str, expected: str) -> None:
+    constants = """float[1,1,1] one = {1}, float[1,1,1] cell = {1}, int64[1] two = {2},
+      int64[1] less = {-1}, int64[1] one_ = {1},
+      int64[2] ones = {1, 1}, int64[1] far = {9999999999},
+      int64[6] four = {0, 0, 2, 0, 0, 2}"""
+    padded = "p = Pad(x, four) " if "p" in body.split("(", 1)[1] else ""
+    model = tiny(f"{padded}{body} [op] y = Conv(c, w)", "float[1,1,W]", constants=constants)
+    *_, site = Session(model).sites()
+    assert show(site.chain.axes[0].size if site.chain.axes else None) == expected
+
+
+def test_sizes_outlive_the_pad_that_told_them() -> None:
+    """Slices that mirror 3 cells do not say that the axis has more than 3; the Pad did."""
+    text = """p = Pad<mode = "reflect">(x, three)
+      [op] y = Conv<auto_pad = "SAME_UPPER", strides = [2]>(p, w)"""
+    model = tiny(text, "float[1,1,W]", constants="int64[6] three = {0, 0, 3, 0, 0, 3}")
+    done = rewrite(model, passes=["plain-pad", "explicit-pads"], dims={"W": "%2=0"})
+    assert [change.rule for change in done.changes] == ["plain-pad", "explicit-pads"]
+    assert isinstance(done.model, onnx.ModelProto)
+    for size in (4, 10):
+        given = {"x": -np.arange(1, size + 1, dtype=np.float32).reshape(1, 1, size)}
+        expected = ran(model, given, optimised=False)
+        np.testing.assert_array_equal(expected, ran(done.model, given, optimised=False))

@@ -112,19 +112,19 @@ def test_inference_runs_only_where_a_size_is_missing(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("onnxpad.graph.reading.inference.infer", fail)
     sites(STRIDED, h=8, w=8)
     with pytest.raises(AssertionError, match="inference ran"):
-        sites(RESHAPED)
+        sites(RESIZED)
 
 
-RESHAPED = """g (float[1,3,h,w] x, float[4,3,3,3] k) => (float[a,b,c,d] y)
+RESIZED = """g (float[1,3,h,w] x, float[4,3,3,3] k) => (float[a,b,c,d] y)
 <int64[4] shape = {1, 3, 7, 9}> {
-  r = Reshape(x, shape)
-  q = Reshape(r, shape)
+  r = Resize<mode="nearest">(x, , , shape)
+  q = Resize<mode="nearest">(r, , , shape)
   y = Conv<auto_pad="SAME_UPPER", strides=[2,2]>(q, k)
 }"""
 
 
 def test_inference_supplies_sizes_behind_operators_without_a_rule() -> None:
-    assert pads(sites(RESHAPED)["y"]) == (1, 1, 1, 1)
+    assert pads(sites(RESIZED)["y"]) == (1, 1, 1, 1)
 
 
 def test_inference_never_sees_what_it_gets_wrong() -> None:
@@ -218,7 +218,7 @@ def test_unsorted_nodes_are_read_in_an_order_that_works() -> None:
 
 def test_at_most_a_few_inferences(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(survey, "MAX_INFERENCES", 0)
-    assert "nothing in the model tells" in str(pads(sites(RESHAPED)["y"]))
+    assert "nothing in the model tells" in str(pads(sites(RESIZED)["y"]))
 
 
 def test_a_body_that_reads_a_later_node_puts_its_owner_behind_it() -> None:

@@ -1,0 +1,23 @@
+"""Names of operators without padding that stand beside padded ones after a rewrite."""
+
+CROP = ("Slice", "Slice of an input", "Identity")
+INPUT_CROP = ("Slice of an input",)
+"""Slice that reads an input of the model."""
+PIECES = ("Concat",)
+"""Concat of computed tensors."""
+BLOCKS = ("Concat with a constant",)
+OUTER_BLOCKS = ("Concat with a constant on axis 0 or 1",)
+JOIN = (*PIECES, *BLOCKS, *OUTER_BLOCKS)
+FACTOR = ("Mul",)
+ARITHMETIC = ("Abs", "Add", "Div", "Mul", "Pow", "Sqrt", "Sub")
+RANK = ("Squeeze", "Unsqueeze")
+LOOKUP = ("Gather",)
+SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
+OF_ONNXRUNTIME = (
+    *("com.microsoft.FusedConv", "com.microsoft.NhwcFusedConv", "com.microsoft.QLinearConv"),
+    *("com.microsoft.NhwcMaxPool", "com.microsoft.QLinearAveragePool", "com.microsoft.Pad"),
+    *("com.microsoft.MaxpoolWithMask", "com.microsoft.ConvTransposeWithDynamicPads"),
+    *("DeformConv", "MaxUnpool", "Col2Im", "CenterCropPad"),
+)
+"""Padded operators that onnxruntime's CPU provider runs and few others have."""
+EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *RANK, *LOOKUP, *SHAPES)

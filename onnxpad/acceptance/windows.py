@@ -1,0 +1,229 @@
+"""Questions about convolutions and pools: how their padding is written, and its geometry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+from onnxpad.acceptance.rows import Condition
+from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
+from onnxpad.effective import effective_pads
+from onnxpad.geometry.axis import Axis
+from onnxpad.geometry.same import possible_same_pads
+from onnxpad.geometry.size import residues
+from onnxpad.ops import Kind
+
+CONVOLUTIONS = ("Conv",)
+TRANSPOSED = ("ConvTranspose",)
+POOLS = ("MaxPool", "AveragePool")
+WINDOWS = (*CONVOLUTIONS, *TRANSPOSED, *POOLS)
+QUANTISED = ("QLinearConv", "ConvInteger")
+
+_SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+
+
+def possible_pads(chain: Chain) -> list[Pads]:
+    """Pads in cells for every size that the model allows; nothing where they cannot be known."""
+    found = effective_pads(chain)
+    if not isinstance(found, Skip):
+        return [found]
+    if chain.trouble or chain.padding not in _SAME or chain.op.kind is Kind.TRANSPOSED:
+        return []
+    lower = chain.padding is AutoPad.SAME_LOWER
+    sides = [possible_same_pads(axis, lower=lower) for axis in chain.axes]
+    return [Pads(tuple(b for b, _ in one), tuple(e for _, e in one)) for one in product(*sides)]
+
+
+def _pads(test: Callable[[Chain, Pads], bool]) -> Callable[[Chain], bool | None]:
+    """A test of the pads in cells, which hang on sizes where auto_pad is SAME."""
+
+    def holds(chain: Chain) -> bool | None:
+        found = possible_pads(chain)
+        return any(test(chain, pads) for pads in found) if found else None
+
+    return holds
+
+
+def _axes(test: Callable[[Axis], bool]) -> Callable[[Chain], bool]:
+    return lambda chain: any(test(axis) for axis in chain.axes)
+
+
+def auto_pad(*values: str) -> Condition:
+    """auto_pad is one of `values`."""
+    return Condition(f"auto_pad is {' or '.join(values)}", lambda c: c.padding in values)
+
+
+SAME = auto_pad("SAME_UPPER", "SAME_LOWER")
+SAME_UPPER = auto_pad("SAME_UPPER")
+SAME_LOWER = auto_pad("SAME_LOWER")
+VALID = auto_pad("VALID")
+AUTO_PAD = auto_pad("VALID", "SAME_UPPER", "SAME_LOWER").called("auto_pad is written")
+
+PADDED = Condition("it pads", _pads(lambda _, pads: any(pads.flat)))
+ASYMMETRIC = Condition("begin and end pads differ", _pads(lambda _, pads: pads.begins != pads.ends))
+EXPLICIT_ASYMMETRIC = Condition(
+    "pads holds other begins than ends",
+    lambda c: isinstance(c.padding, Pads) and c.padding.begins != c.padding.ends,
+)
+PADS_LIKE_KERNEL = Condition(
+    "a pad is as wide as the kernel",
+    _pads(lambda c, pads: reaches(c, pads, lambda axis: axis.kernel)),
+)
+PADS_OVER_HALF = Condition(
+    "a pad is wider than half the kernel",
+    _pads(lambda c, pads: reaches(c, pads, lambda axis: axis.kernel // 2 + 1)),
+)
+
+
+def reaches(chain: Chain, pads: Pads, limit: Callable[[Axis], int]) -> bool:
+    """Whether a pad is not below its axis's limit."""
+    return any(
+        max(pads.begins[i], pads.ends[i]) >= limit(axis) for i, axis in enumerate(chain.axes)
+    )
+
+
+END_ABOVE_BEGIN = Condition(
+    "an end pad is larger than its begin pad",
+    _pads(lambda _, pads: any(e > b for b, e in zip(pads.begins, pads.ends, strict=True))),
+)
+BEGIN_UNLIKE_CENTRED = Condition(
+    "a begin pad is not (kernel_shape-1)/2, rounded down",
+    _pads(
+        lambda c, pads: any(
+            begin != (axis.kernel - 1) // 2 for axis, begin in zip(c.axes, pads.begins, strict=True)
+        )
+    ),
+)
+EXPLICIT_LIKE_KERNEL = Condition(
+    "pads holds a number as large as the kernel",
+    lambda c: isinstance(c.padding, Pads) and reaches(c, c.padding, lambda axis: axis.kernel),
+)
+NEGATIVE_PADS = Condition(
+    "pads holds a negative number",
+    lambda c: isinstance(c.padding, Pads) and any(p < 0 for p in c.padding.flat),
+)
+NEGATIVE_BEGIN = Condition(
+    "a begin pad is negative", _pads(lambda _, pads: any(pad < 0 for pad in pads.begins))
+)
+END_PADDED = Condition("an end pad is above 0", _pads(lambda _, pads: any(pads.ends)))
+UNEQUAL_PADS = Condition("not all its pads are equal", _pads(lambda _, p: len(set(p.flat)) > 1))
+AMBIGUOUS = Condition(
+    "auto_pad and pads are both written",
+    lambda c: c.padding in AutoPad.__members__.values() and _writes(c, "pads"),
+)
+SAYS_AUTO_PAD = Condition("auto_pad is written, be it NOTSET", lambda c: _writes(c, "auto_pad"))
+NOT_EUCLIDEAN = Condition("p is not 2", lambda c: c.attribute("p", 2) != 2)
+COLUMNS_FIRST = Condition("storage_order is 1", lambda c: c.attribute("storage_order", 0) == 1)
+PADS_COMPUTED = Condition("its pads are computed", lambda c: isinstance(c.padding, Unclear))
+PADS_UNWRITTEN = Condition("pads is not written", lambda c: not _writes(c, "pads"))
+STRIDES_UNWRITTEN = Condition("strides is not written", lambda c: not _writes(c, "strides"))
+KERNEL_UNWRITTEN = Condition(
+    "kernel_shape is not written", lambda c: not _writes(c, "kernel_shape")
+)
+STRIDED = Condition("a stride is above 1", _axes(lambda axis: axis.stride > 1))
+DILATED = Condition("a dilation is above 1", _axes(lambda axis: axis.dilation > 1))
+STRIDED_AND_DILATED = (STRIDED & DILATED).called("a stride and a dilation are above 1")
+KERNEL_BELOW_STRIDE = Condition(
+    "a kernel is smaller than the stride", _axes(lambda axis: axis.kernel < axis.stride)
+)
+
+
+def _least_total(chain: Chain) -> int:
+    """The least number of cells, perhaps negative, that SAME wants on an axis."""
+    found = [0]
+    for axis in chain.axes:
+        rests = range(axis.stride) if axis.size is None else residues(axis.size, axis.stride)
+        found += [axis.span - ((rest - 1) % axis.stride + 1) for rest in rests]
+    return min(found)
+
+
+SAME_NEGATIVE = Condition(
+    "a cell at the end is in no window, so that SAME counts a negative padding",
+    lambda c: _least_total(c) < 0,
+)
+SAME_SHIFTS = Condition(
+    "two cells at the end are in no window, so that SAME counts a negative padding",
+    lambda c: _least_total(c) < -1,
+)
+SAME_SHORT = Condition(
+    "a kernel from 2 on is smaller than the stride",
+    _axes(lambda axis: 1 < axis.kernel < axis.stride),
+)
+KERNEL_OF_ONE = Condition(
+    "the kernel is 1 on every axis", lambda c: all(axis.kernel == 1 for axis in c.axes)
+)
+EVEN_KERNEL = Condition("a kernel is even", _axes(lambda axis: axis.kernel % 2 == 0))
+UNEQUAL_STEPS = Condition(
+    "strides or dilations differ between axes",
+    lambda c: len({(axis.stride, axis.dilation) for axis in c.axes}) > 1,
+)
+CEIL_MODE = Condition("ceil_mode is 1", lambda c: c.ceil_mode)
+COUNTS = Condition("count_include_pad is 1", lambda c: c.counts_padding)
+INDICES = Condition("its Indices are used", lambda c: c.uses_indices)
+OUTPUT_PADDING = Condition("output_padding is set", lambda c: any(c.output_padding))
+WIDE_OUTPUT_PADDING = Condition(
+    "output_padding is above 1", lambda c: any(more > 1 for more in c.output_padding)
+)
+OUTPUT_SHAPE = Condition("output_shape is set", lambda c: bool(c.output_shape))
+GROUPED = Condition("group is above 1", lambda c: int(c.attribute("group", 1)) > 1)  # type: ignore[arg-type]
+THREE_D_GROUPED = (Condition("the operator is 3-D", lambda c: c.rank == 3) & GROUPED).called(
+    "the operator is 3-D with groups"
+)
+HAS_BIAS = Condition("it has a bias", lambda c: c.op.weight == 1 and c.inputs[2:3] == (True,))
+WEIGHT_COMPUTED = Condition(
+    "its weight is no constant", lambda c: not c.weight.is_constant and c.dequantised is None
+)
+
+
+def _overhangs(chain: Chain, pads: Pads) -> bool:
+    """Whether rounding up, without the rule that drops it, leaves a window in the end padding."""
+    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+        if not isinstance(axis.size, int):
+            continue
+        room = axis.size + begin + end - axis.span
+        if -(-room // axis.stride) * axis.stride >= axis.size + begin:
+            return True
+    return False
+
+
+def _cut_off(chain: Chain, pads: Pads) -> bool:
+    """Whether rounding up makes a window that reads beyond the padded input."""
+    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+        if not isinstance(axis.size, int):
+            return True
+        if (axis.size + begin + end - axis.span) % axis.stride:
+            return True
+    return False
+
+
+DROPPED_WINDOW = Condition(
+    "ceil_mode would start a window in the end padding",
+    lambda c: c.ceil_mode and _pads(_overhangs)(c),
+)
+CUT_WINDOW = Condition(
+    "ceil_mode makes a window that reads beyond the padding",
+    lambda c: c.ceil_mode and _pads(_cut_off)(c),
+)
+
+
+def _negative_crop(chain: Chain) -> bool:
+    if chain.op.kind is not Kind.TRANSPOSED or chain.padding not in _SAME:
+        return False
+    return any(axis.span < axis.stride for axis in chain.axes)
+
+
+NOTHING_TO_CROP = Condition("SAME with a window shorter than the stride", _negative_crop)
+
+
+def _odd_crop(chain: Chain) -> bool | None:
+    pads = effective_pads(chain)
+    return None if isinstance(pads, Skip) else pads.begins != pads.ends
+
+
+ODD_OUTPUT_SHAPE = (OUTPUT_SHAPE & Condition("", _odd_crop)).called(
+    "output_shape stands for begin and end pads that differ"
+)
+
+
+def _writes(chain: Chain, name: str) -> bool:
+    return name in dict(chain.attributes)

@@ -1,0 +1,73 @@
+"""What a target does with a node, by the rows of its file alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onnxpad.acceptance.rows import Answer, Row, every
+from onnxpad.chain import Chain, Pads
+from onnxpad.fills import Constant
+from onnxpad.ops import OPERATORS
+from onnxpad.targets import Target
+
+_NOTHING_KNOWN = "nothing is known of {} there"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One answer; `rows` are the facts behind it, `reason` says them in words."""
+
+    answer: Answer
+    reason: str
+    rows: tuple[Row, ...] = ()
+
+    @property
+    def is_blanket(self) -> bool:
+        """Whether the target does this with every node of the operator."""
+        return self.answer.fails and any(not row.when for row in self.rows)
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """How the facts are known."""
+        return tuple(dict.fromkeys(str(row.evidence) for row in self.rows))
+
+
+def judge(target: Target, chain: Chain) -> Judgement:
+    """What `target` does with a padded operator.
+
+    A row that refuses or miscomputes decides wherever its conditions hold, and makes the answer
+    unknown where they hang on what is not known. Without one, a row that takes the operator
+    decides; without that, nothing is known.
+    """
+    rows = [row for row in target.rows if chain.op.title in row.operators]
+    found = [(row, every(row.when, chain)) for row in rows]
+    for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
+        holding = tuple(row for row, holds in found if holds and row.answer is answer)
+        if holding:
+            return Judgement(answer, _reasons(holding), holding)
+    doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
+    if doubtful:
+        reason = f"it hangs on what is not known of the model whether {_reasons(doubtful)}"
+        return Judgement(Answer.UNKNOWN, reason, doubtful)
+    taking = tuple(row for row, holds in found if holds and row.answer is Answer.TAKES)
+    if taking:
+        return Judgement(Answer.TAKES, "", taking)
+    return Judgement(Answer.UNKNOWN, _NOTHING_KNOWN.format(chain.op.title))
+
+
+def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
+    """The same for an operator without padding, such as a pass puts beside a padded one.
+
+    Of its rows only conditions about the opset can hold.
+    """
+    around = Chain(OPERATORS["", "Pad"], opset, (), Pads((), ()), Constant(0))
+    rows = tuple(row for row in target.rows if operator in row.operators)
+    for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN, Answer.TAKES):
+        holding = tuple(row for row in rows if row.answer is answer and every(row.when, around))
+        if holding:
+            return Judgement(answer, "" if answer is Answer.TAKES else _reasons(holding), holding)
+    return Judgement(Answer.UNKNOWN, _NOTHING_KNOWN.format(operator))
+
+
+def _reasons(rows: tuple[Row, ...]) -> str:
+    return "; ".join(dict.fromkeys(row.why or f"it has no {row.operators[0]}" for row in rows))

@@ -1,0 +1,44 @@
+"""Write the value of a Pad as a scalar, or not at all where it is 0.
+
+What: constant_value goes where it is 0, which it means anyway; a value that is a list of one number
+becomes a number. Some runtimes refuse a value, or a list.
+
+Exact: always.
+
+Refuses: values that are not known.
+
+Cost: none.
+
+Example: Pad with the inputs data, pads and [0] becomes Pad with the inputs data and pads.
+"""
+
+from __future__ import annotations
+
+from onnxpad.chain import Chain, Skip, Verdict
+from onnxpad.composing import Composer
+from onnxpad.expansion import Numbers, Operand
+from onnxpad.fills import Constant
+from onnxpad.forms import Form
+from onnxpad.ops import Kind
+
+REMOVES: set[Form] = set()
+ADDS: set[Form] = set()
+_VALUE = 2
+
+
+def rewrite(chain: Chain) -> Verdict:
+    """Take the value away, or its axis."""
+    step = chain.pad
+    if chain.op.kind is not Kind.PAD or step is None or chain.inputs[_VALUE:][:1] != (True,):
+        return Skip("no Pad node with a value", moot=True)
+    if step.mode != "constant":
+        return Skip("it writes no value", moot=True)
+    if not isinstance(step.fill, Constant):
+        return Skip("its value is not known")
+    value: Operand | None = None
+    if step.fill.value != 0:
+        if not step.lists_value:
+            return Skip("its value is a number other than 0", moot=True)
+        value = Numbers("value", chain.dtype, (), (step.fill.value,))
+    composer = Composer(chain.opset, chain.dtype)
+    return composer.finish(composer.itself({_VALUE: value}))

@@ -1,0 +1,1 @@
+"""The cheapest sequence of passes after which a target takes a node, or why there is none."""

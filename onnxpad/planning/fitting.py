@@ -1,0 +1,121 @@
+"""A whole model fitted to a target: every node's plan, applied together, and judged again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from onnxpad.costs import Cost
+from onnxpad.graph.counting import work_of
+from onnxpad.graph.editing.session import Session
+from onnxpad.graph.excerpts import pads_before, readers_of
+from onnxpad.graph.reading.ordering import Address
+from onnxpad.graph.reading.survey import Site, Survey
+from onnxpad.passes import all_passes
+from onnxpad.pipeline import Change
+from onnxpad.planning.records import cost_record, verdict_record
+from onnxpad.planning.search import MAX_STEPS, Planner
+from onnxpad.planning.trials import Judge, Unit, advance, chosen, obstacles
+from onnxpad.planning.verdicts import NoWay, Place, Plan, Verdict
+
+MAX_ROUNDS = 4
+Progress = Callable[[str, int, int], None]
+Selected = Callable[[Address], bool]
+
+
+class Fitting(NamedTuple):
+    """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
+
+    `cost` is what the work of the whole model grew by.
+    """
+
+    plans: tuple[Verdict, ...]
+    no_way: tuple[Verdict, ...]
+    changes: tuple[Change, ...]
+    cost: Cost
+
+    def to_json(self, target: str) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "name": target,
+            "plans": [verdict_record(verdict) for verdict in self.plans],
+            "no_way": [verdict_record(verdict) for verdict in self.no_way],
+            "cost": cost_record(self.cost),
+        }
+
+
+def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[Verdict]:
+    """Every padded node in graph order; those that the target does not take come with a way."""
+    judge = planner.judge
+    for site in survey.sites():
+        if not selected(site.address):
+            continue
+        judgement = judge.site(site)
+        way = _way(planner, site) if judge.objects(judgement) else None
+        yield Verdict(site.address, site.chain.op.title, judgement, way)
+
+
+def _way(planner: Planner, site: Site) -> Plan | NoWay:
+    """The plan for the reading that is judged worst."""
+    pairs = zip(site.contexts, site.chains, strict=True)
+    worst = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
+    return planner.plan(worst[0], site.node)
+
+
+def fit(
+    session: Session, planner: Planner, selected: Selected, progress: Progress | None = None
+) -> Fitting:
+    """Rewrite what the target does not take, node by node, as cheaply as can be.
+
+    What is new in one round may trouble a neighbour, which the next round sees.
+    """
+    before = work_of(session.typed_contexts())
+    plans: list[Verdict] = []
+    changes: list[Change] = []
+    for number in range(MAX_ROUNDS):
+        if progress:
+            progress(f"planning for {planner.judge.target.name}", number, MAX_ROUNDS)
+        found = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
+        wanted = [verdict for verdict in found if isinstance(verdict.way, Plan)]
+        done = _carry_out(session, planner.judge, wanted)
+        if not done:
+            break
+        plans += wanted
+        changes += done
+    final = tuple(verdict for verdict in verdicts(session, planner, selected) if verdict.way)
+    return Fitting(tuple(plans), final, tuple(changes), work_of(session.typed_contexts()) - before)
+
+
+def _carry_out(session: Session, judge: Judge, wanted: list[Verdict]) -> list[Change]:
+    """Run each step of all plans, pass by pass."""
+    units = [_unit(session, judge, verdict) for verdict in wanted]
+    ways = [verdict.way.passes if isinstance(verdict.way, Plan) else () for verdict in wanted]
+    changes: list[Change] = []
+    for depth in range(MAX_STEPS):
+        for name in sorted({way[depth] for way in ways if len(way) > depth}):
+            rule, places = all_passes()[name], set[Place]()
+            mine = [
+                unit for unit, way in zip(units, ways, strict=True) if way[depth:][:1] == (name,)
+            ]
+            for unit in mine:
+                places |= chosen(session, unit, obstacles(session, unit, judge), rule)
+            changes += advance(session, rule, places, lambda place: _owner(units, place))
+    return changes
+
+
+def _unit(session: Session, judge: Judge, verdict: Verdict) -> Unit:
+    focus = (verdict.node.scope, verdict.node.key)
+    sites = {(site.address.scope, site.address.key): site for site in session.sites()}
+    site = sites[focus]
+    context = site.contexts[0]
+    read = readers_of(context, site.node) if site.op == "Pad" else []
+    readers = frozenset((focus[0], node.key) for node in read)
+    fronts = frozenset((focus[0], node.key) for node in pads_before(context, site.node))
+    tolerated = {one for one in readers | fronts if judge.objects(judge.site(sites[one]))}
+    return Unit(focus, readers, fronts, frozenset(tolerated))
+
+
+def _owner(units: list[Unit], place: Place) -> Unit | None:
+    """The unit that a node belongs to, its own before one that it is only a reader of."""
+    own = (unit for unit in units if unit.focus == place or place in unit.made)
+    return next(own, next((unit for unit in units if place in unit.members), None))

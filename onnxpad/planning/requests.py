@@ -1,0 +1,45 @@
+"""What users say about targets and passes, checked and made into a planner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxpad.errors import RequestError
+from onnxpad.passes import find_pass
+from onnxpad.planning.search import Planner, Wishes
+from onnxpad.planning.trials import Judge
+from onnxpad.targets import find_target
+
+Names = str | Sequence[str] | None
+
+
+def planner(
+    target: str | None,
+    *,
+    prefer: Names = None,
+    exclude: Names = None,
+    allow_unknown: bool = False,
+) -> Planner | None:
+    """A planner for `target`, None without one.
+
+    Raises RequestError for names that do not exist, a pass that is preferred and excluded, and
+    wishes without a target.
+    """
+    wishes = Wishes(names_of(prefer), names_of(exclude))
+    if target is None:
+        given = {"prefer": wishes.prefer, "exclude": wishes.exclude, "allow-unknown": allow_unknown}
+        named = [f"--{name}" for name, value in given.items() if value]
+        if named:
+            raise RequestError(f"{' and '.join(named)} say how a target is reached: add --target T")
+        return None
+    for name in (*wishes.prefer, *wishes.exclude):
+        find_pass(name)
+    both = sorted(set(wishes.prefer) & set(wishes.exclude))
+    if both:
+        raise RequestError(f"'{both[0]}' is preferred and excluded: name it once")
+    return Planner(Judge(find_target(target), allows_unknown=allow_unknown), wishes)
+
+
+def names_of(names: Names) -> tuple[str, ...]:
+    """One name or several as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names or ())

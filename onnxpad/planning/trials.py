@@ -1,0 +1,150 @@
+"""Passes tried on one node: what the model then consists of, and what a target says to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from onnxpad.acceptance.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
+from onnxpad.chain import Chain, Skip
+from onnxpad.forms import Form
+from onnxpad.graph.editing.edits import InsertNode
+from onnxpad.graph.editing.session import Session
+from onnxpad.graph.excerpts import is_model_input
+from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.survey import Site
+from onnxpad.judging import Judgement, judge, judge_plain
+from onnxpad.ops import Kind
+from onnxpad.passes import Pass
+from onnxpad.pipeline import Change, run
+from onnxpad.planning.verdicts import Obstacle, Place
+from onnxpad.targets import Target
+
+
+@dataclass
+class Unit:
+    """One node that is to be rewritten, what became of it, and what reads it.
+
+    `readers` are padded nodes behind a Pad, into which it may be folded, `fronts` Pads in front of
+    an operator, which may be what is wrong with it; what was wrong with either before
+    (`tolerated`) is not this unit's business.
+    """
+
+    focus: Place
+    readers: frozenset[Place] = frozenset()
+    fronts: frozenset[Place] = frozenset()
+    tolerated: frozenset[Place] = frozenset()
+    made: dict[Place, str] = field(default_factory=dict)
+
+    @property
+    def members(self) -> set[Place]:
+        """Every node that the unit answers for."""
+        return {self.focus, *self.made, *self.readers, *self.fronts}
+
+
+class Judge:
+    """What a target says of nodes; `allows_unknown` takes for granted what is not known."""
+
+    def __init__(self, target: Target, *, allows_unknown: bool = False) -> None:
+        self.target = target
+        self.allows_unknown = allows_unknown
+        self._known: dict[int, tuple[Chain, Judgement]] = {}
+
+    def chain(self, chain: Chain) -> Judgement:
+        """The judgement of a padded operator; chains that are one object are judged once."""
+        if id(chain) not in self._known:
+            self._known[id(chain)] = (chain, judge(self.target, chain))
+        return self._known[id(chain)][1]
+
+    def site(self, site: Site) -> Judgement:
+        """The worst judgement of a node's readings."""
+        return max((self.chain(chain) for chain in site.chains), key=lambda j: j.answer.rank)
+
+    def objects(self, judgement: Judgement) -> bool:
+        """Whether a node with this judgement is to be rewritten."""
+        return judgement.answer.fails or (judgement.answer.is_open and not self.allows_unknown)
+
+
+def obstacles(session: Session, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
+    """Nodes of the unit that the target does not take, in graph order; plain ones last."""
+    members, padded = unit.members - unit.tolerated, set()
+    for site in session.sites():
+        place = (site.address.scope, site.address.key)
+        padded.add(place)
+        if place in members and judge.objects(found := judge.site(site)):
+            yield Obstacle(place, site.address.label, site.chain.op.title, found)
+    for place, op in unit.made.items():
+        if place in padded or not _exists(session, place):
+            continue
+        context = next(one for one in session.contexts if one.scope.id == place[0])
+        name = _told_apart(context, place[1], op)
+        found = judge_plain(judge.target, name, context.scope.opset)
+        if judge.objects(found):
+            yield Obstacle(place, name, op, found)
+
+
+def _exists(session: Session, place: Place) -> bool:
+    scope = session.document.scopes[place[0]]
+    return place[1] not in scope.removed
+
+
+def _told_apart(context: Context, key: int, op: str) -> str:
+    """The name under which targets speak of a node without padding.
+
+    Of Slice, whether it reads an input of the model and is no part of a Concat; of Concat, whether
+    it joins a constant or what Expand makes, and on which axis.
+    """
+    node = next(one for one in context.scope.ordered() if one.key == key)
+    if op == "Slice" and is_model_input(context, node.inputs[0]):
+        joined = any(one.op_type == "Concat" for one in context.readers(node.outputs[0]))
+        return op if joined else INPUT_CROP[0]
+    if op != "Concat":
+        return op
+    makers = (context.scope.producers.get(name) for name in node.inputs)
+    made = any(maker is not None and maker.op_type == "Expand" for maker in makers)
+    if not made and all(context.constant_tensor(name) is None for name in node.inputs):
+        return PIECES[0]
+    return (OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS)[0]
+
+
+def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
+    """Nodes that a pass is to look at: those that the target does not take, and Pads before them.
+
+    For a pass that folds Pads, what reads them as well.
+    """
+    places = {obstacle.place for obstacle in found}
+    if unit.focus in places:
+        places |= unit.fronts
+    if Form.PAD_NODE not in rule.removes:
+        return places
+    pads = {
+        (site.address.scope, site.address.key)
+        for site in session.sites()
+        if site.chain.op.kind is Kind.PAD
+    }
+    return places | unit.readers if places & pads else places
+
+
+def would_do(session: Session, places: set[Place], rule: Pass) -> bool:
+    """Whether a pass would change any of the nodes."""
+    for site in session.sites():
+        if (site.address.scope, site.address.key) in places:
+            for chain in site.chains:
+                if not isinstance(rule.rewrite(chain), Skip):
+                    return True
+    return False
+
+
+def advance(
+    session: Session, rule: Pass, wanted: set[Place], owner: Callable[[Place], Unit | None]
+) -> tuple[Change, ...]:
+    """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
+    outcome = run(session, [rule], lambda address: (address.scope, address.key) in wanted)
+    for change in outcome.changes:
+        unit = owner((change.node.scope, change.node.key))
+        for edit in change.edits:
+            if unit is not None and isinstance(edit, InsertNode):
+                unit.made[edit.before.scope, edit.key] = (
+                    f"{edit.domain}.{edit.op_type}" if edit.domain else edit.op_type
+                )
+    return tuple(outcome.changes)

@@ -1,0 +1,52 @@
+"""What a target does with nodes, and what can be done about it, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from onnxpad.costs import Cost
+from onnxpad.graph.reading.ordering import Address
+from onnxpad.judging import Judgement
+
+Place: TypeAlias = tuple[str, int]
+"""A node by the id of its scope and its key there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """A node that the target does not take."""
+
+    place: Place
+    label: str
+    op: str
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Passes, one after the other, and what they add to the work of the model."""
+
+    passes: tuple[str, ...]
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class NoWay:
+    """No sequence of passes helps: what the target says to the nearest that there is.
+
+    `passes` is that sequence (empty: the node as it is), `remaining` what the target still does
+    not take behind it.
+    """
+
+    passes: tuple[str, ...]
+    remaining: tuple[Obstacle, ...]
+
+
+class Verdict(NamedTuple):
+    """A padded node, what the target does with it, and what a rewrite would do about that."""
+
+    node: Address
+    op: str
+    judgement: Judgement
+    way: Plan | NoWay | None = None

@@ -1,0 +1,62 @@
+"""Verdicts as SARIF 2.1.0, which code scanning reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from onnxpad.acceptance.rows import Answer
+from onnxpad.inspection import Inspection
+from onnxpad.planning.verdicts import Verdict
+from onnxpad.render.verdicts import way_text
+
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_LEVELS = {Answer.MISCOMPUTES: "error", Answer.REFUSES: "error", Answer.UNKNOWN: "note"}
+_MEANING = {
+    Answer.MISCOMPUTES: "The target runs the node and computes wrong numbers or sizes",
+    Answer.REFUSES: "The target does not load or run the node",
+    Answer.UNKNOWN: "It is not known what the target does with the node",
+}
+
+
+def sarif_text(reports: Iterable[tuple[str, Inspection]]) -> str:
+    """One SARIF log about all models: a result for each node that a target does not take."""
+    results = [found for model, inspection in reports for found in _results(model, inspection)]
+    used = dict.fromkeys(result["ruleId"] for result in results)
+    rules = [
+        {"id": str(answer), "shortDescription": {"text": text}}
+        for answer, text in _MEANING.items()
+        if str(answer) in used
+    ]
+    driver = {"name": "onnxpad", "version": _version(), "rules": rules}
+    run = {"tool": {"driver": driver}, "results": results}
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _version() -> str:
+    from onnxpad import __version__
+
+    return __version__
+
+
+def _results(model: str, inspection: Inspection) -> Iterator[dict[str, Any]]:
+    for target, verdicts in inspection.targets.items():
+        for verdict in verdicts:
+            if verdict.judgement.answer in _LEVELS:
+                yield _result(model, target, verdict)
+
+
+def _result(model: str, target: str, verdict: Verdict) -> dict[str, Any]:
+    found = verdict.judgement
+    text = f"{target} {found.answer} {verdict.op} '{verdict.node.label}': {found.reason}"
+    place = {"fullyQualifiedName": verdict.node.label, "kind": "object"}
+    file = {"artifactLocation": {"uri": model.replace("\\", "/")}}
+    return {
+        "ruleId": str(found.answer),
+        "level": _LEVELS[found.answer],
+        "message": {"text": f"{text}. rewrite --target {target}: {way_text(verdict)}."},
+        "locations": [{"physicalLocation": file, "logicalLocations": [place]}],
+        "partialFingerprints": {"node/v1": f"{target}/{verdict.node.label}/{verdict.op}"},
+        "properties": {"target": target, "evidence": list(found.evidence)},
+    }

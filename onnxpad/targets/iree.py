@@ -1,0 +1,45 @@
+"""IREE for processors; 150 of the probes were run."""
+
+from __future__ import annotations
+
+from onnxpad.acceptance import pads as p
+from onnxpad.acceptance import windows as w
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
+from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes, untried
+from onnxpad.acceptance.tensors import element_type, opset_below
+from onnxpad.targets import Target
+
+_VERSION = "iree-base-compiler 3.13.0, llvm-cpu"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, by=_seen("Pad of modes constant and edge")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes("QLinearConv", by=_seen("QLinearConv with symmetric pads and zero point 128")),
+        refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
+        refuses(w.TRANSPOSED, w.SAME, w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
+        refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
+        refuses("MaxPool", opset_below(12), by=_seen("MaxPool of opset 11")),
+        miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
+        miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
+        refuses("LpPool", opset_below(18), by=_seen("LpPool of opset 11")),
+        refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
+        refuses(
+            "Conv",
+            w.THREE_D_GROUPED,
+            w.DILATED,
+            by=_seen("grouped 3-D convolutions with dilations"),
+        ),
+        refuses(CROP, opset_below(13), by=_seen("Slice of opset 11")),
+        refuses("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("LpPool")),
+        refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
+        refuses(p.PAD, p.REFLECT, by=_seen("Pad in mode reflect")),
+        refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap: the compiler does not end")),
+        untried(p.PAD, p.COMPUTED, by=_seen("computed pads: one of three fails")),
+        miscomputes("QLinearConv", w.PADDED, w.ASYMMETRIC, by=_seen("asymmetric QLinearConv")),
+        untried(("MaxPool", "AveragePool"), element_type("int8", "uint8"), by=_seen("int8 pools")),
+    ),
+)

@@ -1,0 +1,56 @@
+"""MNN on the CPU, models through its converter."""
+
+from __future__ import annotations
+
+from onnxpad.acceptance import fronts as f
+from onnxpad.acceptance import pads as p
+from onnxpad.acceptance import tensors as t
+from onnxpad.acceptance import windows as w
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
+from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
+from onnxpad.targets import Target
+
+_VERSION = "MNN 3.6.1, CPU, precision high"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
+        refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
+        miscomputes(
+            w.WINDOWS, w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER: read as SAME_UPPER")
+        ),
+        miscomputes(("Conv", *w.POOLS), w.SAME, t.THREE_D, by=_seen("3-D SAME")),
+        miscomputes(w.TRANSPOSED, t.THREE_D, w.HAS_BIAS, by=_seen("3-D ConvTranspose with a bias")),
+        refuses(
+            w.TRANSPOSED,
+            t.THREE_D,
+            w.KERNEL_UNWRITTEN,
+            by=_seen("3-D ConvTranspose without kernel_shape"),
+        ),
+        miscomputes(w.TRANSPOSED, w.ODD_OUTPUT_SHAPE, ~w.SAME_UPPER, by=_seen("odd output_shape")),
+        refuses(
+            (*w.POOLS, "LpPool"), w.STRIDES_UNWRITTEN, by=_seen("pools without strides: it ends")
+        ),
+        refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations: it ends")),
+        miscomputes(w.POOLS, w.SAME, t.ONE_D, by=_seen("1-D SAME pools")),
+        miscomputes("MaxPool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric pools")),
+        miscomputes("AveragePool", t.THREE_D, w.PADDED, by=_seen("padded 3-D averages")),
+        miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
+        miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
+        refuses("MaxPool", t.element_type("int8"), by=_seen("MaxPool of int8")),
+        miscomputes("AveragePool", w.COUNTS, w.END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
+        miscomputes("Conv", t.THREE_D, w.DILATED, by=_seen("3-D convolutions with dilations")),
+        refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
+        refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),
+        miscomputes("LpPool", w.ASYMMETRIC, by=_seen("asymmetric LpPool")),
+        miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
+        miscomputes(p.PAD, p.CROPS_ONLY, by=_seen("negative pads")),
+        refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes: it ends")),
+        refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
+    ),
+)

@@ -1,0 +1,35 @@
+"""OpenVINO on the CPU."""
+
+from __future__ import annotations
+
+from onnxpad.acceptance import pads as p
+from onnxpad.acceptance import tensors as t
+from onnxpad.acceptance import windows as w
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
+from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
+from onnxpad.targets import Target
+
+_VERSION = "openvino 2026.4.1, CPU, f32"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes("ConvInteger", by=_seen("ConvInteger with zero points")),
+        refuses("QLinearConv", by=_seen("QLinearConv, padded or not")),
+        refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
+        miscomputes(
+            "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
+        ),
+        miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
+        miscomputes(
+            w.TRANSPOSED, w.SAME_UPPER, w.OUTPUT_SHAPE, by=_seen("output_shape with auto_pad")
+        ),
+        miscomputes(
+            w.TRANSPOSED, w.SAME, t.UNKNOWN_SPATIAL_SIZES, by=_seen("SAME with unknown sizes")
+        ),
+    ),
+)

@@ -1,0 +1,48 @@
+"""TensorFlow Lite, models through onnx2tf."""
+
+from __future__ import annotations
+
+from onnxpad.acceptance import fronts as f
+from onnxpad.acceptance import pads as p
+from onnxpad.acceptance import tensors as t
+from onnxpad.acceptance import windows as w
+from onnxpad.acceptance.plain import CROP, JOIN, LOOKUP
+from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
+from onnxpad.targets import Target
+
+_VERSION = "onnx2tf 1.29.24, tensorflow 2.19, ai-edge-litert 2.1.0, float32"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
+        takes((*CROP, *JOIN, *LOOKUP), by=_seen("rewritten forms")),
+        miscomputes("QLinearConv", by=_seen("QLinearConv, padded or not")),
+        refuses("ConvInteger", by=_seen("ConvInteger")),
+        miscomputes("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
+        refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
+        miscomputes(("Conv", *w.POOLS), w.SAME, w.SAME_SHORT, by=_seen("kernels below the stride")),
+        refuses("Conv", w.STRIDED_AND_DILATED, by=_seen("strides with dilations")),
+        refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
+        miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_seen("SAME ConvTranspose")),
+        refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
+        refuses(w.TRANSPOSED, w.DILATED, by=_seen("ConvTranspose with dilations")),
+        miscomputes(w.TRANSPOSED, t.THREE_D, by=_seen("3-D ConvTranspose")),
+        miscomputes(w.TRANSPOSED, t.UNKNOWN_SPATIAL_SIZES, by=_seen("unknown sizes")),
+        miscomputes(w.POOLS, w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
+        miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices: counted in NHWC")),
+        miscomputes("AveragePool", w.COUNTS, w.SAME, by=_seen("SAME averages that count")),
+        miscomputes("AveragePool", w.DILATED, by=_seen("averages with dilations")),
+        refuses("AveragePool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric averages")),
+        refuses(
+            w.POOLS, w.CEIL_MODE, t.UNKNOWN_SPATIAL_SIZES, by=_seen("ceil_mode, unknown sizes")
+        ),
+        miscomputes("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("asymmetric LpPool")),
+        refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
+        refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
+        refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
+        miscomputes(p.PAD, p.COMPUTED, by=_seen("computed pads")),
+    ),
+)

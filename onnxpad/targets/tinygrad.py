@@ -1,0 +1,32 @@
+"""tinygrad's ONNX frontend."""
+
+from __future__ import annotations
+
+from onnxpad.acceptance import pads as p
+from onnxpad.acceptance import windows as w
+from onnxpad.acceptance.plain import ARITHMETIC, CROP
+from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
+from onnxpad.targets import Target
+
+_VERSION = "tinygrad 0.14.0, CPU, clang 14"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, by=_seen("Pad of every mode, computed pads too")),
+        takes(w.QUANTISED, by=_seen("QLinearConv and ConvInteger, uint8 and int8")),
+        takes((*CROP, *ARITHMETIC), by=_seen("rewritten forms")),
+        refuses("LpPool", by=_seen("LpPool")),
+        miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
+        miscomputes(
+            ("Conv", *w.POOLS),
+            w.SAME,
+            w.SAME_NEGATIVE,
+            by=_seen("SAME with kernels below the stride"),
+        ),
+        miscomputes(w.TRANSPOSED, w.VALID, by=_seen("ConvTranspose with VALID")),
+        miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
+    ),
+)

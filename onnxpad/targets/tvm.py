@@ -1,0 +1,27 @@
+"""TVM's relax frontend for ONNX."""
+
+from __future__ import annotations
+
+from onnxpad.acceptance import pads as p
+from onnxpad.acceptance import windows as w
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN
+from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
+from onnxpad.targets import Target
+
+_VERSION = "apache-tvm 0.27.0.post1, relax, llvm"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, by=_seen("Pad of every mode, with constant pads")),
+        takes((*CROP, *JOIN, *ARITHMETIC), by=_seen("rewritten forms")),
+        refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
+        refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
+        refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.PADDED, ~w.SAME, by=_seen("output_shape")),
+        miscomputes("MaxPool", w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
+        miscomputes("LpPool", w.CEIL_MODE, by=_seen("LpPool with ceil_mode")),
+    ),
+)

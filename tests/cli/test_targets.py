@@ -1,0 +1,168 @@
+"""--target, --device and --sarif on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from onnx import parser
+
+from onnxpad import inspection
+from onnxpad.cli import run
+from onnxpad.errors import RuntimeUnavailable
+from onnxpad.inspection import placing
+from tests.cli.processes import MODELS, SAME
+
+Captured = pytest.CaptureFixture[str]
+STRINGS = MODELS / "t_same_string_ts.onnx"
+INTEGER = """<ir_version: 8, opset_import: ["" : 17]>
+g (uint8[1,2,8,8] x, uint8[3,2,3,3] w) => (int32[1,3,8,8] y) {
+  [first] y = ConvInteger<pads=[1,1,1,1]>(x, w)
+}"""
+
+
+def save(folder: Path, text: str) -> Path:
+    path = folder / "model.onnx"
+    path.write_bytes(parser.parse_model(text).SerializeToString())
+    return path
+
+
+def test_inspect_says_what_a_target_does_and_exits_with_1(capsys: Captured) -> None:
+    assert run(["inspect", str(STRINGS), "--target", "opencv", "--target", "tvm"]) == 1
+    shown = capsys.readouterr().out
+    assert "target opencv: takes 4, miscomputes 2 of 6 padded operators" in shown
+    assert "target tvm: takes 6 of 6 padded operators" in shown
+    assert "explicit-pads" in shown
+    assert "evidence: measured: opencv-python-headless 5.0.0.93" in shown
+
+
+def test_inspect_exits_with_0_where_a_target_takes_everything(capsys: Captured) -> None:
+    assert run(["inspect", str(STRINGS), "--target", "tvm"]) == 0
+    assert "takes 6 of 6" in capsys.readouterr().out
+
+
+def test_json_has_every_verdict_with_its_evidence(capsys: Captured) -> None:
+    assert run(["inspect", str(SAME), "--target", "opencv", "--json"]) == 1
+    verdicts = json.loads(capsys.readouterr().out)["targets"]["opencv"]
+    wrong = [one for one in verdicts if one["verdict"] == "miscomputes"]
+    assert [one["rewrite"]["passes"] for one in wrong] == [["explicit-pads"]] * 3
+    assert all(one["evidence"] and one["reason"] for one in wrong)
+    assert len(verdicts) > len(wrong)
+
+
+def test_sarif_has_a_result_for_each_finding(capsys: Captured) -> None:
+    assert run(["inspect", str(SAME), str(STRINGS), "--target", "opencv", "--sarif"]) == 1
+    log = json.loads(capsys.readouterr().out)
+    (found,) = log["runs"]
+    assert log["version"] == "2.1.0"
+    assert [rule["id"] for rule in found["tool"]["driver"]["rules"]] == ["miscomputes"]
+    assert len(found["results"]) == 5
+    first = found["results"][0]
+    assert first["level"] == "error"
+    assert first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == str(SAME)
+    assert first["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "Conv.0"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "opnecv"], "did you mean 'opencv'"),
+        (["--sarif"], "add --target T"),
+        (["--sarif", "--json", "--target", "tvm"], "two formats"),
+    ],
+)
+def test_inspect_refuses_what_makes_no_sense(
+    capsys: Captured, options: list[str], message: str
+) -> None:
+    assert run(["inspect", str(SAME), *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_rewrite_for_a_target_reports_plans_and_cost(capsys: Captured, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    assert run(["rewrite", str(SAME), "--target", "opencv", "-o", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "opencv: MaxPool 'MaxPool.0': auto_pad is" in shown
+    assert "cost: +0 multiply-adds, +0 bytes moved, +0 operators" in shown
+    assert "3 nodes rewritten (explicit-pads 3)" in shown
+    assert run(["inspect", str(out), "--target", "opencv"]) == 0
+
+
+def test_check_says_whether_a_target_needs_a_change(capsys: Captured) -> None:
+    assert run(["rewrite", str(SAME), "--target", "opencv", "--check"]) == 1
+    assert "would be rewritten" in capsys.readouterr().out
+    assert run(["rewrite", str(SAME), "--target", "tvm", "--check"]) == 0
+
+
+def test_what_a_target_takes_is_written_byte_for_byte(tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    assert run(["rewrite", str(SAME), "--target", "tvm", "-o", str(out)]) == 0
+    assert out.read_bytes() == SAME.read_bytes()
+
+
+def test_nothing_is_written_where_there_is_no_way(capsys: Captured, tmp_path: Path) -> None:
+    out, model = tmp_path / "out.onnx", save(tmp_path, INTEGER)
+    assert run(["rewrite", str(model), "--target", "opencv", "-o", str(out)]) == 1
+    found = capsys.readouterr()
+    assert "no way: ConvInteger: opencv refuses it in every form; 'first'" in found.out
+    assert "nothing written" in found.err
+    assert not out.exists()
+
+
+def test_an_operator_that_a_target_lacks_is_named_once(capsys: Captured, tmp_path: Path) -> None:
+    second = "  [second] z = ConvInteger<pads=[1,1,1,1]>(x, w)\n}"
+    text = INTEGER.replace("\n}", f"\n{second}").replace(
+        "(int32[1,3,8,8] y)", "(int32[1,3,8,8] y, int32[1,3,8,8] z)"
+    )
+    assert run(["inspect", str(save(tmp_path, text)), "--target", "opencv"]) == 1
+    shown = capsys.readouterr().out
+    assert shown.count("no way: ConvInteger: opencv refuses it in every form") == 1
+    assert "'first', 'second'" in shown
+
+
+def test_wishes_need_a_target(capsys: Captured) -> None:
+    assert run(["rewrite", str(SAME), "--check", "--exclude", "lp-pool"]) == 2
+    assert "add --target T" in capsys.readouterr().err
+
+
+def test_explain_prints_the_facts_of_a_target(capsys: Captured) -> None:
+    assert run(["explain", "mnn"]) == 0
+    shown = capsys.readouterr().out
+    assert "MNN on the CPU" in shown
+    assert "AveragePool, LpPool where strides is not written" in shown
+    assert "[measured: MNN 3.6.1" in shown
+
+
+def test_device_says_where_each_padded_node_runs(capsys: Captured) -> None:
+    assert run(["inspect", str(SAME), "--device", "cpu", "--json"]) == 0
+    places = json.loads(capsys.readouterr().out)["placement"]
+    assert set(places.values()) == {"CPUExecutionProvider"}
+    assert "MaxPool.0" in places
+
+
+def test_a_model_that_onnxruntime_refuses_is_an_error(capsys: Captured, tmp_path: Path) -> None:
+    model = save(tmp_path, INTEGER.replace("pads=[1,1,1,1]", "pads=[-9,1,1,1]"))
+    assert run(["inspect", str(model), "--device", "cpu"]) == 2
+    assert "onnxruntime does not open it on cpu" in capsys.readouterr().err
+
+
+def test_nodes_that_leave_the_gpu_are_findings(
+    capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def assigned(*_: object) -> dict[str, str]:
+        names = {f"onnxpad/{key}": "CUDAExecutionProvider" for key in range(50)}
+        return names | {"onnxpad/0": "CPUExecutionProvider"}
+
+    monkeypatch.setattr(placing, "assignments", assigned)
+    assert run(["inspect", str(SAME), "--device", "cuda"]) == 1
+    shown = capsys.readouterr().out
+    assert "leaves the GPU: 'Conv.0': onnxruntime runs it with CPUExecutionProvider" in shown
+
+
+def test_without_cuda_the_device_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    from onnxpad import runtime
+
+    monkeypatch.setattr(runtime, "cuda_problem", lambda: "none here")
+    with pytest.raises(RuntimeUnavailable, match="none here"):
+        inspection.inspect(SAME, device="cuda")

@@ -1,0 +1,51 @@
+"""MNN on the CPU with precision high, after its own converter."""
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import _tools
+import numpy as np
+from MNN import expr, nn
+
+Array = np.ndarray[Any, Any]
+
+TYPES = {"float32": expr.float, "int32": expr.int, "int64": expr.int, "uint8": expr.uint8}
+
+
+def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
+    with tempfile.TemporaryDirectory() as folder:
+        converted = f"{folder}/model.mnn"
+        files = ["--modelFile", model, "--MNNModel", converted]
+        _tools.mnnconvert(["mnnconvert", "-f", "ONNX", *files, "--bizCode", "x"])
+        if not Path(converted).exists():
+            raise RuntimeError("mnnconvert wrote no model")
+        runtime = nn.create_runtime_manager(({"backend": "CPU", "precision": "high"},))
+        network = nn.load_module_from_file(
+            converted, list(inputs), list(outputs), runtime_manager=runtime
+        )
+    # forward() would crash where onForward() gives no results.
+    results = network.onForward([_variable(array) for array in inputs.values()])
+    if not results:
+        raise RuntimeError("MNN computed nothing")
+    return {
+        name: _array(result, rank)
+        for (name, rank), result in zip(outputs.items(), results, strict=False)
+    }
+
+
+def _array(result: Any, rank: int) -> Array:
+    array = np.array(expr.convert(result, expr.NCHW).read())
+    # MNN's 1-D operators are 2-D ones of width 1, and their outputs keep that width.
+    while array.ndim > rank > 0 and array.shape[-1] == 1:
+        array = array[..., 0]
+    return array
+
+
+def _variable(array: Array) -> Any:
+    kind = TYPES.get(str(array.dtype))
+    if kind is None:
+        raise TypeError(f"MNN has no placeholder of {array.dtype}")
+    variable = expr.placeholder(list(array.shape), expr.NCHW, kind)
+    variable.write(array.astype(np.int32) if kind == expr.int else array)
+    return variable

@@ -1,0 +1,76 @@
+"""ncnn in float32, after pnnx has converted the model."""
+
+import subprocess
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import ncnn
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+TYPES = {
+    "float32": "f32",
+    "float16": "f16",
+    "int64": "i64",
+    "int32": "i32",
+    "uint8": "u8",
+    "int8": "i8",
+}
+
+
+def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
+    if any(array.shape[:1] != (1,) for array in inputs.values()):
+        raise ValueError("ncnn has no batch axis")
+    network = ncnn.Net()
+    network.opt.use_fp16_packed = False
+    network.opt.use_fp16_storage = False
+    network.opt.use_fp16_arithmetic = False
+    network.opt.use_bf16_storage = False
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _convert(Path(model), folder, inputs)
+        if network.load_param(str(folder / "model.ncnn.param")):
+            text = (folder / "model.ncnn.param").read_text()
+            raise RuntimeError(f"ncnn load_param failed: {' '.join(text.split())[:300]}")
+        if network.load_model(str(folder / "model.ncnn.bin")):
+            raise RuntimeError("ncnn load_model failed")
+    extractor = network.create_extractor()
+    # ncnn has no integer tensors; a Mat only borrows the array, so both live until the end.
+    arrays = [np.ascontiguousarray(array[0], np.float32) for array in inputs.values()]
+    mats = [ncnn.Mat(array) for array in arrays]
+    for index, mat in enumerate(mats):
+        extractor.input(f"in{index}", mat)
+    results = {}
+    for index, output in enumerate(outputs):
+        status, result = extractor.extract(f"out{index}")
+        if status:
+            raise RuntimeError(f"ncnn extract failed: {status}")
+        results[output] = np.array(result)[None]
+    return results
+
+
+def _convert(model: Path, folder: Path, inputs: dict[str, Array]) -> None:
+    package = find_spec("pnnx")
+    assert package is not None
+    assert package.submodule_search_locations is not None
+    program = Path(package.submodule_search_locations[0]) / "pnnx"
+    copy = folder / "model.onnx"
+    copy.write_bytes(model.read_bytes())
+    shapes = [
+        str(list(array.shape)).replace(" ", "") + TYPES[str(array.dtype)]
+        for array in inputs.values()
+    ]
+    finished = subprocess.run(
+        [program, copy, "fp16=0", f"inputshape={','.join(shapes)}"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if finished.returncode or not (folder / "model.ncnn.param").exists():
+        raise RuntimeError(f"pnnx ({finished.returncode}): {finished.stdout[-300:]}")

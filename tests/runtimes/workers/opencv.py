@@ -1,0 +1,16 @@
+"""OpenCV's dnn module; $ENGINE says which of its two engines."""
+
+import os
+from typing import Any
+
+import cv2
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+
+def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
+    network = cv2.dnn.readNetFromONNX(model, engine=getattr(cv2.dnn, os.environ["ENGINE"]))
+    for name, array in inputs.items():
+        network.setInput(array, name)
+    return dict(zip(outputs, network.forward(list(outputs)), strict=True))
