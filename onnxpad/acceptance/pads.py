@@ -40,6 +40,10 @@ PADS_FED = Condition(
     _step(lambda s: bool(s.unclear) and not s.still_fused),
 )
 CROPS = Condition("a pad is negative", _step(lambda s: any(pad < 0 for pad in s.pads.flat)))
+CROPS_BOTH_SIDES = Condition(
+    "both pads of an axis are negative",
+    _step(lambda s: any(max(b, e) < 0 for b, e in zip(s.pads.begins, s.pads.ends, strict=True))),
+)
 CROPS_ONLY = Condition(
     "its pads crop and do not pad",
     _step(lambda s: any(s.pads.flat) and all(pad <= 0 for pad in s.pads.flat)),

@@ -41,7 +41,7 @@ def rewrite(chain: Chain) -> Verdict:
     if not any(step.pads.flat):
         return composer.finish(composer.add("Identity", Read(0)))
     if any(pad < 0 for pad in step.pads.flat):
-        return Skip("it crops", ("--pass plain-pad",))
+        return Skip("it crops, which no Concat does", ("--pass plain-pad",))
     if refusal := block_refusal(chain):
         return refusal
     sides = zip(step.pads.begins, step.pads.ends, strict=True)

@@ -1,7 +1,8 @@
 """Write out attributes that are left to their defaults.
 
 What: strides, pads and kernel_shape of convolutions and pools, mode of Pad nodes; auto_pad=NOTSET,
-which says nothing, goes. Some runtimes have other defaults, or none.
+which says nothing, goes. Some runtimes have other defaults, or none. Pads that are an input of the
+node are written already.
 
 Exact: always.
 
@@ -53,6 +54,7 @@ def _of_windows(chain: Chain) -> dict[str, AttributeValue]:
         "kernel_shape": tuple(axis.kernel for axis in chain.axes),
         "strides": tuple(axis.stride for axis in chain.axes),
     }
-    if isinstance(chain.padding, Pads) and not chain.output_shape:
+    has_pads = chain.op.pads_input is None
+    if has_pads and isinstance(chain.padding, Pads) and not chain.output_shape:
         wanted["pads"] = chain.padding.flat
     return wanted

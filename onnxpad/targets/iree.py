@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
@@ -39,6 +40,7 @@ TARGET = Target(
         refuses(p.PAD, p.REFLECT, by=_seen("Pad in mode reflect")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap: the compiler does not end")),
         untried(p.PAD, p.COMPUTED, by=_seen("computed pads: one of three fails")),
+        miscomputes("QLinearConv", f.BEHIND_PAD, by=_seen("Pad in front of QLinearConv")),
         miscomputes("QLinearConv", w.PADDED, w.ASYMMETRIC, by=_seen("asymmetric QLinearConv")),
         untried(("MaxPool", "AveragePool"), element_type("int8", "uint8"), by=_seen("int8 pools")),
     ),

@@ -6,7 +6,7 @@ from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
-from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
 from onnxpad.targets import Target
 
@@ -18,13 +18,14 @@ TARGET = Target(
     (
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
-        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
         miscomputes(
             w.WINDOWS, w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER: read as SAME_UPPER")
         ),
         miscomputes(("Conv", *w.POOLS), w.SAME, t.THREE_D, by=_seen("3-D SAME")),
+        miscomputes(w.TRANSPOSED, t.THREE_D, w.SAME, by=_seen("3-D SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, t.THREE_D, w.HAS_BIAS, by=_seen("3-D ConvTranspose with a bias")),
         refuses(
             w.TRANSPOSED,

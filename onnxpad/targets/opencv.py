@@ -29,7 +29,7 @@ TARGET = Target(
         ),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
         miscomputes("Conv", w.KERNEL_OF_ONE, w.PADDED, by=_seen("1x1 convolutions with pads")),
-        miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED, by=_seen("SAME ConvTranspose")),
+        miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),

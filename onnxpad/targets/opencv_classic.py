@@ -7,6 +7,7 @@ from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.plain import ARITHMETIC, BLOCKS, CROP, LOOKUP, OUTER_BLOCKS, PIECES
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
+from onnxpad.acceptance.weights import DEPTHWISE_PADDED_BELOW
 from onnxpad.targets import Target
 
 _VERSION = "opencv-python-headless 5.0.0.93, ENGINE_CLASSIC"
@@ -26,13 +27,14 @@ TARGET = Target(
             ("Conv", "QLinearConv", *w.POOLS), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")
         ),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
+        miscomputes("Conv", DEPTHWISE_PADDED_BELOW, by=_seen("depthwise convolutions: end pads")),
         refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights: it ends")),
         miscomputes(
             ("Conv", *w.POOLS), t.ONE_D, w.EXPLICIT_ASYMMETRIC, by=_seen("1-D asymmetric pads")
         ),
         refuses(w.POOLS, t.ONE_D, w.SAME, by=_seen("1-D SAME pools")),
         miscomputes(w.TRANSPOSED, t.ONE_D, by=_seen("1-D ConvTranspose")),
-        miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED, by=_seen("SAME ConvTranspose")),
+        miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         miscomputes(w.POOLS, w.DILATED, by=_seen("pools with dilations: ignored")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),

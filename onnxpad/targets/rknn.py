@@ -7,7 +7,7 @@ from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.onnxruntime import loader_rows
-from onnxpad.acceptance.plain import CROP
+from onnxpad.acceptance.plain import CROP, FACTOR
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
 from onnxpad.targets import Target
 
@@ -20,7 +20,7 @@ TARGET = Target(
     (
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of every mode, opsets 9 to 19")),
-        takes(CROP, by=_seen("rewritten forms with Slice")),
+        takes((*CROP, *FACTOR), by=_seen("rewritten forms with Slice and Mul")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses(_ALL, t.opset_above(19), by=_seen("models of opset 21")),
         refuses("Conv", w.SAME, t.ONE_D, by=_seen("1-D SAME convolutions")),
@@ -34,7 +34,7 @@ TARGET = Target(
         refuses(w.TRANSPOSED, t.THREE_D, w.OUTPUT_PADDING, by=_seen("3-D ConvTranspose")),
         refuses("MaxPool", t.THREE_D, by=_seen("3-D MaxPool")),
         refuses("MaxPool", t.EIGHT_BIT, by=_seen("MaxPool of int8 and uint8")),
-        miscomputes("AveragePool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D averages")),
+        miscomputes("AveragePool", t.THREE_D, w.PADDED, by=_seen("3-D averages")),
         refuses(p.PAD, p.PADS_FED, by=_seen("pads that are an input")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
         refuses(("Conv", "AveragePool"), f.BEHIND_ZEROS, by=_seen("Pad in front of Conv")),

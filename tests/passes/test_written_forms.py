@@ -9,7 +9,9 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
+from onnxpad.ops import OPERATORS, Operator
 from onnxpad.rewriting import rewrite
+from tests.every_operator import NOT_IN_TEXT, every_operator
 from tests.passes.expanded import levels, rewritten_model
 
 RNG = np.random.default_rng(9)
@@ -156,7 +158,7 @@ def test_a_pad_of_nothing_becomes_identity() -> None:
 
 def test_concat_pads_refuses_what_crops_or_is_not_known() -> None:
     crops = one_node("Pad", {"p": np.array([0, 0, -1, 0, 0, 0, 0, 0])})
-    assert reason(crops, "concat-pads") == "it crops"
+    assert reason(crops, "concat-pads") == "it crops, which no Concat does"
     assert not rewrite(pad(mode="reflect"), passes="concat-pads").changed
     fed = pad()
     fed.graph.input.append(helper.make_tensor_value_info("p", onnx.TensorProto.INT64, [8]))
@@ -174,7 +176,7 @@ def behind_zeros(**attributes: Any) -> onnx.ModelProto:
 
 def test_valid_keeps_onnxruntime_from_fusing_a_pad_of_0() -> None:
     before = behind_zeros()
-    after = rewritten_model(before, "valid-pads")
+    after = rewritten_model(before, "auto-pads")
     assert written(after.graph.node[1])["auto_pad"] == b"VALID"
     plain, fused = levels(before, {"x": X})
     assert not np.allclose(plain[0], fused[0]), "onnxruntime fuses no longer: mend the target"
@@ -182,10 +184,42 @@ def test_valid_keeps_onnxruntime_from_fusing_a_pad_of_0() -> None:
         np.testing.assert_array_equal(kept[0], plain[0])
 
 
-def test_valid_is_written_only_where_it_is_the_same() -> None:
-    assert reason(behind_zeros(ceil_mode=1), "valid-pads").startswith("ceil_mode is 1")
-    assert not rewrite(behind_zeros(pads=[1, 1, 1, 1]), passes="valid-pads").changed
-    assert not rewrite(one_node("MaxPool", {}, kernel_shape=[2, 2]), passes="valid-pads").changed
+DYNAMIC = "ConvTransposeWithDynamicPads"
+CHANNELS_LAST = """<ir_version: 10, opset_import: ["" : 18, "com.microsoft" : 1]>
+g (uint8[1,6,6,2] x) => (uint8[1,h,w,1] y)
+  <float s = {0.5}, uint8 z = {7}, uint8[1,2,1,1] k = {1, 2}> {
+  y = com.microsoft.QLinearConv<channels_last=1>(x, s, z, k, s, z, s, z)
+}"""
+
+
+@pytest.mark.parametrize(
+    "op", [op for op in OPERATORS.values() if op.domain], ids=lambda op: op.title
+)
+def test_only_attributes_of_the_schema_are_written(op: Operator) -> None:
+    """onnxruntime refuses to load a node with an attribute that its schema lacks."""
+    capi = pytest.importorskip("onnxruntime.capi.onnxruntime_pybind11_state")
+    schema = next(
+        one
+        for one in capi.get_all_operator_schema()
+        if (one.domain, one.name) == (op.domain, op.name)
+    )
+    is_apart = op.name == "QLinearConv"
+    before = onnx.parser.parse_model(CHANNELS_LAST) if is_apart else every_operator()
+    model = rewrite(before, passes="written-defaults").model
+    assert isinstance(model, onnx.ModelProto)
+    nodes = [one for one in model.graph.node if (one.domain, one.op_type) == (op.domain, op.name)]
+    assert nodes or op.name in NOT_IN_TEXT
+    for node in nodes:
+        assert set(written(node)) <= set(schema.attributes)
+
+
+def test_pads_that_are_an_input_are_not_written_again() -> None:
+    weight = W.transpose(1, 0, 2, 3).copy()
+    constants = {"w": weight, "p": np.array([0, 1, 1, 0])}
+    before = one_node(DYNAMIC, constants, domain="com.microsoft", strides=[2, 2])
+    after = rewritten_model(before, "written-defaults")
+    assert set(written(after.graph.node[0])) == {"strides", "kernel_shape"}
+    same_numbers(before, after)
 
 
 @pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])

@@ -78,7 +78,7 @@ def plans(done: Rewriting) -> list[tuple[str, ...]]:
         (LP, "opencv", [("lp-pool",)]),
         (PADDED, "iree", [("plain-pad",)]),
         (PADDED, "opencv", []),
-        (ZEROS, "onnxruntime", [("valid-pads",)]),
+        (ZEROS, "onnxruntime", [("auto-pads",)]),
     ],
 )
 def test_the_cheapest_plan(text: str, target: str, wanted: list[tuple[str, ...]]) -> None:

@@ -1,0 +1,23 @@
+"""Questions about the weights of convolutions."""
+
+from __future__ import annotations
+
+from onnxpad.acceptance.rows import Condition
+from onnxpad.acceptance.windows import possible_pads
+from onnxpad.chain import Chain
+
+
+def _is_depthwise(chain: Chain) -> bool:
+    sizes = chain.weight.shape
+    return sizes is not None and len(sizes) > 1 and sizes[1] == 1 and sizes[0] != 1
+
+
+def _pads_below(chain: Chain) -> bool:
+    """Whether the first axis has two or more cells at its end, and more than at its begin."""
+    return any(max(2, pads.begins[0] + 1) <= pads.ends[0] for pads in possible_pads(chain))
+
+
+DEPTHWISE_PADDED_BELOW = Condition(
+    "it is depthwise, and its first end pad is above 1 and above the begin pad",
+    lambda c: _is_depthwise(c) and _pads_below(c),
+)
