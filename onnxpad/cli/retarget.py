@@ -79,6 +79,8 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
     if not given["validate"]:
         arguments.refuse_given("only --validate runs models", "device", "samples", "seed")
     jobs = destinations.jobs(models, output, in_place=given["in_place"], writes=writes)
+    for job in jobs:
+        destinations.refuse_overwriting(job.target, [given["plan"]], "give another -o")
     if any(job.target == STANDARD for job in jobs) and sys.stdout.isatty():
         raise click.UsageError(
             "standard output is a terminal, which cannot show a model: add -o FILE, or send it "

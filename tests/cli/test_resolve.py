@@ -130,3 +130,9 @@ def test_help_has_examples(capsys: Captured) -> None:
 )
 def test_values(text: str, value: object) -> None:
     assert parse_value(text) == value
+
+
+def test_the_mode_of_a_pad_node_is_printed_as_onnx_has_it(capsys: Captured) -> None:
+    command = ["resolve", "pytorch", "conv", "--input", "1,3,9,9", "--kernel", "3"]
+    assert run([*command, "--padding", "1", "--set", "padding_mode=reflect"]) == 0
+    assert "Pad(mode='reflect', pads=[1, 1, 1, 1])" in capsys.readouterr().out

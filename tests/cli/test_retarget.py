@@ -162,3 +162,16 @@ def test_several_models_go_into_a_folder(tmp_path: Path, capsys: Captured) -> No
     assert run(command) == 0
     assert len(list((tmp_path / "moved").iterdir())) == 2
     assert capsys.readouterr().out.count("moved to pytorch") == 2
+
+
+@pytest.mark.parametrize("target", ["plan.json", "./plan.json", "link.json"])
+def test_the_plan_is_never_overwritten(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = json.dumps({"nodes": [{"node": "/MaxPool", "pads": [0, 1]}]})
+    Path("plan.json").write_text(text)
+    Path("link.json").symlink_to("plan.json")
+    assert run(["retarget", str(PAIR), "--plan", "plan.json", "-o", target]) == 2
+    assert f"'{target}' is an input, which is never overwritten" in capsys.readouterr().err
+    assert Path("plan.json").read_text() == text
