@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -14,6 +16,7 @@ from onnxpad.ops import Kind
 
 SCHEMA = 1
 MODES = ("constant", "reflect", "edge", "wrap")
+_WIDEST = 2**20
 Settings: TypeAlias = Mapping[str, Any]
 _KEYS = ("auto_pad", "pads", "ceil_mode", "count_include_pad", "output_padding", "pad_node")
 
@@ -132,7 +135,7 @@ def _entry(record: object, index: int) -> PlanEntry:
 def _padding(chain: Chain, settings: Settings) -> Padding | None:
     mode = settings.get("auto_pad", "NOTSET")
     if mode not in ("NOTSET", None):
-        if mode not in AutoPad.__members__:
+        if not isinstance(mode, str) or mode not in AutoPad.__members__:
             known = ", ".join(AutoPad.__members__)
             raise RequestError(f"auto_pad is {mode!r}; it is NOTSET, {known}")
         if not chain.op.auto_pad:
@@ -182,6 +185,8 @@ def _step(chain: Chain, record: object) -> PadStep:
         value = float("-inf")
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise RequestError(f"pad_node has value {value!r}, which is no number and not '-inf'")
+    if not (value == -math.inf or abs(value) <= sys.float_info.max):
+        raise RequestError(f"pad_node has value {value}: give a number, or '-inf'")
     half = chain.tensor_rank
     return PadStep(
         Pads(flat[:half], flat[half:]),
@@ -237,4 +242,6 @@ def _numbers(settings: Settings, name: str, count: int, *, least: int | None) ->
         raise RequestError(f"{name} has {len(value)} numbers, but needs {count}")
     if least is not None and any(one < least for one in value):
         raise RequestError(f"{name} is {list(value)}: numbers below {least} are not taken")
+    if any(abs(one) > _WIDEST for one in value):
+        raise RequestError(f"{name} is {list(value)}: more than {_WIDEST} cells are not taken")
     return tuple(value)

@@ -100,6 +100,11 @@ def test_what_is_no_plan_is_refused(record: object, said: str) -> None:
         ({"pad_node": {"pads": [1, 1]}}, "pads has 2 numbers, but needs 8"),
         ({"pad_node": {"pads": [0] * 8, "mode": "zero"}}, "mode 'zero'"),
         ({"pad_node": {"pads": [0] * 8, "value": "low"}}, "value 'low'"),
+        ({"auto_pad": ["VALID"]}, "auto_pad is .'VALID'.; it is NOTSET"),
+        ({"pads": [99999999999, 0, 0, 0]}, "more than 1048576 cells are not taken"),
+        ({"pad_node": {"pads": [0] * 8, "value": float("nan")}}, "value nan: give a number"),
+        ({"pad_node": {"pads": [0] * 8, "value": float("inf")}}, "value inf: give a number"),
+        ({"pad_node": {"pads": [0] * 8, "value": 10**400}}, "give a number"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], said: str) -> None:

@@ -167,6 +167,6 @@ def read_plan(plan: PlanLike) -> Plan:
         raise RequestError(f"cannot read the plan '{plan}': {error}") from error
     try:
         record = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RequestError(f"the plan '{plan}' is no JSON: {error}") from error
     return Plan.from_json(record)

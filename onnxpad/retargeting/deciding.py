@@ -12,6 +12,7 @@ from onnxpad.moving import moved, unchanged_because
 from onnxpad.moving.manners import find_target
 from onnxpad.moving.shields import shielded
 from onnxpad.plans import Plan, PlanEntry, with_settings
+from onnxpad.retargeting.feasible import infeasible
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,12 @@ def _planned(entry: PlanEntry, chain: Chain) -> Chain | Skip:
     if chain.trouble:
         return Skip(chain.trouble.reason, chain.trouble.hints)
     try:
-        return shielded(chain, with_settings(chain, entry.settings))
+        after = with_settings(chain, entry.settings)
     except RequestError as error:
         raise RequestError(f"the plan for node '{entry.node}': {error}") from error
+    if reason := infeasible(chain, after):
+        raise RequestError(
+            f"the plan for node '{entry.node}' ({chain.op.name}): {reason}; correct the plan or "
+            "leave the node out of it"
+        )
+    return shielded(chain, after)
