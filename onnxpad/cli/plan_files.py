@@ -1,4 +1,4 @@
-"""The file that diagnose writes its plan to: checked before the search, written after it."""
+"""Files of plans: diagnose checks the place before its search and writes after it."""
 
 from __future__ import annotations
 
@@ -42,6 +42,15 @@ def check_weights(path: str | None, network: Network) -> None:
     files = data_files(network.model, b"location", name="the model")
     weights = [str(network.folder / file.location) for file in files]
     destinations.refuse_overwriting(path, weights, _CURE)
+
+
+def read(path: str) -> Plan:
+    """The plan in a file or on standard input; RequestError says what is wrong with it."""
+    from onnxpad.retargeting import parse_plan, read_plan
+
+    if path != STANDARD:
+        return read_plan(path)
+    return parse_plan(click.get_binary_stream("stdin").read(), "standard input")
 
 
 def write(path: str, plan: Plan) -> None:

@@ -48,7 +48,7 @@ def _size(chain: Chain) -> str:
         return ""
     for index, axis in enumerate(chain.axes):
         if isinstance(axis.size, int) and axis.size < 1:
-            return f"pad_node leaves {axis.size} cells of axis {chain.first_axis + index}"
+            return f"pad_node crops all of axis {chain.first_axis + index} (size {axis.size})"
     if short := short_axis(chain, pads):
         return short.reason
     sizes = output_sizes(chain)
@@ -70,10 +70,10 @@ def _pad_node(before: Chain, after: Chain) -> str:
     if known is not None and known.unclear:
         known = None
     elif (axis := _outer_axis(before, known, step)) is not None:
-        had, gets = (_total(one, axis) for one in (known, step))
+        (begin, end), (had, has) = _sides(step, axis), _sides(known, axis)
         return (
-            f"pad_node pads axis {axis}, which is no spatial axis, by {gets} cells, in the model "
-            f"it is {had}"
+            f"pad_node has pads {begin},{end} at axis {axis}, which is no spatial axis: keep the "
+            f"model's {had},{has} there"
         )
     if step is None:
         return ""
@@ -93,10 +93,6 @@ def _sides(step: PadStep | None, axis: int) -> tuple[int, int]:
     return (0, 0) if step is None else (step.pads.begins[axis], step.pads.ends[axis])
 
 
-def _total(step: PadStep | None, axis: int) -> int:
-    return sum(_sides(step, axis))
-
-
 def _mode(chain: Chain, step: PadStep) -> str:
     if step.mode == "wrap" and not chain.op.domain and 0 < chain.opset < _WRAP_SINCE:
         return f"Pad of opset {chain.opset} has no mode wrap, which came with {_WRAP_SINCE}"
@@ -110,8 +106,8 @@ def _mode(chain: Chain, step: PadStep) -> str:
         left = axis.size + sum(min(0, side) for side in sides)
         if max(sides) > 0 and max(sides) >= left:
             return (
-                f"pad_node reflects {max(sides)} cells on axis {chain.first_axis + index}, which "
-                f"has {left}: the widest reflection is {left - 1}"
+                f"pad_node reflects {max(sides)} of axis {chain.first_axis + index}, which has "
+                f"size {left}: the widest reflection is {left - 1}"
             )
     return ""
 

@@ -46,10 +46,18 @@ def front(*pads: int, **more: Any) -> dict[str, Any]:
 
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
-    "channels": ("wide", front(0, 1, 1, 1, 0, 0, 1, 1), "pads axis 1, which is no spatial axis"),
-    "batch": ("wide", front(1, 0, 1, 1, 0, 0, 1, 1), "pads axis 0, which is no spatial axis"),
+    "channels": (
+        "wide",
+        front(0, 1, 1, 1, 0, 0, 1, 1),
+        "has pads 1,0 at axis 1, which is no spatial axis: keep the model's 0,0",
+    ),
+    "batch": (
+        "wide",
+        front(1, 0, 1, 1, 0, 0, 1, 1),
+        "has pads 1,0 at axis 0, which is no spatial axis",
+    ),
     "reflect": ("wide", front(32, 0, 0, 0, mode="reflect"), "the widest reflection is 31"),
-    "crop": ("wide", front(-20, 0, -20, 0), "pad_node leaves -8 cells of axis 2"),
+    "crop": ("wide", front(-20, 0, -20, 0), "pad_node crops all of axis 2 (size -8)"),
     "short": ("wide", front(-15, 0, -15, 0), "axis 2 has 2 cells, with pads 0,0 fewer"),
     "wrap": ("wide", front(1, 1, 1, 1, mode="wrap"), "opset 17 has no mode wrap"),
     "value": ("wide", front(1, 1, 1, 1, value=1e39), "1e+39, which float32 does not hold"),
@@ -65,7 +73,8 @@ def test_what_would_not_run_is_refused(name: str, settings: dict[str, Any], said
     with pytest.raises(RequestError) as caught:
         retarget(model(name), plan={"nodes": [{"node": name, **settings}]})
     assert said in str(caught.value)
-    assert f"the plan for node '{name}'" in str(caught.value)
+    assert str(caught.value).startswith(f"the plan, node '{name}' ({NODES[name][0]}): ")
+    assert "\n  try     correct the entry" in str(caught.value)
 
 
 TAKEN: dict[str, tuple[str, dict[str, Any], int]] = {
