@@ -141,7 +141,8 @@ def test_a_pad_node_with_a_value_that_no_plan_brings_stays(fill: TensorValue | C
 
 
 def test_messages_name_the_file() -> None:
-    for record in ([], {"nodes": [1]}, {"nodes": [{"node": "a", "pad": 1}]}):
+    records: list[object] = [[], {"nodes": [1]}, {"nodes": [{"node": "a", "pad": 1}]}]
+    for record in records:
         with pytest.raises(RequestError, match=r"the plan 'p\.json'"):
             Plan.from_json(record, file="p.json")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -118,12 +119,15 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
     model: Any = load(given) if given == STANDARD else given
     network = open_network(model)
     plan_files.check_weights(options["plan"], network)
+    left_out: list[str] = []
     if options["data"]:
-        inputs, outputs = recorded(options["data"], network)
+        inputs, outputs = recorded(options["data"], network, left_out.append)
     else:
-        inputs, outputs = recorded_apart(options["inputs"], options["outputs"], network)
+        inputs, outputs = recorded_apart(
+            options["inputs"], options["outputs"], network, left_out.append
+        )
     with _bar(options["budget"]) as say:
-        return diagnosis.diagnose(
+        found = diagnosis.diagnose(
             model,
             inputs=inputs,
             outputs=outputs,
@@ -132,6 +136,7 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
             ambiguous=options["ambiguous"],
             progress=say,
         )
+    return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
 
 
 def _bar(budget: float) -> AbstractContextManager[Callable[[str], None] | None]:

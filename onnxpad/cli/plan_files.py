@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ def read(path: str) -> Plan:
 
     if path != STANDARD:
         return read_plan(path)
-    return parse_plan(click.get_binary_stream("stdin").read(), "standard input")
+    return parse_plan(sys.stdin.buffer.read(), "standard input")
 
 
 def write(path: str, plan: Plan) -> None:

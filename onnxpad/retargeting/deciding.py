@@ -14,10 +14,7 @@ from onnxpad.moving.shields import shielded
 from onnxpad.plans import Plan, PlanEntry, with_settings
 from onnxpad.retargeting.feasible import infeasible
 
-_TRY = (
-    "\n  try     correct the entry, or leave the node out of the plan; onnxpad inspect shows what it "
-    "has now"
-)
+_TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
 
 
 @dataclass(frozen=True, slots=True)
