@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from onnxpad.errors import RequestError
 from onnxpad.plans.values import Settings
 
-_KEYS = ("auto_pad", "pads", "ceil_mode", "count_include_pad", "output_padding", "pad_node")
+KEYS = ("auto_pad", "pads", "ceil_mode", "count_include_pad", "output_padding", "pad_node")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,13 @@ def read_entry(record: object, index: int, label: str) -> PlanEntry:
             f"entry {index} of {label} lacks 'node', the address that inspect prints"
         )
     where = f"{label}, node '{record['node']}'"
-    unknown = [key for key in record if key not in (*_KEYS, "node", "conventions")]
+    unknown = [key for key in record if key not in (*KEYS, "node", "conventions")]
     if unknown:
-        raise RequestError(f"{where} has '{unknown[0]}'; it takes {', '.join(_KEYS)}")
+        raise RequestError(f"{where} has '{unknown[0]}'; it takes {', '.join(KEYS)}")
     if record.get("auto_pad") not in ("NOTSET", None) and record.get("pads") is not None:
         raise RequestError(f"{where} has auto_pad and pads: give one")
     names = record.get("conventions", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise RequestError(f"{where}: conventions are a list of names")
-    settings = {key: record[key] for key in _KEYS if key in record}
+    settings = {key: record[key] for key in KEYS if key in record}
     return PlanEntry(record["node"], settings, tuple(names))

@@ -288,3 +288,10 @@ def test_a_tensor_of_a_folder_that_matches_nothing_is_warned_about(
     (folder / "output_1.pb").write_bytes(tensor.SerializeToString())
     assert run(["diagnose", str(small / "model.onnx"), "--data", str(folder)]) == 0
     assert "'fc_ot' is left out" in capsys.readouterr().out
+
+
+def test_a_plan_and_a_json_report_are_never_mixed(capsys: Captured) -> None:
+    assert run(["diagnose", WRONG, "--data", DATA, "--plan", "-", "--json"]) == 0
+    said = capsys.readouterr()
+    assert set(json.loads(said.out)) == {"schema", "nodes"}
+    assert json.loads(said.err)["plan"] == json.loads(said.out)
