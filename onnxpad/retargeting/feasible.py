@@ -113,7 +113,7 @@ def _mode(chain: Chain, step: PadStep) -> str:
 
 
 def _value(chain: Chain, step: PadStep) -> str:
-    if step.mode != "constant" or not isinstance(step.fill, Constant):
+    if not isinstance(step.fill, Constant):
         return ""
     value, dtype = step.fill.value, chain.dtype
     if math.isinf(value) and value < 0 and (not dtype or "float" in dtype):

@@ -61,6 +61,11 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "short": ("wide", front(-15, 0, -15, 0), "axis 2 has 2 cells, with pads 0,0 fewer"),
     "wrap": ("wide", front(1, 1, 1, 1, mode="wrap"), "opset 17 has no mode wrap"),
     "value": ("wide", front(1, 1, 1, 1, value=1e39), "1e+39, which float32 does not hold"),
+    "value of no use": (
+        "wide",
+        front(1, 1, 1, 1, value=1e39, mode="edge"),
+        "float32 does not hold",
+    ),
     "kernel": ("pool", {"pads": [3, 0, 0, 0]}, "a number as large as the kernel"),
     "dilated": ("conv", {"auto_pad": "SAME_UPPER"}, "and a dilation is above 1"),
     "growth": ("up", {"output_padding": [0, 2]}, "output_padding 2 is not below stride 2"),
