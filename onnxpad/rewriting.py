@@ -13,7 +13,15 @@ from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import edit_record
 from onnxpad.graph.editing.edits import Edit
 from onnxpad.graph.editing.session import Session
-from onnxpad.graph.models import ModelLike, Opened, Result, open_model, proto_of, with_weights
+from onnxpad.graph.models import (
+    ModelLike,
+    Opened,
+    Result,
+    open_model,
+    proto_of,
+    untouched,
+    with_weights,
+)
 from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source, save, write_unchanged
@@ -56,8 +64,8 @@ class Rewriting:
 
     @property
     def changed(self) -> bool:
-        """Whether anything was edited that is not written again as it was."""
-        return len(self.script) > sum(node.edits for node in self.undone)
+        """Whether anything was edited; changes that take each other back are none."""
+        return bool(self.script)
 
     @cached_property
     def undone(self) -> tuple[Undone, ...]:
@@ -143,7 +151,9 @@ def rewrite(  # noqa: PLR0913  one option each
     outcome = run(session, rules, selected, progress)
     fitting = fit(session, asked, selected, progress) if asked else None
     told = (outcome, standing(session, rules, outcome))
-    report = _report(_finished(opened, session), rules, told, session, dims, opened.source)
+    changes = (*outcome.changes, *(fitting.changes if fitting else ()))
+    result = _finished(session, opened, changes)
+    report = _report(result, rules, told, session, dims, opened.source)
     return report if fitting is None else _with_target(report, target or "", fitting)
 
 
@@ -170,11 +180,17 @@ def _with_target(report: Rewriting, target: str, fitting: Fitting) -> Rewriting:
     return replace(report, changes=changes, target=target, fitting=fitting)
 
 
-def _finished(opened: Opened, session: Session) -> Result:
-    """The model with what was done to it; a Graph gets the edits in place."""
-    result = session.finish()
+def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> Result:
+    """The model as the passes left it, and as it was where all their edits take each other back.
+
+    A Graph gets the edits in place.
+    """
+    if session.script and len(session.script) == sum(one.edits for one in undone(changes)):
+        session.script.clear()
+        return untouched(opened)
+    model = session.finish()
     if opened.surgeon is None:
-        return result
+        return model
     from onnxpad.graph.surgery.following import apply_script
 
     apply_script(opened.surgeon, session.script)

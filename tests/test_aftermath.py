@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import onnx
+import onnx_graphsurgeon as gs
 import pytest
 from onnx import ModelProto
 
@@ -83,8 +84,31 @@ def test_changes_that_take_each_other_back_are_none() -> None:
 def test_a_file_whose_changes_are_taken_back_is_written_as_it_was(tmp_path: Path) -> None:
     source, target = tmp_path / "in.onnx", tmp_path / "out.onnx"
     onnx.save(tiny(CROPS), source)
-    rewrite(source, passes=UNDOING).save(target)
+    found = rewrite(source, passes=UNDOING)
+    found.save(target)
     assert target.read_bytes() == source.read_bytes()
+    assert isinstance(found.model, ModelProto)
+    assert found.model.SerializeToString() == onnx.load(source).SerializeToString()
+    assert found.script == ()
+
+
+def test_a_model_whose_changes_are_taken_back_is_what_was_given() -> None:
+    model = tiny(CROPS)
+    before = model.SerializeToString()
+    found = rewrite(model, passes=UNDOING).model
+    assert isinstance(found, ModelProto)
+    assert found.SerializeToString() == before
+    assert model.SerializeToString() == before
+
+
+def test_a_graph_whose_changes_are_taken_back_is_not_touched() -> None:
+    graph = gs.import_onnx(tiny(CROPS))
+    (node,) = graph.nodes
+    before = dict(node.attrs)
+    found = rewrite(graph, passes=UNDOING)
+    assert found.model is graph
+    assert not found.changed
+    assert list(dict(node.attrs).items()) == list(before.items())
 
 
 @pytest.mark.parametrize(

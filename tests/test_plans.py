@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from onnxpad.chain import Chain, Pads, PadStep, Unclear
 from onnxpad.errors import RequestError
-from onnxpad.fills import Constant
+from onnxpad.fills import Constant, TensorValue
 from onnxpad.moving import candidates, differs
 from onnxpad.plans import Plan, PlanEntry, settings_of, with_settings
 from tests.moving.layers import layer
@@ -64,12 +65,16 @@ def test_a_plan_is_what_its_json_says() -> None:
 @pytest.mark.parametrize(
     ("record", "said"),
     [
-        ([], "a plan is an object"),
-        ({}, "a plan is an object"),
-        ({"nodes": {}}, "a plan is an object"),
+        ([], "the plan is no object with a list"),
+        ({}, "the plan is no object with a list"),
+        ({"nodes": {}}, "the plan is no object with a list"),
         ({"nodes": [1]}, "entry 0 of the plan lacks 'node'"),
         ({"nodes": [{"pads": [0, 0]}]}, "entry 0 of the plan lacks 'node'"),
         ({"nodes": [{"node": "a", "pad": [0]}]}, "'pad'; it takes auto_pad, pads"),
+        ({"nodes": [{"node": 5}]}, "entry 0 of the plan lacks 'node'"),
+        ({"nodes": [], "node": "a"}, "has 'node'; it takes schema, nodes"),
+        ({"nodes": [], "schema": "1"}, "schema '1', this version reads 1"),
+        ({"plan": {"nodes": []}, "nodes": []}, "a report of diagnose"),
         ({"nodes": [{"node": "a"}, {"node": "a"}]}, "names node 'a' twice"),
         ({"nodes": [{"node": "a", "conventions": "x"}]}, "a list of names"),
         ({"nodes": [], "schema": 99}, "schema 99, this version reads 1"),
@@ -96,15 +101,50 @@ def test_what_is_no_plan_is_refused(record: object, said: str) -> None:
         ({"ceil_mode": "yes"}, "is 0 or 1"),
         ({"count_include_pad": 1}, "Conv has no count_include_pad"),
         ({"output_padding": [1, 1]}, "Conv has no output_padding"),
+        ({"ceil_mode": [1]}, "ceil_mode is .1., but is 0 or 1"),
+        ({"ceil_mode": 1.0}, "is 0 or 1"),
+        ({"pads": [1]}, "pads has 1 number, but needs 4: the begin of each axis, then the end"),
+        ({"pad_node": {}}, "pad_node pads is missing: give a list of 8 integers"),
+        ({"pad_node": {"pads": [0] * 8, "values": 1}}, "pad_node has 'values'; it takes pads"),
+        ({"pads": list(range(10**5))}, "pads has 100000 numbers"),
+        ({"pads": ["x"] * 10**5}, "pads is .'x'.*but is a list of 4 integers"),
         ({"pad_node": [0, 1]}, "pad_node is null, or an object"),
         ({"pad_node": {"pads": [1, 1]}}, "pads has 2 numbers, but needs 8"),
         ({"pad_node": {"pads": [0] * 8, "mode": "zero"}}, "mode 'zero'"),
         ({"pad_node": {"pads": [0] * 8, "value": "low"}}, "value 'low'"),
+        ({"auto_pad": ["VALID"]}, "auto_pad is .'VALID'.; it is NOTSET"),
+        ({"pads": [99999999999, 0, 0, 0]}, "more than 1048576 cells are not taken"),
+        ({"pad_node": {"pads": [0] * 8, "value": float("nan")}}, "value nan: give a number"),
+        ({"pad_node": {"pads": [0] * 8, "value": float("inf")}}, "value inf: give a number"),
+        ({"pad_node": {"pads": [0] * 8, "value": 10**400}}, "give a number"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(RequestError, match=said):
+    with pytest.raises(RequestError, match=said) as caught:
         with_settings(CHAINS[0], settings)
+    assert len(str(caught.value)) < 200
+
+
+def test_a_mode_that_is_null_leaves_the_choice_to_pads() -> None:
+    plan = Plan.from_json({"nodes": [{"node": "a", "auto_pad": None, "pads": [0, 1, 0, 1]}]})
+    after = with_settings(CHAINS[0], plan.entries[0].settings)
+    assert after.padding == Pads((0, 1), (0, 1))
+
+
+@pytest.mark.parametrize("fill", [TensorValue("v"), Constant(float("inf"))])
+def test_a_pad_node_with_a_value_that_no_plan_brings_stays(fill: TensorValue | Constant) -> None:
+    chain = layer("Conv", 32, 3, 2, front=(1, 1, "constant", 0.0))
+    assert chain.pad is not None
+    chain = replace(chain, pad=replace(chain.pad, fill=fill))
+    settings = json.loads(json.dumps(settings_of(chain)))
+    assert with_settings(chain, settings) == chain
+
+
+def test_messages_name_the_file() -> None:
+    records: list[object] = [[], {"nodes": [1]}, {"nodes": [{"node": "a", "pad": 1}]}]
+    for record in records:
+        with pytest.raises(RequestError, match=r"the plan 'p\.json'"):
+            Plan.from_json(record, file="p.json")
 
 
 def test_padding_that_is_not_known_has_no_settings() -> None:

@@ -9,12 +9,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import onnx
 import pytest
+from onnx import helper
 
+from onnxpad.plans.entries import KEYS
 from tests.readme_tables import README, filled
 
 ROOT = README.parent
 TEXT = README.read_text()
+CONV = "node_Conv_95"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # Digits of rounding differ from processor to processor, and so does time.
 ROUNDING = re.compile(r"\d+(\.\d+)?e-\d+|\d+(\.\d+)? %|in \d+\.\d s")
@@ -73,6 +77,20 @@ def test_the_console_shows_what_is_printed(folder: Path) -> None:
             assert ROUNDING.sub("#", printed.strip()) == ROUNDING.sub("#", shown.strip()), command
             checked += 1
     assert checked >= 7
+
+
+def test_the_plan_is_taken_and_its_fields_are_those_of_the_code(folder: Path) -> None:
+    (plan,) = blocks("json")
+    (folder / "own.json").write_text(plan)
+    command = "onnxpad retarget models/kt_net_even.onnx --plan own.json -o own.onnx"
+    assert "2 nodes moved as planned, 0 unchanged, 0 skipped" in run(command, folder)
+    nodes = {node.name: node for node in onnx.load(folder / "own.onnx").graph.node}
+    attributes = {one.name: helper.get_attribute_value(one) for one in nodes[CONV].attribute}
+    assert attributes["auto_pad"] == b"SAME_LOWER"
+    rows = re.findall(
+        r"^\| `(\w+)` \|", TEXT.partition("### Plan files")[2].partition("##")[0], re.MULTILINE
+    )
+    assert rows == ["node", *KEYS, "conventions"]
 
 
 def test_the_python_example_runs(folder: Path) -> None:

@@ -61,6 +61,19 @@ def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: b
     return found
 
 
+def refuse_overwriting(target: str | None, inputs: Sequence[str | None], cure: str) -> None:
+    """UsageError where `target` is one of the files that the command reads, or in a folder of them.
+
+    Links, hard links and other spellings of a path count as the file itself. `cure` says what to
+    give instead.
+    """
+    if target is None or target == STANDARD:
+        return
+    for given in inputs:
+        if given is not None and given != STANDARD and _same_file_or_within(given, target):
+            raise click.UsageError(f"'{target}' is an input, which is never overwritten: {cure}")
+
+
 def _is_folder(output: str) -> bool:
     return output.endswith(("/", os.sep)) or Path(output).is_dir()
 
@@ -87,15 +100,17 @@ def _in_folder(models: Sequence[str], output: str) -> list[Job]:
 
 def _refuse_inputs(models: Sequence[str], found: Sequence[Job]) -> None:
     for job in found:
-        target = job.target
-        if target is None or target == STANDARD:
-            continue
-        for model in models:
-            if model != STANDARD and _same_file(model, target):
-                raise click.UsageError(
-                    f"'{target}' is an input, which is never overwritten: give another -o, or "
-                    "--in-place"
-                )
+        refuse_overwriting(job.target, models, "give another -o, or --in-place")
+
+
+def _same_file_or_within(given: str, target: str) -> bool:
+    """A folder test_data_set_* is read as its .pb files, in it or one folder further down."""
+    folder = Path(given)
+    if not folder.is_dir():
+        return _same_file(given, target)
+    return any(
+        _same_file(str(one), target) for one in (*folder.glob("*.pb"), *folder.glob("*/*.pb"))
+    )
 
 
 def _same_file(one: str, other: str) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import arguments
+from onnxpad.cli import arguments, plan_files
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
-from onnxpad.cli.streams import terminal
+from onnxpad.cli.streams import report_stream, terminal
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -45,9 +46,10 @@ gives the reference.
 @click.option("--outputs", type=arguments.ARRAYS, metavar="FILE", help="The reference alone.")
 @click.option(
     "--plan",
-    type=click.Path(dir_okay=False, writable=True),
+    type=click.Path(dir_okay=False, writable=True, allow_dash=True),
     metavar="FILE",
-    help="Write what to change, for retarget --plan.",
+    help="Write what to change, for retarget --plan. '-': to standard output, the report to "
+    "standard error.",
 )
 @click.option(
     "--budget",
@@ -64,16 +66,7 @@ def diagnose(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
     """Diagnose, print the report and write the plan."""
     _check(options)
     found = _diagnosed(options)
-    if options["plan"] and found.explained:
-        _write(options["plan"], found)
-    if options["as_json"]:
-        from onnxpad.render.jsons import json_line
-
-        sys.stdout.write(json_line({"model": options["model"], **found.to_json()}))
-    else:
-        from onnxpad.render.diagnoses import diagnosis_text
-
-        sys.stdout.write(diagnosis_text(found, terminal(sys.stdout), plan=options["plan"]))
+    _report(found, options)
     return FINE if found.explained else FINDINGS
 
 
@@ -88,6 +81,32 @@ def _check(options: dict[str, Any]) -> None:
         raise click.UsageError(
             "the reference is missing: give --data PATH, or --inputs FILE and --outputs FILE"
         )
+    plan_files.check(options["plan"], options)
+
+
+def _report(found: Diagnosis, options: dict[str, Any]) -> None:
+    """The plan first, where there is one, then the report; also where the plan cannot be written.
+
+    With the plan on standard output the report goes to standard error.
+    """
+    plan = options["plan"]
+    stream = report_stream(model_on_stdout=plan == STANDARD)
+    failed = None
+    if plan and found.explained:
+        try:
+            plan_files.write(plan, found.plan)
+        except RequestError as error:
+            failed, plan = error, None
+    if options["as_json"]:
+        from onnxpad.render.jsons import json_line
+
+        stream.write(json_line({"model": options["model"], **found.to_json()}))
+    else:
+        from onnxpad.render.diagnoses import diagnosis_text
+
+        stream.write(diagnosis_text(found, terminal(stream), plan=plan))
+    if failed:
+        raise failed
 
 
 def _diagnosed(options: dict[str, Any]) -> Diagnosis:
@@ -99,12 +118,16 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
     given = options["model"]
     model: Any = load(given) if given == STANDARD else given
     network = open_network(model)
+    plan_files.check_weights(options["plan"], network)
+    left_out: list[str] = []
     if options["data"]:
-        inputs, outputs = recorded(options["data"], network)
+        inputs, outputs = recorded(options["data"], network, left_out.append)
     else:
-        inputs, outputs = recorded_apart(options["inputs"], options["outputs"], network)
+        inputs, outputs = recorded_apart(
+            options["inputs"], options["outputs"], network, left_out.append
+        )
     with _bar(options["budget"]) as say:
-        return diagnosis.diagnose(
+        found = diagnosis.diagnose(
             model,
             inputs=inputs,
             outputs=outputs,
@@ -113,6 +136,7 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
             ambiguous=options["ambiguous"],
             progress=say,
         )
+    return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
 
 
 def _bar(budget: float) -> AbstractContextManager[Callable[[str], None] | None]:
@@ -121,13 +145,3 @@ def _bar(budget: float) -> AbstractContextManager[Callable[[str], None] | None]:
     from onnxpad.render.progress import trying
 
     return trying(sys.stderr, budget)
-
-
-def _write(path: str, found: Diagnosis) -> None:
-    import json
-
-    try:
-        with click.open_file(path, "w", encoding="utf-8", atomic=True) as file:
-            file.write(json.dumps(found.plan.to_json(), indent=2) + "\n")
-    except OSError as error:
-        raise RequestError(f"cannot write the plan '{path}': {error}") from error

@@ -28,8 +28,8 @@ OP is conv, depthwise_conv, grouped_conv, max_pool, avg_pool or conv_transpose. 
 layout: batch, channels, axes. --set gives any attribute by the framework's own name, such as
 --set ceil_mode=true or --set 'pads=[0,0,1,1]'; onnxpad explain FRAMEWORK lists them.
 --compare works out a second framework with the same input, kernel, stride, dilation and groups,
-and says which cells of the output differ. Exit codes: 0 fine, also where the two differ; 2 wrong
-usage.
+and says which cells of the output differ; its own attributes win over these. Exit codes: 0 fine,
+also where the two differ; 2 wrong usage.
 """
 
 
@@ -145,11 +145,13 @@ def resolve(  # noqa: PLR0913 - each option is one word of the command line
     if compare is not None and language is not None:
         raise click.UsageError("--as writes one layer: leave --compare out")
     from onnxpad.layers.words import Role
+    from onnxpad.resolving.general import refuse_doubles
 
     general: dict[Role, object] = {
         Role(name): value for name, value in window.items() if value is not None
     }
     first = general if padding is None else {**general, Role.PADDING: parse_value(padding)}
+    refuse_doubles(framework, op, first, settings)
     found = _resolved(framework, op, shape, weight, first, settings)
     if compare is None:
         sys.stdout.write(_single(found, language, as_json=as_json))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from onnxpad.cli import arguments
+from onnxpad.cli import arguments, plan_files
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, fail_for
 from onnxpad.cli.requests import each_request
 from onnxpad.cli.streams import report_stream, terminal
@@ -49,7 +49,10 @@ class Request(NamedTuple):
 @click.option("--to", metavar="NAME", help="The convention to move to.")
 @click.option("--from", "source", metavar="NAME", help="The convention that it is written in.")
 @click.option(
-    "--plan", metavar="FILE", type=arguments.ARRAYS, help="The padding of single nodes, as JSON."
+    "--plan",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="The padding of single nodes, as JSON; diagnose writes it. '-': from standard input.",
 )
 @click.option(
     "-o", "--output", metavar="OUT|DIR/", type=arguments.MODEL, help="File or folder to write."
@@ -75,10 +78,16 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
         raise click.UsageError("give --to NAME or --plan FILE, and not both")
     if given["plan"] is not None and given["source"] is not None:
         raise click.UsageError("--from does nothing beside --plan, which says the padding itself")
+    if given["plan"] == STANDARD and STANDARD in models:
+        raise click.UsageError(
+            "standard input holds the model or the plan, not both: give a file for one of them"
+        )
     writes = not (given["check"] or given["dry_run"])
     if not given["validate"]:
         arguments.refuse_given("only --validate runs models", "device", "samples", "seed")
     jobs = destinations.jobs(models, output, in_place=given["in_place"], writes=writes)
+    for job in jobs:
+        destinations.refuse_overwriting(job.target, [given["plan"]], "give another -o")
     if any(job.target == STANDARD for job in jobs) and sys.stdout.isatty():
         raise click.UsageError(
             "standard output is a terminal, which cannot show a model: add -o FILE, or send it "
@@ -93,11 +102,10 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
 def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
     """One request for each model; RequestError for unknown conventions and plans that are none."""
     from onnxpad.moving.manners import find_target
-    from onnxpad.retargeting import read_plan
 
     for name in filter(None, (given["to"], given["source"])):
         find_target(name)
-    plan = None if given["plan"] is None else read_plan(given["plan"])
+    plan = None if given["plan"] is None else plan_files.read(given["plan"])
     flags = {name: given[name] for name in ("check", "dry_run", "strict", "as_json")}
     found = []
     for _, about in each_request(models, given["dims"], given["nodes"]):

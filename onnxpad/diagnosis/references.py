@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Size
+from onnxpad.graph.comparison.channels import input_channels
 from onnxpad.graph.comparison.networks import Network
 from onnxpad.graph.reading.types import Type
 from onnxpad.validation.request import Given, listed, same_count, samples_of
 
 Array = NDArray[Any]
 Dims = Sequence[Size | None]
+Channels = tuple[int, int, int]
 _TURNED = "'{}' of shape {} is read as {}: the model has {}"
 _LAYOUTS = (("channels last (NHWC)", -1, 1), ("channels first (NCHW)", 1, -1))
 
@@ -30,6 +32,8 @@ def checked_inputs(
     and for values that are NaN or empty.
     """
     lists = listed(inputs, network.fed, "input")
+    channels = input_channels(network)
+    types = {name: _with_channels(type_, channels.get(name)) for name, type_ in types.items()}
     for name, values in lists.items():
         for index, value in enumerate(values):
             _refuse_useless("input", name, index, value)
@@ -37,7 +41,33 @@ def checked_inputs(
         name: [_turned_input(name, value, types[name].dims, warn) for value in values]
         for name, values in lists.items()
     }
+    for name, known in channels.items():
+        for index, value in enumerate(turned.get(name, [])):
+            _refuse_channels(f"input '{name}' of sample {index}", value, types[name].dims, known)
     return samples_of(turned, types, warn)
+
+
+def _refuse_channels(where: str, value: Array, dims: Dims | None, known: Channels) -> None:
+    axis, count, rank = known
+    if dims is None or value.ndim != rank or dims[axis] != count or value.shape[axis] == count:
+        return
+    raise RequestError(
+        f"{where} has shape {list(value.shape)}, with {value.shape[axis]} at axis {axis}: the "
+        f"model takes {count} channels there, {_shown(dims)}, and the other layout does not "
+        "fit either; give what the reference was computed from, after its preprocessing"
+    )
+
+
+def _with_channels(type_: Type, known: Channels | None) -> Type:
+    """The type with the number of channels that convolutions take, where it states none."""
+    if known is None:
+        return type_
+    axis, count, rank = known
+    dims: list[Size | None] = [None] * rank if type_.dims is None else list(type_.dims)
+    if len(dims) != rank or isinstance(dims[axis], int):
+        return type_
+    dims[axis] = count
+    return Type(type_.dtype, tuple(dims))
 
 
 def checked_outputs(

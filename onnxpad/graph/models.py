@@ -63,6 +63,21 @@ def with_weights(model: ModelProto | gs.Graph, source: Source | None) -> ModelPr
     return completed(model, source) if isinstance(model, ModelProto) else model
 
 
+def untouched(opened: Opened) -> Result:
+    """What was opened as it was, although a session has changed it since.
+
+    A session works on a copy of what is not owned, and nothing reaches a Graph before the end.
+    """
+    if opened.surgeon is not None:
+        return opened.surgeon
+    source = opened.source
+    if not opened.owned or source is None or source.data is None:
+        return opened.model
+    model = ModelProto()
+    model.ParseFromString(source.data if source.light is None else source.light.data)
+    return model
+
+
 def proto_of(model: ModelProto | gs.Graph) -> ModelProto:
     """The model as a ModelProto; a Graph is exported by graphsurgeon itself."""
     if isinstance(model, ModelProto):

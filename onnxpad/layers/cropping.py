@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.axis import Axis
+from onnxpad.layers.values import many
 from onnxpad.layers.words import Crop, Given, Mode
 
 
@@ -55,7 +56,7 @@ def full_extent(axis: Axis, size: int) -> int:
 def _no_inverse(output: int, mode: str, size: int, axis: Axis) -> str:
     return (
         f"output size {output} does not fit: a {mode} convolution with stride {axis.stride} over "
-        f"{output} cells does not give {size}"
+        f"{many(output, 'cell')} does not give {size}"
     )
 
 

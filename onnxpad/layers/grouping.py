@@ -47,20 +47,21 @@ def groups_of(
         group = group or 1
         if first not in {None, inputs}:
             raise RequestError(f"the weight takes {first} channels, the input has {inputs}")
-        _divides(group, inputs, "channels")
+        _divides(group, inputs, "channel")
         return group, None if second is None else second * group
     if group is None:
         group = inputs // second if second is not None and inputs % second == 0 else 1
-    _divides(group, inputs, "channels")
+    _divides(group, inputs, "channel")
     if second is not None and second * group != inputs:
         raise RequestError(
-            f"the weight takes {second} channels for each of {group} groups, the input has {inputs}"
+            f"the weight takes {values.many(second, 'channel')}"
+            f"{'' if group == 1 else f' for each of {group} groups'}, the input has {inputs}"
         )
     if first is not None:
-        _divides(group, first, "filters")
+        _divides(group, first, "filter")
     return group, first
 
 
 def _divides(group: int, number: int, what: str) -> None:
     if number % group:
-        raise RequestError(f"{number} {what} do not divide into {group} groups")
+        raise RequestError(f"{values.many(number, what)} cannot be divided into {group} groups")

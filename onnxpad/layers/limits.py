@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.layers.values import many
 from onnxpad.layers.words import Slide
 
 
@@ -11,7 +12,7 @@ def at_most_half_a_window(slides: tuple[Slide, ...]) -> str:
         if max(slide.begin, slide.end) > slide.span // 2:
             return (
                 f"padding {max(slide.begin, slide.end)} is more than half of the window "
-                f"({slide.span} cells)"
+                f"({many(slide.span, 'cell')})"
             )
     return ""
 
@@ -56,5 +57,6 @@ def fits_the_padded_input(slides: tuple[Slide, ...]) -> str:
     """MXNet's pools, which otherwise round up to one window."""
     for slide in slides:
         if slide.span > slide.size + slide.begin + slide.end:
-            return f"a window of {slide.span} cells does not fit into {slide.size} and the padding"
+            window = many(slide.span, "cell")
+            return f"a window of {window} does not fit into {slide.size} and the padding"
     return ""

@@ -136,8 +136,9 @@ def _cut(wish: Wish, axis: Axis, index: int) -> Slide:
     full = (size - 1) * axis.stride + axis.span
     if crop.output < 1 or crop.begin >= full or crop.begin + crop.output <= 0:
         raise RequestError(
-            f"nothing is left of axis {index + 2}: {size} cells, kernel {axis.kernel}, stride "
-            f"{axis.stride} make {full}, of which {crop.output} from {crop.begin} on are kept"
+            f"nothing is left of axis {index + 2}: {values.many(size, 'cell')}, kernel "
+            f"{axis.kernel}, stride {axis.stride} make {full}, of which "
+            f"{crop.output} from {crop.begin} on are kept"
         )
     end = full - crop.begin - crop.output
     return Slide(size, axis.kernel, axis.stride, axis.dilation, crop.begin, end, crop.output)
@@ -149,7 +150,7 @@ def _windows(axis: Axis, size: int, pads: Pair, rounding: Rounding, *, any_padde
     if rounding is Rounding.EXACT and room >= 0 and room % axis.stride:
         raise RequestError(
             f"windows of stride {axis.stride} do not end at the border: {room % axis.stride} of "
-            f"{size} cells with padding {begin} and {end} are left over"
+            f"{values.many(size, 'cell')} with padding {begin} and {end} would be left over"
         )
     count = room // axis.stride + 1
     if rounding not in {Rounding.DOWN, Rounding.EXACT}:
@@ -166,8 +167,8 @@ def _windows(axis: Axis, size: int, pads: Pair, rounding: Rounding, *, any_padde
         count = max(count, 1)
     if count < 1:
         raise RequestError(
-            f"a window of {axis.span} cells does not fit: the input has {size} on that axis, "
-            f"padding {begin} and {end}"
+            f"a window of {values.many(axis.span, 'cell')} does not fit: the input has {size} on "
+            f"that axis, padding {begin} and {end}"
         )
     return count
 
@@ -192,6 +193,6 @@ def _fill_fits(fill: Fill, slides: tuple[Slide, ...]) -> None:
         most = slide.size - 1 if fill is Fill.REFLECT else slide.size
         if fill in {Fill.REFLECT, Fill.WRAP} and max(slide.begin, slide.end) > most:
             raise RequestError(
-                f"{fill} padding of {max(slide.begin, slide.end)} cells needs more than the "
-                f"{slide.size} of the input"
+                f"{fill} padding of {values.many(max(slide.begin, slide.end), 'cell')} needs more "
+                f"than the {slide.size} of the input"
             )

@@ -54,7 +54,10 @@ def read_wish(
         raise RequestError(f"the kernel is {list(own)}, but the weight's is {list(kernel)}")
     window = own or kernel
     if window is None:
-        raise RequestError(f"the kernel is missing: give {_where_kernel(layer)}")
+        raise RequestError(
+            f"the kernel is missing: give {_where_kernel(layer)} (command line: --kernel K"
+            f"{'' if layer.op.endswith('pool') else ', or --weight M,C,K'})"
+        )
     ones = (1,) * rank
     modes, pads = _padding(layer, given, rank)
     growth = _numbers(layer, given, Role.GROWTH, rank, window)
@@ -205,4 +208,4 @@ def _takes(word: Word) -> str:
 
 def _where_kernel(layer: Layer) -> str:
     own = [word.name for word in layer.words if word.role is Role.KERNEL]
-    return " and ".join(own) if own else "the weight's shape"
+    return " and ".join(own) if own else "weight_shape, its kernel last"

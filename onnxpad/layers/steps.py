@@ -29,7 +29,7 @@ class PadWith:
 
     def __str__(self) -> str:
         value = f", value={self.value:g}" if self.mode == "constant" and self.value else ""
-        return f"Pad(mode={self.mode!r}, pads={list(self.pads.flat)}{value})"
+        return f"Pad(mode={str(self.mode)!r}, pads={list(self.pads.flat)}{value})"
 
 
 @dataclass(frozen=True, slots=True)

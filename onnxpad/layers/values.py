@@ -28,6 +28,11 @@ def whole(value: object, name: str, least: int, most: int = LARGEST) -> int:
     return number
 
 
+def many(number: int, singular: str, plural: str = "") -> str:
+    """'1 axis', '2 axes'."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
 def is_list(value: object) -> bool:
     """Whether a value is a list of values: lists, tuples and arrays, but no text."""
     sized = hasattr(value, "__len__") and hasattr(value, "__getitem__")
@@ -52,8 +57,8 @@ def per_axis(value: object, word: Word, rank: int, least: int) -> tuple[int, ...
         found = found[1:-1]
     if len(found) != rank:
         raise RequestError(
-            f"{word.name} is {_shown(value)}: {len(found)} values for {rank} axes, give one for "
-            "each or one number for all"
+            f"{word.name} is {_shown(value)}: {many(len(found), 'value')} for "
+            f"{many(rank, 'axis', 'axes')}, give one for each or one number for all"
         )
     return tuple(whole(item, word.name, least) for item in found)
 
@@ -74,7 +79,9 @@ def pads(value: object, word: Word, rank: int) -> tuple[Pair, ...]:
             return tuple(zip(numbers[:rank], numbers[rank:], strict=True))
         if len(numbers) == 2 * rank and Layout.INTERLEAVED in word.layouts:
             return tuple(zip(numbers[::2], numbers[1::2], strict=True))
-    raise RequestError(f"{word.name} is {_shown(value)}; for {rank} axes it is {_forms(word)}")
+    raise RequestError(
+        f"{word.name} is {_shown(value)}; for {many(rank, 'axis', 'axes')} it is {_forms(word)}"
+    )
 
 
 def _pairs(found: Sequence[object], word: Word, rank: int, least: int) -> tuple[Pair, ...]:
@@ -98,7 +105,10 @@ def _pairs(found: Sequence[object], word: Word, rank: int, least: int) -> tuple[
             return tuple(own)
         if own:
             raise RequestError(f"{word.name} pads batch or channels: {_shown(list(found))}")
-    raise RequestError(f"{word.name} has {len(pairs)} pairs; for {rank} axes it is {_forms(word)}")
+    raise RequestError(
+        f"{word.name} has {many(len(pairs), 'pair')}; for {many(rank, 'axis', 'axes')} it is "
+        f"{_forms(word)}"
+    )
 
 
 def flags(value: object, word: Word, rank: int) -> tuple[bool, ...]:
@@ -109,7 +119,9 @@ def flags(value: object, word: Word, rank: int) -> tuple[bool, ...]:
     if len(found) == 1:
         found = found * rank
     if len(found) not in {rank, rank + 1}:
-        raise RequestError(f"{word.name} has {len(found)} values for {rank} axes")
+        raise RequestError(
+            f"{word.name} has {many(len(found), 'value')} for {many(rank, 'axis', 'axes')}"
+        )
     return tuple(item is True for item in found[-rank:])
 
 

@@ -65,7 +65,8 @@ def _conclusion(diagnosis: Diagnosis, plan: str | None) -> Iterator[str]:
     device = f"device {diagnosis.device}{f': {ran}' if ran else ''}"
     yield f"{device}; {tried} in {diagnosis.seconds:.1f} s"
     if plan and diagnosis.explained:
-        yield f"wrote {plan}: {counted(len(diagnosis.plan.entries), 'node')} to change"
+        name = "the plan to standard output" if plan == "-" else plan
+        yield f"wrote {name}: {counted(len(diagnosis.plan.entries), 'node')} to change"
     yield f"{'explained' if diagnosis.explained else 'not explained'}: {diagnosis.reason}"
 
 

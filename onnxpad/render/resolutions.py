@@ -77,6 +77,10 @@ def _facts(found: Resolution) -> str:
         lines.append(divisor)
     if found.op.endswith("conv") and found.plan.fill is not Fill.ZEROS:
         lines.append(f"filled   {found.plan.fill}")
+    if found.plan.channels is None:
+        kernel = ",".join(str(slide.kernel) for slide in found.plan.slides)
+        order = "C,M" if found.plan.is_transposed else "M,C"
+        lines.append(f"weight   not given: --weight {order},{kernel} says the channels '?'")
     lines.append(f"known    {_KNOWN[found.evidence]}{found.source}")
     return visible_lines(lines)
 

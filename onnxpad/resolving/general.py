@@ -37,7 +37,7 @@ def resolve_general(
             continue
         if not words:
             raise RequestError(f"{convention.name} {layer.op} has no {role}{_there(layer)}")
-        if not any(name in attributes for word in words for name in word.names):
+        if not _also_given(layer, words, attributes):
             own |= _split(words, value, rank)
     return resolve(
         framework,
@@ -62,6 +62,28 @@ def _words(layer: Layer, role: Role, value: object) -> list[Word]:
         found = fitting or found
     plain = [word for word in found if word.axis is None]
     return plain[:1] or found
+
+
+def refuse_doubles(
+    framework: str, op: str, general: Mapping[Role, object], attributes: Mapping[str, object]
+) -> None:
+    """RequestError where `attributes` say again what `general` says."""
+    convention = find_convention(framework)
+    layer = find_layer(convention, find_op(op)[0])
+    for role, value in general.items():
+        words = _words(layer, role, value)
+        if words and (twice := _also_given(layer, words, attributes)):
+            raise RequestError(
+                f"{convention.name} {layer.op}: the {role} is given twice, as --{role} {value} and "
+                f"as {twice}={attributes[twice]}: give one"
+            )
+
+
+def _also_given(layer: Layer, words: Sequence[Word], attributes: Mapping[str, object]) -> str:
+    """An attribute that says what `words` say, or one axis of it; '' for none."""
+    role = words[0].role
+    same = [*words, *(word for word in layer.words if word.role is role and word.axis is not None)]
+    return next((name for word in same for name in word.names if name in attributes), "")
 
 
 def _split(words: Sequence[Word], value: object, rank: int) -> dict[str, object]:

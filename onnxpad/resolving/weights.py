@@ -26,15 +26,17 @@ def checked_weight(
         if weight is not None:
             raise RequestError(f"{name}: a pool has no weight")
         return None
-    if weight is None:
-        raise RequestError(f"{name}: a convolution needs its weight: to_model(weight=...)")
-    array = np.asarray(weight)
     expected = tuple(shape) if shape is not None else (None, None, *kernel)
+    shown = ", ".join("?" if size is None else str(size) for size in expected)
+    if weight is None:
+        raise RequestError(
+            f"{name}: a convolution needs its weight: to_model(weight=...), of shape [{shown}]"
+        )
+    array = np.asarray(weight)
     fits = len(array.shape) == len(expected) and all(
         want in {None, size} for want, size in zip(expected, array.shape, strict=True)
     )
     if not fits:
-        shown = ", ".join("?" if size is None else str(size) for size in expected)
         raise RequestError(f"{name}: the weight is {list(array.shape)}, but must be [{shown}]")
     return array
 

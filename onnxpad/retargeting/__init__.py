@@ -24,7 +24,9 @@ from onnxpad.retargeting.running import Kept, Move, Progress, Refused, run
 SCHEMA = 1
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
 
-__all__ = ["Kept", "Move", "Refused", "Retargeting", "read_plan", "retarget"]
+_TRY = "\n  try     "
+
+__all__ = ["Kept", "Move", "Refused", "Retargeting", "parse_plan", "read_plan", "retarget"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +108,7 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     opened = open_model(model)
     session = _session(opened, dims, ambiguous)
     selected = selection(session, nodes)
-    known_names(session, rule.names)
+    known_names(session, rule.names, rule.label)
     outcome = run(session, rule, selected, progress)
     return Retargeting(
         edited=_finished(session, opened),
@@ -162,11 +164,30 @@ def read_plan(plan: PlanLike) -> Plan:
     if isinstance(plan, Mapping):
         return Plan.from_json(plan)
     try:
-        text = Path(plan).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"cannot read the plan '{plan}': {error}") from error
+        content = Path(plan).read_bytes()
+    except OSError as error:
+        raise RequestError(f"cannot read the plan '{plan}': {error.strerror or error}") from error
+    return parse_plan(content, str(plan))
+
+
+def parse_plan(content: bytes, file: str) -> Plan:
+    """A plan from the bytes of a file; RequestError names the file and what is wrong with it."""
     try:
-        record = json.loads(text)
-    except ValueError as error:
-        raise RequestError(f"the plan '{plan}' is no JSON: {error}") from error
-    return Plan.from_json(record)
+        record = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(
+            f"the plan '{file}' is no JSON: {error}{_TRY}write it with diagnose --plan FILE"
+        ) from error
+    except RequestError as error:
+        raise RequestError(f"the plan '{file}' {error}") from None
+    return Plan.from_json(record, file=file)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, which would silently keep the last of two equal keys."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise RequestError(f"has '{twice}' twice in one object: give one")
+    return found

@@ -12,6 +12,9 @@ from onnxpad.moving import moved, unchanged_because
 from onnxpad.moving.manners import find_target
 from onnxpad.moving.shields import shielded
 from onnxpad.plans import Plan, PlanEntry, with_settings
+from onnxpad.retargeting.feasible import infeasible
+
+_TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,7 @@ class Rule:
     """`decide` gives the chain itself where a node stays, `why` says the reason for that.
 
     `concerns` says which nodes there is anything to say about, `names` which must be there.
+    `label` is the rule as messages call it.
     """
 
     name: str
@@ -26,6 +30,7 @@ class Rule:
     why: Callable[[Chain], str]
     concerns: Callable[[Address], bool]
     names: tuple[str, ...] = ()
+    label: str = ""
 
 
 def by_convention(to: str, source: str | None) -> Rule:
@@ -48,17 +53,22 @@ def by_plan(plan: Plan) -> Rule:
     entries = {one.node: one for one in plan.entries}
     return Rule(
         "plan",
-        lambda address, chain: _planned(entries[address.label], chain),
+        lambda address, chain: _planned(entries[address.label], chain, plan.label),
         lambda _: "the plan says what is there",
         lambda address: address.label in entries,
         tuple(entries),
+        plan.label,
     )
 
 
-def _planned(entry: PlanEntry, chain: Chain) -> Chain | Skip:
+def _planned(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
     if chain.trouble:
         return Skip(chain.trouble.reason, chain.trouble.hints)
+    where = f"{label}, node '{entry.node}' ({chain.op.name})"
     try:
-        return shielded(chain, with_settings(chain, entry.settings))
+        after = with_settings(chain, entry.settings)
     except RequestError as error:
-        raise RequestError(f"the plan for node '{entry.node}': {error}") from error
+        raise RequestError(f"{where}: {error}{_TRY}") from error
+    if reason := infeasible(chain, after):
+        raise RequestError(f"{where}: {reason}{_TRY}")
+    return shielded(chain, after)

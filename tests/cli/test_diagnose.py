@@ -6,13 +6,9 @@ import json
 from pathlib import Path
 
 import numpy as np
-import onnx
 import pytest
-from onnx import numpy_helper
 
 from onnxpad.cli import run
-from tests.diagnosis.networks import AMBIGUOUS, resnet
-from tests.retargeting.running import outputs, signed
 
 Captured = pytest.CaptureFixture[str]
 PAIR = Path(__file__).parents[1] / "retargeting" / "pairs" / "p10_conv1d"
@@ -69,49 +65,6 @@ def test_what_no_padding_explains_exits_1_and_writes_no_plan(
     assert not plan.exists()
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    """A model, and what two runs of the right one gave, in every format."""
-    onnx.save(resnet({}), tmp_path / "model.onnx")
-    right = resnet(dict.fromkeys(AMBIGUOUS[:3], "upper"))
-    x = [signed(seed, 1, 3, 64, 64) for seed in (0, 1)]
-    y = [outputs(right, one)[0] for one in x]
-    np.save(tmp_path / "x.npy", x[0])
-    np.save(tmp_path / "y.npy", y[0])
-    np.savez(tmp_path / "names.npz", x=x[0], fc_out=y[0])
-    np.savez(tmp_path / "places.npz", x[0], y[0])
-    np.savez(tmp_path / "samples.npz", s0_in0=x[0], s1_in0=x[1], s0_out0=y[0], s1_out0=y[1])
-    for sample in (0, 1):
-        folder = tmp_path / "data" / f"test_data_set_{sample}"
-        folder.mkdir(parents=True)
-        for kind, name, value in (("input", "x", x[sample]), ("output", "fc_out", y[sample])):
-            tensor = numpy_helper.from_array(value, name)
-            (folder / f"{kind}_0.pb").write_bytes(tensor.SerializeToString())
-    return tmp_path
-
-
-FORMATS = {
-    "names": (["--data", "names.npz"], 1),
-    "places": (["--data", "places.npz"], 1),
-    "samples": (["--data", "samples.npz"], 2),
-    "npy": (["--inputs", "x.npy", "--outputs", "y.npy"], 1),
-    "one folder": (["--data", "data/test_data_set_1"], 1),
-    "folders": (["--data", "data"], 2),
-    "two of them": (["--data", "data/test_data_set_0", "--data", "names.npz"], 2),
-}
-
-
-@pytest.mark.parametrize(("options", "samples"), FORMATS.values(), ids=FORMATS)
-def test_every_format_of_samples(
-    options: list[str], samples: int, small: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    monkeypatch.chdir(small)
-    assert run(["diagnose", "model.onnx", *options, "--json"]) == 0
-    read = json.loads(capsys.readouterr().out)
-    assert read["samples"] == samples
-    assert {one["node"] for one in read["plan"]["nodes"]} == set(AMBIGUOUS[:3])
-
-
 def test_requests_that_cannot_be_meant(small: Path, capsys: Captured) -> None:
     model = str(small / "model.onnx")
     bad = small / "bad.npz"
@@ -131,9 +84,3 @@ def test_requests_that_cannot_be_meant(small: Path, capsys: Captured) -> None:
     for options, said in wanted.items():
         assert run(["diagnose", model, *options]) == 2, options
         assert said in capsys.readouterr().err, options
-
-
-def test_a_plan_that_cannot_be_written_is_an_error(small: Path, capsys: Captured) -> None:
-    target = small / "none" / "plan.json"
-    assert run(["diagnose", WRONG, "--data", DATA, "--plan", str(target)]) == 2
-    assert "plan" in capsys.readouterr().err

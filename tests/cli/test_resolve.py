@@ -97,7 +97,16 @@ def test_plain_words_reach_the_framework_s_own(
         ([*POOL, "--weight", "1,1,3,3"], "a pool has no weight"),
         (["resolve", "tf", "conv", "--input", "1,3,8,8", "--kernel", "0"], "the kernel is 0"),
         (["resolve", "tf", "conv", "--input", "5", "--kernel", "3"], "give batch, channels"),
-        (["resolve", "tf", "conv", "--input", "1,3,8,8"], "the kernel is missing"),
+        (["resolve", "tf", "conv", "--input", "1,3,8,8"], "--kernel K, or --weight M,C,K"),
+        ([*SAME, "--set", "padding=VALID"], "given twice, as --padding SAME and as padding=VALID"),
+        ([*SAME, "--set", "padding=SAME"], "the padding is given twice"),
+        ([*SAME, "--set", "strides=1"], "the stride is given twice, as --stride 2"),
+        ([*POOL, "--set", "kernel_size=5"], "the kernel is given twice, as --kernel 3"),
+        ([*POOL, "--padding", "1", "--set", "pad_h=2"], "the padding is given twice"),
+        (
+            ["resolve", "pytorch", "conv1d", "--input", "1,3,8", "--kernel", "3,3"],
+            "2 values for 1 axis, give one",
+        ),
     ],
 )
 def test_wrong_usage(arguments: list[str], message: str, capsys: Captured) -> None:
@@ -130,3 +139,26 @@ def test_help_has_examples(capsys: Captured) -> None:
 )
 def test_values(text: str, value: object) -> None:
     assert parse_value(text) == value
+
+
+def test_the_mode_of_a_pad_node_is_printed_as_onnx_has_it(capsys: Captured) -> None:
+    command = ["resolve", "pytorch", "conv", "--input", "1,3,9,9", "--kernel", "3"]
+    assert run([*command, "--padding", "1", "--set", "padding_mode=reflect"]) == 0
+    assert "Pad(mode='reflect', pads=[1, 1, 1, 1])" in capsys.readouterr().out
+
+
+def test_the_second_framework_may_have_its_own_window(capsys: Captured) -> None:
+    command = [*POOL, "--compare", "pytorch kernel_size=5 padding=1", "--json"]
+    assert run(command) == 0
+    second = json.loads(capsys.readouterr().out)["second"]
+    assert [axis["kernel"] for axis in second["axes"]] == [5, 5]
+
+
+def test_channels_that_are_open_have_a_hint(capsys: Captured) -> None:
+    assert run(SAME) == 0
+    assert "weight   not given: --weight M,C,7,7 says the channels '?'" in capsys.readouterr().out
+    weight = ["--weight", "64,3,7,7", "--padding", "SAME"]
+    assert run(["resolve", "tf", "conv", "--input", "1,3,224,224", *weight]) == 0
+    shown = capsys.readouterr().out
+    assert "-> [1, 64, 224, 224]" in shown
+    assert "not given" not in shown

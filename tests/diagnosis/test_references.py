@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import helper
 
@@ -70,6 +71,16 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "rank": ({"x": X}, {"fc_out": Y[0]}, "has shape [10], the model gives [1, 10]: another rank"),
     "images": ({"x": X}, {"fc_out": np.tile(Y, (2, 1))}, "the inputs hold 1 images"),
     "size": ({"x": X[:, :, :32]}, {"fc_out": Y}, "the model takes 64 at axis 2"),
+    "channels": (
+        {"x": np.tile(X, (1, 2, 1, 1))},
+        {"fc_out": Y},
+        "has shape [1, 6, 64, 64], with 6 at axis 1: the model takes 3 channels there, [1, 3, 64, ",
+    ),
+    "channels last": (
+        {"x": last(X[:, :1])},
+        {"fc_out": Y},
+        "has shape [1, 64, 64, 1], with 64 at axis 1: the model takes 3 channels there",
+    ),
     "counts": ({"x": [X, X]}, {"fc_out": [Y]}, "1 of outputs, 2 of inputs"),
 }
 
@@ -92,3 +103,19 @@ def test_sizes_that_no_padding_gives_are_named() -> None:
     assert found.difference is not None
     assert found.difference.where == "shape [1, 5] against [1, 10]"
     assert found.before is None
+
+
+def sizeless() -> onnx.ModelProto:
+    """The model, with an input whose sizes are all open."""
+    found = resnet({})
+    for dim in found.graph.input[0].type.tensor_type.shape.dim:
+        dim.Clear()
+    return found
+
+
+def test_channels_that_only_the_weights_tell_are_checked_and_turned() -> None:
+    with pytest.raises(RequestError, match=r"6 at axis 1: the model takes 3 channels.*\[\?, 3, \?"):
+        diagnose(sizeless(), inputs={"x": np.tile(X, (1, 2, 1, 1))}, outputs={"fc_out": Y})
+    found = diagnose(sizeless(), inputs={"x": last(X)}, outputs={"fc_out": Y})
+    assert found.explained
+    assert any("channels last (NHWC)" in warning for warning in found.warnings)

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 import onnx
 
 from onnxpad import passes as known
+from onnxpad.graph.models import proto_of
 from onnxpad.rewriting import Rewriting, rewrite
+from tests.random_models.applying import applying
 from tests.random_models.building import build
 from tests.random_models.feeding import feeds, stated
 from tests.random_models.judging import Original, mismatch
@@ -55,19 +57,23 @@ def check(spec: Spec, chosen: Callable[[Order], list[str]] | None = None) -> Che
     seen: set[bytes] = set()
     names = list(known.all_passes())
     for first in names:
-        if not _try(original, (first,), found, seen):
+        found.tried.append((first,))
+        after = _try(original, (first,), found, seen)
+        if after is None:
             continue
-        behind = [name for name in names if name != first]
-        for second in chosen((first,)) if chosen else behind:
+        behind = chosen((first,)) if chosen else [name for name in names if name != first]
+        found.tried += [(first, second) for second in behind]
+        for second in applying(after, spec, behind):
             _try(original, (first, second), found, seen)
     found.judged = original.judged
     found.excluded = original.excluded
     return found
 
 
-def _try(original: Original, order: Order, found: Checked, seen: set[bytes]) -> bool:
-    """Whether all passes of the order changed something; what went wrong is noted."""
-    found.tried.append(order)
+def _try(
+    original: Original, order: Order, found: Checked, seen: set[bytes]
+) -> onnx.ModelProto | None:
+    """The model where all passes of the order changed something; what went wrong is noted."""
     try:
         done = rewritten(original, order)
         applied = {change.rule for change in done.changes} == set(order)
@@ -77,8 +83,8 @@ def _try(original: Original, order: Order, found: Checked, seen: set[bytes]) -> 
             judge(original, done, order, seen)
     except Broken as error:
         found.failures.append(Failure(original.spec, order, str(error)))
-        return False
-    return applied
+        return None
+    return proto_of(done.model) if applied else None
 
 
 def failure(spec: Spec, order: Order) -> str | None:

@@ -40,7 +40,7 @@ POOL: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "kernel_size": 3}
         ),
         ("pytorch", "conv", CONV | {"xyz": 2}, "it is one of 'kernel_size'"),
         ("pytorch", "conv", CONV | {"stride": 0}, "stride is 0, but must be at least 1"),
-        ("pytorch", "conv", CONV | {"stride": [2]}, "1 values for 2 axes"),
+        ("pytorch", "conv", CONV | {"stride": [2]}, "1 value for 2 axes"),
         ("pytorch", "conv", CONV | {"stride": [2, 2, 2]}, "3 values for 2 axes"),
         ("pytorch", "conv", CONV | {"stride": "2"}, "stride is '2', which is not an integer"),
         ("pytorch", "conv", CONV | {"stride": 2.5}, "which is not an integer"),
@@ -55,15 +55,11 @@ POOL: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "kernel_size": 3}
         ("pytorch", "conv", CONV | {"padding_mode": "mirror"}, "it is one of 'zeros', 'reflect'"),
         ("pytorch", "conv", CONV | {"padding": 8, "padding_mode": "reflect"}, "more than the 8"),
         ("pytorch", "conv", CONV | {"kernel_size": 5}, "the kernel is [5, 5], but the weight's"),
-        ("pytorch", "conv", CONV | {"groups": 2}, "3 channels do not divide into 2 groups"),
+        ("pytorch", "conv", CONV | {"groups": 2}, "3 channels cannot be divided into 2 groups"),
         ("pytorch", "conv", CONV | {"groups": 3}, "the weight takes 3 channels for each of 3"),
-        (
-            "pytorch",
-            "conv",
-            {"input_shape": (1, 3, 8, 8)},
-            "the kernel is missing: give kernel_size",
-        ),
-        ("tensorflow", "conv", {"input_shape": (1, 3, 8, 8)}, "give the weight's shape"),
+        ("onnx", "conv", CONV | {"weight_shape": (4, 1, 3, 3), "group": 1}, "takes 1 channel, the"),
+        ("pytorch", "conv", {"input_shape": (1, 3, 8, 8)}, "kernel is missing: give kernel_size"),
+        ("tensorflow", "conv", {"input_shape": (1, 3, 8, 8)}, "give weight_shape, its kernel"),
         ("pytorch", "conv", CONV | {"input_shape": (1, 3)}, "give batch, channels and sizes"),
         ("pytorch", "conv", CONV | {"input_shape": (1, 3, 8, 8, 8, 8)}, "(1-D, 2-D, 3-D)"),
         ("pytorch", "conv", CONV | {"input_shape": "1,3,8,8"}, "give batch, channels and sizes"),
@@ -89,7 +85,7 @@ POOL: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "kernel_size": 3}
             "'kernel_w' is missing",
         ),
         ("caffe", "max_pool", POOL | {"pool": "AVE"}, "pool is 'AVE'; it is one of 'MAX'"),
-        ("tensorflow", "conv", CONV | {"padding": [[1, 1]]}, "has 1 pairs"),
+        ("tensorflow", "conv", CONV | {"padding": [[1, 1]]}, "has 1 pair;"),
         ("tensorflow", "conv", CONV | {"padding": [[1, 1], [0, 0], [0, 0], [0, 0]]}, "pads batch"),
         ("tensorflow", "conv", CONV | {"strides": [2, 1, 1, 1]}, "batch and channels must be 1"),
         ("tensorflow", "conv_transpose", CONV, "'output_shape' is missing"),
@@ -109,7 +105,7 @@ POOL: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "kernel_size": 3}
         ("onnx", "conv", CONV | {"auto_pad": "SAME_UPPER", "pads": [1, 1, 1, 1]}, "next to a mode"),
         ("cntk", "conv", CONV | {"auto_padding": [1, 0]}, "takes true and false only"),
         ("cntk", "conv", CONV | {"auto_padding": [True] * 5}, "5 values for 2 axes"),
-        ("keras", "depthwise_conv", CONV | {"groups": 2}, "do not divide"),
+        ("keras", "depthwise_conv", CONV | {"groups": 2}, "3 channels cannot be divided"),
     ],
 )
 def test_what_is_refused(framework: Any, op: Any, words: dict[str, Any], message: str) -> None:
@@ -176,7 +172,7 @@ def test_a_model_needs_its_weight_and_nothing_else_does() -> None:
     pool = resolve("pytorch", "max_pool", **POOL)
     weight = np.zeros((4, 3, 3, 3), np.float32)
     cases: list[tuple[Resolution, dict[str, Any], str]] = [
-        (conv, {}, "a convolution needs its weight"),
+        (conv, {}, r"needs its weight: to_model\(weight=\.\.\.\), of shape \[4, 3, 3, 3\]"),
         (
             conv,
             {"weight": weight[:, :2]},

@@ -89,6 +89,11 @@ class Network:
             if name and name not in self.initializers
         }
 
+    @property
+    def tensors(self) -> list[str]:
+        """Outputs, then every tensor that a node makes."""
+        return [*self.outputs, *(name for name in self.producers if name not in self.outputs)]
+
     @cached_property
     def opsets(self) -> dict[str, int]:
         """Version of each operator set."""

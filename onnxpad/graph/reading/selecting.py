@@ -32,12 +32,15 @@ def _matches(label: str, glob: str) -> bool:
     return label == glob or fnmatchcase(label, glob)
 
 
-def known_names(survey: Survey, names: Sequence[str]) -> None:
-    """Check labels of single nodes, which are no globs; RequestError for one that is not there."""
+def known_names(survey: Survey, names: Sequence[str], asker: str) -> None:
+    """Check labels of single nodes, which are no globs; RequestError for one that is not there.
+
+    `asker` is what names them, as messages call it.
+    """
     labels = [site.address.label for site in survey.sites()] if names else []
     for name in names:
         if name not in labels:
-            raise _nothing(name, labels)
+            raise RequestError(f"{asker}: {_nothing(name, labels)}")
 
 
 def _nothing(wanted: str, labels: Sequence[str]) -> RequestError:

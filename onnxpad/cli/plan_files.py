@@ -1,0 +1,66 @@
+"""Files of plans: diagnose checks the place before its search and writes after it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onnxpad.cli import destinations
+from onnxpad.cli.outcomes import STANDARD
+from onnxpad.errors import ModelError, RequestError
+
+if TYPE_CHECKING:
+    from onnxpad.graph.comparison.networks import Network
+    from onnxpad.plans import Plan
+
+_CURE = "give another --plan"
+
+
+def check(path: str | None, options: dict[str, Any]) -> None:
+    """UsageError where the plan would overwrite an input, RequestError where it has no place."""
+    if path is None:
+        return
+    given = [options["model"], *options["data"], options["inputs"], options["outputs"]]
+    destinations.refuse_overwriting(path, given, _CURE)
+    from onnxpad.graph.storage.delivering import check_target
+
+    try:
+        check_target(path)
+    except ModelError as error:
+        raise RequestError(f"the plan: {error}") from error
+
+
+def check_weights(path: str | None, network: Network) -> None:
+    """UsageError where the plan would overwrite external data of the model."""
+    if path is None or network.folder is None:
+        return
+    from onnxpad.graph.storage.external import data_files
+
+    files = data_files(network.model, b"location", name="the model")
+    weights = [str(network.folder / file.location) for file in files]
+    destinations.refuse_overwriting(path, weights, _CURE)
+
+
+def read(path: str) -> Plan:
+    """The plan in a file or on standard input; RequestError says what is wrong with it."""
+    from onnxpad.retargeting import parse_plan, read_plan
+
+    if path != STANDARD:
+        return read_plan(path)
+    return parse_plan(sys.stdin.buffer.read(), "standard input")
+
+
+def write(path: str, plan: Plan) -> None:
+    """Write the plan, all or nothing where a file can be replaced; RequestError if that fails."""
+    text = json.dumps(plan.to_json(), indent=2) + "\n"
+    place = Path(path)
+    atomic = path != STANDARD and (place.is_file() or not place.exists())
+    try:
+        with click.open_file(path, "w", encoding="utf-8", atomic=atomic) as file:
+            file.write(text)
+    except OSError as error:
+        raise RequestError(f"cannot write the plan '{path}': {error}") from error

@@ -1,0 +1,27 @@
+"""Which passes find something to do in a model, from one reading of it."""
+
+from collections.abc import Sequence
+
+import onnx
+
+from onnxpad.chain import Skip
+from onnxpad.graph.editing.session import Session
+from onnxpad.passes import all_passes
+from tests.random_models.feeding import stated
+from tests.random_models.spec import Spec
+
+
+def applying(model: onnx.ModelProto, spec: Spec, names: Sequence[str]) -> list[str]:
+    """Those of `names` that make something of a node, and those that raise: it spares the rest a
+    rewrite each. Laws that hold a pass back later are not looked at."""
+    session = Session(model, dims=stated(spec), owned=False)
+    passes = all_passes()
+    chains = [chain for site in session.sites() for chain in site.chains]
+    found = []
+    for name in names:
+        try:
+            if any(not isinstance(passes[name].rewrite(chain), Skip) for chain in chains):
+                found.append(name)
+        except Exception:  # noqa: BLE001 - the rewrite itself will show what it is
+            found.append(name)
+    return found
