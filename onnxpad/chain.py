@@ -161,7 +161,7 @@ class Chain:
     that makes the input; `behind_quantised` that a quantised operator computes it,
     `reads_input` of a Pad node that it reads an input of the model.
     `assumes_sizes` says that sizes may be what the user knows, and the file leaves open,
-    `producer` what the model names as the tool that wrote it.
+    `producer`, for averages, what the model names as the tool that wrote it.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an

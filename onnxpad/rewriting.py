@@ -135,13 +135,7 @@ def rewrite(  # noqa: PLR0913  one option each
     path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
     RequestError for unknown names and ModelError for models that cannot be read.
     """
-    asked = planner(
-        target,
-        prefer=prefer,
-        exclude=exclude,
-        allow_unknown=allow_unknown,
-        assumes_sizes=bool(dims),
-    )
+    asked = planner(target, dims, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
     names = names_of(passes) or (() if asked else DEFAULT_PASSES)
     rules = [find_pass(name) for name in names]
     opened = open_model(model)
@@ -152,8 +146,7 @@ def rewrite(  # noqa: PLR0913  one option each
     fitting = fit(session, asked, selected, progress) if asked else None
     told = (outcome, standing(session, rules, outcome))
     changes = (*outcome.changes, *(fitting.changes if fitting else ()))
-    result = _finished(session, opened, changes)
-    report = _report(result, rules, told, session, dims, opened.source)
+    report = _report(_finished(session, opened, changes), rules, told, session, dims, opened.source)
     return report if fitting is None else _with_target(report, target or "", fitting)
 
 

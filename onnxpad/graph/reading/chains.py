@@ -89,7 +89,6 @@ class ChainReader:
                     inputs=places[0],
                     outputs=places[1],
                     weight_is_padded=padded,
-                    producer=context.document.model.producer_name,
                     **front._asdict(),
                     padding=dynamic or chain.padding,
                 )

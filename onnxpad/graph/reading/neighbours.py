@@ -28,6 +28,7 @@ class Front(NamedTuple):
     at_least: float | None = None
     dequantised: Dequantised | None = None
     behind_quantised: bool = False
+    producer: str = ""
 
 
 def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: int) -> Front:
@@ -40,6 +41,8 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
         found = found._replace(far_pad=_far_pad(context, node, rank + 2))
     elif not found.pad.unclear:
         found = found._replace(far_pad=_pads_together(context, node, rank + 2))
+    if op.kind is Kind.AVERAGE:
+        found = found._replace(producer=context.document.model.producer_name)
     if op.kind is Kind.MAX:
         found = found._replace(at_least=lower_bound(context, node.inputs[0]))
     if not op.quantised:
