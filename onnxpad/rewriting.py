@@ -139,8 +139,7 @@ def rewrite(  # noqa: PLR0913  one option each
     names = names_of(passes) or (() if asked else DEFAULT_PASSES)
     rules = [find_pass(name) for name in names]
     opened = open_model(model)
-    preferences = Preferences(ambiguous, legacy_split)
-    session = _session(opened, dims, preferences, thorough=asked is not None)
+    session = _session(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
     outcome = run(session, rules, selected, progress)
     fitting = fit(session, asked, selected, progress) if asked else None
