@@ -115,15 +115,10 @@ def rewrite(  # noqa: PLR0913  one option each
     outcome = run(session, rules, selected, progress)
     fitting = fit(session, asked, selected, progress) if asked else None
     told = (outcome, standing(session, rules, outcome))
-    changes = (*outcome.changes, *(fitting.changes if fitting else ()))
-    result = _finished(session, opened, changes)
+    outcome.changes += fitting.changes if fitting else ()
+    result = _finished(session, opened, outcome.changes)
     report = _report(result, rules, told, session, dims, opened.source)
-    return report if fitting is None else _with_target(report, target or "", fitting)
-
-
-def _with_target(report: Rewriting, target: str, fitting: Fitting) -> Rewriting:
-    changes = (*report.changes, *fitting.changes)
-    return replace(report, changes=changes, target=target, fitting=fitting)
+    return report if fitting is None else replace(report, target=target or "", fitting=fitting)
 
 
 def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> Result:
