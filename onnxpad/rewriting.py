@@ -5,26 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from os import PathLike
 from typing import Any
 
 from onnxpad.aftermath import Undone, standing, undone
 from onnxpad.geometry.size import show
+from onnxpad.graph.edited import Edited, finish, session_on
 from onnxpad.graph.editing.describing import edit_record
-from onnxpad.graph.editing.edits import Edit
 from onnxpad.graph.editing.session import Session
 from onnxpad.graph.models import (
     ModelLike,
     Opened,
     Result,
     open_model,
-    proto_of,
     untouched,
-    with_weights,
 )
 from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.selecting import selection
-from onnxpad.graph.storage.files import Source, save, write_unchanged
+from onnxpad.graph.storage.files import Source
 from onnxpad.passes import find_pass
 from onnxpad.pipeline import Change, Outcome, Refusal, run
 from onnxpad.planning.fitting import Fitting, fit
@@ -36,36 +33,20 @@ DEFAULT_PASSES = ("explicit-pads",)
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Rewriting:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rewriting(Edited):
     """What a rewrite did.
 
-    `edited` is what the passes worked on: a ModelProto, without its large weights where it was
-    read from a file, or the Graph that was given. `skips` are nodes that a pass left alone, with
-    the reason, `notes` nodes where it had nothing to do and says more; `assumed` the sizes that
-    the user stated. `fitting` is what was done for `target`.
+    `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
+    to do and says more. `fitting` is what was done for `target`.
     """
 
-    edited: Result
     passes: tuple[str, ...]
     changes: tuple[Change, ...]
     skips: tuple[Refusal, ...]
-    script: tuple[Edit, ...]
-    assumed: Mapping[str, int | str]
-    source: Source | None = None
     notes: tuple[Refusal, ...] = ()
     target: str = ""
     fitting: Fitting | None = None
-
-    @cached_property
-    def model(self) -> Result:
-        """The rewritten ModelProto, or the Graph that was given, edited in place."""
-        return with_weights(self.edited, self.source)
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything was edited; changes that take each other back are none."""
-        return bool(self.script)
 
     @cached_property
     def undone(self) -> tuple[Undone, ...]:
@@ -77,17 +58,6 @@ class Rewriting:
         """Nodes that the target still refuses or computes wrongly: there is no way for them."""
         left = self.fitting.no_way if self.fitting else ()
         return tuple(verdict for verdict in left if verdict.judgement.answer.fails)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model: byte for byte the input where nothing changed.
-
-        External data stays where it is when the folder is the same, and is copied otherwise.
-        Raises ModelError where the target cannot be written; nothing half-written stays.
-        """
-        if not self.changed and self.source is not None:
-            write_unchanged(self.source, path)
-        else:
-            save(proto_of(self.edited), path, source=self.source)
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -139,54 +109,23 @@ def rewrite(  # noqa: PLR0913  one option each
     names = names_of(passes) or (() if asked else DEFAULT_PASSES)
     rules = [find_pass(name) for name in names]
     opened = open_model(model)
-    session = _session(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
+    session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
     outcome = run(session, rules, selected, progress)
     fitting = fit(session, asked, selected, progress) if asked else None
     told = (outcome, standing(session, rules, outcome))
-    changes = (*outcome.changes, *(fitting.changes if fitting else ()))
-    report = _report(_finished(session, opened, changes), rules, told, session, dims, opened.source)
-    return report if fitting is None else _with_target(report, target or "", fitting)
-
-
-def _session(
-    opened: Opened,
-    dims: Mapping[str, int | str] | None,
-    preferences: Preferences,
-    *,
-    thorough: bool,
-) -> Session:
-    return Session(
-        opened.model,
-        dims=dims,
-        source=opened.source,
-        prefer=preferences,
-        owned=opened.owned,
-        weightless=opened.surgeon is not None,
-        thorough=thorough,
-    )
-
-
-def _with_target(report: Rewriting, target: str, fitting: Fitting) -> Rewriting:
-    changes = (*report.changes, *fitting.changes)
-    return replace(report, changes=changes, target=target, fitting=fitting)
+    outcome.changes += fitting.changes if fitting else ()
+    result = _finished(session, opened, outcome.changes)
+    report = _report(result, rules, told, session, dims, opened.source)
+    return replace(report, target=target or "", fitting=fitting)
 
 
 def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> Result:
-    """The model as the passes left it, and as it was where all their edits take each other back.
-
-    A Graph gets the edits in place.
-    """
+    """The model as the passes left it, and as it was where all their edits take each other back."""
     if session.script and len(session.script) == sum(one.edits for one in undone(changes)):
         session.script.clear()
         return untouched(opened)
-    model = session.finish()
-    if opened.surgeon is None:
-        return model
-    from onnxpad.graph.surgery.following import apply_script
-
-    apply_script(opened.surgeon, session.script)
-    return opened.surgeon
+    return finish(session, opened)
 
 
 def _report(

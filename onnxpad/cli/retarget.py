@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from onnxpad.cli import arguments, plan_files
-from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, fail_for
+from onnxpad.cli import arguments, plan_files, writing
+from onnxpad.cli.outcomes import STANDARD
 from onnxpad.cli.requests import each_request
-from onnxpad.cli.streams import report_stream, terminal
-from onnxpad.errors import OnnxpadError
+from onnxpad.cli.streams import terminal
 
 if TYPE_CHECKING:
     from onnxpad.cli.destinations import Job
+    from onnxpad.cli.writing import Request
     from onnxpad.retargeting import Retargeting
     from onnxpad.validation.distances import Distances
 
@@ -31,17 +30,6 @@ round up and what averages divide by becomes what the framework does. Padding th
 convention is left alone, with the reason: --from or --plan settles it. Where nodes downstream no
 longer fit together, nothing is written.
 """
-
-
-class Request(NamedTuple):
-    """What to do with each model; `options` go to the retarget, `judging` to the runs."""
-
-    options: dict[str, Any]
-    judging: dict[str, Any] | None
-    check: bool
-    dry_run: bool
-    strict: bool
-    as_json: bool
 
 
 @click.command(help=_HELP, short_help="Move a model to another framework's padding.")
@@ -71,9 +59,6 @@ class Request(NamedTuple):
 @arguments.as_json
 def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Move each model, report it, and write it if nothing speaks against it."""
-    from onnxpad.cli import destinations  # --help needs none of these
-    from onnxpad.render.progress import following
-
     if (given["to"] is None) == (given["plan"] is None):
         raise click.UsageError("give --to NAME or --plan FILE, and not both")
     if given["plan"] is not None and given["source"] is not None:
@@ -82,21 +67,12 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
         raise click.UsageError(
             "standard input holds the model or the plan, not both: give a file for one of them"
         )
-    writes = not (given["check"] or given["dry_run"])
-    if not given["validate"]:
-        arguments.refuse_given("only --validate runs models", "device", "samples", "seed")
-    jobs = destinations.jobs(models, output, in_place=given["in_place"], writes=writes)
+    from onnxpad.cli.destinations import refuse_overwriting
+
+    jobs = writing.jobs_of(models, output, given)
     for job in jobs:
-        destinations.refuse_overwriting(job.target, [given["plan"]], "give another -o")
-    if any(job.target == STANDARD for job in jobs) and sys.stdout.isatty():
-        raise click.UsageError(
-            "standard output is a terminal, which cannot show a model: add -o FILE, or send it "
-            "into a file or a pipe"
-        )
-    requests = _requests(models, given)
-    shown, shares = terminal(sys.stderr) is not None, sys.stdout.isatty()
-    followed = following(jobs, sys.stderr, shown=shown, shares_screen=shares)
-    return max(_handled(job, request) for job, request in zip(followed, requests, strict=True))
+        refuse_overwriting(job.target, [given["plan"]], "give another -o")
+    return writing.each(jobs, _requests(models, given), _retargeted)
 
 
 def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
@@ -106,54 +82,30 @@ def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
     for name in filter(None, (given["to"], given["source"])):
         find_target(name)
     plan = None if given["plan"] is None else plan_files.read(given["plan"])
-    flags = {name: given[name] for name in ("check", "dry_run", "strict", "as_json")}
     found = []
     for _, about in each_request(models, given["dims"], given["nodes"]):
         options = {name: given[name] for name in ("to", "source", "ambiguous")} | about
         judging = {name: given[name] for name in ("device", "samples", "seed")}
         judging["dims"] = about["dims"]
         options["plan"] = plan
-        found.append(Request(options, judging if given["validate"] else None, **flags))
+        found.append(writing.request_for(options, judging, given))
     return found
-
-
-def _handled(job: Job, request: Request) -> int:
-    try:
-        return _retargeted(job, request)
-    except OnnxpadError as error:
-        return fail_for(job.model, error)
 
 
 def _retargeted(job: Job, request: Request) -> int:
     from onnxpad import retargeting  # loads onnx
 
-    model, target = job.model, job.target
-    found = retargeting.retarget(model, **request.options)
-    moved = None
+    found = retargeting.retarget(job.model, **request.options)
+    moved: Distances | None = None
     if request.judging is not None and found.changed:
-        moved = _distances(model, found, request.judging)
-    objection = _objection(found, request)
-    if target is not None and not objection:
-        job.prepare()
-        found.save(target)
-    written = None if objection else target
-    _report(model, written, found, moved, request)
-    if objection:
-        from onnxpad.render.wording import visible
+        from onnxpad.validation.distances import distances  # loads numpy, and onnxruntime
 
-        sys.stderr.write(visible(f"nothing written for {model}: {objection}") + "\n")
-    return FINDINGS if objection or (request.check and found.changed) else FINE
+        moved = distances(writing.before(job.model, found), found.model, **request.judging)
 
+    def report(written: str | None, stream: TextIO) -> None:
+        _report(job.model, written, found, moved, request, stream)
 
-def _distances(model: str, found: Retargeting, judging: dict[str, Any]) -> Distances:
-    from onnxpad.validation.distances import distances  # loads numpy, and onnxruntime
-
-    before: object = model
-    if model == STANDARD and found.source is not None and found.source.data is not None:
-        from onnxpad.graph.storage.files import parse
-
-        before = parse(found.source.data, name="standard input", folder=None)
-    return distances(before, found.model, **judging)
+    return writing.conclude(job, request, found, _objection(found, request), report)
 
 
 def _objection(found: Retargeting, request: Request) -> str:
@@ -170,8 +122,8 @@ def _report(
     found: Retargeting,
     moved: Distances | None,
     request: Request,
+    stream: TextIO,
 ) -> None:
-    stream = report_stream(model_on_stdout=written == STANDARD)
     if request.as_json:
         from onnxpad.render.jsons import json_line
         from onnxpad.render.retargetings import retargeting_record

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from onnxpad.cli import arguments
-from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, fail_for
+from onnxpad.cli import arguments, writing
 from onnxpad.cli.requests import each_request
-from onnxpad.cli.streams import report_stream, terminal
-from onnxpad.errors import OnnxpadError
 
 if TYPE_CHECKING:
     from onnxpad.cli.destinations import Job
+    from onnxpad.cli.writing import Request
     from onnxpad.rewriting import Rewriting
     from onnxpad.validation import Validation
 
@@ -32,17 +29,6 @@ that runtime refuses or computes wrongly, and nothing at all where there is no w
 node that a pass cannot rewrite exactly is left as it is, with the reason. A model that needs no
 change is written byte for byte as it was. onnxpad explain lists the passes and the targets.
 """
-
-
-class Request(NamedTuple):
-    """What to do with each model; `options` go to the rewrite, `judging` to the validation."""
-
-    options: dict[str, Any]
-    judging: dict[str, Any] | None
-    check: bool
-    dry_run: bool
-    strict: bool
-    as_json: bool
 
 
 @click.command(help=_HELP, short_help="Write padding in another form, exactly.")
@@ -90,27 +76,13 @@ class Request(NamedTuple):
 @arguments.as_json
 def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Rewrite each model, report it, and write it if nothing speaks against it."""
-    from onnxpad.cli import destinations  # --help needs none of these
-    from onnxpad.render.progress import following
-
-    writes = not (given["check"] or given["dry_run"])
-    if not given["validate"]:
-        arguments.refuse_given("only --validate runs models", "device", "samples", "seed")
     if given["validate"] and given["legacy_split"]:
         raise click.UsageError(
             "--validate runs the original with onnxruntime, which splits as the newer text says: "
             "it cannot judge --convtranspose-legacy-split"
         )
-    jobs = destinations.jobs(models, output, in_place=given["in_place"], writes=writes)
-    if any(job.target == STANDARD for job in jobs) and sys.stdout.isatty():
-        raise click.UsageError(
-            "standard output is a terminal, which cannot show a model: add -o FILE, or send it "
-            "into a file or a pipe"
-        )
-    requests = _requests(models, given)
-    shown, shares = terminal(sys.stderr) is not None, sys.stdout.isatty()
-    followed = following(jobs, sys.stderr, shown=shown, shares_screen=shares)
-    return max(_handled(job, request) for job, request in zip(followed, requests, strict=True))
+    jobs = writing.jobs_of(models, output, given)
+    return writing.each(jobs, _requests(models, given), _rewritten)
 
 
 def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
@@ -123,53 +95,29 @@ def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
     wishes = {name: given[name] for name in ("prefer", "exclude", "allow_unknown")}
     planner(given["target"], **wishes)
     rules = ("passes", "target", *wishes, "ambiguous", "legacy_split")
-    flags = {name: given[name] for name in ("check", "dry_run", "strict", "as_json")}
     found = []
     for _, about in each_request(models, given["dims"], given["nodes"]):
         options = {name: given[name] for name in rules} | about
         judging = {name: given[name] for name in ("device", "samples", "seed", "ambiguous")}
         judging["dims"] = about["dims"]
-        found.append(Request(options, judging if given["validate"] else None, **flags))
+        found.append(writing.request_for(options, judging, given))
     return found
-
-
-def _handled(job: Job, request: Request) -> int:
-    try:
-        return _rewritten(job, request)
-    except OnnxpadError as error:
-        return fail_for(job.model, error)
 
 
 def _rewritten(job: Job, request: Request) -> int:
     from onnxpad import rewriting  # loads onnx
 
-    model, target = job.model, job.target
-    found = rewriting.rewrite(model, **request.options)
-    validation = None
+    found = rewriting.rewrite(job.model, **request.options)
+    validation: Validation | None = None
     if request.judging is not None and found.changed:
-        validation = _validated(model, found, request.judging)
-    objection = _objection(found, validation, request)
-    if target is not None and not objection:
-        job.prepare()
-        found.save(target)
-    written = None if objection else target
-    _report(model, written, found, validation, request)
-    if objection:
-        from onnxpad.render.wording import visible
+        from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
 
-        sys.stderr.write(visible(f"nothing written for {model}: {objection}") + "\n")
-    return FINDINGS if objection or (request.check and found.changed) else FINE
+        validation = validate(writing.before(job.model, found), found.model, **request.judging)
 
+    def report(written: str | None, stream: TextIO) -> None:
+        _report(job.model, written, found, validation, request, stream)
 
-def _validated(model: str, found: Rewriting, judging: dict[str, Any]) -> Validation:
-    from onnxpad import validation  # loads numpy, and onnxruntime when it runs
-
-    before: object = model
-    if model == STANDARD and found.source is not None and found.source.data is not None:
-        from onnxpad.graph.storage.files import parse
-
-        before = parse(found.source.data, name="standard input", folder=None)
-    return validation.validate(before, found.model, **judging)
+    return writing.conclude(job, request, found, _objection(found, validation, request), report)
 
 
 def _objection(found: Rewriting, validation: Validation | None, request: Request) -> str:
@@ -189,8 +137,8 @@ def _report(
     found: Rewriting,
     validation: Validation | None,
     request: Request,
+    stream: TextIO,
 ) -> None:
-    stream = report_stream(model_on_stdout=written == STANDARD)
     if request.as_json:
         from onnxpad.render.jsons import json_line
         from onnxpad.render.rewritings import rewriting_record

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from operator import index
 from typing import TypeVar
 
@@ -139,6 +138,8 @@ def chosen(value: object, word_name: str, choices: Mapping[object, _T]) -> _T:
 def hint(value: object, known: Iterable[object]) -> str:
     """'; did you mean ...?', and what there is."""
     folded = {str(name).casefold(): name for name in known}
+    from difflib import get_close_matches  # only errors need it
+
     near = [folded[match] for match in get_close_matches(str(value).casefold(), folded, n=1)]
     there = f"it is one of {', '.join(_shown(name) for name in known)}"
     return f"; did you mean {near[0]!r}? I{there[1:]}" if near else f"; {there}"

@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from onnxpad.errors import RequestError
-from onnxpad.graph.editing.edits import Edit
-from onnxpad.graph.editing.session import Session
-from onnxpad.graph.models import ModelLike, Opened, Result, open_model, proto_of, with_weights
+from onnxpad.graph.edited import Edited, finish, session_on
+from onnxpad.graph.models import ModelLike, open_model
 from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.selecting import known_names, selection
-from onnxpad.graph.storage.files import Source, save, write_unchanged
 from onnxpad.plans import Plan
 from onnxpad.retargeting.deciding import Rule, by_convention, by_plan
 from onnxpad.retargeting.running import Kept, Move, Progress, Refused, run
@@ -29,8 +26,8 @@ _TRY = "\n  try     "
 __all__ = ["Kept", "Move", "Refused", "Retargeting", "parse_plan", "read_plan", "retarget"]
 
 
-@dataclass(frozen=True, eq=False)
-class Retargeting:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Retargeting(Edited):
     """What a retarget did.
 
     `changes` are nodes that were moved, `unchanged` those that pad like this already, `skips`
@@ -38,36 +35,11 @@ class Retargeting:
     inputs do not fit together any more.
     """
 
-    edited: Result
     to: str
     changes: tuple[Move, ...]
     unchanged: tuple[Kept, ...]
     skips: tuple[Refused, ...]
     breaks: tuple[str, ...]
-    script: tuple[Edit, ...]
-    assumed: Mapping[str, int | str]
-    source: Source | None = None
-
-    @cached_property
-    def model(self) -> Result:
-        """The retargeted ModelProto, or the Graph that was given, edited in place."""
-        return with_weights(self.edited, self.source)
-
-    @property
-    def changed(self) -> bool:
-        """Whether anything was edited."""
-        return bool(self.script)
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Write the model: byte for byte the input where nothing changed.
-
-        External data stays where it is when the folder is the same, and is copied otherwise.
-        Raises ModelError where the target cannot be written; nothing half-written stays.
-        """
-        if not self.changed and self.source is not None:
-            write_unchanged(self.source, path)
-        else:
-            save(proto_of(self.edited), path, source=self.source)
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -106,12 +78,12 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     """
     rule = _rule(to, plan, source)
     opened = open_model(model)
-    session = _session(opened, dims, ambiguous)
+    session = session_on(opened, dims, Preferences(ambiguous))
     selected = selection(session, nodes)
     known_names(session, rule.names, rule.label)
     outcome = run(session, rule, selected, progress)
     return Retargeting(
-        edited=_finished(session, opened),
+        edited=finish(session, opened),
         to=rule.name,
         changes=tuple(outcome.moves),
         unchanged=tuple(outcome.kept),
@@ -123,19 +95,6 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     )
 
 
-def _session(
-    opened: Opened, dims: Mapping[str, int | str] | None, ambiguous: Preference
-) -> Session:
-    return Session(
-        opened.model,
-        dims=dims,
-        source=opened.source,
-        prefer=Preferences(ambiguous),
-        owned=opened.owned,
-        weightless=opened.surgeon is not None,
-    )
-
-
 def _rule(to: str | None, plan: PlanLike | None, source: str | None) -> Rule:
     if plan is None and to is not None:
         return by_convention(to, source)
@@ -144,17 +103,6 @@ def _rule(to: str | None, plan: PlanLike | None, source: str | None) -> Rule:
     if source is not None:
         raise RequestError("a plan says the padding itself: source does nothing beside it")
     return by_plan(read_plan(plan))
-
-
-def _finished(session: Session, opened: Opened) -> Result:
-    """The edited model, or the Graph that was given, edited alike."""
-    model = session.finish()
-    if opened.surgeon is None:
-        return model
-    from onnxpad.graph.surgery.following import apply_script
-
-    apply_script(opened.surgeon, session.script)
-    return opened.surgeon
 
 
 def read_plan(plan: PlanLike) -> Plan:
