@@ -109,8 +109,7 @@ def rewrite(  # noqa: PLR0913  one option each
     names = names_of(passes) or (() if asked else DEFAULT_PASSES)
     rules = [find_pass(name) for name in names]
     opened = open_model(model)
-    preferences = Preferences(ambiguous, legacy_split)
-    session = session_on(opened, dims, preferences, thorough=asked is not None)
+    session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
     outcome = run(session, rules, selected, progress)
     fitting = fit(session, asked, selected, progress) if asked else None
@@ -118,7 +117,7 @@ def rewrite(  # noqa: PLR0913  one option each
     outcome.changes += fitting.changes if fitting else ()
     result = _finished(session, opened, outcome.changes)
     report = _report(result, rules, told, session, dims, opened.source)
-    return report if fitting is None else replace(report, target=target or "", fitting=fitting)
+    return replace(report, target=target or "", fitting=fitting)
 
 
 def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> Result:
