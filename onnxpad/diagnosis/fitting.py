@@ -71,7 +71,9 @@ class Fitting:
         self.names = tuple(self.expected)
         known = places(survey, network)
         self.places, self.plain, left_out = known.searched, known.plain, known.left_out
+        self.unsearched = (*left_out, *known.unclear)
         self.runner = Runner(network, self.places, self.names, bench.settings)
+        self.runner.feed(samples[0])
         if left_out:
             bench.warn(
                 f"left as they are, because they stand in a function or a body: "

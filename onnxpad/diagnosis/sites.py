@@ -53,31 +53,41 @@ class Places:
     """Nodes of the main graph with more than one way to pad them, and labels of the others.
 
     `left_out` stand in bodies of If, Loop and Scan or in local functions; what is `plain` has one
-    way only.
+    way only. `unclear` cannot be padded in another way here: nodes whose padding could not be
+    read, and Pads that no operator searched reads.
     """
 
     searched: tuple[Place, ...]
     left_out: tuple[str, ...]
     plain: tuple[str, ...]
+    unclear: tuple[str, ...]
 
 
 def places(survey: Survey, network: Network) -> Places:
     """Every padded node of a model, by whether its padding can be in question."""
-    found, left_out, plain = [], [], []
+    found: list[Place] = []
+    left_out: list[str] = []
+    plain: list[str] = []
+    unclear: list[str] = []
+    pads: dict[int, str] = {}
     for site in survey.sites():
-        chain = site.chain
-        if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER) or chain.trouble:
-            continue
         index = network.producers.get(site.node.outputs[0]) if site.node.outputs else None
+        label = site.address.label
         if site.address.scope or index is None:
-            left_out.append(site.address.label)
-            continue
-        place = _place(site, index, network)
-        if isinstance(place, Place):
-            found.append(place)
-        elif place:
-            plain.append(site.address.label)
-    return Places(tuple(found), tuple(left_out), tuple(plain))
+            left_out.append(label)
+        elif site.chain.op.kind is Kind.PAD:
+            pads[index] = label
+        elif site.chain.trouble or site.chain.op.kind in (Kind.FOLD, Kind.OTHER):
+            unclear.append(label)
+        else:
+            place = _place(site, index, network)
+            if isinstance(place, Place):
+                found.append(place)
+            else:
+                (plain if place else unclear).append(label)
+    in_front = {place.pad for place in found}
+    unclear += [label for index, label in pads.items() if index not in in_front]
+    return Places(tuple(found), tuple(left_out), tuple(plain), tuple(unclear))
 
 
 def _place(site: Found, index: int, network: Network) -> Place | bool:
