@@ -14,6 +14,7 @@ from onnxpad.diagnosis.planning import findings, same_either_way
 from onnxpad.diagnosis.report import Diagnosis, Difference, NodeFinding
 from onnxpad.diagnosis.running import Broken
 from onnxpad.diagnosis.staging import needed_nodes
+from onnxpad.diagnosis.untold import untold
 from onnxpad.diagnosis.verdicts import cause_of, nearest_of, nearest_plan, reason_of
 from onnxpad.plans import Plan
 from onnxpad.validation.agreement import gap
@@ -25,17 +26,20 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     """The report on a fit."""
     bench, search = fitting.bench, fit.search
     bench.note_providers("model", fitting.network)
-    solution = fit.solution
+    solution = None if fit.undecided else fit.solution
     judgement = fit.present if solution is None else solution.judgement
-    difference = None if judgement.agrees else _difference(fitting, fit)
+    explained = judgement.agrees and not fit.undecided
+    difference = None if judgement.agrees or fit.undecided else _difference(fitting, fit)
     cause = cause_of(fitting, fit, difference)
     nodes: tuple[NodeFinding, ...] = ()
     same: tuple[str, ...] = ()
     if solution is not None:
         nodes = findings(fitting.runner, solution.found, solution.plan)
         same = same_either_way(fitting.runner, solution.found, solution.plan, fitting.plain)
+    elif explained:
+        nodes = untold(fitting.runner, fit.rivals)
     return Diagnosis(
-        explained=judgement.agrees,
+        explained=explained,
         cause=cause,
         reason=reason_of(fitting, fit, cause, difference),
         plan=Plan() if solution is None else solution.plan,
@@ -45,7 +49,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         hypothesis="as it is" if solution is None else solution.title,
         nodes=nodes,
         same_either_way=same,
-        nearest=None if judgement.agrees else nearest_plan(fitting, fit),
+        nearest=None if explained else nearest_plan(fitting, fit),
         outputs=judgement.rows,
         difference=difference,
         warnings=tuple(bench.warnings),

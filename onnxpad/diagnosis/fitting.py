@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.hypotheses import Choice
-from onnxpad.diagnosis.judging import Judgement, judged, tolerances
+from onnxpad.diagnosis.judging import PRECISE, Judgement, judged, tolerances
 from onnxpad.diagnosis.planning import Settled, plans, settled
 from onnxpad.diagnosis.references import checked_against, turned_output
+from onnxpad.diagnosis.rivals import Reference, Rival, rivals, undecided
 from onnxpad.diagnosis.running import Runner
 from onnxpad.diagnosis.scoring import Target, scored
 from onnxpad.diagnosis.searching import Search
@@ -25,6 +27,7 @@ from onnxpad.validation.bench import Bench
 
 Array = NDArray[Any]
 _MOST_CHECKED = 12
+_SECONDS, _WIDE_SECONDS = 4.0, 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,8 @@ class Solution:
 class Fit:
     """What the search came to: a solution or none; `present` judges the model as it is.
 
-    `partial` is a judgement on something that fits the first sample only.
+    `partial` is a judgement on something that fits the first sample only. `rivals` fit as well as
+    what was found; `undecided` are those that only the width of the bounds lets in.
     """
 
     present: Judgement
@@ -49,6 +53,8 @@ class Fit:
     partial: Judgement | None
     search: Search | None
     tried: int
+    rivals: tuple[Rival, ...] = ()
+    undecided: tuple[Rival, ...] = ()
 
 
 class Fitting:
@@ -71,7 +77,7 @@ class Fitting:
         self.names = tuple(self.expected)
         known = places(survey, network)
         self.places, self.plain, left_out = known.searched, known.plain, known.left_out
-        self.unsearched = (*left_out, *known.unclear)
+        self._unread = (*left_out, *known.unclear)
         self.runner = Runner(network, self.places, self.names, bench.settings)
         self.runner.feed(samples[0])
         if left_out:
@@ -80,11 +86,16 @@ class Fitting:
                 f"{', '.join(left_out[:8])}{' ...' if left_out[8:] else ''}"
             )
 
+    @property
+    def unsearched(self) -> tuple[str, ...]:
+        """Padded nodes of which not every known way could be tried."""
+        return (*self._unread, *sorted(self.runner.refused))
+
     def run(self) -> Fit:
         """The model as it is first, then every way to pad it until one gives the reference."""
         present = self._present()
         if present.agrees:
-            return Fit(present, self._mended(), None, None, 1)
+            return self._compared(Fit(present, self._mended(), None, None, 1))
         if not self.places:
             return Fit(present, None, None, None, 1)
         searches = [self._search(0)]
@@ -95,10 +106,30 @@ class Fitting:
                 partial = judgement
                 solution = self._refitted(chosen, searches)
             if solution is not None:
-                return Fit(present, solution, None, searches[0], self._tried(searches))
+                fit = Fit(present, solution, None, searches[0], self._tried(searches))
+                return self._compared(fit)
             if count + 1 >= _MOST_CHECKED:
                 break
         return Fit(present, None, partial, searches[0], self._tried(searches))
+
+    def _compared(self, fit: Fit) -> Fit:
+        """The fit with what fits as well: looked for only where more than one way is known."""
+        judgement = fit.present if fit.solution is None else fit.solution.judgement
+        if not self.places:
+            return fit
+        self.bench.progress("looking for what fits as well")
+        wide = (judgement.allowed or 0.0) > PRECISE
+        if fit.solution is not None and fit.solution.plan.entries and not wide:
+            return fit
+        chosen = (0,) * len(self.places) if fit.solution is None else fit.solution.found.chosen
+        bounds = {(row.output, row.sample): row.bound or 0.0 for row in judgement.rows}
+        reference = Reference(self.samples, self.expected, bounds)
+        seconds = _WIDE_SECONDS if wide else _SECONDS
+        found, complete = rivals(self.runner, reference, chosen, time.monotonic() + seconds)
+        if not complete:
+            self.bench.warn("whether other padding fits as well was not tried for every node")
+        doubts = undecided(found, judgement.residual or 0.0, judgement.allowed or 0.0)
+        return replace(fit, rivals=tuple(found), undecided=tuple(doubts))
 
     def _present(self) -> Judgement:
         """The model as it is; warnings about it say so."""

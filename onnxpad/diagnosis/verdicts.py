@@ -23,6 +23,8 @@ def cause_of(fitting: Fitting, fit: Fit, difference: Difference | None) -> Cause
     `not padding` only where every known way to pad every padded node was tried, the sizes are
     right, and cells inside differ: what differs at borders only is what padding does.
     """
+    if fit.undecided:
+        return Cause.UNKNOWN
     if fit.solution is not None:
         return Cause.PADDING
     match fit.present.verdict:
@@ -81,14 +83,27 @@ def _is_part(fit: Fit) -> bool:
 
 
 def nearest_plan(fitting: Fitting, fit: Fit) -> Plan | None:
-    """The nearest choices as a plan, where padding is a part of the cause."""
+    """The nearest choices as a plan, where padding is a part of the cause, or may be."""
+    if fit.undecided:
+        return _nearest_undecided(fitting, fit)
     if fit.search is None or not _is_part(fit):
         return None
     return next(plans(fitting.runner, settled(fitting.runner, nearest_of(fit.search))))
 
 
+def _nearest_undecided(fitting: Fitting, fit: Fit) -> Plan | None:
+    """The rival that leaves least, or what was found where that leaves less."""
+    rival = fit.undecided[0]
+    judgement = fit.present if fit.solution is None else fit.solution.judgement
+    if rival.residual >= (judgement.residual or 0.0):
+        return None if fit.solution is None else fit.solution.plan
+    return next(plans(fitting.runner, settled(fitting.runner, rival.chosen)))
+
+
 def reason_of(fitting: Fitting, fit: Fit, cause: Cause, difference: Difference | None) -> str:
     """The verdict in words: what was tried, what was not, and where the difference begins."""
+    if fit.undecided:
+        return _cannot_tell(fit)
     if fit.solution is not None:
         count = len(fit.solution.plan.entries)
         many = f"{count} nodes" if count != 1 else "1 node"
@@ -97,6 +112,18 @@ def reason_of(fitting: Fitting, fit: Fit, cause: Cause, difference: Difference |
         return fit.present.reason
     parts = (_tried(fitting, fit, cause), _unsearched(fitting), _where(difference))
     return "; ".join(part for part in parts if part)
+
+
+def _cannot_tell(fit: Fit) -> str:
+    judgement = fit.present if fit.solution is None else fit.solution.judgement
+    mine = "as it is" if fit.solution is None else fit.solution.title
+    rival = fit.undecided[0]
+    return (
+        f"cannot tell rounding from padding at this precision: rounding may do "
+        f"{judgement.allowed or 0.0:.2g} of the largest value, '{mine}' leaves "
+        f"{judgement.residual or 0.0:.2g} and '{rival.title}' {rival.residual:.2g}; "
+        "a reference in float32, or of tensors inside the model, would tell"
+    )
 
 
 def _tried(fitting: Fitting, fit: Fit, cause: Cause) -> str:
