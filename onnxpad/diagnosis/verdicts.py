@@ -35,7 +35,7 @@ def cause_of(fitting: Fitting, fit: Fit, difference: Difference | None) -> Cause
     if fitting.unsearched or fit.partial is not None or _is_at_borders(fit, difference):
         return Cause.UNKNOWN
     if fit.search is None:
-        return Cause.NOT_PADDING
+        return Cause.UNKNOWN if fit.present.residual is None else Cause.NOT_PADDING
     sized = not fit.search.tried[nearest_of(fit.search)].misfit
     tried_all = fit.search.exhausted and not fit.search.out_of_time
     return Cause.NOT_PADDING if tried_all and sized and not _is_part(fit) else Cause.UNKNOWN
@@ -131,7 +131,7 @@ def _tried(fitting: Fitting, fit: Fit, cause: Cause) -> str:
     opening = "padding does not explain it" if cause is Cause.NOT_PADDING else "not found"
     if search is None:
         what = "that can be searched" if fitting.unsearched else "of the model"
-        none = f"no node {what} can be padded in another way"
+        none = f"no other way to pad a node {what} is known"
         return f"{opening}: {none}; {fit.present.reason}"
     if fit.partial is not None:
         return f"what fits the first sample does not fit the others ({fit.partial.reason})"
