@@ -37,7 +37,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         nodes = findings(fitting.runner, solution.found, solution.plan)
         same = same_either_way(fitting.runner, solution.found, solution.plan, fitting.plain)
     elif explained:
-        nodes = untold(fitting.runner, fit.rivals)
+        nodes = untold(fitting.runner, fitting.samples, fit.rivals)
     return Diagnosis(
         explained=explained,
         cause=cause,

@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from onnxpad.diagnosis.holding import held
 from onnxpad.diagnosis.hypotheses import Choice
 from onnxpad.diagnosis.judging import PRECISE, Judgement, judged, tolerances
 from onnxpad.diagnosis.planning import Settled, plans, settled
@@ -193,7 +194,8 @@ class Fitting:
                 self.bench.progress("checking what fits on every sample")
                 judgement = self._with_plan(plan)
                 if judgement.agrees:
-                    return Solution(found, plan, judgement, title), judgement
+                    holds = held(self.runner, self.samples, found, plan)
+                    return Solution(*holds, judgement, title), judgement
                 nearest = nearest or judgement
             if nearest is None or nearest.residual is not None:
                 break

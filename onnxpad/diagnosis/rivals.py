@@ -100,9 +100,8 @@ def _others(runner: Runner, chosen: Choice) -> Iterator[tuple[Choice, str, int |
         if isinstance(state, Broken):
             continue
         choices, sizes = runner.choices[number], runner.sizes(number, state)
-        wanted = choices.outputs(chosen[number], sizes)
         for option in choices.leaders(sizes):
-            if option == chosen[number] or choices.outputs(option, sizes) != wanted:
+            if option == chosen[number] or choices.resizes(chosen[number], option, sizes):
                 continue
             title = f"{place.label}: {place.options[option].label}"
             yield changed(chosen, (number, option)), title, number

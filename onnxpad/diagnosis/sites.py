@@ -215,6 +215,11 @@ class Choices:
         found = sized(self.place.options[choice].chain, sizes)
         return () if found is None else output_sizes(found)
 
+    def resizes(self, one: int, other: int, sizes: Sizes) -> bool:
+        """Whether two options are known to give other output sizes."""
+        pair = self.outputs(one, sizes), self.outputs(other, sizes)
+        return () not in pair and pair[0] != pair[1]
+
     def _grouped(self, sizes: Sizes) -> tuple[int, ...]:
         first: dict[object, int] = {}
         groups = []

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
 
 from onnxpad.diagnosis.report import Alternative, NodeFinding
 from onnxpad.diagnosis.rivals import Rival
 from onnxpad.diagnosis.running import Broken, Runner
-from onnxpad.diagnosis.sites import telling_size
+from onnxpad.diagnosis.sites import Sizes, telling_size
 from onnxpad.moving import differs
 from onnxpad.moving.labels import label_of
 
+Array = NDArray[Any]
 
-def untold(runner: Runner, rivals: Sequence[Rival]) -> tuple[NodeFinding, ...]:
+
+def untold(
+    runner: Runner, samples: Sequence[Mapping[str, Array]], rivals: Sequence[Rival]
+) -> tuple[NodeFinding, ...]:
     """Nodes of a model that fits as it is, with what fits as well.
 
-    What reads the same at these sizes counts where a framework writes it; `rivals` read otherwise
-    and give the reference on these samples.
+    What reads the same at the sizes of every sample counts where a framework writes it; `rivals`
+    read otherwise and give the reference on these samples.
     """
-    present = (0,) * len(runner.places)
+    known = _sizes(runner, samples)
     rows = []
     for number, place in enumerate(runner.places):
-        state = runner.before(number, present)
-        if isinstance(state, Broken):
+        if not known[number]:
             continue
-        sizes = runner.sizes(number, state)
-        others = (*_alike(runner, number, sizes), *_by_values(runner, number, rivals))
+        sizes = known[number][0]
+        others = (*_alike(runner, number, known[number]), *_by_values(runner, number, rivals))
         if others:
             before = label_of(place.chain)
             names = place.options[0].conventions
@@ -36,10 +42,22 @@ def untold(runner: Runner, rivals: Sequence[Rival]) -> tuple[NodeFinding, ...]:
     return tuple(rows)
 
 
-def _alike(runner: Runner, number: int, sizes: tuple[int, ...]) -> Iterator[Alternative]:
-    place = runner.places[number]
+def _sizes(runner: Runner, samples: Sequence[Mapping[str, Array]]) -> list[list[Sizes]]:
+    """What each place reads in every sample; the runner is left with the first one."""
+    found: list[list[Sizes]] = [[] for _ in runner.places]
+    for feeds in (*samples[1:], samples[0]):
+        runner.feed(feeds)
+        for number, sizes in enumerate(found):
+            state = runner.before(number, (0,) * len(runner.places))
+            if not isinstance(state, Broken):
+                sizes.insert(0, runner.sizes(number, state))
+    return found
+
+
+def _alike(runner: Runner, number: int, known: Sequence[Sizes]) -> Iterator[Alternative]:
+    place, choices, sizes = runner.places[number], runner.choices[number], known[0]
     mine = place.options[0].chain
-    for option in runner.choices[number].alike(0, sizes):
+    for option in sorted(set.intersection(*(set(choices.alike(0, one)) for one in known))):
         other = place.options[option]
         if not option or not other.conventions or not differs(mine, other.chain):
             continue

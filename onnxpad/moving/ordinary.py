@@ -14,6 +14,7 @@ from onnxpad.moving.crops import cropped
 from onnxpad.ops import Kind
 
 _MIRRORS = ("reflect", "edge")
+_RESTS = 4
 
 
 def ordinary(chain: Chain) -> Iterator[Chain]:
@@ -28,7 +29,7 @@ def ordinary(chain: Chain) -> Iterator[Chain]:
         yield from _crops(chain)
         return
     bare = _without_pad(chain)
-    for pads in _numbers(chain):
+    for pads in (*_numbers(chain), *_of_some_size(chain)):
         yield from variants(replace(bare, padding=pads), None)
     if chain.op.kind is Kind.CONVOLUTION:
         yield from _other_cells(chain, bare)
@@ -40,6 +41,15 @@ def _numbers(chain: Chain) -> Iterator[Pads]:
     for numbers in product(*(range(span) for span in spans)):
         pads = tuple(numbers[spans.index(axis.span)] for axis in chain.axes)
         yield Pads(pads, pads)
+
+
+def _of_some_size(chain: Chain) -> Iterator[Pads]:
+    """Numbers that SAME comes to where sizes leave one remainder or another."""
+    for rest in range(min(_RESTS, max(axis.stride for axis in chain.axes))):
+        totals = [max(axis.span - (rest % axis.stride or axis.stride), 0) for axis in chain.axes]
+        less, more = [total // 2 for total in totals], [-(-total // 2) for total in totals]
+        yield Pads(tuple(less), tuple(more))
+        yield Pads(tuple(more), tuple(less))
 
 
 def _crops(chain: Chain) -> Iterator[Chain]:
