@@ -19,6 +19,7 @@ from onnxpad.diagnosis.running import Runner
 from onnxpad.diagnosis.scoring import Target, scored
 from onnxpad.diagnosis.searching import Search
 from onnxpad.diagnosis.sites import places
+from onnxpad.errors import InternalError
 from onnxpad.graph.comparison.networks import Network
 from onnxpad.graph.reading.survey import Survey
 from onnxpad.plans import Plan
@@ -29,6 +30,7 @@ from onnxpad.validation.bench import Bench
 Array = NDArray[Any]
 _MOST_CHECKED = 12
 _SECONDS, _WIDE_SECONDS = 4.0, 20.0
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class Fitting:
         self._unread = (*left_out, *known.unclear)
         self.runner = Runner(network, self.places, self.names, bench.settings)
         self.runner.feed(samples[0])
+        self.present: Judgement | None = None
         if left_out:
             bench.warn(
                 f"left as they are, because they stand in a function or a body: "
@@ -94,7 +97,7 @@ class Fitting:
 
     def run(self) -> Fit:
         """The model as it is first, then every way to pad it until one gives the reference."""
-        present = self._present()
+        present = self.present = self._present()
         if present.agrees:
             return self._compared(Fit(present, self._mended(), None, None, 1))
         if not self.places:
@@ -120,7 +123,11 @@ class Fitting:
             return fit
         self.bench.progress("looking for what fits as well")
         wide = (judgement.allowed or 0.0) > PRECISE
-        if fit.solution is not None and fit.solution.plan.entries and not wide:
+        planned = fit.solution is not None and bool(fit.solution.plan.entries)
+        whole = all(
+            value.dtype.kind in "iub" for values in self.expected.values() for value in values
+        )
+        if planned and not wide and not whole:
             return fit
         chosen = (0,) * len(self.places) if fit.solution is None else fit.solution.found.chosen
         bounds = {(row.output, row.sample): row.bound or 0.0 for row in judgement.rows}
@@ -129,6 +136,10 @@ class Fitting:
         found, complete = rivals(self.runner, reference, chosen, time.monotonic() + seconds)
         if not complete:
             self.bench.warn("whether other padding fits as well was not tried for every node")
+        if planned and whole and found:
+            titles = ", ".join(f"'{rival.title}'" for rival in found[:_NAMED])
+            more = f" and {len(found) - _NAMED} more" if found[_NAMED:] else ""
+            self.bench.warn(f"whole numbers tell little: {titles}{more} give the same here")
         doubts = undecided(found, judgement.residual or 0.0, judgement.allowed or 0.0)
         return replace(fit, rivals=tuple(found), undecided=tuple(doubts))
 
@@ -154,8 +165,10 @@ class Fitting:
         return Search(self.runner, self._target(sample), self.deadline, self.bench.progress)
 
     def _target(self, sample: int) -> Target:
+        if self.present is None:
+            raise InternalError("the model is judged as it is before anything else")
         right = {name: values[sample] for name, values in self.expected.items()}
-        limits = tolerances(self.bench, self.network, self.samples[sample], right)
+        limits = tolerances(self.present, sample, right)
         return Target(self.names, right, limits)
 
     @staticmethod

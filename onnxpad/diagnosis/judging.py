@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.graph.comparison.networks import Network
-from onnxpad.runtime import RunFailure
 from onnxpad.validation.agreement import UNTELLING
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.reference import FOREIGN, against_reference, own_rounding
+from onnxpad.validation.reference import against_reference, own_rounding
 from onnxpad.validation.report import OutputRow, Verdict
 
 Array = NDArray[Any]
@@ -67,30 +66,20 @@ def judged(
     )
 
 
-def tolerances(
-    bench: Bench,
-    network: Network,
-    feeds: Mapping[str, Array],
-    right: Mapping[str, Array],
-) -> dict[str, float]:
+def tolerances(present: Judgement, sample: int, right: Mapping[str, Array]) -> dict[str, float]:
     """How near a try has to come to be judged: twice the bound of `judged`, for the other padding.
 
-    At most what still tells padding; where the model as it is does not run, a ten thousandth of
-    the largest value.
+    `present` judges the model as it is. At most what still tells padding; where it does not run,
+    a ten thousandth of the largest value.
     """
-    clean = bench.run(network, feeds, tuple(right))
-    bounds = None
-    if not isinstance(clean, RunFailure):
-        bounds = bench.noise(network, feeds, {name: clean[name] for name in right})
+    bounds = {row.output: row.bound for row in present.rows if row.sample == sample}
     found = {}
     for name, value in right.items():
-        size = size_of(value)
-        if bounds is None:
-            found[name] = _UNKNOWN * size
-        else:
-            near = float(np.clip(2 * FOREIGN * bounds[name], _LEAST * size, UNTELLING * size))
-            found[name] = near
-        found[name] += own_rounding(value)
+        size, own, bound = size_of(value), own_rounding(value), bounds.get(name)
+        near = _UNKNOWN * size
+        if bound is not None:
+            near = float(np.clip(2 * (bound - own), _LEAST * size, UNTELLING * size))
+        found[name] = near + own
     return found
 
 

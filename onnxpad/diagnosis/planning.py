@@ -207,14 +207,15 @@ def same_either_way(
 
 def _alternatives(runner: Runner, found: Settled, number: int) -> Iterator[Alternative]:
     place, sizes = runner.places[number], found.sizes[number]
-    mine = place.options[found.chosen[number]].chain
+    mine, fixed = place.options[found.chosen[number]].chain, sizes_of(place.chain) is not None
     for option in found.groups[number]:
         other = place.options[option]
         if option == found.chosen[number] or sizes is None or not differs(mine, other.chain):
             continue
+        leader = runner.choices[number].leader
+        same = leader(option, sizes) == leader(found.chosen[number], sizes)
+        if same and fixed and option >= place.named:
+            continue  # the same numbers for the one size that there is
         tells = telling_size(mine, other.chain, sizes)
-        alike = runner.choices[number].leader(option, sizes) == runner.choices[number].leader(
-            found.chosen[number], sizes
-        )
         label = label_of(other.chain) + (" (as it is)" if option == 0 else "")
-        yield Alternative(label, other.conventions, tells if alike else None)
+        yield Alternative(label, other.conventions, tells if same else None)

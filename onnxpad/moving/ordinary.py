@@ -29,8 +29,11 @@ def ordinary(chain: Chain) -> Iterator[Chain]:
         yield from _crops(chain)
         return
     bare = _without_pad(chain)
-    for pads in (*_numbers(chain), *_of_some_size(chain)):
+    for pads in _numbers(chain):
         yield from variants(replace(bare, padding=pads), None)
+    for pads in _of_some_size(chain):
+        ways = variants(replace(bare, padding=pads), None)
+        yield from (way for way in ways if not way.ceil_mode)
     if chain.op.kind is Kind.CONVOLUTION:
         yield from _other_cells(chain, bare)
 

@@ -98,3 +98,23 @@ def test_weights_that_are_fed_are_no_obstacle() -> None:
     right = outputs(deep("0, 0, 1, 1", "float"), feeds)[0]
     found = diagnose(deep("1, 1, 1, 1", "float"), inputs=feeds, outputs={"y": right})
     assert [entry.settings["pads"] for entry in found.plan.entries] == [[0, 0, 1, 1]] * 2
+
+
+def test_a_plan_for_whole_numbers_says_what_else_gives_them() -> None:
+    """Pads at the end and causal ones have the same largest channel, those at both sides not."""
+    text = SURE.replace("1, 1, 3, 3] w", "8, 1, 3, 3] w")
+    wrong, upper, past = (
+        parser.parse_model(text.replace("1, 1, 1, 1]>", f"{pads}]>"))
+        for pads in ("1, 1, 1, 1", "0, 0, 1, 1", "2, 2, 0, 0")
+    )
+    for seed in range(200):
+        feeds = {"x": signed(seed, 1, 1, 8, 8), "w": signed(9, 8, 1, 3, 3)}
+        right = outputs(upper, feeds)[0]
+        if right == outputs(past, feeds)[0] != outputs(wrong, feeds)[0]:
+            break
+    else:
+        pytest.fail("no such input was drawn")
+    found = diagnose(wrong, inputs=feeds, outputs={"y": right})
+    assert found.explained
+    assert found.plan.entries
+    assert any(one.startswith("whole numbers tell little: '") for one in found.warnings)
