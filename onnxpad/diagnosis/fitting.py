@@ -19,7 +19,7 @@ from onnxpad.diagnosis.running import Runner
 from onnxpad.diagnosis.scoring import Target, scored
 from onnxpad.diagnosis.searching import Search
 from onnxpad.diagnosis.sites import places
-from onnxpad.errors import InternalError
+from onnxpad.errors import InternalError, RequestError
 from onnxpad.graph.comparison.networks import Network
 from onnxpad.graph.reading.survey import Survey
 from onnxpad.plans import Plan
@@ -205,7 +205,11 @@ class Fitting:
             found = settled(self.runner, chosen, floored=floored)
             for plan in plans(self.runner, found):
                 self.bench.progress("checking what fits on every sample")
-                judgement = self._with_plan(plan)
+                try:
+                    judgement = self._with_plan(plan)
+                except RequestError as error:
+                    self.bench.warn(f"'{title}' fits the first sample, but is not written: {error}")
+                    continue
                 if judgement.agrees:
                     holds = held(self.runner, self.samples, found, plan)
                     return Solution(*holds, judgement, title), judgement

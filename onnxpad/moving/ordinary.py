@@ -85,12 +85,13 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
         return
     if step.unclear or step.crossed or any(pad < 0 for pad in step.pads.flat):
         return
+    if sum(step.pads.flat) != sum(_spatial(chain, step).flat):
+        return  # batch or channels: data
     yield bare
-    outside = sum(step.pads.flat) - sum(_spatial(chain, step).flat)
-    if not isinstance(own, Skip) and not outside:
+    if not isinstance(own, Skip):
         yield replace(bare, padding=own + _spatial(chain, step))
     for mode in _MIRRORS:
-        if mode != step.mode and not outside:
+        if mode != step.mode:
             new = PadStep(step.pads, Constant(0.0), mode, is_new=True, replaces=True)
             yield replace(chain, pad=new)
     if step.mode in _MIRRORS or isinstance(step.fill, Constant):

@@ -6,6 +6,7 @@ import pytest
 from onnx import ModelProto, numpy_helper, parser
 
 from onnxpad.diagnosis import Cause, diagnose
+from onnxpad.errors import RequestError
 from onnxpad.retargeting import retarget
 from tests.retargeting.running import Array, outputs, signed
 
@@ -95,3 +96,15 @@ def test_a_size_that_no_known_padding_gives_is_no_proof() -> None:
     shape = (1, 2, 8, 8)
     found = diagnose(wrong, inputs={"x": signed(0, *shape)}, outputs={"y": of(right, 0, shape)})
     assert (found.explained, found.cause) == (False, Cause.UNKNOWN)
+
+
+def test_a_plan_that_is_refused_is_no_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise RequestError("it would not run")
+
+    monkeypatch.setattr("onnxpad.diagnosis.fitting.retarget", refuse)
+    wrong, right = one(CONV, HALF, 3, 2, 8), one(CONV, END, 3, 2, 8)
+    shape = (1, 2, 8, 8)
+    found = diagnose(wrong, inputs={"x": signed(0, *shape)}, outputs={"y": of(right, 0, shape)})
+    assert (found.explained, found.cause) == (False, Cause.UNKNOWN)
+    assert any(line.endswith("is not written: it would not run") for line in found.warnings)
