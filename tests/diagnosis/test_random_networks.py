@@ -12,7 +12,7 @@ from onnxpad.retargeting import retarget
 from tests.diagnosis.random_networks import CHANNELS, Spec, Unbuildable, drawn, models
 from tests.retargeting.running import Array, outputs, relative
 
-SEEDS = range(22)
+SEEDS = range(18)
 
 
 class Case:
@@ -57,7 +57,7 @@ def test_nearly_every_assignment_is_found_and_none_is_claimed_falsely() -> None:
             found += 1
         else:
             assert not result.plan.entries
-    assert len(known) > 17
+    assert len(known) > 14
     assert found / len(known) >= 0.95
 
 
