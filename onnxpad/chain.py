@@ -106,13 +106,15 @@ Shape: TypeAlias = tuple[Size | None, ...] | None
 class Weight:
     """The weight of a convolution; `is_constant` where its values are known before a run.
 
-    `zero_point_is_constant` holds as well where it has none.
+    `zero_point_is_constant` holds as well where it has none; `has_value` also of a weight that is
+    stored, though an input of the model may replace it.
     """
 
     shape: Shape = None
     dtype: str = ""
     is_constant: bool = False
     zero_point_is_constant: bool = True
+    has_value: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,10 @@ class Chain:
     `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
     the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
     is below. `dequantised` tells of a DequantizeLinear
-    that makes the input.
+    that makes the input; `behind_quantised` that a quantised operator computes it,
+    `reads_input` of a Pad node that it reads an input of the model.
+    `assumes_sizes` says that sizes may be what the user knows, and the file leaves open,
+    `producer`, for averages, what the model names as the tool that wrote it.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
@@ -181,6 +186,10 @@ class Chain:
     far_pad: PadStep | None = None
     at_least: float | None = None
     dequantised: Dequantised | None = None
+    behind_quantised: bool = False
+    reads_input: bool = False
+    assumes_sizes: bool = False
+    producer: str = ""
     ambiguous: bool = False
     trouble: Unclear | None = None
     shape: Shape = None

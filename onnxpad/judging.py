@@ -44,10 +44,11 @@ def judge(target: Target, chain: Chain) -> Judgement:
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
         if holding:
-            return Judgement(answer, _reasons(holding), holding)
+            return Judgement(answer, _reasons(holding, chain.op.title), holding)
     doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
     if doubtful:
-        reason = f"it hangs on what is not known of the model whether {_reasons(doubtful)}"
+        reasons = _reasons(doubtful, chain.op.title)
+        reason = f"it hangs on what is not known of the model whether {reasons}"
         return Judgement(Answer.UNKNOWN, reason, doubtful)
     taking = tuple(row for row, holds in found if holds and row.answer is Answer.TAKES)
     if taking:
@@ -65,9 +66,10 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN, Answer.TAKES):
         holding = tuple(row for row in rows if row.answer is answer and every(row.when, around))
         if holding:
-            return Judgement(answer, "" if answer is Answer.TAKES else _reasons(holding), holding)
+            reasons = "" if answer is Answer.TAKES else _reasons(holding, operator)
+            return Judgement(answer, reasons, holding)
     return Judgement(Answer.UNKNOWN, _NOTHING_KNOWN.format(operator))
 
 
-def _reasons(rows: tuple[Row, ...]) -> str:
-    return "; ".join(dict.fromkeys(row.why or f"it has no {row.operators[0]}" for row in rows))
+def _reasons(rows: tuple[Row, ...], operator: str) -> str:
+    return "; ".join(dict.fromkeys(row.why or f"it has no {operator}" for row in rows))

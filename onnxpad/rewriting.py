@@ -105,7 +105,7 @@ def rewrite(  # noqa: PLR0913  one option each
     path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
     RequestError for unknown names and ModelError for models that cannot be read.
     """
-    asked = planner(target, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
+    asked = planner(target, dims, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
     rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
     opened = open_model(model)
     session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))

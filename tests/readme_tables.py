@@ -5,6 +5,7 @@ python -m tests.readme_tables      writes them into README.md
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -15,6 +16,7 @@ from onnxpad.recipes import RECIPES
 from onnxpad.targets import all_targets
 
 README = Path(__file__).parents[1] / "README.md"
+MEASURED = Path(__file__).parent / "targets" / "measured.json"
 
 
 def passes_table() -> str:
@@ -60,10 +62,31 @@ def recipes_table() -> str:
     return "\n".join(rows)
 
 
+SETS = {"probes": "probes", "drawn": "drawn models", "corpus": "real models"}
+
+
+def measured_table() -> str:
+    """One row for each runtime: models that are right before and after, and those with no way."""
+    found = json.loads(MEASURED.read_text())
+    rows = [f"| runtime | {' | '.join(SETS.values())} |", f"|---|{'---|' * len(SETS)}"]
+    for name in all_targets():
+        cells = [_measured(found[kind].get(name)) for kind in SETS]
+        if any(cell != "-" for cell in cells):
+            rows.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _measured(row: dict[str, int] | None) -> str:
+    if row is None:
+        return "-"
+    return f"{row['before']} → {row['after']} of {row['models']}, no way {row['no way']}"
+
+
 TABLES = {
     "recipes": recipes_table,
     "passes": passes_table,
     "targets": targets_table,
+    "measured": measured_table,
     "operators": operators_table,
 }
 

@@ -12,7 +12,7 @@ from onnxpad.fills import Constant
 from onnxpad.forms import outer_axes, writes_value
 
 PAD = ("Pad",)
-_VALUE, _AXES = 2, 3
+_PADS, _VALUE, _AXES = 1, 2, 3
 
 
 def _step(test: Callable[[PadStep], bool | None]) -> Callable[[Chain], bool | None]:
@@ -31,19 +31,23 @@ WRAP = mode("wrap")
 MIRRORS = mode("reflect", "edge", "wrap")
 COMPUTED = Condition("its pads are computed", _step(lambda s: bool(s.unclear or s.computed)))
 UNKNOWN_PADS = Condition("its pads are not known before a run", _step(lambda s: bool(s.unclear)))
-PADS_AT_RUN_TIME = Condition(
-    "its pads are computed while the model runs",
-    _step(lambda s: bool(s.unclear) and s.still_fused),
-)
+
+
+def _at_run_time(chain: Chain) -> bool:
+    step = chain.pad
+    if step is None:
+        return False
+    return step.still_fused if step.unclear else chain.assumes_sizes and _PADS in step.computed
+
+
+READS_INPUT = Condition("it reads an input of the model", lambda c: c.reads_input)
+PADS_AT_RUN_TIME = Condition("its pads are computed while the model runs", _at_run_time)
 PADS_FED = Condition(
     "its pads are an input of the model",
     _step(lambda s: bool(s.unclear) and not s.still_fused),
 )
 CROPS = Condition("a pad is negative", _step(lambda s: any(pad < 0 for pad in s.pads.flat)))
-CROPS_BOTH_SIDES = Condition(
-    "both pads of an axis are negative",
-    _step(lambda s: any(max(b, e) < 0 for b, e in zip(s.pads.begins, s.pads.ends, strict=True))),
-)
+GROWS = Condition("a pad is positive", _step(lambda s: any(pad > 0 for pad in s.pads.flat)))
 CROPS_ONLY = Condition(
     "its pads crop and do not pad",
     _step(lambda s: any(s.pads.flat) and all(pad <= 0 for pad in s.pads.flat)),
@@ -81,6 +85,12 @@ BATCH_AXIS = Condition(
 )
 
 
+CHANNEL_AXIS = Condition(
+    "it pads the channels",
+    _step(lambda s: len(s.pads.begins) > 2 and bool(s.pads.begins[1] or s.pads.ends[1])),
+)
+
+
 def _beyond_last_two(chain: Chain) -> bool:
     step = chain.pad
     if step is None:
@@ -90,6 +100,13 @@ def _beyond_last_two(chain: Chain) -> bool:
 
 
 BEYOND_LAST_TWO = Condition("it pads axes other than the last two", _beyond_last_two)
+
+
+def _axes_padded(step: PadStep) -> int:
+    return sum(1 for sides in zip(step.pads.begins, step.pads.ends, strict=True) if any(sides))
+
+
+ON_FOUR_AXES = Condition("it pads four axes or more", _step(lambda s: _axes_padded(s) > 3))
 PADS_NOTHING = Condition(
     "all its pads are 0", _step(lambda s: not s.unclear and not any(s.pads.flat))
 )

@@ -50,6 +50,7 @@ def element_type(*names: str) -> Condition:
 
 
 EIGHT_BIT = element_type("int8", "uint8")
+BEHIND_QUANTISED = Condition("a quantised operator stands in front", lambda c: c.behind_quantised)
 
 
 def _unknown_size(chain: Chain, first: int) -> bool | None:
@@ -64,6 +65,13 @@ UNKNOWN_FEATURE_SIZES = Condition(
 UNKNOWN_SIZES = Condition("a size is not fixed", lambda c: _unknown_size(c, 1))
 UNKNOWN_SPATIAL_SIZES = Condition(
     "a size other than the batch's is not fixed", lambda c: _unknown_size(c, 2)
+)
+ASSUMED_SIZES = Condition("sizes are assumed", lambda c: c.assumes_sizes)
+SPATIAL_SIZES_LEFT_OPEN = (UNKNOWN_SPATIAL_SIZES | ASSUMED_SIZES).called(
+    "the file does not fix a size other than the batch's"
+)
+FROM_PYTORCH = Condition(
+    "the model names pytorch as its producer", lambda c: c.producer == "pytorch"
 )
 
 

@@ -21,3 +21,13 @@ DEPTHWISE_PADDED_BELOW = Condition(
     "it is depthwise, and its first end pad is above 1 and above the begin pad",
     lambda c: _is_depthwise(c) and _pads_below(c),
 )
+
+
+def _has_multiplier(chain: Chain) -> bool:
+    sizes, channels = chain.weight.shape, chain.shape[1] if chain.shape else None
+    return _is_depthwise(chain) and sizes is not None and channels not in (1, sizes[0])
+
+
+SEVERAL_PER_CHANNEL = Condition(
+    "it is depthwise, with several outputs for each channel", _has_multiplier
+)

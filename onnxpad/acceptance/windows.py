@@ -60,6 +60,10 @@ VALID = auto_pad("VALID")
 AUTO_PAD = auto_pad("VALID", "SAME_UPPER", "SAME_LOWER").called("auto_pad is written")
 
 PADDED = Condition("it pads", _pads(lambda _, pads: any(pads.flat)))
+FIRST_UNPADDED = Condition(
+    "it pads, and not at the begin of its first axis",
+    _pads(lambda _, pads: any(pads.flat) and pads.begins[:1] == (0,)),
+)
 ASYMMETRIC = Condition("begin and end pads differ", _pads(lambda _, pads: pads.begins != pads.ends))
 EXPLICIT_ASYMMETRIC = Condition(
     "pads holds other begins than ends",
@@ -171,7 +175,10 @@ THREE_D_GROUPED = (Condition("the operator is 3-D", lambda c: c.rank == 3) & GRO
 )
 HAS_BIAS = Condition("it has a bias", lambda c: c.op.weight == 1 and c.inputs[2:3] == (True,))
 WEIGHT_COMPUTED = Condition(
-    "its weight is no constant", lambda c: not c.weight.is_constant and c.dequantised is None
+    "its weight is no constant", lambda c: not c.weight.has_value and c.dequantised is None
+)
+DILATIONS_DIFFER = Condition(
+    "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1
 )
 
 

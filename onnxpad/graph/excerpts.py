@@ -9,14 +9,14 @@ from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoPr
 
 from onnxpad.graph.reading.context import Context, tensor_type
 from onnxpad.graph.reading.crossing import CROSSABLE
+from onnxpad.graph.reading.model_inputs import EXCERPT, OUTER, has_value, is_model_input
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS
 from onnxpad.graph.reading.types import Type
 
 MAX_NODES = 64
 LARGE = 65_536
-EXCERPT = "excerpt of onnxpad"
-_OUTER, _INNER = "i", "t"
+_INNER = "t"
 _FRONT = CROSSABLE | {"Pad"}
 
 
@@ -45,14 +45,6 @@ class Excerpt:
 def excerpt(context: Context, node: Node) -> Excerpt:
     """The node, Pads in front of it with what computes their pads, and readers of a Pad."""
     return _Cutter(context, node).cut()
-
-
-def is_model_input(context: Context, name: str) -> bool:
-    """Whether a tensor is an input of the whole model, here or where an excerpt was cut out."""
-    scope = context.scope
-    if scope.parent is not None or scope.is_function or name not in scope.inputs:
-        return False
-    return scope.proto.name != EXCERPT or name.startswith(_OUTER)
 
 
 def readers_of(context: Context, node: Node) -> list[Node]:
@@ -145,7 +137,7 @@ class _Cutter:
 
     def _written(self, nodes: list[Node]) -> ModelProto:
         document, proto = self._context.document.model, self._context.scope.proto
-        model = ModelProto(ir_version=document.ir_version)
+        model = ModelProto(ir_version=document.ir_version, producer_name=document.producer_name)
         scope_imports = proto.opset_import if self._context.scope.is_function else ()
         model.opset_import.extend(scope_imports or document.opset_import)
         model.graph.name = EXCERPT
@@ -170,7 +162,7 @@ class _Cutter:
                     yield name
 
     def _name(self, name: str) -> str:
-        mark = _OUTER if is_model_input(self._context, name) else _INNER
+        mark = OUTER if is_model_input(self._context, name) else _INNER
         return self._names.setdefault(name, f"{mark}{len(self._names)}")
 
     def _copy(self, node: Node, copy: NodeProto, place: int) -> None:
@@ -190,7 +182,7 @@ class _Cutter:
                 self._types[self._name(name)] = known
 
     def _feed(self, model: ModelProto, name: str) -> None:
-        """A constant as a constant, anything else as an input."""
+        """A constant as a constant, anything else as an input, with its value where it has one."""
         found = self._context.constant_tensor(name)
         if isinstance(found, TensorProto):
             copy = model.graph.initializer.add()
@@ -200,6 +192,10 @@ class _Cutter:
             return
         model.graph.input.append(ValueInfoProto(name=self._name(name)))
         self._types[self._name(name)] = self._context.type_of(name)
+        if has_value(self._context, name):
+            copy = model.graph.initializer.add()
+            _copy_tensor(self._context.scope.initializers[name], copy)
+            copy.name = self._name(name)
 
 
 def _copy_tensor(source: TensorProto, copy: TensorProto) -> None:

@@ -66,7 +66,7 @@ def inspect(
     )
     selected = selection(survey, nodes)
     found = _records(survey, selected)
-    told = _told(survey, names, selected) if names else {}
+    told = _told(survey, names, selected, dims) if names else {}
     places = _placed(opened, survey, selected, device) if device else {}
     return Inspection(found, dict(dims or {}), told, places, device or "")
 
@@ -90,12 +90,15 @@ def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[Padde
 
 
 def _told(
-    survey: Survey, names: Sequence[str], selected: Callable[[Address], bool]
+    survey: Survey,
+    names: Sequence[str],
+    selected: Callable[[Address], bool],
+    dims: Mapping[str, int | str] | None,
 ) -> dict[str, tuple[Verdict, ...]]:
     from onnxpad.planning.fitting import verdicts  # loads every pass
     from onnxpad.planning.requests import planner
 
-    planners = {name: planner(name) for name in names}
+    planners = {name: planner(name, dims) for name in names}
     return {name: tuple(verdicts(survey, one, selected)) for name, one in planners.items() if one}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from onnxpad.errors import RequestError
 from onnxpad.passes import find_pass
@@ -15,12 +15,13 @@ Names = str | Sequence[str] | None
 
 def planner(
     target: str | None,
+    dims: Mapping[str, int | str] | None = None,
     *,
     prefer: Names = None,
     exclude: Names = None,
     allow_unknown: bool = False,
 ) -> Planner | None:
-    """A planner for `target`, None without one.
+    """A planner for `target`, None without one; `dims` are sizes that the user gave.
 
     Raises RequestError for names that do not exist, a pass that is preferred and excluded, and
     wishes without a target.
@@ -37,7 +38,8 @@ def planner(
     both = sorted(set(wishes.prefer) & set(wishes.exclude))
     if both:
         raise RequestError(f"'{both[0]}' is preferred and excluded: name it once")
-    return Planner(Judge(find_target(target), allows_unknown=allow_unknown), wishes)
+    judge = Judge(find_target(target), allows_unknown=allow_unknown, assumes_sizes=bool(dims))
+    return Planner(judge, wishes)
 
 
 def names_of(names: Names) -> tuple[str, ...]:

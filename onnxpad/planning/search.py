@@ -62,7 +62,10 @@ class Planner:
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._known:
-            self._known[key] = _Search(part, self.judge, self._rules, self._wishes).result()
+            found = _Search(part, self.judge, self._rules, self._wishes).result()
+            # What is wrong shows in the whole model alone, where no pass was tried.
+            is_blind = isinstance(found, Plan) and not found.passes
+            self._known[key] = NoWay((), ()) if is_blind else found
         return self._known[key]
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from onnxpad.acceptance.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
 from onnxpad.chain import Chain, Skip
 from onnxpad.forms import Form
 from onnxpad.graph.editing.edits import InsertNode
 from onnxpad.graph.editing.session import Session
-from onnxpad.graph.excerpts import is_model_input
 from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.model_inputs import is_model_input
 from onnxpad.graph.reading.survey import Site
 from onnxpad.judging import Judgement, judge, judge_plain
 from onnxpad.ops import Kind
@@ -43,17 +43,24 @@ class Unit:
 
 
 class Judge:
-    """What a target says of nodes; `allows_unknown` takes for granted what is not known."""
+    """What a target says of nodes; `allows_unknown` takes for granted what is not known.
 
-    def __init__(self, target: Target, *, allows_unknown: bool = False) -> None:
+    `assumes_sizes` says that some sizes are known to the user, and not to the target.
+    """
+
+    def __init__(
+        self, target: Target, *, allows_unknown: bool = False, assumes_sizes: bool = False
+    ) -> None:
         self.target = target
+        self._assumes_sizes = assumes_sizes
         self.allows_unknown = allows_unknown
         self._known: dict[int, tuple[Chain, Judgement]] = {}
 
     def chain(self, chain: Chain) -> Judgement:
         """The judgement of a padded operator; chains that are one object are judged once."""
         if id(chain) not in self._known:
-            self._known[id(chain)] = (chain, judge(self.target, chain))
+            seen = replace(chain, assumes_sizes=True) if self._assumes_sizes else chain
+            self._known[id(chain)] = (chain, judge(self.target, seen))
         return self._known[id(chain)][1]
 
     def site(self, site: Site) -> Judgement:

@@ -25,7 +25,7 @@ TARGET = Target(
         refuses("AveragePool", w.DILATED, by=_seen("averages with dilations")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
         refuses(p.PAD, t.opset_is(11, 12), by=_seen("Pad of opset 11")),
-        refuses(p.PAD, t.opset_above(19), by=_seen("Pad of opset 21")),
+        refuses(p.PAD, t.opset_above(20), by=_seen("Pad of opset 21")),
         refuses(p.PAD, p.COMPUTED, ~p.PADS_FED, by=_seen("pads computed with Mod")),
     ),
 )

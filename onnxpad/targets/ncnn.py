@@ -50,8 +50,11 @@ TARGET = Target(
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.COMPUTED, p.CONSTANT, by=_seen("computed pads")),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
-        miscomputes(p.PAD, p.CROPS_BOTH_SIDES, by=_seen("negative pads on both sides")),
+        refuses(p.PAD, p.CROPS & p.GROWS, by=_seen("pads of which some are negative")),
         refuses(p.PAD, p.BATCH_AXIS, ~t.tensor_rank(1, 2), by=_seen("Pad of the batch")),
+        miscomputes(
+            p.PAD, p.CHANNEL_AXIS, t.tensor_rank(5), by=_seen("Pad of channels of 5 axes: ignored")
+        ),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
         *(row for row in loader_rows(_seen) if row.operators == ("Conv",)),
     ),

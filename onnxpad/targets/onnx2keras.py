@@ -7,6 +7,7 @@ from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
+from onnxpad.acceptance.weights import SEVERAL_PER_CHANNEL
 from onnxpad.targets import Target
 
 _VERSION = "onnx2keras 0.0.25, keras 3.15.1"
@@ -29,6 +30,10 @@ TARGET = Target(
         miscomputes("Conv", t.THREE_D, w.STRIDED, w.PADDED, by=_seen("3-D pads with strides")),
         refuses("Conv", w.STRIDED_AND_DILATED, by=_seen("strides with dilations")),
         refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
+        miscomputes("Conv", w.DILATIONS_DIFFER, by=_seen("dilations that differ")),
+        miscomputes("Conv", t.THREE_D, w.SAME, w.STRIDED, by=_seen("3-D SAME with strides")),
+        refuses("Conv", SEVERAL_PER_CHANNEL, by=_seen("depthwise convolutions with a multiplier")),
+        miscomputes(w.TRANSPOSED, w.FIRST_UNPADDED, by=_seen("ConvTranspose: pads of W alone")),
         refuses(w.TRANSPOSED, w.OUTPUT_PADDING, by=_seen("output_padding")),
         miscomputes(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
         refuses(w.TRANSPOSED, w.GROUPED, by=_seen("ConvTranspose with groups")),

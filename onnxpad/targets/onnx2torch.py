@@ -36,8 +36,15 @@ TARGET = Target(
             ~w.EXPLICIT_ASYMMETRIC,
             by=_seen("pads wider than half the kernel"),
         ),
+        miscomputes(
+            w.POOLS,
+            w.DROPPED_WINDOW,
+            w.EXPLICIT_ASYMMETRIC,
+            by=_seen("asymmetric windows that start in the padding"),
+        ),
         refuses(p.PAD, t.opset_above(17), by=_seen("Pad of opset 18 and newer")),
         refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
+        refuses(p.PAD, p.MIRRORS, p.OUTER_AXES, by=_seen("reflect and edge of channels")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
     ),
 )

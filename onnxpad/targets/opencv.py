@@ -33,7 +33,12 @@ TARGET = Target(
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
-        refuses("MaxPool", t.EIGHT_BIT, by=_seen("MaxPool of int8 and uint8")),
+        refuses(
+            "MaxPool",
+            t.EIGHT_BIT,
+            ~t.BEHIND_QUANTISED,
+            by=_seen("MaxPool of an int8 or uint8 input"),
+        ),
         miscomputes(p.PAD, t.EIGHT_BIT, p.WRITES_VALUE, by=_seen("Pad of int8: writes 0")),
     ),
 )

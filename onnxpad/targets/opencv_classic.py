@@ -33,13 +33,34 @@ TARGET = Target(
             ("Conv", *w.POOLS), t.ONE_D, w.EXPLICIT_ASYMMETRIC, by=_seen("1-D asymmetric pads")
         ),
         refuses(w.POOLS, t.ONE_D, w.SAME, by=_seen("1-D SAME pools")),
-        miscomputes(w.TRANSPOSED, t.ONE_D, by=_seen("1-D ConvTranspose")),
+        miscomputes(w.TRANSPOSED, t.ONE_D, ~w.KERNEL_OF_ONE, by=_seen("1-D ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         miscomputes(w.POOLS, w.DILATED, by=_seen("pools with dilations: ignored")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
-        refuses("MaxPool", t.EIGHT_BIT, by=_seen("MaxPool of int8 and uint8")),
-        miscomputes("AveragePool", w.COUNTS, w.PADDED, by=_seen("count_include_pad: ignored")),
+        refuses(
+            "MaxPool",
+            t.EIGHT_BIT,
+            ~t.BEHIND_QUANTISED,
+            by=_seen("MaxPool of an int8 or uint8 input"),
+        ),
+        miscomputes(
+            "AveragePool", w.DROPPED_WINDOW, by=_seen("averages that start in the padding")
+        ),
+        miscomputes(
+            "AveragePool",
+            w.COUNTS,
+            w.PADDED,
+            ~t.FROM_PYTORCH,
+            by=_seen("count_include_pad: ignored, never counts"),
+        ),
+        miscomputes(
+            "AveragePool",
+            ~w.COUNTS,
+            w.PADDED,
+            t.FROM_PYTORCH,
+            by=_seen("count_include_pad: ignored, counts in models of PyTorch"),
+        ),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),

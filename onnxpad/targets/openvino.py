@@ -29,7 +29,7 @@ TARGET = Target(
             w.TRANSPOSED, w.SAME_UPPER, w.OUTPUT_SHAPE, by=_seen("output_shape with auto_pad")
         ),
         miscomputes(
-            w.TRANSPOSED, w.SAME, t.UNKNOWN_SPATIAL_SIZES, by=_seen("SAME with unknown sizes")
+            w.TRANSPOSED, w.SAME, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("SAME with unknown sizes")
         ),
     ),
 )

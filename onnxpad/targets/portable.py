@@ -1,7 +1,7 @@
 """What every measured runtime takes: the common safe subset.
 
-An operator that a runtime lacks altogether (ConvTranspose in jaxonnxruntime, Pad in the OpenVINO
-provider) and batches above 1 are left to the reader of `onnxpad inspect --target RUNTIME`.
+An operator that a runtime lacks altogether (ConvTranspose in jaxonnxruntime), a Pad alone (in the
+OpenVINO provider) and batches above 1 are left to the reader of `onnxpad inspect --target RUNTIME`.
 """
 
 from __future__ import annotations

@@ -30,14 +30,14 @@ TARGET = Target(
         refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         refuses(w.TRANSPOSED, w.DILATED, by=_seen("ConvTranspose with dilations")),
         miscomputes(w.TRANSPOSED, t.THREE_D, by=_seen("3-D ConvTranspose")),
-        miscomputes(w.TRANSPOSED, t.UNKNOWN_SPATIAL_SIZES, by=_seen("unknown sizes")),
+        miscomputes(w.TRANSPOSED, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("unknown sizes")),
         miscomputes(w.POOLS, w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices: counted in NHWC")),
         miscomputes("AveragePool", w.COUNTS, w.SAME, by=_seen("SAME averages that count")),
         miscomputes("AveragePool", w.DILATED, by=_seen("averages with dilations")),
         refuses("AveragePool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric averages")),
         refuses(
-            w.POOLS, w.CEIL_MODE, t.UNKNOWN_SPATIAL_SIZES, by=_seen("ceil_mode, unknown sizes")
+            w.POOLS, w.CEIL_MODE, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("ceil_mode, unknown sizes")
         ),
         miscomputes("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("asymmetric LpPool")),
         refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),

@@ -22,6 +22,9 @@ TARGET = Target(
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.PADDED, ~w.SAME, by=_seen("output_shape")),
         miscomputes("MaxPool", w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
+        miscomputes(
+            "MaxPool", w.SAME, w.SAME_NEGATIVE, by=_seen("SAME pools with kernels below the stride")
+        ),
         miscomputes("LpPool", w.CEIL_MODE, by=_seen("LpPool with ceil_mode")),
     ),
 )

@@ -23,6 +23,7 @@ from tests.targets import probes
 
 LOSES_OUTPUTS = "noidx"
 MISSES_ALLOWED = 0.05
+POOLED = 0.98
 
 
 @dataclass
@@ -129,9 +130,12 @@ def main(arguments: list[str]) -> int:
             print(f"{runtime}: not here: {reason}", flush=True)
             continue
         _print(results[-1])
-    repaired = sum(len(one.repaired) for one in results)
-    print(f"all: {repaired} of {sum(one.fixable for one in results)} repaired")
-    return int(not all(one.is_enough for one in results))
+    repaired, fixable = (
+        sum(len(one.repaired) for one in results),
+        sum(one.fixable for one in results),
+    )
+    print(f"all: {repaired} of {fixable} repaired")
+    return int(repaired < POOLED * fixable or not all(one.is_enough for one in results))
 
 
 def _print(one: Evaluation) -> None:

@@ -17,6 +17,7 @@ from onnxpad.graph.reading.checking import check_lengths, check_types, describe
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.fusing import weight_is_padded
 from onnxpad.graph.reading.images import read_fold
+from onnxpad.graph.reading.model_inputs import is_model_input
 from onnxpad.graph.reading.neighbours import front_of
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import read_pad
@@ -151,7 +152,13 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
     inputs, outputs = places_of(context, node)
     written = plain_attributes(context.attributes(node))
     return replace(
-        bare, pad=step, shape=source.dims, attributes=written, inputs=inputs, outputs=outputs
+        bare,
+        pad=step,
+        shape=source.dims,
+        reads_input=is_model_input(context, node.inputs[0]),
+        attributes=written,
+        inputs=inputs,
+        outputs=outputs,
     )
 
 

@@ -17,6 +17,8 @@ from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import is_pad, read_pad
 from onnxpad.ops import Kind, Operator
 
+_FAR = 8
+
 
 class Front(NamedTuple):
     """See the fields of Chain with these names."""
@@ -25,23 +27,40 @@ class Front(NamedTuple):
     far_pad: PadStep | None = None
     at_least: float | None = None
     dequantised: Dequantised | None = None
+    behind_quantised: bool = False
+    producer: str = ""
 
 
 def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: int) -> Front:
     """What stands in front of an operator with `rank` spatial axes from `first_axis` on."""
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
-    found = Front(pad_in_front(context, node, rank + 2))
+    quantised = op.kind is Kind.MAX and _follows_quantised(context, node.inputs[0])
+    found = Front(pad_in_front(context, node, rank + 2), behind_quantised=quantised)
     if found.pad is None:
         found = found._replace(far_pad=_far_pad(context, node, rank + 2))
     elif not found.pad.unclear:
         found = found._replace(far_pad=_pads_together(context, node, rank + 2))
+    if op.kind is Kind.AVERAGE:
+        found = found._replace(producer=context.document.model.producer_name)
     if op.kind is Kind.MAX:
         found = found._replace(at_least=lower_bound(context, node.inputs[0]))
     if not op.quantised:
         spatial = slice(first_axis, first_axis + rank)
         found = found._replace(dequantised=dequantised_input(context, node, spatial, rank + 2))
     return found
+
+
+def _follows_quantised(context: Context, name: str) -> bool:
+    """Whether a tensor comes from QuantizeLinear or QLinear..., maybe through other operators."""
+    for _ in range(_FAR):
+        maker = context.scope.producers.get(name)
+        if maker is None or not maker.inputs:
+            return False
+        if maker.op_type.startswith(("QLinear", "Quantize")):
+            return True
+        name = maker.inputs[0]
+    return False
 
 
 def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:

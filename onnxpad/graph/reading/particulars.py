@@ -8,6 +8,7 @@ from onnxpad.chain import Padding, Pads, Unclear, Weight
 from onnxpad.expansion import Attributes, AttributeValue
 from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.context import Context, is_stored
+from onnxpad.graph.reading.model_inputs import has_value
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers
 from onnxpad.ops import Operator
@@ -22,7 +23,8 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     place = op.weight_zero_point
     zero = node.inputs[place] if place is not None and len(node.inputs) > place else ""
     known = not zero or is_stored(context, zero)
-    return Weight(found.dims, found.dtype, is_stored(context, name), known)
+    stored = is_stored(context, name)
+    return Weight(found.dims, found.dtype, stored, known, stored or has_value(context, name))
 
 
 def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool, ...]]:

@@ -22,7 +22,7 @@ TYPES = {
 
 
 def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
-    if any(array.shape[:1] != (1,) for array in inputs.values()):
+    if any(array.ndim > 2 and len(array) != 1 for array in inputs.values()):
         raise ValueError("ncnn has no batch axis")
     network = ncnn.Net()
     network.opt.use_fp16_packed = False
@@ -38,18 +38,25 @@ def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[s
         if network.load_model(str(folder / "model.ncnn.bin")):
             raise RuntimeError("ncnn load_model failed")
     extractor = network.create_extractor()
-    # ncnn has no integer tensors; a Mat only borrows the array, so both live until the end.
-    arrays = [np.ascontiguousarray(array[0], np.float32) for array in inputs.values()]
-    mats = [ncnn.Mat(array) for array in arrays]
+    # ncnn has no integer tensors; a Mat only borrows the array, and layers want channels that are
+    # aligned, as those of a clone are.
+    arrays = [np.ascontiguousarray(_sample(array), np.float32) for array in inputs.values()]
+    mats = [ncnn.Mat(array).clone() for array in arrays]
     for index, mat in enumerate(mats):
         extractor.input(f"in{index}", mat)
     results = {}
-    for index, output in enumerate(outputs):
+    for index, (output, rank) in enumerate(outputs.items()):
         status, result = extractor.extract(f"out{index}")
         if status:
             raise RuntimeError(f"ncnn extract failed: {status}")
-        results[output] = np.array(result)[None]
+        found = np.array(result)
+        results[output] = found if found.ndim == rank else found[None]
     return results
+
+
+def _sample(array: Array) -> Array:
+    """Without the batch axis; a matrix of several rows has none."""
+    return array[0] if len(array) == 1 else array
 
 
 def _convert(model: Path, folder: Path, inputs: dict[str, Array]) -> None:
