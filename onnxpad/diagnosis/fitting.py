@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
 
+from onnxpad.diagnosis.holding import held
 from onnxpad.diagnosis.hypotheses import Choice
-from onnxpad.diagnosis.judging import Judgement, judged, tolerances
+from onnxpad.diagnosis.judging import PRECISE, Judgement, judged, tolerances
 from onnxpad.diagnosis.planning import Settled, plans, settled
 from onnxpad.diagnosis.references import checked_against, turned_output
+from onnxpad.diagnosis.rivals import Reference, Rival, rivals, undecided
 from onnxpad.diagnosis.running import Runner
 from onnxpad.diagnosis.scoring import Target, scored
 from onnxpad.diagnosis.searching import Search
 from onnxpad.diagnosis.sites import places
+from onnxpad.errors import InternalError, RequestError
 from onnxpad.graph.comparison.networks import Network
 from onnxpad.graph.reading.survey import Survey
 from onnxpad.plans import Plan
@@ -25,6 +29,8 @@ from onnxpad.validation.bench import Bench
 
 Array = NDArray[Any]
 _MOST_CHECKED = 12
+_SECONDS, _WIDE_SECONDS = 4.0, 20.0
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,8 @@ class Solution:
 class Fit:
     """What the search came to: a solution or none; `present` judges the model as it is.
 
-    `partial` is a judgement on something that fits the first sample only.
+    `partial` is a judgement on something that fits the first sample only. `rivals` fit as well as
+    what was found; `undecided` are those that only the width of the bounds lets in.
     """
 
     present: Judgement
@@ -49,6 +56,8 @@ class Fit:
     partial: Judgement | None
     search: Search | None
     tried: int
+    rivals: tuple[Rival, ...] = ()
+    undecided: tuple[Rival, ...] = ()
 
 
 class Fitting:
@@ -71,18 +80,26 @@ class Fitting:
         self.names = tuple(self.expected)
         known = places(survey, network)
         self.places, self.plain, left_out = known.searched, known.plain, known.left_out
+        self._unread = (*left_out, *known.unclear)
         self.runner = Runner(network, self.places, self.names, bench.settings)
+        self.runner.feed(samples[0])
+        self.present: Judgement | None = None
         if left_out:
             bench.warn(
                 f"left as they are, because they stand in a function or a body: "
                 f"{', '.join(left_out[:8])}{' ...' if left_out[8:] else ''}"
             )
 
+    @property
+    def unsearched(self) -> tuple[str, ...]:
+        """Padded nodes of which not every known way could be tried."""
+        return (*self._unread, *sorted(self.runner.refused))
+
     def run(self) -> Fit:
         """The model as it is first, then every way to pad it until one gives the reference."""
-        present = self._present()
+        present = self.present = self._present()
         if present.agrees:
-            return Fit(present, self._mended(), None, None, 1)
+            return self._compared(Fit(present, self._mended(), None, None, 1))
         if not self.places:
             return Fit(present, None, None, None, 1)
         searches = [self._search(0)]
@@ -93,10 +110,38 @@ class Fitting:
                 partial = judgement
                 solution = self._refitted(chosen, searches)
             if solution is not None:
-                return Fit(present, solution, None, searches[0], self._tried(searches))
+                fit = Fit(present, solution, None, searches[0], self._tried(searches))
+                return self._compared(fit)
             if count + 1 >= _MOST_CHECKED:
                 break
         return Fit(present, None, partial, searches[0], self._tried(searches))
+
+    def _compared(self, fit: Fit) -> Fit:
+        """The fit with what fits as well: looked for only where more than one way is known."""
+        judgement = fit.present if fit.solution is None else fit.solution.judgement
+        if not self.places:
+            return fit
+        self.bench.progress("looking for what fits as well")
+        wide = (judgement.allowed or 0.0) > PRECISE
+        planned = fit.solution is not None and bool(fit.solution.plan.entries)
+        whole = all(
+            value.dtype.kind in "iub" for values in self.expected.values() for value in values
+        )
+        if planned and not wide and not whole:
+            return fit
+        chosen = (0,) * len(self.places) if fit.solution is None else fit.solution.found.chosen
+        bounds = {(row.output, row.sample): row.bound or 0.0 for row in judgement.rows}
+        reference = Reference(self.samples, self.expected, bounds)
+        seconds = _WIDE_SECONDS if wide else _SECONDS
+        found, complete = rivals(self.runner, reference, chosen, time.monotonic() + seconds)
+        if not complete:
+            self.bench.warn("whether other padding fits as well was not tried for every node")
+        if planned and whole and found:
+            titles = ", ".join(f"'{rival.title}'" for rival in found[:_NAMED])
+            more = f" and {len(found) - _NAMED} more" if found[_NAMED:] else ""
+            self.bench.warn(f"whole numbers tell little: {titles}{more} give the same here")
+        doubts = undecided(found, judgement.residual or 0.0, judgement.allowed or 0.0)
+        return replace(fit, rivals=tuple(found), undecided=tuple(doubts))
 
     def _present(self) -> Judgement:
         """The model as it is; warnings about it say so."""
@@ -120,8 +165,10 @@ class Fitting:
         return Search(self.runner, self._target(sample), self.deadline, self.bench.progress)
 
     def _target(self, sample: int) -> Target:
+        if self.present is None:
+            raise InternalError("the model is judged as it is before anything else")
         right = {name: values[sample] for name, values in self.expected.items()}
-        limits = tolerances(self.bench, self.network, self.samples[sample], right)
+        limits = tolerances(self.present, sample, right)
         return Target(self.names, right, limits)
 
     @staticmethod
@@ -158,9 +205,14 @@ class Fitting:
             found = settled(self.runner, chosen, floored=floored)
             for plan in plans(self.runner, found):
                 self.bench.progress("checking what fits on every sample")
-                judgement = self._with_plan(plan)
+                try:
+                    judgement = self._with_plan(plan)
+                except RequestError as error:
+                    self.bench.warn(f"'{title}' fits the first sample, but is not written: {error}")
+                    continue
                 if judgement.agrees:
-                    return Solution(found, plan, judgement, title), judgement
+                    holds = held(self.runner, self.samples, found, plan)
+                    return Solution(*holds, judgement, title), judgement
                 nearest = nearest or judgement
             if nearest is None or nearest.residual is not None:
                 break

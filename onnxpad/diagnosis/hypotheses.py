@@ -31,7 +31,7 @@ def guesses(places: Sequence[Place]) -> Iterator[Guess]:
     """As it is, then whole conventions, then conventions for one kind of node, then mixtures."""
     seen: set[Choice] = set()
     whole: list[Guess] = []
-    for guess in _whole(places):
+    for guess in whole_guesses(places):
         if guess.chosen not in seen:
             seen.add(guess.chosen)
             whole.append(guess)
@@ -45,7 +45,8 @@ def guesses(places: Sequence[Place]) -> Iterator[Guess]:
             yield guess
 
 
-def _whole(places: Sequence[Place]) -> Iterator[Guess]:
+def whole_guesses(places: Sequence[Place]) -> Iterator[Guess]:
+    """As it is, then every convention for all nodes at once; some may be the same."""
     yield Guess("as it is", (0,) * len(places))
     rules: list[tuple[str, Callable[[Place, str], int]]] = [
         ("all nodes as {}", _by_meaning),

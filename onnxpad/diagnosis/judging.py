@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.graph.comparison.networks import Network
-from onnxpad.runtime import RunFailure
+from onnxpad.validation.agreement import UNTELLING
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.reference import FOREIGN, against_reference, own_rounding
+from onnxpad.validation.reference import against_reference, own_rounding
 from onnxpad.validation.report import OutputRow, Verdict
 
 Array = NDArray[Any]
-_UNKNOWN, _LEAST, _MOST = 1e-4, 2e-6, 1e-3
+_UNKNOWN, _LEAST = 1e-4, 2e-6
+# Beyond this part of the largest value, what rounding may do can hide a padding error.
+PRECISE = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def judged(
     off = [row for row in rows if row.level == "off"]
     known, allowed = [], []
     for row in off:
-        size = _size(expected[row.output][row.sample])
+        size = size_of(expected[row.output][row.sample])
         if row.max_abs is not None and np.isfinite(row.max_abs):
             known.append(row.max_abs / size)
             allowed.append((row.bound or 0.0) / size)
@@ -64,31 +66,24 @@ def judged(
     )
 
 
-def tolerances(
-    bench: Bench,
-    network: Network,
-    feeds: Mapping[str, Array],
-    right: Mapping[str, Array],
-) -> dict[str, float]:
-    """How near a try has to come to be looked at closely: twice what rounding may do.
+def tolerances(present: Judgement, sample: int, right: Mapping[str, Array]) -> dict[str, float]:
+    """How near a try has to come to be judged: twice the bound of `judged`, for the other padding.
 
-    Where the model as it is does not run, a ten thousandth of the largest value.
+    `present` judges the model as it is. At most what still tells padding; where it does not run,
+    a ten thousandth of the largest value.
     """
-    clean = bench.run(network, feeds, tuple(right))
-    bounds = None
-    if not isinstance(clean, RunFailure):
-        bounds = bench.noise(network, feeds, {name: clean[name] for name in right})
+    bounds = {row.output: row.bound for row in present.rows if row.sample == sample}
     found = {}
     for name, value in right.items():
-        size = _size(value)
-        if bounds is None:
-            found[name] = _UNKNOWN * size
-        else:
-            found[name] = float(np.clip(2 * FOREIGN * bounds[name], _LEAST * size, _MOST * size))
-        found[name] += own_rounding(value)
+        size, own, bound = size_of(value), own_rounding(value), bounds.get(name)
+        near = _UNKNOWN * size
+        if bound is not None:
+            near = float(np.clip(2 * (bound - own), _LEAST * size, UNTELLING * size))
+        found[name] = near + own
     return found
 
 
-def _size(value: Array) -> float:
+def size_of(value: Array) -> float:
+    """The largest finite value, 1 where all are zero."""
     wide = np.abs(value.astype(np.float64))
     return float(wide[np.isfinite(wide)].max(initial=0.0)) or 1.0

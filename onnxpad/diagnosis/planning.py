@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onnxpad.chain import Chain
+from onnxpad.diagnosis.alike import alike
 from onnxpad.diagnosis.computed import broken_same
 from onnxpad.diagnosis.hypotheses import Choice, names
 from onnxpad.diagnosis.report import Alternative, NodeFinding
@@ -15,10 +16,7 @@ from onnxpad.diagnosis.sites import SAME, Sizes, sizes_of, spelled, telling_size
 from onnxpad.effective import same_is_disputed
 from onnxpad.moving import differs
 from onnxpad.moving.labels import label_of
-from onnxpad.plans import Plan, PlanEntry, settings_of
-from onnxpad.validation.agreement import relative_gap
-
-_ALIKE = 1e-6
+from onnxpad.plans import Plan, PlanEntry, settings_of, with_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,7 @@ def settled(runner: Runner, chosen: Choice, *, floored: bool = False) -> Settled
         here = None if known is None else runner.sizes(number, known)
         states.append(known)
         sizes.append(here)
-        group = _group(runner, number, chosen[number], known, here)
+        group = alike(runner, number, chosen[number], known, here)
         down = tuple(option for option in group if not place.options[option].chain.ceil_mode)
         groups.append(down if floored and down else group)
     shared = _shared(runner, groups)
@@ -68,24 +66,6 @@ def settled(runner: Runner, chosen: Choice, *, floored: bool = False) -> Settled
 
 def _all(runner: Runner, state: State) -> set[str]:
     return {*state.tensors, *runner.network.initializers}
-
-
-def _group(
-    runner: Runner, number: int, choice: int, state: State | None, sizes: Sizes | None
-) -> tuple[int, ...]:
-    """Options that give what the chosen one gives, to rounding, the chosen one included."""
-    if state is None or sizes is None:
-        return (choice,)
-    choices = runner.choices[number]
-    same = choices.alike(choice, sizes)
-    mine = runner.local(number, choice, state)
-    for leader in choices.leaders(sizes):
-        if leader in same or mine is None:
-            continue
-        other = runner.local(number, leader, state)
-        if other is not None and relative_gap(mine, other) <= _ALIKE:
-            same += choices.alike(leader, sizes)
-    return tuple(sorted(same))
 
 
 def _shared(runner: Runner, groups: Sequence[tuple[int, ...]]) -> tuple[str, ...]:
@@ -181,8 +161,8 @@ def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, .
             if not others:
                 continue
         chain = place.options[choice].chain
-        if entry is not None and found.sizes[number] is not None and "pads" in entry.settings:
-            chain = spelled(chain, found.sizes[number] or ()) or chain
+        if entry is not None and "pads" in entry.settings:
+            chain = with_settings(chain, entry.settings)
         why = ""
         if entry is not None and choice == 0:
             why = "the same padding in numbers: runtimes refuse auto_pad here, or leave its formula"
@@ -195,7 +175,9 @@ def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, .
                 label_of(place.chain),
                 label_of(chain),
                 entry is not None,
-                _frequent_first(place.options[choice].conventions),
+                _frequent_first(
+                    place.options[choice].conventions if entry is None else entry.conventions
+                ),
                 found.sizes[number] or (),
                 others,
                 why,
@@ -225,14 +207,15 @@ def same_either_way(
 
 def _alternatives(runner: Runner, found: Settled, number: int) -> Iterator[Alternative]:
     place, sizes = runner.places[number], found.sizes[number]
-    mine = place.options[found.chosen[number]].chain
+    mine, fixed = place.options[found.chosen[number]].chain, sizes_of(place.chain) is not None
     for option in found.groups[number]:
         other = place.options[option]
         if option == found.chosen[number] or sizes is None or not differs(mine, other.chain):
             continue
+        leader = runner.choices[number].leader
+        same = leader(option, sizes) == leader(found.chosen[number], sizes)
+        if same and fixed and option >= place.named:
+            continue  # the same numbers for the one size that there is
         tells = telling_size(mine, other.chain, sizes)
-        alike = runner.choices[number].leader(option, sizes) == runner.choices[number].leader(
-            found.chosen[number], sizes
-        )
         label = label_of(other.chain) + (" (as it is)" if option == 0 else "")
-        yield Alternative(label, other.conventions, tells if alike else None)
+        yield Alternative(label, other.conventions, tells if same else None)

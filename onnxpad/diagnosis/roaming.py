@@ -29,19 +29,22 @@ def roamed(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
 
     Neighbours have another option at one place, or at two places whose shifts cancel: as long as
     the whole result is shifted, no cell agrees, however many nodes are right. Ends when every
-    choice is known, or after `_MOST_TRIES`.
+    choice is known, or after `_MOST_TRIES`. A wide search keeps to choices that reach as many
+    references as any, and to one of those that differ only behind the next reference: what stands
+    in front of the last one that agrees was found.
     """
     queue = [(score, chosen) for chosen, score in search.tried.items()]
     heapify(queue)
     known = set(search.tried)
-    done: set[Choice] = set()
+    done: set[object] = set()
     waiting = deque(roots)
     while queue or waiting:
         nearest = [heappop(queue)[1]] if queue else []
         for chosen in [*nearest, *([waiting.popleft()] if waiting else [])]:
-            if chosen in done:
+            key = _told(search, chosen)
+            if key in done or key is None:
                 continue
-            done.add(chosen)
+            done.add(key)
             for other in _neighbours(search, chosen, search.tried[chosen]):
                 if len(search.tried) >= _limit(search):
                     return
@@ -51,6 +54,16 @@ def roamed(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
                     heappush(queue, (score, other))
                 yield
     search.exhausted = True
+
+
+def _told(search: Search, chosen: Choice) -> object:
+    """What a choice is known by; None where it is not to be followed."""
+    if not search.wide:
+        return chosen
+    score = search.tried[chosen]
+    if score.missing > search.tried[search.best].missing:
+        return None
+    return tuple(chosen[number] for number in search.reached(score))
 
 
 def _limit(search: Search) -> int:

@@ -56,6 +56,8 @@ class Runner:
         self._states: OrderedDict[tuple[int, tuple[int, ...]], State | Broken] = OrderedDict()
         self._bytes = 0
         self.feeds: Mapping[str, Array] = {}
+        # Nodes of which some way could not be written: nothing is known of what it would give.
+        self.refused: set[str] = set()
 
     def feed(self, feeds: Mapping[str, Array]) -> None:
         """Take other inputs; what was run on the former ones is forgotten."""
@@ -169,6 +171,7 @@ class Runner:
             model = cut(self.network, stage.indices, kinds, stage.makes)
         else:
             settings = settings_of(chain)
+            weights = self.network.nodes[stage.indices[-1]].input[1:]
             try:
                 model = variant(
                     self.network,
@@ -176,7 +179,9 @@ class Runner:
                     kinds,
                     stage.makes,
                     lambda present: with_settings(present, settings),
+                    {name: feeds[name].shape for name in weights if name in feeds},
                 )
             except RequestError as error:
+                self.refused.add(self.places[stage.place or 0].label)
                 return RunFailure("open", str(error))
         return open_session(model.serialised(), self._settings)

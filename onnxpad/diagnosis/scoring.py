@@ -17,6 +17,7 @@ Array = NDArray[Any]
 Vector = NDArray[np.float64]
 _BORDER = 3.0
 _FEW = 32
+_BY_CHANCE = 3
 
 
 @dataclass(frozen=True, order=True, slots=True)
@@ -110,15 +111,20 @@ def _one(got: Array, right: Array, tolerance: float, left: int) -> Score | None:
 
 
 def _unlike(got: Vector, right: Vector, tolerance: float) -> float:
-    """The part of the cells that differ, to a hundredth: few cells agree by chance.
+    """The part of the cells that differ, to a hundredth.
 
-    Zeros are left out, which a Relu gives by itself.
+    Zeros are left out, which a Relu gives by itself. All differ where so few agree that it may be
+    chance, which grows with the tolerance over the spread of the reference.
     """
-    telling = right != 0
+    telling = (right != 0) & np.isfinite(right)
     count = int(telling.sum())
     if count < _FEW:
         return 1.0
-    return round(float((np.abs(got - right) > tolerance)[telling].sum()) / count, 2)
+    agree = int((np.abs(got - right) <= tolerance)[telling].sum())
+    spread = float(right[telling].std()) or 1.0
+    if agree <= _BY_CHANCE * (1 + count * min(1.0, tolerance / spread)):
+        return 1.0
+    return round(1 - agree / count, 2)
 
 
 def _misfit(got: Sequence[int], right: Sequence[int]) -> float:

@@ -9,6 +9,7 @@ from itertools import combinations, islice, product
 
 import numpy as np
 
+from onnxpad.diagnosis.handmade import handmade_guesses
 from onnxpad.diagnosis.hypotheses import Choice, guesses
 from onnxpad.diagnosis.pursuing import changed, effects, pursued, ranked_pairs
 from onnxpad.diagnosis.roaming import roamed
@@ -32,7 +33,8 @@ class OutOfTimeError(Exception):
 class Search:
     """Tries choices until one gives every reference; `best` is the nearest one so far (the first).
 
-    `say` gets what is being tried. `deadline` is a value of time.monotonic.
+    Ways of frameworks come first, handmade ones once `wide`. `say` gets what is being tried.
+    `deadline` is a value of time.monotonic.
     """
 
     runner: Runner
@@ -45,7 +47,9 @@ class Search:
     best: Choice = ()
     out_of_time: bool = False
     exhausted: bool = False
+    wide: bool = False
     _between: dict[str, frozenset[int]] = field(default_factory=dict)
+    _reach: dict[str, list[int]] = field(default_factory=dict)
 
     def score(self, chosen: Choice, title: str) -> Score:
         """The score of a choice, run once. Raises OutOfTimeError after the deadline."""
@@ -82,13 +86,29 @@ class Search:
             yield
         roots = list(self.tried)[:_MOST_ROOTS]
         whole = [chosen for chosen in self.tried if any(chosen)][:_MOST_MIXED]
-        starting = sorted(self.tried, key=lambda chosen: self.tried[chosen])[:_STARTS]
-        for chosen in starting:
-            yield from self._descend(chosen)
+        yield from self._descents()
         for chosen in whole:
             yield from self._mixtures(chosen)
         yield from self._pairs(self.best)
+        handmade = any(place.named < len(place.options) for place in self.runner.places)
+        if handmade:
+            self.wide = True
+            yield from self._handmade()
+            self.wide = False
         yield from roamed(self, roots)
+        if handmade and self.exhausted:
+            self.wide, self.exhausted = True, False
+            yield from roamed(self, ())
+
+    def _handmade(self) -> Iterator[None]:
+        for guess in handmade_guesses(self.runner.places):
+            self.score(guess.chosen, guess.title)
+            yield
+        yield from self._descents()
+
+    def _descents(self) -> Iterator[None]:
+        for chosen in sorted(self.tried, key=lambda chosen: self.tried[chosen])[:_STARTS]:
+            yield from self._descend(chosen)
 
     def _descend(self, chosen: Choice, way: Choice | None = None) -> Iterator[None]:
         """The best single change, or several that together explain what is left, again and again.
@@ -148,6 +168,16 @@ class Search:
             self._between[name] = found
         return self._between[name]
 
+    def reached(self, now: Score) -> list[int]:
+        """Places that anything up to the first reference that differs hangs on."""
+        name = self.target.next_name(now)
+        if name not in self._reach:
+            names = self.target.names[: self.target.names.index(name) + 1]
+            network, places = self.runner.network, self.runner.places
+            found = (needed_places(network, places, one) for one in names)
+            self._reach[name] = sorted(frozenset().union(*found))
+        return self._reach[name]
+
     def _alternatives(self, number: int, chosen: Choice) -> Iterator[tuple[int, bool]]:
         """Options that read otherwise than the chosen one here, and whether they keep the size."""
         state = self.runner.before(number, chosen)
@@ -157,7 +187,7 @@ class Search:
         choices = self.runner.choices[number]
         present = choices.leader(chosen[number], sizes)
         for option in choices.leaders(sizes):
-            if option != present:
+            if option != present and (self.wide or option < self.runner.places[number].named):
                 kept = choices.outputs(option, sizes) == choices.outputs(present, sizes)
                 yield option, kept or not choices.outputs(present, sizes)
 

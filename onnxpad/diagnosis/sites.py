@@ -14,6 +14,8 @@ from onnxpad.graph.comparison.networks import Network
 from onnxpad.graph.reading.survey import Site as Found
 from onnxpad.graph.reading.survey import Survey
 from onnxpad.moving import Candidate, candidates, differs
+from onnxpad.moving.labels import label_of
+from onnxpad.moving.ordinary import ordinary
 from onnxpad.moving.windows import signature
 from onnxpad.ops import Kind
 
@@ -26,6 +28,7 @@ _FARTHEST = 64
 class Place:
     """A padded node that is searched: `options` are the ways to pad it, the present one first.
 
+    The first `named` of them are ways of frameworks, the others anybody may write by hand.
     `node` and `pad` are indices of the operator and of the Pad in front; `source` is the tensor
     that they read.
     """
@@ -36,6 +39,7 @@ class Place:
     source: str
     chain: Chain
     options: tuple[Candidate, ...]
+    named: int
 
     @property
     def indices(self) -> tuple[int, ...]:
@@ -53,31 +57,41 @@ class Places:
     """Nodes of the main graph with more than one way to pad them, and labels of the others.
 
     `left_out` stand in bodies of If, Loop and Scan or in local functions; what is `plain` has one
-    way only.
+    way only. `unclear` cannot be padded in another way here: nodes whose padding could not be
+    read, and Pads that no operator searched reads.
     """
 
     searched: tuple[Place, ...]
     left_out: tuple[str, ...]
     plain: tuple[str, ...]
+    unclear: tuple[str, ...]
 
 
 def places(survey: Survey, network: Network) -> Places:
     """Every padded node of a model, by whether its padding can be in question."""
-    found, left_out, plain = [], [], []
+    found: list[Place] = []
+    left_out: list[str] = []
+    plain: list[str] = []
+    unclear: list[str] = []
+    pads: dict[int, str] = {}
     for site in survey.sites():
-        chain = site.chain
-        if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER) or chain.trouble:
-            continue
         index = network.producers.get(site.node.outputs[0]) if site.node.outputs else None
+        label = site.address.label
         if site.address.scope or index is None:
-            left_out.append(site.address.label)
-            continue
-        place = _place(site, index, network)
-        if isinstance(place, Place):
-            found.append(place)
-        elif place:
-            plain.append(site.address.label)
-    return Places(tuple(found), tuple(left_out), tuple(plain))
+            left_out.append(label)
+        elif site.chain.op.kind is Kind.PAD:
+            pads[index] = label
+        elif site.chain.trouble or site.chain.op.kind in (Kind.FOLD, Kind.OTHER):
+            unclear.append(label)
+        else:
+            place = _place(site, index, network)
+            if isinstance(place, Place):
+                found.append(place)
+            else:
+                (plain if place else unclear).append(label)
+    in_front = {place.pad for place in found}
+    unclear += [label for index, label in pads.items() if index not in in_front]
+    return Places(tuple(found), tuple(left_out), tuple(plain), tuple(unclear))
 
 
 def _place(site: Found, index: int, network: Network) -> Place | bool:
@@ -88,14 +102,17 @@ def _place(site: Found, index: int, network: Network) -> Place | bool:
         if pad is None:
             return False
         source = network.nodes[pad].input[0]
-    options = _options(chain)
+    options, named = _options(chain)
     if len(options) < 2:
         return True
-    return Place(site.address.label, index, pad, source, chain, options)
+    return Place(site.address.label, index, pad, source, chain, options, named)
 
 
-def _options(chain: Chain) -> tuple[Candidate, ...]:
-    """Ways that hold for every size, and those that only the size in the model allows."""
+def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int]:
+    """Ways that hold for every size, those that only the size in the model allows, and others.
+
+    With the number of those in front of the others, which no framework has by itself.
+    """
     symbols = tuple(
         replace(axis, size=Symbol(f"size {index}")) for index, axis in enumerate(chain.axes)
     )
@@ -106,7 +123,20 @@ def _options(chain: Chain) -> tuple[Candidate, ...]:
             here = [sized(other.chain, sizes_of(chain)) for other in found]
             if all(other is None or differs(other, one.chain) for other in here):
                 found.append(one)
-    return tuple(found)
+    named, known = len(found), {_written(one.chain) for one in found}
+    for other in (*ordinary(open_chain), *ordinary(chain)):
+        if _written(other) not in known:
+            known.add(_written(other))
+            found.append(Candidate(other, (), label_of(other)))
+    return tuple(found), named
+
+
+def _written(chain: Chain) -> tuple[object, ...]:
+    numbers = chain.padding, chain.ceil_mode, chain.counts_padding, chain.output_padding
+    return (
+        *numbers,
+        None if chain.pad is None else (chain.pad.pads, chain.pad.mode, chain.pad.fill),
+    )
 
 
 def sizes_of(chain: Chain) -> Sizes | None:
@@ -184,6 +214,11 @@ class Choices:
         """Spatial sizes of the output."""
         found = sized(self.place.options[choice].chain, sizes)
         return () if found is None else output_sizes(found)
+
+    def resizes(self, one: int, other: int, sizes: Sizes) -> bool:
+        """Whether two options are known to give other output sizes."""
+        pair = self.outputs(one, sizes), self.outputs(other, sizes)
+        return () not in pair and pair[0] != pair[1]
 
     def _grouped(self, sizes: Sizes) -> tuple[int, ...]:
         first: dict[object, int] = {}

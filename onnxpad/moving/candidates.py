@@ -92,7 +92,7 @@ def _ways(chain: Chain) -> Iterator[_Row]:
                     yield way, name
                     yield from ((zeros, "") for zeros in _zeros(way))
         for padding in _others(bare):
-            for way in _variants(replace(bare, padding=padding), None):
+            for way in variants(replace(bare, padding=padding), None):
                 yield way, ""
                 yield from ((zeros, "") for zeros in _zeros(way))
 
@@ -125,7 +125,7 @@ def _of_manner(bare: Chain, manner: Manner) -> Iterator[Chain]:
         if manner.any_numbers or (manner.numbers and alike):
             options.append(bare.padding)
     for padding in dict.fromkeys(options):
-        yield from _variants(replace(bare, padding=padding), manner)
+        yield from variants(replace(bare, padding=padding), manner)
 
 
 def _others(bare: Chain) -> Iterator[Pads | AutoPad]:
@@ -148,7 +148,7 @@ def _each(bare: Chain, rule: Callable[[Axis], Pair]) -> Pads:
     return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
 
 
-def _variants(chain: Chain, manner: Manner | None) -> Iterator[Chain]:
+def variants(chain: Chain, manner: Manner | None) -> Iterator[Chain]:
     """Rounding and divisors that the convention has, and zeros that a max pool reads."""
     wide = isinstance(chain.padding, Pads) and reaches_kernel(chain, chain.padding)
     if wide and chain.op.is_pool:
@@ -194,11 +194,13 @@ def _zeros(chain: Chain) -> Iterator[Chain]:
     yield behind_pad(chain, pads, Constant(0.0), AutoPad.VALID)
 
 
-def behind_pad(chain: Chain, pads: Pads, fill: Constant, padding: AutoPad | Pads) -> Chain:
+def behind_pad(
+    chain: Chain, pads: Pads, fill: Constant, padding: AutoPad | Pads, mode: str = "constant"
+) -> Chain:
     """The chain with a new Pad over its spatial axes in front."""
     begins, ends = [0] * chain.tensor_rank, [0] * chain.tensor_rank
     begins[chain.spatial], ends[chain.spatial] = list(pads.begins), list(pads.ends)
-    step = PadStep(Pads(tuple(begins), tuple(ends)), fill, is_new=True)
+    step = PadStep(Pads(tuple(begins), tuple(ends)), fill, mode, is_new=True)
     return replace(chain, axes=axes_behind(chain, pads), padding=padding, pad=step)
 
 

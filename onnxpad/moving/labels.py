@@ -15,7 +15,7 @@ def label_of(chain: Chain, present: Chain | None = None) -> str:
         begins, ends = (
             side[chain.spatial] for side in (chain.pad.pads.begins, chain.pad.pads.ends)
         )
-        parts.append(f"Pad {flat_text(Pads(begins, ends))} {_held(chain.pad)}")
+        parts.append(f"Pad {flat_text(Pads(begins, ends))} {_filled(chain.pad)}")
     match chain.padding:
         case AutoPad() as mode:
             parts.append("valid" if mode is AutoPad.VALID else str(mode))
@@ -35,8 +35,12 @@ def label_of(chain: Chain, present: Chain | None = None) -> str:
     return text
 
 
-def _held(step: PadStep) -> str:
-    """What the cells of a Pad hold."""
+def held(step: PadStep) -> str:
+    """What the cells of a Pad hold, as part of a sentence."""
+    return str(step.fill) if step.mode == "constant" else f"cells by mode {step.mode}"
+
+
+def _filled(step: PadStep) -> str:
     return f"with {step.fill}" if step.mode == "constant" else f"({step.mode})"
 
 

@@ -12,9 +12,10 @@ from onnxpad.forms import reaches_kernel
 from onnxpad.geometry.axis import Axis, output_size
 from onnxpad.layers.words import Divisor, Rounding
 from onnxpad.moving.crops import moved_crop
+from onnxpad.moving.labels import held
 from onnxpad.moving.manners import Manner, find_target, manner_of
 from onnxpad.moving.meanings import Meaning, meanings
-from onnxpad.moving.seen import without_hand
+from onnxpad.moving.seen import is_by_hand, without_hand
 from onnxpad.moving.shields import shielded
 from onnxpad.moving.spots import always_up, same_padding
 from onnxpad.moving.windows import differs, sample_sizes
@@ -60,7 +61,26 @@ def _moved_windows(chain: Chain, manner: Manner, reader: Manner | None) -> Chain
     result = _by_meaning(bare, manner, reader)
     if isinstance(result, Skip):
         return result
-    return shielded(chain, result) if differs(chain, result) else chain
+    if differs(chain, result):
+        return shielded(chain, result)
+    return _held_by_pad(chain, manner, reader) or chain
+
+
+def _held_by_pad(chain: Chain, manner: Manner, reader: Manner | None) -> Skip | None:
+    """A Skip where the Pad in front is data because of what it holds, and zeros would move."""
+    step = chain.pad
+    if step is None or step.unclear or is_by_hand(chain, step):
+        return None
+    zeros = replace(chain, pad=replace(step, mode="constant", fill=Constant(0)))
+    bare = without_hand(zeros)
+    found = bare if isinstance(bare, Skip) else _by_meaning(bare, manner, reader)
+    if isinstance(found, Chain) and not differs(zeros, found):
+        return None
+    return Skip(
+        f"the Pad in front holds {held(step)}, which {manner.name} does not pad with: zeros would "
+        "be moved, this stays as it is",
+        ("--plan FILE says what it is to be",),
+    )
 
 
 def _by_meaning(bare: Chain, manner: Manner, reader: Manner | None) -> Chain | Skip:
@@ -108,7 +128,8 @@ def _written(bare: Chain, meaning: Meaning, pads: Pads, manner: Manner) -> Chain
     up = bare.op.is_pool and always_up(manner.padded)
     padding: Pads | AutoPad = pads
     alike = manner.numbers and pads.begins == pads.ends and any(pads.flat)
-    kept = alike and not up and not manner.has_strided_same
+    # Max pools of Caffe's networks leave out pads that frameworks which round down need.
+    kept = alike and not (up and bare.is_max) and not manner.has_strided_same
     if meaning is Meaning.SAME and not kept:
         found = same_padding(bare, manner, rounds_up=up)
         if isinstance(found, Skip):

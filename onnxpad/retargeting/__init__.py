@@ -16,7 +16,8 @@ from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.selecting import known_names, selection
 from onnxpad.plans import Plan
 from onnxpad.retargeting.deciding import Rule, by_convention, by_plan
-from onnxpad.retargeting.running import Kept, Move, Progress, Refused, run
+from onnxpad.retargeting.records import Kept, Move, Refused
+from onnxpad.retargeting.running import Progress, run
 
 SCHEMA = 1
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]

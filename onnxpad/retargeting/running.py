@@ -3,105 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from onnxpad.chain import Chain, Skip
 from onnxpad.effective import output_sizes
 from onnxpad.geometry.size import show
 from onnxpad.graph.consequences import breaks, inferred_sizes, resizings
-from onnxpad.graph.editing.describing import edit_record
-from onnxpad.graph.editing.edits import Edit
 from onnxpad.graph.editing.session import Session
 from onnxpad.graph.reading.ordering import Address
 from onnxpad.graph.reading.survey import Site
-from onnxpad.graph.reading.types import Type
 from onnxpad.moving import differs, resizes
 from onnxpad.moving.labels import label_of
 from onnxpad.retargeting.deciding import Rule
+from onnxpad.retargeting.records import Kept, Move, Outcome, Refused, Sizes
 
 Progress = Callable[[str, int, int], None]
-Sizes = tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One node that was moved: its padding and output sizes before and after.
-
-    `resized` says that the output has, or may have, another size, `same_values` that only the
-    way of writing changed.
-    """
-
-    node: Address
-    op: str
-    before: str
-    after: str
-    sizes: tuple[Sizes, Sizes]
-    resized: bool
-    same_values: bool
-    edits: tuple[Edit, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """The move as plain data."""
-        return {
-            "node": self.node.label,
-            "scope": self.node.scope,
-            "op": self.op,
-            "before": self.before,
-            "after": self.after,
-            "output_before": list(self.sizes[0]),
-            "output_after": list(self.sizes[1]),
-            "resized": self.resized,
-            "same_values": self.same_values,
-            "edits": [edit_record(edit) for edit in self.edits],
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """One node that pads as asked already, and why."""
-
-    node: Address
-    op: str
-    padding: str
-    why: str
-
-    def to_json(self) -> dict[str, Any]:
-        """The node as plain data."""
-        where = {"node": self.node.label, "scope": self.node.scope, "op": self.op}
-        return where | {"padding": self.padding, "why": self.why}
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """One node that could not be moved; `tensor` is its input, of type `source`."""
-
-    node: Address
-    op: str
-    chain: Chain
-    skip: Skip
-    tensor: str
-    source: Type
-
-    def to_json(self) -> dict[str, Any]:
-        """The node as plain data."""
-        return {
-            "node": self.node.label,
-            "scope": self.node.scope,
-            "op": self.op,
-            "reason": self.skip.reason,
-            "try": list(self.skip.hints),
-        }
-
-
-@dataclass
-class Outcome:
-    """Everything that was done and not done, in graph order."""
-
-    moves: list[Move] = field(default_factory=list)
-    kept: list[Kept] = field(default_factory=list)
-    refused: list[Refused] = field(default_factory=list)
-    breaks: tuple[str, ...] = ()
 
 
 def run(
@@ -131,12 +48,28 @@ class _Run:
         self._outcome = Outcome()
 
     def run(self) -> Outcome:
-        while self._round():
-            pass
+        moved = -1
+        while moved < len(self._outcome.moves):
+            moved = len(self._outcome.moves)
+            self._ask_again()
+            while self._round():
+                pass
+        self._in_order()
         if self._sound is not None:
             now = breaks(self._session.document)
             self._outcome.breaks = tuple(one for one in now if one not in self._sound)
         return self._outcome
+
+    def _ask_again(self) -> None:
+        """Nodes that were refused are decided anew: what stood beside them may have moved."""
+        for refused in self._outcome.refused:
+            self._done.discard((refused.node.scope, refused.node.key))
+        self._outcome.refused.clear()
+
+    def _in_order(self) -> None:
+        """Moves in graph order, whatever was asked twice."""
+        places = {one.address.label: n for n, one in enumerate(self._session.sites())}
+        self._outcome.moves.sort(key=lambda move: places.get(move.node.label, len(places)))
 
     def _round(self) -> bool:
         """Nodes up to one that makes another reading necessary; False at the end."""

@@ -12,7 +12,7 @@ from onnxpad.retargeting import retarget
 from tests.diagnosis.random_networks import CHANNELS, Spec, Unbuildable, drawn, models
 from tests.retargeting.running import Array, outputs, relative
 
-SEEDS = range(25)
+SEEDS = range(18)
 
 
 class Case:
@@ -57,7 +57,7 @@ def test_nearly_every_assignment_is_found_and_none_is_claimed_falsely() -> None:
             found += 1
         else:
             assert not result.plan.entries
-    assert len(known) > 20
+    assert len(known) > 14
     assert found / len(known) >= 0.95
 
 
@@ -70,6 +70,6 @@ def test_a_plan_is_not_claimed_for_other_weights(seed: int) -> None:
     weight = next(one for one in wrong.graph.initializer if one.name.endswith("_w"))
     values: Array = np.frombuffer(weight.raw_data, np.float32) * np.float32(1.01)
     weight.raw_data = values.tobytes()
-    outcome = diagnose(wrong, inputs={"x": other.x}, outputs={case.name: other.y}, budget=3)
+    outcome = diagnose(wrong, inputs={"x": other.x}, outputs={case.name: other.y}, budget=1.5)
     assert not outcome.explained
     assert outcome.cause in (Cause.NOT_PADDING, Cause.UNKNOWN)

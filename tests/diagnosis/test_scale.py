@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 
 from onnx import ModelProto
@@ -18,10 +19,12 @@ def test_a_resnet_50_with_half_of_its_nodes_wrong_in_a_minute() -> None:
     wrong, right = full({}), full(pads)
     x = [signed(seed, 1, 3, 224, 224) for seed in (1, 2)]
     y = [outputs(right, one)[0] for one in x]
+    started = time.process_time()
     found = diagnose(wrong, inputs={"x": x[0]}, outputs={"fc_out": y[0]})
+    spent = time.process_time() - started  # whatever else the machine does
     assert found.explained, found.reason
     assert {entry.node for entry in found.plan.entries} == set(pads)
-    assert found.seconds < 60
+    assert spent < 60
     mended = retarget(wrong, plan=found.plan).model
     assert isinstance(mended, ModelProto)
     assert relative(outputs(mended, x[1])[0], y[1]) < 1e-4

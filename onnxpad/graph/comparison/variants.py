@@ -20,12 +20,17 @@ def variant(
     inputs: Mapping[str, np.dtype[Any]],
     outputs: Sequence[str],
     change: Callable[[Chain], Chain],
+    shapes: Mapping[str, Sequence[int]] | None = None,
 ) -> Network:
     """The nodes at `indices` alone, the last of them padded as `change` says.
 
-    `inputs` are element types by name.
+    `inputs` are element types by name, `shapes` those of weights that the model is fed: kernels
+    are read from them.
     """
     part = cut(network, indices, inputs, outputs)
+    for value in part.model.graph.input:
+        for size in (shapes or {}).get(value.name, ()):
+            value.type.tensor_type.shape.dim.add().dim_value = size
     made = network.nodes[indices[-1]].output[0]
     session = Session(part.model)
     site = next((one for one in session.sites() if made in one.node.outputs), None)

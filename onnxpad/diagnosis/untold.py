@@ -1,0 +1,83 @@
+"""What else fits where a model fits as it is: ways that these samples cannot tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from onnxpad.diagnosis.report import Alternative, NodeFinding
+from onnxpad.diagnosis.rivals import Rival
+from onnxpad.diagnosis.running import Broken, Runner
+from onnxpad.diagnosis.sites import Sizes, telling_size
+from onnxpad.moving import differs
+from onnxpad.moving.labels import label_of
+
+Array = NDArray[Any]
+
+
+def untold(
+    runner: Runner, samples: Sequence[Mapping[str, Array]], rivals: Sequence[Rival]
+) -> tuple[NodeFinding, ...]:
+    """Nodes of a model that fits as it is, with what fits as well.
+
+    What reads the same at the sizes of every sample counts where a framework writes it; `rivals`
+    read otherwise and give the reference on these samples.
+    """
+    known = _sizes(runner, samples)
+    rows = []
+    for number, place in enumerate(runner.places):
+        if not known[number]:
+            continue
+        sizes = known[number][0]
+        others = (*_alike(runner, number, known[number]), *_by_values(runner, number, rivals))
+        if others:
+            before = label_of(place.chain)
+            names = place.options[0].conventions
+            op = place.chain.op.name
+            rows.append(
+                NodeFinding(place.label, op, before, before, False, names, sizes, others)  # noqa: FBT003
+            )
+    return tuple(rows)
+
+
+def _sizes(runner: Runner, samples: Sequence[Mapping[str, Array]]) -> list[list[Sizes]]:
+    """What each place reads in every sample; the runner is left with the first one."""
+    found: list[list[Sizes]] = [[] for _ in runner.places]
+    for feeds in (*samples[1:], samples[0]):
+        runner.feed(feeds)
+        for number, sizes in enumerate(found):
+            state = runner.before(number, (0,) * len(runner.places))
+            if not isinstance(state, Broken):
+                sizes.insert(0, runner.sizes(number, state))
+    return found
+
+
+def _alike(runner: Runner, number: int, known: Sequence[Sizes]) -> Iterator[Alternative]:
+    place, choices, sizes = runner.places[number], runner.choices[number], known[0]
+    mine = place.options[0].chain
+    for option in sorted(set.intersection(*(set(choices.alike(0, one)) for one in known))):
+        other = place.options[option]
+        if not option or not other.conventions or not differs(mine, other.chain):
+            continue
+        tells = telling_size(mine, other.chain, sizes)
+        if tells is not None:
+            yield Alternative(label_of(other.chain), other.conventions, tells)
+
+
+def _by_values(runner: Runner, number: int, rivals: Sequence[Rival]) -> Iterator[Alternative]:
+    """Options that read otherwise here, alone or together with other nodes."""
+    place = runner.places[number]
+    alone = {r.chosen[number] for r in rivals if r.place == number}
+    for option in sorted(alone):
+        other = place.options[option]
+        yield Alternative(label_of(other.chain), other.conventions, None)
+    done = set(alone)
+    for rival in rivals:
+        option = rival.chosen[number]
+        if rival.place is None and option and option not in done:
+            done.add(option)
+            other = place.options[option]
+            label = f"{label_of(other.chain)} ({rival.title})"
+            yield Alternative(label, other.conventions, None)

@@ -1,0 +1,101 @@
+"""What a diagnosis may claim: `not padding` only where every padding was searched."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import ModelProto, parser
+
+from onnxpad.diagnosis import Cause, Diagnosis, diagnose
+from onnxpad.diagnosis.scoring import Target, scored
+from tests.retargeting.running import Array, outputs, signed
+
+BODY = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[1, 1, 8, 8] x, float[1, 1, 3, 3] w, bool c) => (float[1, 1, N, M] y) {
+  y = If (c) <
+    then_branch = t () => (float[1, 1, K, K] a) {
+      a = Conv <strides = [2, 2], pads = [PADS]> (x, w)
+    },
+    else_branch = e () => (float[1, 1, K, K] b) { b = Neg (x) }
+  >
+}
+"""
+FUNCTION = """
+<ir_version: 8, opset_import: ["" : 17, "my" : 1]>
+g (float[1, 1, 8, 8] x, float[1, 1, 3, 3] w) => (float[1, 1, N, M] y) { y = my.Block (x, w) }
+<domain: "my", opset_import: ["" : 17]>
+Block (x, w) => (y) { y = Conv <strides = [2, 2], pads = [PADS]> (x, w) }
+"""
+PLAIN = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[1, 1, 9, 9] x, float[1, 1, 3, 3] w) => (float[1, 1, N, M] y) {
+  a = Conv <pads = [1, 1, 1, 1]> (x, w)
+  y = TAIL
+}
+"""
+X, W = signed(0, 1, 1, 8, 8), signed(1, 1, 1, 3, 3)
+
+
+def written(text: str, **parts: str) -> ModelProto:
+    for word, part in parts.items():
+        text = text.replace(word, part)
+    return parser.parse_model(text)
+
+
+def found_for(model: ModelProto, reference: Array, feeds: dict[str, Array]) -> Diagnosis:
+    return diagnose(model, inputs=feeds, outputs={"y": reference}, budget=20)
+
+
+@pytest.mark.parametrize("text", [BODY, FUNCTION], ids=["body", "function"])
+def test_padding_that_is_not_searched_leaves_the_cause_unknown(text: str) -> None:
+    feeds = {"x": X, "w": W, **({"c": np.array(True)} if text is BODY else {})}
+    right = outputs(written(text, PADS="0, 0, 1, 1"), feeds)[0]
+    found = found_for(written(text, PADS="1, 1, 1, 1"), right, feeds)
+    assert (found.explained, found.cause) == (False, Cause.UNKNOWN)
+    assert "other ways to pad these were not tried: " in found.reason
+    assert "no node of the model" not in found.reason
+    assert found.difference is not None
+    assert found.difference.where != "the model does not run"
+
+
+def test_what_differs_at_borders_only_may_be_padding() -> None:
+    x = signed(2, 1, 1, 9, 9)
+    model = written(PLAIN, TAIL="Identity (a)")
+    right = outputs(model, {"x": x, "w": W})[0]
+    right[..., 0, :] += 1
+    found = found_for(model, right, {"x": x, "w": W})
+    assert (found.explained, found.cause) == (False, Cause.UNKNOWN)
+    right = outputs(model, {"x": x, "w": W})[0] * 1.1
+    assert found_for(model, right, {"x": x, "w": W}).cause is Cause.NOT_PADDING
+
+
+def test_a_pad_that_no_layer_reads_is_not_searched() -> None:
+    x = signed(2, 1, 1, 9, 9)
+    pad = "Pad <mode = 'reflect'> (a, p)".replace("'", '"')
+    text = PLAIN.replace("{", "<int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> {", 1)
+    model = written(text, TAIL=pad)
+    found = found_for(model, outputs(model, {"x": x, "w": W})[0] * 1.1, {"x": x, "w": W})
+    assert found.cause is Cause.UNKNOWN
+
+
+class _Fixed:
+    """Stands for a runner: every choice gives the same tensor."""
+
+    def __init__(self, value: Array) -> None:
+        self.value = value
+
+    def until(self, wanted: str, chosen: object) -> object:
+        from onnxpad.diagnosis.running import State
+
+        del chosen
+        return State({wanted: self.value})
+
+
+@pytest.mark.parametrize(("agree", "unlike"), [(1, 1.0), (16, 0.5)])
+def test_one_cell_that_agrees_is_chance(agree: int, unlike: float) -> None:
+    right = signed(0, 32)
+    got = right + 1
+    got[:agree] = right[:agree]
+    target = Target(("y",), {"y": right}, {"y": 1e-5})
+    assert scored(_Fixed(got), target, (0,)).unlike == unlike  # type: ignore[arg-type]

@@ -1,0 +1,63 @@
+"""What is said beside a plan holds on every sample: names, other ways, sizes that would tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnx import ModelProto, parser
+
+from onnxpad.diagnosis import Diagnosis, diagnose
+from tests.retargeting.running import Array, outputs, signed
+
+CONV = "Conv <strides = [2, 2], PADS> (x, w)"
+POOL = "MaxPool <kernel_shape = [3, 3], strides = [2, 2], PADS> (x)"
+OPEN = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[1, 1, H, W] x, float[1, 1, 3, 3] w) => (float[1, 1, K, L] y) {
+  z = OP
+  y = Identity (z)
+}
+"""
+WEIGHT = signed(9, 1, 1, 3, 3)
+HALF, END = "pads = [1, 1, 1, 1]", "pads = [0, 0, 1, 1]"
+
+
+def open_model(op: str, pads: str) -> ModelProto:
+    return parser.parse_model(OPEN.replace("OP", op).replace("PADS", pads))
+
+
+def told(wrong: ModelProto, right: ModelProto, sizes: Sequence[int]) -> Diagnosis:
+    x: list[Array] = [signed(size, 1, 1, size, size) for size in sizes]
+    y = [outputs(right, {"x": one, "w": WEIGHT})[0] for one in x]
+    inputs = {"x": x, "w": [WEIGHT] * len(x)}
+    found = diagnose(wrong, inputs=inputs, outputs={"y": y})
+    assert found.explained, found.reason
+    return found
+
+
+def others(found: Diagnosis) -> dict[str, tuple[int, ...] | None]:
+    (node,) = found.nodes
+    return {one.label: one.sizes for one in node.alternatives}
+
+
+def test_numbers_that_fit_one_size_are_named_beside_same() -> None:
+    found = told(open_model(CONV, HALF), open_model(CONV, END), [16])
+    assert others(found)["pads 0,0,1,1"] == (17, 17)
+
+
+def test_a_convention_that_another_sample_refutes_is_not_named() -> None:
+    """One cell at the end fits both sizes, SAME the even one only: Caffe's ceil means it too."""
+    found = told(open_model(POOL, HALF), open_model(POOL, END), [16, 15])
+    (entry,) = found.plan.entries
+    assert entry.settings["pads"] == [0, 0, 1, 1]
+    assert "caffe" in entry.conventions
+    assert "tensorflow" not in entry.conventions
+    assert found.nodes[0].after == "pads 0,0,1,1"
+    assert set(found.nodes[0].conventions) == set(entry.conventions)
+    assert "SAME_UPPER" not in others(found)
+
+
+def test_what_fits_the_first_sample_alone_is_no_other_way() -> None:
+    model = open_model(CONV, HALF)
+    assert others(told(model, model, [17]))["SAME_UPPER"] == (18, 18)
+    assert told(model, model, [17, 18]).nodes == ()
