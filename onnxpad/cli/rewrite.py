@@ -39,6 +39,8 @@ change is written byte for byte as it was. onnxpad explain lists the passes and 
 @click.option(
     "--target",
     metavar="T",
+    multiple=True,
+    callback=lambda _context, _option, names: arguments.one_target(names),
     help="A runtime: write what it refuses or computes wrongly in the cheapest form that it takes.",
 )
 @click.option(
