@@ -21,7 +21,10 @@ def _step(test: Callable[[PadStep], bool | None]) -> Callable[[Chain], bool | No
 
 def mode(*names: str) -> Condition:
     """The mode is one of `names`."""
-    return Condition(f"its mode is {' or '.join(names)}", _step(lambda s: s.mode in names))
+    words = " or ".join(names)
+    return Condition(
+        f"its mode is {words}", _step(lambda s: s.mode in names), f"its mode is not {words}"
+    )
 
 
 CONSTANT = mode("constant")
@@ -41,10 +44,15 @@ def _at_run_time(chain: Chain) -> bool:
 
 
 READS_INPUT = Condition("it reads an input of the model", lambda c: c.reads_input)
-PADS_AT_RUN_TIME = Condition("its pads are computed while the model runs", _at_run_time)
+PADS_AT_RUN_TIME = Condition(
+    "its pads are computed while the model runs",
+    _at_run_time,
+    "its pads are not computed while the model runs",
+)
 PADS_FED = Condition(
     "its pads are an input of the model",
     _step(lambda s: bool(s.unclear) and not s.still_fused),
+    "its pads are no input of the model",
 )
 CROPS = Condition("a pad is negative", _step(lambda s: any(pad < 0 for pad in s.pads.flat)))
 GROWS = Condition("a pad is positive", _step(lambda s: any(pad > 0 for pad in s.pads.flat)))
