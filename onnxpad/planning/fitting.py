@@ -2,37 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from onnxpad.costs import Cost
 from onnxpad.graph.counting import work_of
 from onnxpad.graph.editing.session import Session
 from onnxpad.graph.excerpts import pads_before, readers_of
-from onnxpad.graph.reading.ordering import Address
-from onnxpad.graph.reading.survey import Site, Survey
 from onnxpad.passes import all_passes
 from onnxpad.pipeline import Change
+from onnxpad.planning.judged import Selected, verdicts
+from onnxpad.planning.openings import Opening, opening
 from onnxpad.planning.records import cost_record, verdict_record
 from onnxpad.planning.search import MAX_STEPS, Planner
 from onnxpad.planning.trials import Judge, Unit, advance, chosen, obstacles
-from onnxpad.planning.verdicts import NoWay, Place, Plan, Verdict
+from onnxpad.planning.verdicts import Place, Plan, Verdict
 
 MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
-Selected = Callable[[Address], bool]
 
 
 class Fitting(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
-    `cost` is what the work of the whole model grew by.
+    `cost` is what the work of the whole model grew by, `opening` what a user can add to the
+    request for those without a way.
     """
 
     plans: tuple[Verdict, ...]
     no_way: tuple[Verdict, ...]
     changes: tuple[Change, ...]
     cost: Cost
+    opening: Opening = Opening()
 
     def to_json(self, target: str) -> dict[str, Any]:
         """The same as plain data."""
@@ -41,25 +42,8 @@ class Fitting(NamedTuple):
             "plans": [verdict_record(verdict) for verdict in self.plans],
             "no_way": [verdict_record(verdict) for verdict in self.no_way],
             "cost": cost_record(self.cost),
+            "opening": self.opening.to_json(),
         }
-
-
-def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[Verdict]:
-    """Every padded node in graph order; those that the target does not take come with a way."""
-    judge = planner.judge
-    for site in survey.sites():
-        if not selected(site.address):
-            continue
-        judgement = judge.site(site)
-        way = _way(planner, site) if judge.objects(judgement) else None
-        yield Verdict(site.address, site.chain.op.title, judgement, way)
-
-
-def _way(planner: Planner, site: Site) -> Plan | NoWay:
-    """The plan for the reading that is judged worst."""
-    pairs = zip(site.contexts, site.chains, strict=True)
-    worst = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
-    return planner.plan(worst[0], site.node)
 
 
 def fit(
@@ -83,7 +67,10 @@ def fit(
         plans += wanted
         changes += done
     final = tuple(verdict for verdict in verdicts(session, planner, selected) if verdict.way)
-    return Fitting(tuple(plans), final, tuple(changes), work_of(session.typed_contexts()) - before)
+    cost = work_of(session.typed_contexts()) - before
+    return Fitting(
+        tuple(plans), final, tuple(changes), cost, opening(session, planner, selected, final)
+    )
 
 
 def _carry_out(session: Session, judge: Judge, wanted: list[Verdict]) -> list[Change]:

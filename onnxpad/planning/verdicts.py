@@ -50,3 +50,11 @@ class Verdict(NamedTuple):
     op: str
     judgement: Judgement
     way: Plan | NoWay | None = None
+
+    @property
+    def waits_for_knowledge(self) -> bool:
+        """Whether the target fails it, and what is not known of it alone keeps a form from use."""
+        if not self.judgement.answer.fails or not isinstance(self.way, NoWay):
+            return False
+        left = self.way.remaining
+        return bool(left) and all(one.judgement.answer.is_open for one in left)

@@ -39,7 +39,7 @@ def inspection_text(
         paragraph(_unknown(node) for node in inspection.nodes if _needs_reason(node)),
         paragraph(_traps(inspection)),
         paragraph(_placement(inspection)),
-        verdicts_text(inspection.targets, terminal, everything=everything),
+        verdicts_text(inspection.targets, inspection.openings, terminal, everything=everything),
         paragraph(
             [
                 assumed_text(inspection.assumed),

@@ -10,7 +10,7 @@ from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import describe_edit, edit_record
 from onnxpad.missing import multiples_text, settling
 from onnxpad.pipeline import Refusal
-from onnxpad.render.verdicts import no_way_text, way_text
+from onnxpad.render.verdicts import no_way_text, opening_text, way_text
 from onnxpad.render.wording import (
     assumed_text,
     counted,
@@ -130,7 +130,8 @@ def fitting_text(rewriting: Rewriting) -> str:
     ]
     if found.plans:
         lines.append(f"cost: {found.cost}")
-    return paragraph([*lines, no_way_text(rewriting.target, found.no_way)])
+    lines.append(no_way_text(rewriting.target, found.no_way))
+    return paragraph([*lines, opening_text(rewriting.target, found.opening)])
 
 
 def script_text(rewriting: Rewriting) -> str:

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from onnxpad.acceptance.rows import Answer
 from onnxpad.costs import Cost
+from onnxpad.judging import cures
+from onnxpad.missing import facts_text
+from onnxpad.planning.openings import Opening
 from onnxpad.planning.verdicts import NoWay, Plan, Verdict
 from onnxpad.render.tables import Terminal, table
-from onnxpad.render.wording import counted, note, paragraph
+from onnxpad.render.wording import counted, note, paragraph, visible
 
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite --target writes")
 _SHOWN = 3
@@ -17,6 +20,7 @@ _SHOWN = 3
 
 def verdicts_text(
     targets: Mapping[str, Sequence[Verdict]],
+    openings: Mapping[str, Opening],
     terminal: Terminal | None = None,
     *,
     everything: bool = False,
@@ -27,14 +31,19 @@ def verdicts_text(
     it takes as well.
     """
     parts = (
-        _target_text(name, found, terminal, everything=everything)
+        _target_text(name, found, openings.get(name, Opening()), terminal, everything=everything)
         for name, found in targets.items()
     )
     return "\n\n".join(part for part in parts if part)
 
 
 def _target_text(
-    name: str, found: Sequence[Verdict], terminal: Terminal | None, *, everything: bool
+    name: str,
+    found: Sequence[Verdict],
+    opening: Opening,
+    terminal: Terminal | None,
+    *,
+    everything: bool,
 ) -> str:
     blanket = [one for one in found if one.judgement.is_blanket and isinstance(one.way, NoWay)]
     told = [one for one in found if one not in blanket]
@@ -44,6 +53,7 @@ def _target_text(
         table(_HEADERS, rows, terminal, names=("node",), whole=("operator", "verdict")),
         paragraph(_blanket_text(name, op, blanket) for op in dict.fromkeys(b.op for b in blanket)),
         paragraph(_evidence(found)),
+        opening_text(name, opening),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -65,6 +75,10 @@ def way_text(verdict: Verdict) -> str:
         case Plan(passes, cost):
             costs = "" if cost == Cost() else f": {cost}"
             return f"{', '.join(passes)}{costs}"
+        case NoWay() if verdict.judgement.answer.is_open:
+            return "left as it is"
+        case NoWay(passes) if verdict.waits_for_knowledge:
+            return f"no way; {', '.join(passes)} with --allow-unknown"
         case NoWay():
             return "no way"
         case _:
@@ -101,12 +115,30 @@ def _no_way_note(target: str, verdict: Verdict) -> str:
         return note(head, f"{verdict.judgement.reason}; it is left as it is")
     head = f"no way: {target}, {verdict.op} '{verdict.node.label}'"
     reason = f"{target} {verdict.judgement.answer} it: {verdict.judgement.reason}"
+    hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(
             f"{obstacle.op}: {obstacle.judgement.reason}"
             for obstacle in dict.fromkeys(verdict.way.remaining)
         )
-        return note(
-            head, f"{reason}. Nearest: {', '.join(verdict.way.passes)}, which leaves {left}"
+        reason += f". Nearest: {', '.join(verdict.way.passes)}, which leaves {left}"
+    return note(head, reason, hints=hints)
+
+
+def opening_text(target: str, found: Opening) -> str:
+    """What to add to the request, and how many of the nodes without a way that settles."""
+    lines = []
+    if found.facts:
+        lines.append(f"try: {facts_text(found.facts)} settles {_of(found.settled, found.stuck)}")
+    if found.granted:
+        lines.append(
+            "try: --allow-unknown, which takes for granted what is not known of "
+            f"{target}, settles {_of(found.granted, found.stuck)}"
         )
-    return note(head, reason)
+    return paragraph(visible(line) for line in lines)
+
+
+def _of(number: int, everything: int) -> str:
+    if number < everything:
+        return f"{number} of the {everything}"
+    return f"all {everything}" if everything > 1 else "it"

@@ -40,7 +40,7 @@ def find_target(name: str) -> Target:
     if name in targets:
         return targets[name]
     if "," in name:
-        first = name.split(",")[0].strip()
+        first = name.partition(",")[0].strip()
         raise RequestError(f"no target is called '{name}': one name at a time, such as {first}")
     from difflib import get_close_matches
 

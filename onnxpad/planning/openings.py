@@ -1,0 +1,103 @@
+"""What would let a target take nodes for which there is no way: facts about sizes, each tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from math import lcm
+from typing import Any, NamedTuple
+
+from onnxpad.chain import Chain, Skip
+from onnxpad.effective import effective_pads
+from onnxpad.geometry.size import Symbol
+from onnxpad.graph.reading.ordering import Address
+from onnxpad.graph.reading.survey import Survey
+from onnxpad.missing import settling
+from onnxpad.planning.judged import verdicts
+from onnxpad.planning.search import Planner
+from onnxpad.planning.verdicts import NoWay, Verdict
+
+Facts = dict[str, int | str]
+_EXAMPLE = 640
+
+
+class Opening(NamedTuple):
+    """What a user can add to the request, for some of the nodes without a way.
+
+    With `facts` about dimensions `settled` of `stuck` nodes are taken or have a way; taking for
+    granted what is not known of the target settles `granted` of them.
+    """
+
+    stuck: int = 0
+    facts: tuple[tuple[str, int | str], ...] = ()
+    settled: int = 0
+    granted: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "stuck": self.stuck,
+            "dims": dict(self.facts),
+            "settled": self.settled,
+            "allow_unknown_settles": self.granted,
+        }
+
+
+def opening(
+    survey: Survey,
+    planner: Planner,
+    selected: Callable[[Address], bool],
+    found: Sequence[Verdict],
+) -> Opening:
+    """What settles most of the nodes of `found` that have no way, tried on the model itself."""
+    stuck = [one for one in found if isinstance(one.way, NoWay)]
+    granted = sum(1 for one in stuck if one.waits_for_knowledge)
+    best = Opening(len(stuck), granted=granted)
+    hopeful = {one.node for one in stuck if not one.judgement.is_blanket}
+    chains = [chain for s in survey.sites() if s.address in hopeful for chain in s.chains]
+    assuming = planner.assuming_sizes()
+    tried: list[Facts] = []
+    for facts in _candidates(chains):
+        if best.settled == len(stuck) or not facts or facts in tried:
+            continue
+        tried.append(facts)
+        known = copy(survey)
+        known.learn(facts)
+        after = verdicts(known, assuming, selected)
+        left = sum(1 for one in after if isinstance(one.way, NoWay))
+        if len(stuck) - left > best.settled:
+            best = best._replace(facts=tuple(facts.items()), settled=len(stuck) - left)
+    return best
+
+
+def _candidates(chains: Sequence[Chain]) -> Iterator[Facts]:
+    """Facts about dimensions, those that say least first."""
+    pads = [effective_pads(chain) for chain in chains]
+    multiples, _ = settling([found for found in pads if isinstance(found, Skip)])
+    rests: Facts = {root: f"%{modulus}=0" for root, modulus in multiples}
+    batch: Facts = {
+        size.root: 1
+        for chain in chains
+        if isinstance(size := (chain.shape or (None,))[0], Symbol) and _is_dimension(size)
+        if size.root
+    }
+    yield rests
+    yield batch
+    yield batch | rests
+    moduli = _moduli(chains)
+    yield batch | {root: f"%{modulus}=0" for root, modulus in moduli.items()}
+    yield batch | {root: m * max(1, _EXAMPLE // m) for root, m in moduli.items()}
+
+
+def _is_dimension(size: Symbol) -> bool:
+    return size.divisor == 1 and not size.offset
+
+
+def _moduli(chains: Sequence[Chain]) -> dict[str, int]:
+    """For each open size that operators slide along, the product of the strides behind it."""
+    moduli: dict[str, int] = {}
+    for axis in (axis for chain in chains for axis in chain.axes):
+        if isinstance(axis.size, Symbol) and axis.size.root:
+            modulus = axis.size.divisor * axis.stride
+            moduli[axis.size.root] = lcm(moduli.get(axis.size.root, 1), modulus)
+    return moduli
