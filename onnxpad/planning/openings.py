@@ -53,7 +53,7 @@ def opening(
     stuck = [one for one in found if isinstance(one.way, NoWay)]
     granted = sum(1 for one in stuck if one.waits_for_knowledge)
     best = Opening(len(stuck), granted=granted)
-    hopeful = {one.node for one in stuck if not one.judgement.is_blanket}
+    hopeful = {one.node for one in stuck if _may_hang_on_sizes(one)}
     chains = [chain for s in survey.sites() if s.address in hopeful for chain in s.chains]
     assuming = planner.assuming_sizes()
     tried: list[Facts] = []
@@ -64,10 +64,15 @@ def opening(
         known = copy(survey)
         known.learn(facts)
         after = verdicts(known, assuming, selected)
-        left = sum(1 for one in after if isinstance(one.way, NoWay))
-        if len(stuck) - left > best.settled:
-            best = best._replace(facts=tuple(facts.items()), settled=len(stuck) - left)
+        left = {one.node for one in after if isinstance(one.way, NoWay)}
+        if len(hopeful - left) > best.settled:
+            best = best._replace(facts=tuple(facts.items()), settled=len(hopeful - left))
     return best
+
+
+def _may_hang_on_sizes(verdict: Verdict) -> bool:
+    """Whether facts may help: not where the operator is lacking, or the file has to say more."""
+    return not verdict.judgement.is_blanket and not any(row.cure for row in verdict.judgement.rows)
 
 
 def _candidates(chains: Sequence[Chain]) -> Iterator[Facts]:

@@ -94,3 +94,10 @@ def test_an_opset_comes_with_its_cure(capsys: Captured, tmp_path: Path) -> None:
     onnx.save(model_of(ALONE), path)
     assert run(["rewrite", str(path), "--target", "portable", "--check"]) == 1
     assert "  try     export the model with opset 17 or older" in capsys.readouterr().out
+
+
+def test_sizes_that_the_file_must_fix_are_no_matter_of_facts(capsys: Captured) -> None:
+    assert run(["rewrite", str(DYNAMIC), "--target", "qnn", "--check"]) == 1
+    shown = capsys.readouterr().out
+    assert "  try     give the model's inputs fixed sizes" in shown
+    assert "try: --dim" not in shown
