@@ -93,4 +93,10 @@ def _opset_named(cure: str) -> int:
 
 
 def _reasons(rows: tuple[Row, ...], operator: str) -> str:
-    return "; ".join(dict.fromkeys(row.why or f"it has no {operator}" for row in rows))
+    return "; ".join(dict.fromkeys(row.why or _blanket(row, operator) for row in rows))
+
+
+def _blanket(row: Row, operator: str) -> str:
+    if row.answer is Answer.MISCOMPUTES:
+        return f"it computes {operator} wrongly"
+    return f"it has no {operator}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from onnxpad.costs import Cost
@@ -11,6 +11,7 @@ from onnxpad.graph.editing.session import Session
 from onnxpad.graph.excerpts import pads_before, readers_of
 from onnxpad.passes import all_passes
 from onnxpad.pipeline import Change
+from onnxpad.planning.brought import brought
 from onnxpad.planning.judged import Selected, verdicts
 from onnxpad.planning.openings import Opening, opening
 from onnxpad.planning.records import cost_record, verdict_record
@@ -47,11 +48,16 @@ class Fitting(NamedTuple):
 
 
 def fit(
-    session: Session, planner: Planner, selected: Selected, progress: Progress | None = None
+    session: Session,
+    planner: Planner,
+    selected: Selected,
+    earlier: Sequence[Change] = (),
+    progress: Progress | None = None,
 ) -> Fitting:
     """Rewrite what the target does not take, node by node, as cheaply as can be.
 
-    What is new in one round may trouble a neighbour, which the next round sees.
+    What `earlier` passes wrote is judged as well: for it there is no way but other passes. What
+    is new in one round may trouble a neighbour, which the next round sees.
     """
     before = work_of(session.typed_contexts())
     plans: list[Verdict] = []
@@ -66,7 +72,8 @@ def fit(
             break
         plans += wanted
         changes += done
-    final = tuple(verdict for verdict in verdicts(session, planner, selected) if verdict.way)
+    left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
+    final = (*left, *brought(session, planner.judge, earlier))
     cost = work_of(session.typed_contexts()) - before
     return Fitting(
         tuple(plans), final, tuple(changes), cost, opening(session, planner, selected, final)

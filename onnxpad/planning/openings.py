@@ -72,7 +72,9 @@ def opening(
 
 def _may_hang_on_sizes(verdict: Verdict) -> bool:
     """Whether facts may help: not where the operator is lacking, or the file has to say more."""
-    return not verdict.judgement.is_blanket and not any(row.cure for row in verdict.judgement.rows)
+    if verdict.brought_by or verdict.judgement.is_blanket:
+        return False
+    return not any(row.cure for row in verdict.judgement.rows)
 
 
 def _candidates(chains: Sequence[Chain]) -> Iterator[Facts]:

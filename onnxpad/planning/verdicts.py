@@ -44,16 +44,22 @@ class NoWay:
 
 
 class Verdict(NamedTuple):
-    """A padded node, what the target does with it, and what a rewrite would do about that."""
+    """A padded node, what the target does with it, and what a rewrite would do about that.
+
+    `brought_by` is set where it is a node without padding that this pass of the user wrote.
+    """
 
     node: Address
     op: str
     judgement: Judgement
     way: Plan | NoWay | None = None
+    brought_by: str = ""
 
     @property
     def waits_for_knowledge(self) -> bool:
         """Whether the target fails it, and what is not known of it alone keeps a form from use."""
+        if self.brought_by:
+            return self.judgement.answer.is_open
         if not self.judgement.answer.fails or not isinstance(self.way, NoWay):
             return False
         left = self.way.remaining

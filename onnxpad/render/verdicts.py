@@ -87,10 +87,8 @@ def way_text(verdict: Verdict) -> str:
 
 def _blanket_text(target: str, op: str, found: Sequence[Verdict]) -> str:
     mine = [one for one in found if one.op == op]
-    names = ", ".join(f"'{one.node.label}'" for one in mine[:_SHOWN])
-    more = f" and {len(mine) - _SHOWN} more" if len(mine) > _SHOWN else ""
     verb = mine[0].judgement.answer
-    return note(f"no way: {op}", f"{target} {verb} it in every form; {names}{more}")
+    return note(f"no way: {op}", f"{target} {verb} it in every form; {_named(mine)}")
 
 
 def _evidence(found: Iterable[Verdict]) -> Iterable[str]:
@@ -102,11 +100,29 @@ def _evidence(found: Iterable[Verdict]) -> Iterable[str]:
 
 def no_way_text(target: str, found: Iterable[Verdict]) -> str:
     """Why nodes cannot be written for a target, and what comes nearest; operators once."""
-    verdicts = list(found)
+    everything = list(found)
+    verdicts = [one for one in everything if not one.brought_by]
     blanket = [one for one in verdicts if one.judgement.is_blanket]
     notes = [_blanket_text(target, op, blanket) for op in dict.fromkeys(b.op for b in blanket)]
     notes += [_no_way_note(target, one) for one in verdicts if one not in blanket]
+    alike: dict[tuple[str, str, str], list[Verdict]] = {}
+    for one in (one for one in everything if one.brought_by):
+        alike.setdefault((one.op, one.brought_by, one.judgement.reason), []).append(one)
+    notes += [_brought_note(target, nodes) for nodes in alike.values()]
     return paragraph(notes)
+
+
+def _brought_note(target: str, found: Sequence[Verdict]) -> str:
+    one = found[0]
+    head = f"no way: {target}, {one.op} {_named(found)}, which {one.brought_by} writes"
+    if one.judgement.answer.is_open:
+        return note(head, one.judgement.reason)
+    return note(head, f"{target} {one.judgement.answer} it: {one.judgement.reason}")
+
+
+def _named(found: Sequence[Verdict]) -> str:
+    names = ", ".join(f"'{one.node.label}'" for one in found[:_SHOWN])
+    return names + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
 
 
 def _no_way_note(target: str, verdict: Verdict) -> str:
