@@ -40,7 +40,10 @@ one is refused or computed wrongly. All other operators are not judged.
 @arguments.nodes
 @arguments.ambiguous
 @click.option(
-    "--all", "everything", is_flag=True, help="Show operators that could pad and do not as well."
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Show operators that can pad and write no padding as well.",
 )
 @arguments.targets
 @click.option(

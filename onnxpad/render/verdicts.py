@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from onnxpad.acceptance.rows import Answer
+from onnxpad.acceptance.rows import Answer, Certainty
 from onnxpad.costs import Cost
 from onnxpad.judging import cures
 from onnxpad.missing import facts_text
@@ -61,7 +61,21 @@ def _target_text(
 def _summary(found: Sequence[Verdict]) -> str:
     counts = Counter(one.judgement.answer for one in found)
     parts = [f"{answer} {counts[answer]}" for answer in Answer if counts[answer]]
-    return f"{', '.join(parts)} of {counted(len(found), 'padded operator')}" if found else "nothing"
+    nodes = counted(len(found), "operator that can pad", "operators that can pad")
+    return f"{', '.join(parts)} of {nodes}{_unproven(found)}" if found else "nothing"
+
+
+def _unproven(found: Sequence[Verdict]) -> str:
+    """How it is known that nodes are taken, where nobody ran it: ' (read in source, not run)'."""
+    taken = [one.judgement for one in found if one.judgement.answer is Answer.TAKES]
+    certain = [{row.evidence.certainty for row in one.rows} for one in taken]
+    unproven = [ways for ways in certain if Certainty.MEASURED not in ways]
+    if not unproven:
+        return ""
+    how = " and ".join(way for way in Certainty if any(way in ways for ways in unproven))
+    if len(unproven) < len(taken):
+        return f" ({len(unproven)} of those it takes: {how}, not run)"
+    return f" ({how}, not run)" if len(taken) == len(found) else f" (takes: {how}, not run)"
 
 
 def _row(verdict: Verdict) -> tuple[str, ...]:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from onnxpad.cli import run
-from tests.cli.processes import SAME
+from tests.cli.processes import DYNAMIC, MODELS, SAME
 
 Captured = pytest.CaptureFixture[str]
+STRINGS, YOLO = MODELS / "t_same_string_ts.onnx", MODELS / "k_yolo_tiny_op15.onnx"
 
 
 def test_a_rewrite_takes_one_target(capsys: Captured, tmp_path: Path) -> None:
@@ -36,3 +37,27 @@ def test_names_of_targets(
 ) -> None:
     assert run([*verb, str(SAME), *options]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_verdict_says_how_well_it_is_known(capsys: Captured) -> None:
+    assert run(["inspect", str(STRINGS), "--target", "tensorrt", "--target", "tvm"]) == 0
+    shown = capsys.readouterr().out
+    assert "target tensorrt: takes 6 of 6 operators that can pad (read in source, not run)" in shown
+    assert "target tvm: takes 6 of 6 operators that can pad\n" in shown
+
+
+def test_only_what_is_taken_is_said_to_be_read(capsys: Captured) -> None:
+    assert run(["inspect", str(DYNAMIC), "--target", "burn"]) == 1
+    shown = capsys.readouterr().out.partition("target burn: ")[2].splitlines()[0]
+    assert shown.startswith("takes ")
+    assert shown.endswith(" operators that can pad (takes: read in source, not run)")
+
+
+def test_counts_of_inspect_agree(capsys: Captured) -> None:
+    assert run(["inspect", str(YOLO)]) == 0
+    shown = capsys.readouterr().out
+    rows = shown.partition("\n\n")[0].count("\n")
+    assert f"{rows} of {rows + 1} operators that can pad do" in shown
+    assert "; 1 that writes no padding not shown (--all)" in shown
+    assert run(["inspect", str(YOLO), "--node", "Conv__9816"]) == 0
+    assert "1 of 1 operator that can pad does" in capsys.readouterr().out
