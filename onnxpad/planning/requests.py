@@ -31,7 +31,9 @@ def planner(
         given = {"prefer": wishes.prefer, "exclude": wishes.exclude, "allow-unknown": allow_unknown}
         named = [f"--{name}" for name, value in given.items() if value]
         if named:
-            raise RequestError(f"{' and '.join(named)} say how a target is reached: add --target T")
+            say = "says" if len(named) == 1 else "say"
+            what = f"{' and '.join(named)} {say} how a target is reached"
+            raise RequestError(f"{what}: add --target T")
         return None
     for name in (*wishes.prefer, *wishes.exclude):
         find_pass(name)

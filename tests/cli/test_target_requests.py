@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 
 from onnxpad.cli import run
+from onnxpad.rewriting import rewrite
 from tests.cli.processes import DYNAMIC, MODELS, SAME
+from tests.targets.test_planning import CONV, model_of
 
 Captured = pytest.CaptureFixture[str]
 STRINGS, YOLO = MODELS / "t_same_string_ts.onnx", MODELS / "k_yolo_tiny_op15.onnx"
@@ -61,3 +64,34 @@ def test_counts_of_inspect_agree(capsys: Captured) -> None:
     assert "; 1 that writes no padding not shown (--all)" in shown
     assert run(["inspect", str(YOLO), "--node", "Conv__9816"]) == 0
     assert "1 of 1 operator that can pad does" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prefer", "lp-pool"], "--prefer says how a target is reached"),
+        (["--prefer", "lp-pool", "--allow-unknown"], "--prefer and --allow-unknown say how"),
+    ],
+)
+def test_wishes_without_a_target(options: list[str], message: str, capsys: Captured) -> None:
+    assert run(["rewrite", str(SAME), "--check", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", [["rewrite"], ["retarget", "--to", "pytorch"]])
+def test_an_empty_output_is_no_folder(verb: list[str], capsys: Captured) -> None:
+    assert run([*verb, str(SAME), "-o", ""]) == 2
+    assert "-o is empty: name a file or a folder" in capsys.readouterr().err
+
+
+def test_what_a_pass_and_the_target_undo_is_said_once(capsys: Captured, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(rewrite(model_of(CONV), passes="explicit-pads").model, path)
+    assert (
+        run(["rewrite", str(path), "--target", "portable", "--pass", "auto-pads", "--check"]) == 0
+    )
+    shown = capsys.readouterr().out
+    assert "Conv 'conv' is as before: auto-pads writes what portable does not take " in shown
+    assert "(auto_pad is written), and explicit-pads takes it back" in shown
+    assert "portable: Conv" not in shown
+    assert "nothing was changed" in shown
