@@ -21,8 +21,7 @@ from onnxpad.graph.reading.survey import Site, Survey
 from onnxpad.inspection.facts import Facts, Known, with_far_pad
 from onnxpad.inspection.records import Inspection, PaddedNode, Plain, Sizes
 from onnxpad.ops import Kind
-from onnxpad.planning.openings import Opening
-from onnxpad.planning.verdicts import Verdict
+from onnxpad.planning.verdicts import Opening, Verdict
 from onnxpad.targets import find_target
 from onnxpad.traps import Shape, Surroundings
 

@@ -8,9 +8,8 @@ from math import isfinite
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.forms import Form
-from onnxpad.planning.openings import Opening
 from onnxpad.planning.records import verdict_record
-from onnxpad.planning.verdicts import Verdict
+from onnxpad.planning.verdicts import Opening, Verdict
 from onnxpad.traps import Trap, all_rules
 
 SCHEMA = 1

@@ -13,11 +13,11 @@ from onnxpad.passes import all_passes
 from onnxpad.pipeline import Change
 from onnxpad.planning.brought import brought
 from onnxpad.planning.judged import Selected, verdicts
-from onnxpad.planning.openings import Opening, opening
+from onnxpad.planning.openings import opening
 from onnxpad.planning.records import cost_record, verdict_record
 from onnxpad.planning.search import MAX_STEPS, Planner
 from onnxpad.planning.trials import Judge, Unit, advance, chosen, obstacles
-from onnxpad.planning.verdicts import Place, Plan, Verdict
+from onnxpad.planning.verdicts import Opening, Place, Plan, Verdict
 
 MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from math import lcm
-from typing import Any, NamedTuple
 
 from onnxpad.chain import Chain, Skip
 from onnxpad.effective import effective_pads
@@ -15,32 +14,10 @@ from onnxpad.graph.reading.survey import Survey
 from onnxpad.missing import settling
 from onnxpad.planning.judged import verdicts
 from onnxpad.planning.search import Planner
-from onnxpad.planning.verdicts import NoWay, Verdict
+from onnxpad.planning.verdicts import NoWay, Opening, Verdict
 
 Facts = dict[str, int | str]
 _EXAMPLE = 640
-
-
-class Opening(NamedTuple):
-    """What a user can add to the request, for some of the nodes without a way.
-
-    With `facts` about dimensions `settled` of `stuck` nodes are taken or have a way; taking for
-    granted what is not known of the target settles `granted` of them.
-    """
-
-    stuck: int = 0
-    facts: tuple[tuple[str, int | str], ...] = ()
-    settled: int = 0
-    granted: int = 0
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as plain data."""
-        return {
-            "stuck": self.stuck,
-            "dims": dict(self.facts),
-            "settled": self.settled,
-            "allow_unknown_settles": self.granted,
-        }
 
 
 def opening(

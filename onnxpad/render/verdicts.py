@@ -9,8 +9,7 @@ from onnxpad.acceptance.rows import Answer, Certainty
 from onnxpad.costs import Cost
 from onnxpad.judging import cures
 from onnxpad.missing import facts_text
-from onnxpad.planning.openings import Opening
-from onnxpad.planning.verdicts import NoWay, Plan, Verdict
+from onnxpad.planning.verdicts import NoWay, Opening, Plan, Verdict
 from onnxpad.render.tables import Terminal, table
 from onnxpad.render.wording import counted, note, paragraph, visible
 
