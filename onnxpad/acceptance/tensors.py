@@ -78,15 +78,17 @@ def _unknown_size(chain: Chain, first: int) -> bool | None:
     return any(not isinstance(size, int) for size in chain.shape[first:])
 
 
-UNKNOWN_FEATURE_SIZES = Condition(
-    "a size other than the batch's is not fixed", lambda c: _unknown_size(c, 1), cure=_FIX
-)
-UNKNOWN_SIZES = Condition("a size is not fixed", lambda c: _unknown_size(c, 1), cure=_FIX)
-UNKNOWN_SPATIAL_SIZES = Condition(
-    "a size other than the batch's is not fixed", lambda c: _unknown_size(c, 2), cure=_FIX
-)
-ASSUMED_SIZES = Condition("sizes are assumed", lambda c: c.assumes_sizes, cure=_FIX)
-SPATIAL_SIZES_LEFT_OPEN = (UNKNOWN_SPATIAL_SIZES | ASSUMED_SIZES).called(
+def _left_open(first: int, text: str) -> Condition:
+    """Sizes from axis `first` on that the file leaves open, be they known to the user or not."""
+    return Condition(
+        text, lambda c: True if c.assumes_sizes else _unknown_size(c, first), cure=_FIX
+    )
+
+
+UNKNOWN_FEATURE_SIZES = _left_open(1, "a size other than the batch's is not fixed, or only assumed")
+UNKNOWN_SIZES = _left_open(1, "a size is not fixed, or only assumed")
+UNKNOWN_SPATIAL_SIZES = _left_open(2, "a size other than the batch's is not fixed, or only assumed")
+SPATIAL_SIZES_LEFT_OPEN = UNKNOWN_SPATIAL_SIZES.called(
     "the file does not fix a size other than the batch's"
 )
 FROM_PYTORCH = Condition(

@@ -48,10 +48,8 @@ def opening(
 
 
 def _may_hang_on_sizes(verdict: Verdict) -> bool:
-    """Whether facts may help: not where the operator is lacking, or the file has to say more."""
-    if verdict.brought_by or verdict.judgement.is_blanket:
-        return False
-    return not any(row.cure for row in verdict.judgement.rows)
+    """Whether facts may help: not where the operator is lacking in every form."""
+    return not verdict.brought_by and not verdict.judgement.is_blanket
 
 
 def _candidates(chains: Sequence[Chain]) -> Iterator[Facts]:

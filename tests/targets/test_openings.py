@@ -101,3 +101,19 @@ def test_sizes_that_the_file_must_fix_are_no_matter_of_facts(capsys: Captured) -
     shown = capsys.readouterr().out
     assert "  try     give the model's inputs fixed sizes" in shown
     assert "try: --dim" not in shown
+
+
+@pytest.mark.parametrize("target", ["qnn", "portable", "onnx2keras"])
+def test_facts_do_not_fix_sizes_in_the_file(target: str) -> None:
+    dims = {"unk__9104": 1, "unk__9105": 64, "unk__9106": 64}
+    done = rewrite(DYNAMIC, target=target, dims=dims)
+    assert done.unfit
+    assert any("not fixed" in one.judgement.reason for one in done.unfit)
+
+
+def test_facts_help_where_only_same_hangs_on_sizes() -> None:
+    done = rewrite(DYNAMIC, target="burn")
+    assert done.fitting is not None
+    assert done.fitting.opening.settled > 0
+    after = rewrite(DYNAMIC, target="burn", dims=dict(done.fitting.opening.facts))
+    assert len(after.unfit) == len(done.unfit) - done.fitting.opening.settled
