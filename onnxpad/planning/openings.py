@@ -8,6 +8,7 @@ from math import lcm
 
 from onnxpad.chain import Chain, Skip
 from onnxpad.effective import effective_pads
+from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Symbol
 from onnxpad.graph.reading.ordering import Address
 from onnxpad.graph.reading.survey import Survey
@@ -32,19 +33,47 @@ def opening(
     best = Opening(len(stuck), granted=granted)
     hopeful = {one.node for one in stuck if _may_hang_on_sizes(one)}
     chains = [chain for s in survey.sites() if s.address in hopeful for chain in s.chains]
-    assuming = planner.assuming_sizes()
-    tried: list[Facts] = []
-    for facts in _candidates(chains):
-        if best.settled == len(stuck) or not facts or facts in tried:
-            continue
-        tried.append(facts)
-        known = copy(survey)
-        known.learn(facts)
-        after = verdicts(known, assuming, selected)
-        left = {one.node for one in after if isinstance(one.way, NoWay)}
-        if len(hopeful - left) > best.settled:
-            best = best._replace(facts=tuple(facts.items()), settled=len(hopeful - left))
+    *weaker, strongest = _candidates(chains)
+    trial = _Trial(survey, planner.assuming_sizes(), selected, {one.node for one in stuck}, hopeful)
+    most = trial.settled(strongest)
+    for facts in (*weaker, strongest) if most else ():
+        if best.settled < most and (number := trial.settled(facts)) > best.settled:
+            best = best._replace(facts=tuple(facts.items()), settled=number)
     return best
+
+
+class _Trial:
+    def __init__(
+        self,
+        survey: Survey,
+        planner: Planner,
+        selected: Callable[[Address], bool],
+        stuck: set[Address],
+        hopeful: set[Address],
+    ) -> None:
+        self._survey = survey
+        self._planner = planner
+        self._selected = selected
+        self._stuck = stuck
+        self._hopeful = hopeful
+        self._known: dict[tuple[tuple[str, int | str], ...], int] = {(): 0}
+
+    def settled(self, facts: Facts) -> int:
+        """How many of the hopeful nodes are no longer stuck; 0 where others then are."""
+        key = tuple(facts.items())
+        if key not in self._known:
+            left = self._left(facts)
+            self._known[key] = len(self._hopeful - left) if left <= self._stuck else 0
+        return self._known[key]
+
+    def _left(self, facts: Facts) -> set[Address]:
+        known = copy(self._survey)
+        try:
+            known.learn(facts)
+        except ModelError:  # these sizes contradict the model
+            return self._stuck
+        after = verdicts(known, self._planner, self._selected)
+        return {one.node for one in after if isinstance(one.way, NoWay)}
 
 
 def _may_hang_on_sizes(verdict: Verdict) -> bool:
