@@ -177,6 +177,10 @@ HAS_BIAS = Condition("it has a bias", lambda c: c.op.weight == 1 and c.inputs[2:
 WEIGHT_COMPUTED = Condition(
     "its weight is no constant", lambda c: not c.weight.has_value and c.dequantised is None
 )
+DILATIONS_WRITTEN = Condition("dilations is written", lambda c: _writes(c, "dilations"))
+SPREAD = Condition(
+    "a kernel from 2 on is dilated", _axes(lambda axis: axis.kernel > 1 and axis.dilation > 1)
+)
 DILATIONS_DIFFER = Condition(
     "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1
 )
