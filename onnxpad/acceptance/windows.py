@@ -136,9 +136,13 @@ def _least_total(chain: Chain) -> int:
     """The least number of cells, perhaps negative, that SAME wants on an axis."""
     found = [0]
     for axis in chain.axes:
-        rests = range(axis.stride) if axis.size is None else residues(axis.size, axis.stride)
-        found += [axis.span - ((rest - 1) % axis.stride + 1) for rest in rests]
+        found += [axis.span - ((rest - 1) % axis.stride + 1) for rest in _rests(axis)]
     return min(found)
+
+
+def _rests(axis: Axis) -> tuple[int, ...]:
+    """What the size can leave when it is divided by the stride."""
+    return tuple(range(axis.stride)) if axis.size is None else residues(axis.size, axis.stride)
 
 
 SAME_NEGATIVE = Condition(
@@ -189,11 +193,12 @@ DILATIONS_DIFFER = Condition(
 def _overhangs(chain: Chain, pads: Pads) -> bool:
     """Whether rounding up, without the rule that drops it, leaves a window in the end padding."""
     for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
-        if not isinstance(axis.size, int):
-            continue
-        room = axis.size + begin + end - axis.span
-        if -(-room // axis.stride) * axis.stride >= axis.size + begin:
-            return True
+        rests = _rests(axis) if axis.stride > 1 else ()
+        sizes = (axis.size,) if isinstance(axis.size, int) else rests
+        for size in sizes:
+            room = size + begin + end - axis.span
+            if -(-room // axis.stride) * axis.stride >= size + begin:
+                return True
     return False
 
 

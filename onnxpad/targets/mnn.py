@@ -47,11 +47,7 @@ TARGET = Target(
         ),
         miscomputes(w.TRANSPOSED, w.SAME, w.DILATED, by=_seen("SAME ConvTranspose with dilations")),
         refuses(
-            w.TRANSPOSED,
-            w.SAME_UPPER,
-            w.OUTPUT_SHAPE,
-            w.GROUPED,
-            by=_seen("SAME_UPPER with output_shape and groups: it ends"),
+            w.TRANSPOSED, w.OUTPUT_SHAPE, w.GROUPED, by=_seen("output_shape with groups: it ends")
         ),
         miscomputes(w.TRANSPOSED, w.ODD_OUTPUT_SHAPE, ~w.SAME_UPPER, by=_seen("odd output_shape")),
         refuses(
@@ -71,6 +67,7 @@ TARGET = Target(
         refuses("MaxPool", t.element_type("int8"), by=_seen("MaxPool of int8")),
         miscomputes("AveragePool", w.COUNTS, w.END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
         miscomputes("Conv", t.THREE_D, w.DILATED, by=_seen("3-D convolutions with dilations")),
+        miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
         refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
         refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),
         miscomputes("LpPool", w.ASYMMETRIC, by=_seen("asymmetric LpPool")),
@@ -82,7 +79,7 @@ TARGET = Target(
             by=_seen("value of Pad, an attribute up to opset 10: ignored"),
         ),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
-        miscomputes(p.PAD, p.CROPS_ONLY, by=_seen("negative pads")),
+        miscomputes(p.PAD, p.CROPS, by=_seen("negative pads")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes: it ends")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
     ),

@@ -15,11 +15,20 @@ from onnxpad.acceptance.rows import Answer
 from onnxpad.judging import judge_plain
 from onnxpad.targets import find_target
 
+Step = tuple[str, list[Any], dict[str, Any]]
+
 TRANSPOSED = {"kernel_shape": [3, 3], "strides": [2, 2], "output_shape": [8, 8]}
 POOL = {"kernel_shape": [4, 4], "strides": [3, 3]}
-PADDED = ("Pad", [np.array([0, 0, 1, 1, 0, 0, 1, 1])], {})
+PADDED: Step = ("Pad", [np.array([0, 0, 1, 1, 0, 0, 1, 1])], {})
+CUT = {
+    "kernel_shape": [4, 2],
+    "strides": [2, 2],
+    "pads": [3, 1, 1, 0],
+    "ceil_mode": 1,
+    "count_include_pad": 1,
+}
+SPARSE = {"kernel_shape": [1], "strides": [2]}
 DEEP = {"kernel_shape": [3] * 3, "strides": [2] * 3}
-Step = tuple[str, list[Any], dict[str, Any]]
 
 
 def weights(*shape: int) -> Any:
@@ -105,6 +114,10 @@ FAILING = {
         short_transposed(1),
         short_transposed(3, dilations=[2]),
         transposed(2, auto_pad="SAME_UPPER"),
+        transposed(2),
+        chain(15, [1, 2, 5, 6], ("Pad", [np.array([0, 0, -1, 1, 0, 0, 0, -1])], {})),
+        chain(15, [1, 2, 2, 2], ("AveragePool", [], CUT)),
+        chain(20, [1, 2, "w"], ("MaxPool", [], SPARSE | {"ceil_mode": 1})),
     ],
     "tinygrad": [short_transposed(1)],
     "onnx2torch": [
@@ -123,7 +136,13 @@ FINE = {
         behind_pad("Conv", "h", pads=[1, 0, 0, 1]),
     ],
     "opencv-classic": [pool("MaxPool", ceil_mode=1), pool("MaxPool", auto_pad="VALID")],
-    "mnn": [pool("MaxPool", ceil_mode=1), valued(9, 0.0), valued(11, 1.5), shifted(3)],
+    "mnn": [
+        chain(20, [1, 2, "w"], ("MaxPool", [], SPARSE | {"kernel_shape": [2], "ceil_mode": 1})),
+        pool("MaxPool", ceil_mode=1),
+        valued(9, 0.0),
+        valued(11, 1.5),
+        shifted(3),
+    ],
     "tinygrad": [short_transposed(2)],
     "onnx2torch": [valued(9, 0.0), valued(11, 1.5)],
     "ncnn": [pool("AveragePool")],
