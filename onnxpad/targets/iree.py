@@ -7,7 +7,7 @@ from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes, untried
-from onnxpad.acceptance.tensors import element_type, opset_below
+from onnxpad.acceptance.tensors import SPATIAL_SIZES_LEFT_OPEN, element_type, opset_below
 from onnxpad.targets import Target
 
 _VERSION = "iree-base-compiler 3.13.0, llvm-cpu"
@@ -23,6 +23,8 @@ TARGET = Target(
         refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
         refuses(w.TRANSPOSED, w.SAME, w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
+        refuses(w.TRANSPOSED, w.GROUPED, w.OUTPUT_PADDING, by=_seen("groups and output_padding")),
+        miscomputes(w.POOLS, w.SAME, SPATIAL_SIZES_LEFT_OPEN, by=_seen("SAME with unknown sizes")),
         refuses("MaxPool", opset_below(12), by=_seen("MaxPool of opset 11")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),

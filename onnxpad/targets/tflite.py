@@ -41,8 +41,10 @@ TARGET = Target(
         ),
         miscomputes("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("asymmetric LpPool")),
         refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
+        miscomputes(p.PAD, p.VALUE_NOT_FINITE, by=_seen("Pad that writes -inf")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         miscomputes(p.PAD, p.COMPUTED, by=_seen("computed pads")),
     ),
+    fills={"float32": -3.4028234663852886e38},
 )
