@@ -190,12 +190,16 @@ DILATIONS_DIFFER = Condition(
 )
 
 
+def _always_even(chain: Chain, axis: Axis) -> bool:
+    """Whether SAME pads every size so that the windows end with the padding."""
+    return chain.padding in _SAME and axis.span >= axis.stride
+
+
 def _overhangs(chain: Chain, pads: Pads) -> bool:
     """Whether rounding up, without the rule that drops it, leaves a window in the end padding."""
     for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
-        rests = _rests(axis) if axis.stride > 1 else ()
-        sizes = (axis.size,) if isinstance(axis.size, int) else rests
-        for size in sizes:
+        rests = () if axis.stride == 1 or _always_even(chain, axis) else _rests(axis)
+        for size in (axis.size,) if isinstance(axis.size, int) else rests:
             room = size + begin + end - axis.span
             if -(-room // axis.stride) * axis.stride >= size + begin:
                 return True
@@ -206,8 +210,9 @@ def _cut_off(chain: Chain, pads: Pads) -> bool:
     """Whether rounding up makes a window that reads beyond the padded input."""
     for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
         if not isinstance(axis.size, int):
-            return True
-        if (axis.size + begin + end - axis.span) % axis.stride:
+            if not _always_even(chain, axis):
+                return True
+        elif (axis.size + begin + end - axis.span) % axis.stride:
             return True
     return False
 

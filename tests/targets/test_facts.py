@@ -27,6 +27,13 @@ CUT = {
     "ceil_mode": 1,
     "count_include_pad": 1,
 }
+SAME_ROUNDED_UP = {
+    "kernel_shape": [2, 4],
+    "strides": [2, 1],
+    "auto_pad": "SAME_LOWER",
+    "ceil_mode": 1,
+    "count_include_pad": 1,
+}
 SPARSE = {"kernel_shape": [1], "strides": [2]}
 DEEP = {"kernel_shape": [3] * 3, "strides": [2] * 3}
 
@@ -132,6 +139,7 @@ FAILING = {
 FINE = {
     "openvino": [
         transposed(1),
+        chain(15, [1, 2, "h", "w"], ("AveragePool", [], SAME_ROUNDED_UP)),
         behind_pad("Conv", 7, auto_pad="SAME_UPPER"),
         behind_pad("Conv", "h", pads=[1, 0, 0, 1]),
     ],
