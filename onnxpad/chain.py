@@ -159,7 +159,8 @@ class Chain:
     the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
     is below. `dequantised` tells of a DequantizeLinear
     that makes the input; `behind_quantised` that a quantised operator computes it,
-    `reads_input` of a Pad node that it reads an input of the model.
+    `reads_input` of a Pad node that it reads an input of the model, `feeds_max_alone` that its
+    cells only meet others under a maximum.
     `assumes_sizes` says that sizes may be what the user knows, and the file leaves open,
     `producer`, for averages, what the model names as the tool that wrote it.
 
@@ -188,6 +189,7 @@ class Chain:
     dequantised: Dequantised | None = None
     behind_quantised: bool = False
     reads_input: bool = False
+    feeds_max_alone: bool = False
     assumes_sizes: bool = False
     producer: str = ""
     ambiguous: bool = False

@@ -62,6 +62,10 @@ VALUE_NOT_FINITE = Condition(
         )
     ),
 )
+FEEDS_MAX_ALONE = Condition(
+    "only max pools read it, each of whose windows holds a cell of data",
+    lambda c: c.feeds_max_alone,
+)
 VALUE_LISTED = Condition("constant_value is a list of one number", _step(lambda s: s.lists_value))
 VALUE_GIVEN = Condition(
     "constant_value is given",

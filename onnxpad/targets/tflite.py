@@ -6,7 +6,7 @@ from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
-from onnxpad.acceptance.plain import CROP, JOIN, LOOKUP
+from onnxpad.acceptance.plain import CROP, INFINITE_BLOCKS, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
 from onnxpad.targets import Target
 
@@ -41,7 +41,15 @@ TARGET = Target(
         ),
         miscomputes("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("asymmetric LpPool")),
         refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
-        miscomputes(p.PAD, p.VALUE_NOT_FINITE, by=_seen("Pad that writes -inf")),
+        miscomputes(
+            p.PAD,
+            p.VALUE_NOT_FINITE,
+            ~p.FEEDS_MAX_ALONE,
+            by=_seen("Pad that writes -inf: the lowest finite number"),
+        ),
+        miscomputes(
+            INFINITE_BLOCKS, by=_seen("Concat with -inf: the lowest finite number stands for it")
+        ),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         miscomputes(p.PAD, p.COMPUTED, by=_seen("computed pads")),

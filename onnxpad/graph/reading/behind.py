@@ -6,10 +6,13 @@ from dataclasses import replace
 
 from onnxpad.chain import Pads, PadStep
 from onnxpad.fills import Constant
+from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.reach import fed_by
 from onnxpad.ops import operator
+
+_WITHOUT_PADS = ("NOTSET", "", "VALID")
 
 
 def channels_behind(context: Context, node: Node) -> int:
@@ -44,6 +47,38 @@ def invites_fusion(context: Context, node: Node, step: PadStep) -> bool:
         return False
     kept = Pads(*(tuple(max(0, pad) for pad in side) for side in (pads.begins, pads.ends)))
     return any(kept.flat) and any(fed_by(context, node, replace(step, pads=kept)))
+
+
+def feeds_max_alone(context: Context, node: Node, step: PadStep) -> bool:
+    """Whether nothing but max pools reads a Pad, each of whose windows holds a cell of data.
+
+    The lowest finite number then serves as well as -inf.
+    """
+    readers = _readers(context, node)
+    name = node.outputs[0] if node.outputs else ""
+    elsewhere = name in context.scope.outputs or context.scope.uses.get(name, 0) > len(readers)
+    return bool(readers) and not elsewhere and all(_always_sees(context, r, step) for r in readers)
+
+
+def _always_sees(context: Context, reader: Node, step: PadStep) -> bool:
+    """Whether each window of a plain max pool is wider than the cells that a Pad adds."""
+    attributes = context.attributes(reader)
+    kernel = attributes.get("kernel_shape")
+    if reader.op_type != "MaxPool" or not isinstance(kernel, tuple):
+        return False
+    if attributes.get("ceil_mode") or attributes.get("auto_pad", "NOTSET") not in _WITHOUT_PADS:
+        return False
+    if set(_ints(attributes.get("pads"))) - {0} or set(_ints(attributes.get("dilations"))) - {1}:
+        return False
+    reach = zip(step.pads.begins, step.pads.ends, strict=True)
+    windows = (1, 1, *kernel)
+    return len(step.pads.begins) == len(windows) and all(
+        max(sides) < width for sides, width in zip(reach, windows, strict=True)
+    )
+
+
+def _ints(value: Value | None) -> tuple[int | float, ...]:
+    return value if isinstance(value, tuple) else ()
 
 
 def _reads_sizes(context: Context, node: Node, step: PadStep) -> bool:
