@@ -107,7 +107,7 @@ class Weight:
     """The weight of a convolution; `is_constant` where its values are known before a run.
 
     `zero_point_is_constant` holds as well where it has none; `has_value` also of a weight that is
-    stored, though an input of the model may replace it.
+    stored, though an input of the model may replace it. `scales` counts those of QLinearConv.
     """
 
     shape: Shape = None
@@ -115,6 +115,7 @@ class Weight:
     is_constant: bool = False
     zero_point_is_constant: bool = True
     has_value: bool = False
+    scales: Size | None = 1
 
 
 @dataclass(frozen=True, slots=True)
