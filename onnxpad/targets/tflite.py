@@ -6,8 +6,9 @@ from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
-from onnxpad.acceptance.plain import CROP, INFINITE_BLOCKS, JOIN, LOOKUP
+from onnxpad.acceptance.plain import CROP, FACTOR, INFINITE_BLOCKS, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
+from onnxpad.acceptance.same import LIKE_SAME_UPPER
 from onnxpad.targets import Target
 
 _VERSION = "onnx2tf 1.29.24, tensorflow 2.19, ai-edge-litert 2.1.0, float32"
@@ -19,6 +20,9 @@ TARGET = Target(
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
         takes((*CROP, *JOIN, *LOOKUP), by=_seen("rewritten forms")),
+        miscomputes(
+            FACTOR, by=_seen("Mul with a constant for each cell: its axes stay as in ONNX")
+        ),
         miscomputes("QLinearConv", by=_seen("QLinearConv, padded or not")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
         miscomputes("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
@@ -35,7 +39,22 @@ TARGET = Target(
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices: counted in NHWC")),
         miscomputes("AveragePool", w.COUNTS, w.SAME, by=_seen("SAME averages that count")),
         miscomputes("AveragePool", w.DILATED, by=_seen("averages with dilations")),
-        refuses("AveragePool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric averages")),
+        refuses(
+            "AveragePool",
+            t.THREE_D,
+            ~w.COUNTS,
+            w.PADDED,
+            ~LIKE_SAME_UPPER,
+            by=_seen("3-D averages of the data with pads unlike SAME_UPPER"),
+        ),
+        refuses(
+            "AveragePool",
+            t.THREE_D,
+            w.COUNTS,
+            w.PADDED,
+            LIKE_SAME_UPPER,
+            by=_seen("3-D averages that count padding, with pads like SAME_UPPER"),
+        ),
         refuses(
             w.POOLS, w.CEIL_MODE, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("ceil_mode, unknown sizes")
         ),
