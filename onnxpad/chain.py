@@ -10,7 +10,7 @@ from onnxpad.expansion import Attributes, AttributeValue, Expansion
 from onnxpad.fills import Fill
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
-from onnxpad.ops import Kind, Operator
+from onnxpad.ops import Destination, Kind, Operator
 
 
 class AutoPad(StrEnum):
@@ -160,8 +160,7 @@ class Chain:
     the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
     is below. `dequantised` tells of a DequantizeLinear
     that makes the input; `behind_quantised` that a quantised operator computes it,
-    `reads_input` of a Pad node that it reads an input of the model, `feeds_max_alone` that its
-    cells only meet others under a maximum.
+    `reads_input` of a Pad node that it reads an input of the model, `feeds_alone` what reads it.
     `assumes_sizes` says that sizes may be what the user knows, and the file leaves open,
     `producer`, for averages, what the model names as the tool that wrote it.
 
@@ -190,7 +189,7 @@ class Chain:
     dequantised: Dequantised | None = None
     behind_quantised: bool = False
     reads_input: bool = False
-    feeds_max_alone: bool = False
+    feeds_alone: Destination | None = None
     assumes_sizes: bool = False
     producer: str = ""
     ambiguous: bool = False

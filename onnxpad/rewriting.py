@@ -20,6 +20,7 @@ from onnxpad.graph.models import (
     untouched,
 )
 from onnxpad.graph.reading.chains import Preference, Preferences
+from onnxpad.graph.reading.model_inputs import beyond_batch
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source
 from onnxpad.passes import find_pass
@@ -105,9 +106,11 @@ def rewrite(  # noqa: PLR0913  one option each
     path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
     RequestError for unknown names and ModelError for models that cannot be read.
     """
-    asked = planner(target, dims, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
-    rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
     opened = open_model(model)
+    wishes = {"prefer": prefer, "exclude": exclude}
+    sizes = beyond_batch(opened.model, dims)
+    asked = planner(target, sizes, **wishes, allow_unknown=allow_unknown)
+    rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
     session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
     outcome = run(session, rules, selected, progress)

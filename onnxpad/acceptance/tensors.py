@@ -67,6 +67,7 @@ UNKNOWN_SPATIAL_SIZES = Condition(
     "a size other than the batch's is not fixed", lambda c: _unknown_size(c, 2)
 )
 ASSUMED_SIZES = Condition("sizes are assumed", lambda c: c.assumes_sizes)
+SIZES_LEFT_OPEN = (UNKNOWN_SIZES | ASSUMED_SIZES).called("the file does not fix a size")
 SPATIAL_SIZES_LEFT_OPEN = (UNKNOWN_SPATIAL_SIZES | ASSUMED_SIZES).called(
     "the file does not fix a size other than the batch's"
 )

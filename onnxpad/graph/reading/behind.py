@@ -10,7 +10,7 @@ from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.reach import fed_by
-from onnxpad.ops import operator
+from onnxpad.ops import Destination, operator
 
 _WITHOUT_PADS = ("NOTSET", "", "VALID")
 
@@ -49,15 +49,16 @@ def invites_fusion(context: Context, node: Node, step: PadStep) -> bool:
     return any(kept.flat) and any(fed_by(context, node, replace(step, pads=kept)))
 
 
-def feeds_max_alone(context: Context, node: Node, step: PadStep) -> bool:
-    """Whether nothing but max pools reads a Pad, each of whose windows holds a cell of data.
-
-    The lowest finite number then serves as well as -inf.
-    """
+def feeds_alone(context: Context, node: Node, step: PadStep) -> Destination | None:
+    """The one kind of place that a Pad's output goes to, if there is one that matters."""
     readers = _readers(context, node)
-    name = node.outputs[0] if node.outputs else ""
+    if not readers:
+        return Destination.OUTPUTS
+    name = node.outputs[0]
     elsewhere = name in context.scope.outputs or context.scope.uses.get(name, 0) > len(readers)
-    return bool(readers) and not elsewhere and all(_always_sees(context, r, step) for r in readers)
+    if elsewhere or not all(_always_sees(context, reader, step) for reader in readers):
+        return None
+    return Destination.MAX_POOLS
 
 
 def _always_sees(context: Context, reader: Node, step: PadStep) -> bool:
