@@ -102,14 +102,12 @@ def rewrite(  # noqa: PLR0913  one option each
     addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
     `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split` reads
     auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
-    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. A
-    path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
-    RequestError for unknown names and ModelError for models that cannot be read.
+    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. Only
+    a graphsurgeon Graph is edited in place. Raises RequestError, and ModelError for bad files.
     """
     opened = open_model(model)
-    wishes = {"prefer": prefer, "exclude": exclude}
     sizes = beyond_batch(opened.model, dims)
-    asked = planner(target, sizes, **wishes, allow_unknown=allow_unknown)
+    asked = planner(target, sizes, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
     rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
     session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)

@@ -76,6 +76,12 @@ FROM_PYTORCH = Condition(
 )
 
 
+EQUAL_SIZES = Condition(
+    "all sizes but the batch's are equal",
+    lambda c: None if c.shape is None or _unknown_size(c, 1) else len(set(c.shape[1:])) == 1,
+)
+
+
 def _batch(chain: Chain) -> bool | None:
     size = chain.shape[0] if chain.shape else None
     return size != 1 if isinstance(size, int) else None

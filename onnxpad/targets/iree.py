@@ -7,7 +7,7 @@ from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes, untried
-from onnxpad.acceptance.tensors import SPATIAL_SIZES_LEFT_OPEN, element_type, opset_below
+from onnxpad.acceptance.tensors import SPATIAL_SIZES_LEFT_OPEN, THREE_D, element_type, opset_below
 from onnxpad.acceptance.weights import ONE_TO_ONE, SCALED_WITH_BIAS
 from onnxpad.targets import Target
 
@@ -37,6 +37,7 @@ TARGET = Target(
             w.DILATED,
             by=_seen("grouped 3-D convolutions with dilations"),
         ),
+        refuses("Conv", THREE_D, ONE_TO_ONE, by=_seen("3-D depthwise convolutions, unpadded too")),
         refuses(CROP, opset_below(13), by=_seen("Slice of opset 11")),
         refuses("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("LpPool")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),

@@ -33,7 +33,8 @@ TARGET = Target(
         miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_seen("SAME ConvTranspose")),
         refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         refuses(w.TRANSPOSED, w.DILATED, by=_seen("ConvTranspose with dilations")),
-        miscomputes(w.TRANSPOSED, t.THREE_D, by=_seen("3-D ConvTranspose")),
+        refuses(w.TRANSPOSED, w.SAME_LOWER, by=_seen("SAME_LOWER ConvTranspose")),
+        miscomputes(w.TRANSPOSED, t.THREE_D, w.HAS_BIAS, by=_seen("3-D ConvTranspose with a bias")),
         miscomputes(w.TRANSPOSED, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("unknown sizes")),
         miscomputes(w.POOLS, w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices: counted in NHWC")),
@@ -58,7 +59,10 @@ TARGET = Target(
         refuses(
             w.POOLS, w.CEIL_MODE, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("ceil_mode, unknown sizes")
         ),
+        miscomputes("LpPool", w.PADDED, LIKE_SAME_UPPER, by=_seen("LpPool, pads like SAME_UPPER")),
+        refuses("LpPool", w.KERNEL_BELOW_STRIDE, by=_seen("LpPool, kernels below the stride")),
         miscomputes("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("asymmetric LpPool")),
+        miscomputes(p.PAD, p.READS_INPUT, t.EQUAL_SIZES, by=_seen("Pad of inputs such as 1x4x4x4")),
         refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
         miscomputes(
             p.PAD,
