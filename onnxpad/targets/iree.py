@@ -42,6 +42,7 @@ TARGET = Target(
         refuses("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("LpPool")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
         refuses(p.PAD, p.REFLECT, by=_seen("Pad in mode reflect")),
+        refuses(p.PAD, p.EDGE, p.ON_FOUR_AXES, by=_seen("edge on 4 axes: compiles for minutes")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap: the compiler does not end")),
         untried(p.PAD, p.COMPUTED, by=_seen("computed pads: one of three fails")),
         miscomputes("QLinearConv", f.BEHIND_PAD, by=_seen("Pad in front of QLinearConv")),
