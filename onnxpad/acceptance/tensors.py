@@ -77,8 +77,8 @@ FROM_PYTORCH = Condition(
 
 
 EQUAL_SIZES = Condition(
-    "all sizes but the batch's are equal",
-    lambda c: None if c.shape is None or _unknown_size(c, 1) else len(set(c.shape[1:])) == 1,
+    "all sizes but the batch's are fixed and equal",
+    lambda c: c.shape is not None and not _unknown_size(c, 1) and len(set(c.shape[1:])) == 1,
 )
 
 
