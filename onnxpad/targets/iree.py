@@ -1,4 +1,4 @@
-"""IREE for processors; 150 of the probes were run."""
+"""IREE for processors."""
 
 from __future__ import annotations
 
