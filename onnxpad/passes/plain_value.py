@@ -5,7 +5,7 @@ becomes a number. Some runtimes refuse a value, or a list.
 
 Exact: always.
 
-Refuses: values that are not known.
+Refuses: values that are not known; -0.0 where onnxruntime would fuse the Pad wrongly without it.
 
 Cost: none.
 
@@ -13,6 +13,8 @@ Example: Pad with the inputs data, pads and [0] becomes Pad with the inputs data
 """
 
 from __future__ import annotations
+
+import math
 
 from onnxpad.chain import Chain, Skip, Verdict
 from onnxpad.composing import Composer
@@ -36,6 +38,8 @@ def rewrite(chain: Chain) -> Verdict:
     if not isinstance(step.fill, Constant):
         return Skip("its value is not known")
     value: Operand | None = None
+    if step.invites_fusion and math.copysign(1, step.fill.value) < 0:
+        return Skip("its value is -0.0; without it, onnxruntime would fuse the Pad wrongly")
     if step.fill.value != 0:
         if not step.lists_value:
             return Skip("its value is a number other than 0", moot=True)

@@ -150,6 +150,18 @@ def test_behind_another_pad() -> None:
     assert left_alone(tiny(bare, constants="int64[6] p = {0, 0, 2, 0, 0, 0}"), RULE)
 
 
+def test_the_pad_in_front_of_a_quantised_group_is_not_met_again() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 13]>
+    g (int8[1, 2, 7] x) => (float[1, 2, 7] y) <float scale = {0.5}, int8 zero = {-3}> {
+      a = DequantizeLinear (x, scale, zero)
+      y = AveragePool <kernel_shape = [3], pads = [1, 1], count_include_pad = 1> (a)
+    }"""
+    once = rewrite(onnx.parser.parse_model(text), passes=RULE).model
+    assert isinstance(once, onnx.ModelProto)
+    assert once.graph.node[0].op_type == "Pad"
+    assert not rewrite(once, passes=RULE).changed
+
+
 def test_floor_pool_and_explicit_pads_point_here() -> None:
     assert refused(tiny(f"[op] y = {BEYOND}", "float[1,1,6]"), "floor-pool").hints == (
         "--pass counted-padding",

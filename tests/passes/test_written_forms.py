@@ -142,6 +142,16 @@ def test_other_values_are_left_alone() -> None:
     assert reason(fed, "plain-value") == "its value is not known"
 
 
+def test_a_value_of_minus_0_stays_where_onnxruntime_would_fuse_without_it() -> None:
+    """It compares bytes: Pad(-0.0) stays apart from the MaxPool, Pad(0) becomes its padding."""
+    before = pad(-0.0)
+    pool = helper.make_node("MaxPool", ["y"], ["z"], kernel_shape=[3, 3])
+    before.graph.node.append(pool)
+    before.graph.output[0].name = "z"
+    assert "-0.0" in reason(before, "plain-value")
+    same_numbers(pad(-0.0), rewritten_model(pad(-0.0), "plain-value"))
+
+
 def test_a_pad_becomes_concat() -> None:
     for before in (pad(), pad(0.0), pad(-2.0)):
         after = rewritten_model(before, "concat-pads")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from onnxpad.chain import Pads, PadStep
@@ -36,14 +37,15 @@ def invites_fusion(context: Context, node: Node, step: PadStep) -> bool:
     Its default optimiser fuses a Pad that writes 0, with constant pads over all axes of which
     only spatial ones are padded and none is cropped, into a pool or a convolution without
     auto_pad (core/optimizer/pad_fusion.cc, measured with 1.31.1). It computes pads itself where
-    no size is unknown.
+    no size is unknown, and compares bytes: -0.0 is no 0.
     """
     if step.unclear or step.mode != "constant" or step.fill != Constant(0):
         return False
     pads = step.pads
     cropped = any(pad < 0 for pad in pads.flat)
     outer = any(pads.begins[:2] + pads.ends[:2])
-    if not (step.lists_axes or outer or cropped or _reads_sizes(context, node, step)):
+    signed = math.copysign(1, step.fill.value) < 0
+    if not (step.lists_axes or outer or cropped or signed or _reads_sizes(context, node, step)):
         return False
     kept = Pads(*(tuple(max(0, pad) for pad in side) for side in (pads.begins, pads.ends)))
     return any(kept.flat) and any(fed_by(context, node, replace(step, pads=kept)))
