@@ -17,8 +17,13 @@ _WITHOUT_PADS = ("NOTSET", "", "VALID")
 
 
 def channels_behind(context: Context, node: Node) -> int:
-    """The first spatial axis of what a Pad writes: 1 where a reader has its channels last."""
+    """The first spatial axis of what a Pad writes: 1 where a reader has its channels last.
+
+    A Concat passes it on: it may hold the cells of other axes that the Pad wrote once.
+    """
     for reader in _readers(context, node):
+        if reader.op_type == "Concat" and channels_behind(context, reader) == 1:
+            return 1
         attributes = context.attributes(reader)
         op = operator(reader.domain, reader.op_type)
         if op is not None and (op.channels_last or attributes.get("channels_last") == 1):
