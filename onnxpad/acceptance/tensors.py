@@ -88,6 +88,7 @@ def _left_open(first: int, text: str) -> Condition:
 UNKNOWN_FEATURE_SIZES = _left_open(1, "a size other than the batch's is not fixed, or only assumed")
 UNKNOWN_SIZES = _left_open(1, "a size is not fixed, or only assumed")
 UNKNOWN_SPATIAL_SIZES = _left_open(2, "a size other than the batch's is not fixed, or only assumed")
+SIZES_LEFT_OPEN = UNKNOWN_SIZES.called("the file does not fix a size")
 SPATIAL_SIZES_LEFT_OPEN = UNKNOWN_SPATIAL_SIZES.called(
     "the file does not fix a size other than the batch's"
 )
@@ -95,6 +96,12 @@ FROM_PYTORCH = Condition(
     "the model names pytorch as its producer",
     lambda c: c.producer == "pytorch",
     "the model does not name pytorch as its producer",
+)
+
+
+EQUAL_SIZES = Condition(
+    "all sizes but the batch's are fixed and equal",
+    lambda c: c.shape is not None and not _unknown_size(c, 1) and len(set(c.shape[1:])) == 1,
 )
 
 

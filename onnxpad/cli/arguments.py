@@ -73,17 +73,6 @@ seed = click.option(
 )
 
 
-def one_target(names: Sequence[str]) -> str | None:
-    """The target that is named; click.BadParameter for several, of which one would win."""
-    different = tuple(dict.fromkeys(names))
-    if len(different) > 1:
-        raise click.BadParameter(
-            f"one target at a time, and {len(different)} are given ({', '.join(different)}); "
-            "inspect takes several, and portable is what most runtimes take"
-        )
-    return different[0] if different else None
-
-
 def refuse_given(why: str, *names: str) -> None:
     """UsageError for options that stand on the command line and would do nothing."""
     context = click.get_current_context()

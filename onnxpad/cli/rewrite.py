@@ -32,6 +32,15 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
 """
 
 
+def _one_target(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> str | None:
+    if len(names) > 1:
+        raise click.UsageError(
+            f"--target {' and '.join(names)}: a model is written for one runtime; run once for "
+            "each, or try --target portable (inspect takes several)"
+        )
+    return names[0] if names else None
+
+
 @click.command(help=_HELP, short_help="Write padding in another form, exactly.")
 @arguments.models
 @click.option(
@@ -41,7 +50,7 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     "--target",
     metavar="T",
     multiple=True,
-    callback=lambda _context, _option, names: arguments.one_target(names),
+    callback=_one_target,
     help="A runtime: write what it refuses or computes wrongly in the cheapest form that it takes.",
 )
 @click.option(

@@ -10,6 +10,7 @@ from onnxpad.chain import Chain, Skip
 from onnxpad.effective import effective_pads
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Symbol
+from onnxpad.graph.reading.model_inputs import beyond_batch
 from onnxpad.graph.reading.ordering import Address
 from onnxpad.graph.reading.survey import Survey
 from onnxpad.missing import settling
@@ -34,7 +35,7 @@ def opening(
     hopeful = {one.node for one in stuck if _may_hang_on_sizes(one)}
     chains = [chain for s in survey.sites() if s.address in hopeful for chain in s.chains]
     *weaker, strongest = _candidates(chains)
-    trial = _Trial(survey, planner.assuming_sizes(), selected, {one.node for one in stuck}, hopeful)
+    trial = _Trial(survey, planner, selected, {one.node for one in stuck}, hopeful)
     most = trial.settled(strongest)
     for facts in (*weaker, strongest) if most else ():
         if best.settled < most and (number := trial.settled(facts)) > best.settled:
@@ -53,6 +54,7 @@ class _Trial:
     ) -> None:
         self._survey = survey
         self._planner = planner
+        self._assuming = planner.assuming_sizes()
         self._selected = selected
         self._stuck = stuck
         self._hopeful = hopeful
@@ -72,7 +74,8 @@ class _Trial:
             known.learn(facts)
         except ModelError:  # these sizes contradict the model
             return self._stuck
-        after = verdicts(known, self._planner, self._selected)
+        sizes = beyond_batch(self._survey.document.model, facts)
+        after = verdicts(known, self._assuming if sizes else self._planner, self._selected)
         return {one.node for one in after if isinstance(one.way, NoWay)}
 
 

@@ -58,7 +58,7 @@ class Planner:
         self._known: dict[object, Plan | NoWay] = {}
 
     def assuming_sizes(self) -> Planner:
-        """A planner with the same wishes, for sizes that the user knows and the target does not."""
+        """A planner with the same wishes, for sizes that the user knows and the file leaves open."""
         judge = Judge(
             self.judge.target, allows_unknown=self.judge.allows_unknown, assumes_sizes=True
         )

@@ -42,6 +42,7 @@ TARGET = Target(
         miscomputes("MaxPool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric MaxPool")),
         refuses("AveragePool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric averages")),
         refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations")),
+        refuses("AveragePool", w.DILATIONS_WRITTEN, by=_seen("averages with dilations, 1 or not")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
@@ -54,6 +55,13 @@ TARGET = Target(
         refuses(p.PAD, p.BATCH_AXIS, ~t.tensor_rank(1, 2), by=_seen("Pad of the batch")),
         miscomputes(
             p.PAD, p.CHANNEL_AXIS, t.tensor_rank(5), by=_seen("Pad of channels of 5 axes: ignored")
+        ),
+        refuses(
+            p.PAD,
+            p.PADS_NOTHING,
+            p.READS_INPUT,
+            p.FEEDS_OUTPUTS_ALONE,
+            by=_seen("no operator"),
         ),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
         *(row for row in loader_rows(_seen) if row.operators == ("Conv",)),

@@ -21,7 +21,7 @@ def test_a_rewrite_takes_one_target(capsys: Captured, tmp_path: Path) -> None:
     targets = ["--target", "opencv", "--target", "ncnn", "--target", "tvm"]
     assert run(["rewrite", str(SAME), *targets, "-o", str(out)]) == 2
     message = capsys.readouterr().err
-    assert "one target at a time, and 3 are given (opencv, ncnn, tvm)" in message
+    assert "--target opencv and ncnn and tvm: a model is written for one runtime" in message
     assert "inspect takes several" in message
     assert "portable" in message
     assert not out.exists()
@@ -69,8 +69,8 @@ def test_counts_of_inspect_agree(capsys: Captured) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--prefer", "lp-pool"], "--prefer says how a target is reached"),
-        (["--prefer", "lp-pool", "--allow-unknown"], "--prefer and --allow-unknown say how"),
+        (["--prefer", "lp-pool"], "--prefer: for a target alone"),
+        (["--prefer", "lp-pool", "--allow-unknown"], "--prefer and --allow-unknown: for a"),
     ],
 )
 def test_wishes_without_a_target(options: list[str], message: str, capsys: Captured) -> None:
