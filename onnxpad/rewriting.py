@@ -99,15 +99,14 @@ def rewrite(  # noqa: PLR0913  one option each
 
     `passes` is a name or names in the order given (default: explicit-pads, without a target).
     `target` is a runtime (`onnxpad explain` lists them): what it refuses or computes wrongly is
-    written in the cheapest form that it takes, and what passes wrote before is judged as well;
-    `unfit` has the nodes for which there is none. `prefer` are passes that cost nothing in that
-    choice, `exclude` passes that are not used, `allow_unknown` takes for granted what is not known
-    of the target. `nodes` are globs over node addresses, `dims` what is known of dimensions
-    ({'height': 640, 'width': '%32=0'}), `ambiguous` which of auto_pad and pads holds where a node
-    has both. `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text of opsets
-    1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the
-    other side. Only a graphsurgeon Graph is edited in place. Raises RequestError, and ModelError
-    for bad files.
+    written in the cheapest form that it takes; `unfit` has nodes, those that `passes` wrote
+    included, for which there is none. `prefer` are passes that cost nothing in that choice,
+    `exclude` passes that are not used, `allow_unknown` takes unknown things for granted. `nodes`
+    are globs over node addresses, `dims` what is known of dimensions ({'height': 640, 'width':
+    '%32=0'}), `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split`
+    reads auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
+    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. Only a
+    graphsurgeon Graph is edited in place. Raises RequestError, and ModelError for bad files.
     """
     opened = open_model(model)
     sizes = beyond_batch(opened.model, dims)

@@ -74,6 +74,7 @@ VALUE_NOT_FINITE = Condition(
 FEEDS_MAX_ALONE = Condition(
     "only max pools read it, each of whose windows holds a cell of data",
     lambda c: c.feeds_alone is Destination.MAX_POOLS,
+    "something else than a max pool reads it, or a max pool with a window that holds no data",
 )
 VALUE_LISTED = Condition("constant_value is a list of one number", _step(lambda s: s.lists_value))
 VALUE_GIVEN = Condition(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
+from onnxpad.acceptance.ceiling import cut_off, overhangs, rests_of
 from onnxpad.acceptance.rows import Condition
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
 from onnxpad.effective import effective_pads
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.same import possible_same_pads
-from onnxpad.geometry.size import residues
 from onnxpad.ops import Kind
 
 CONVOLUTIONS = ("Conv",)
@@ -142,13 +142,8 @@ def _least_total(chain: Chain) -> int:
     """The least number of cells, perhaps negative, that SAME wants on an axis."""
     found = [0]
     for axis in chain.axes:
-        found += [axis.span - ((rest - 1) % axis.stride + 1) for rest in _rests(axis)]
+        found += [axis.span - ((rest - 1) % axis.stride + 1) for rest in rests_of(axis)]
     return min(found)
-
-
-def _rests(axis: Axis) -> tuple[int, ...]:
-    """What the size can leave when it is divided by the stride."""
-    return tuple(range(axis.stride)) if axis.size is None else residues(axis.size, axis.stride)
 
 
 SAME_NEGATIVE = Condition(
@@ -198,42 +193,13 @@ SPREAD = Condition(
 DILATIONS_DIFFER = Condition(
     "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1
 )
-
-
-def _always_even(chain: Chain, axis: Axis) -> bool:
-    """Whether SAME pads every size so that the windows end with the padding."""
-    return chain.padding in _SAME and axis.span >= axis.stride
-
-
-def _overhangs(chain: Chain, pads: Pads) -> bool:
-    """Whether rounding up, without the rule that drops it, leaves a window in the end padding."""
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
-        rests = () if axis.stride == 1 or _always_even(chain, axis) else _rests(axis)
-        for size in (axis.size,) if isinstance(axis.size, int) else rests:
-            room = size + begin + end - axis.span
-            if -(-room // axis.stride) * axis.stride >= size + begin:
-                return True
-    return False
-
-
-def _cut_off(chain: Chain, pads: Pads) -> bool:
-    """Whether rounding up makes a window that reads beyond the padded input."""
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
-        if not isinstance(axis.size, int):
-            if not _always_even(chain, axis):
-                return True
-        elif (axis.size + begin + end - axis.span) % axis.stride:
-            return True
-    return False
-
-
 DROPPED_WINDOW = Condition(
     "ceil_mode would start a window in the end padding",
-    lambda c: c.ceil_mode and _pads(_overhangs)(c),
+    lambda c: c.ceil_mode and _pads(overhangs)(c),
 )
 CUT_WINDOW = Condition(
     "ceil_mode makes a window that reads beyond the padding",
-    lambda c: c.ceil_mode and _pads(_cut_off)(c),
+    lambda c: c.ceil_mode and _pads(cut_off)(c),
 )
 
 

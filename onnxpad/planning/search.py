@@ -58,7 +58,7 @@ class Planner:
         self._known: dict[object, Plan | NoWay] = {}
 
     def assuming_sizes(self) -> Planner:
-        """A planner with the same wishes, for sizes that the user knows and the file leaves open."""
+        """A planner with the same wishes, for sizes that the user knows alone."""
         judge = Judge(
             self.judge.target, allows_unknown=self.judge.allows_unknown, assumes_sizes=True
         )
