@@ -13,6 +13,7 @@ from onnxpad.runtime import RunFailure
 from onnxpad.validation.agreement import gap, untelling
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.blaming import advice, damaged_pools
+from onnxpad.validation.concluding import apart_when_optimised
 from onnxpad.validation.report import FirstDifference, OutputRow, Verdict
 
 Array = NDArray[Any]
@@ -58,6 +59,11 @@ def against_reference(
         off_rows = {row.output: row for row in rows if row.sample == index}
         rows += _on_rows(bench, (network, feeds), off_rows, expected, on)
     verdict, reason = _concluded([r for r in rows if r.level == "off"], expected, first)
+    optimised = [row for row in rows if row.level == "on"]
+    if verdict is Verdict.IDENTICAL:
+        reason += apart_when_optimised(optimised)
+    elif verdict is Verdict.ROUNDING:
+        reason += _more_when_optimised(rows)
     return rows, verdict, reason, first
 
 
@@ -85,6 +91,19 @@ def _concluded(
             )
     worst = max(row.max_abs or 0.0 for row in rows)
     return Verdict.ROUNDING, f"apart from the reference by rounding, {worst:.3g} at most"
+
+
+def _more_when_optimised(rows: Sequence[OutputRow]) -> str:
+    """What default optimisations add to the largest difference, where anything."""
+    largest = {
+        level: max((row.max_abs or 0.0 for row in rows if row.level == level), default=0.0)
+        for level in ("off", "on")
+    }
+    if largest["on"] <= largest["off"]:
+        return ""
+    beyond = any(row.level == "on" and not _fine(row) for row in rows)
+    more = ", which is more than rounding" if beyond else ""
+    return f" without optimisations, {largest['on']:.3g} with them{more}"
 
 
 def _on_rows(
