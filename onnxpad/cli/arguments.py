@@ -69,7 +69,11 @@ samples = click.option(
     help="How many random inputs are tried.",
 )
 seed = click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of the random inputs."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the random inputs.",
 )
 
 

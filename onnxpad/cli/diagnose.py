@@ -91,20 +91,24 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
     """
     plan = options["plan"]
     stream = report_stream(model_on_stdout=plan == STANDARD)
-    failed = None
-    if plan and found.explained:
+    failed, kept = None, ""
+    if plan and not found.explained:
+        kept = plan_files.not_written(plan)
+    elif plan:
         try:
             plan_files.write(plan, found.plan)
         except RequestError as error:
             failed, plan = error, None
     if options["as_json"]:
         from onnxpad.render.jsons import json_line
+        from onnxpad.render.wording import visible
 
         stream.write(json_line({"model": options["model"], **found.to_json()}))
+        sys.stderr.write(f"{visible(kept)}\n" if kept else "")
     else:
         from onnxpad.render.diagnoses import diagnosis_text
 
-        stream.write(diagnosis_text(found, terminal(stream), plan=plan))
+        stream.write(diagnosis_text(found, terminal(stream), plan=plan, kept=kept))
     if failed:
         raise failed
 

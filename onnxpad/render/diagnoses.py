@@ -14,15 +14,22 @@ _ALTERNATIVES_SHOWN = 8
 
 
 def diagnosis_text(
-    diagnosis: Diagnosis, terminal: Terminal | None = None, *, plan: str | None = None
+    diagnosis: Diagnosis,
+    terminal: Terminal | None = None,
+    *,
+    plan: str | None = None,
+    kept: str = "",
 ) -> str:
-    """The nodes to change, other ways that fit, warnings, and the verdict."""
+    """The nodes to change, other ways that fit, warnings, and the verdict.
+
+    `plan` is where the plan was written, `kept` what is said where none was.
+    """
     changed = [node for node in diagnosis.nodes if node.changed]
     parts = [
         table(_HEADERS, [_row(node) for node in changed], terminal, names=("node",)),
         paragraph(visible(line) for line in _others(diagnosis)),
         paragraph(visible(f"warning: {warning}") for warning in diagnosis.warnings),
-        paragraph(visible(line) for line in _conclusion(diagnosis, plan)),
+        paragraph(visible(line) for line in _conclusion(diagnosis, plan, kept)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -58,7 +65,7 @@ def _others(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"{count} further {noun} the same under that convention at every size"
 
 
-def _conclusion(diagnosis: Diagnosis, plan: str | None) -> Iterator[str]:
+def _conclusion(diagnosis: Diagnosis, plan: str | None, kept: str) -> Iterator[str]:
     yield _numbers(diagnosis)
     ran = "; ".join(f"{role} on {', '.join(n)}" for role, n in diagnosis.providers.items())
     tried = counted(diagnosis.tried, "assignment")
@@ -67,6 +74,7 @@ def _conclusion(diagnosis: Diagnosis, plan: str | None) -> Iterator[str]:
     if plan and diagnosis.explained:
         name = "the plan to standard output" if plan == "-" else plan
         yield f"wrote {name}: {counted(len(diagnosis.plan.entries), 'node')} to change"
+    yield kept
     yield f"{'explained' if diagnosis.explained else 'not explained'}: {diagnosis.reason}"
 
 
