@@ -42,8 +42,8 @@ class Manner:
 
     `modes` pad by a name, the default first; `numbers` says that it takes as many cells at both
     sides, `any_numbers` any begin and end, `alike` that one number stands for both sides, which is
-    a rule of its own where begin and end merely can be given. `padded` and `unpadded` are its ways to round pools,
-    `divisors` None where they stay as they are.
+    a rule of its own where begin and end merely can be given. `padded` and `unpadded` are its ways
+    to round pools, `divisors` None where they stay as they are.
     """
 
     name: str
