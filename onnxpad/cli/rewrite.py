@@ -150,7 +150,5 @@ def _report(
 
     compared = request.judging is None or found.changed
     stream.write(
-        rewriting_text(
-            model, written, found, validation, script=request.dry_run, compared=compared
-        )
+        rewriting_text(model, written, found, validation, script=request.dry_run, compared=compared)
     )

@@ -206,7 +206,7 @@ class Fitting:
             for plan in plans(self.runner, found):
                 self.bench.progress("checking what fits on every sample")
                 try:
-                    judgement = self._with_plan(plan)
+                    judgement = self.judged_with(plan)
                 except RequestError as error:
                     self.bench.warn(f"'{title}' fits the first sample, but is not written: {error}")
                     continue
@@ -218,11 +218,19 @@ class Fitting:
                 break
         return None, nearest
 
-    def _with_plan(self, plan: Plan) -> Judgement:
+    def judged_with(self, plan: Plan, *, quietly: bool = False) -> Judgement:
+        """The model with a plan on every sample; `quietly` leaves no warnings of its runs.
+
+        Raises RequestError for a plan that cannot be written.
+        """
+        known = len(self.bench.warnings)
         model = self.network.model
         changed = retarget(model, plan=plan).model if plan.entries else model
         network = Network(changed, self.network.folder)
-        return judged(self.bench, network, self.samples, self.expected)
+        found = judged(self.bench, network, self.samples, self.expected)
+        if quietly:
+            del self.bench.warnings[known:]
+        return found
 
     def _in_layout(self, expected: Mapping[str, Sequence[Array]]) -> dict[str, list[Array]]:
         """Reference values in the layout of the model, by what it gives or says that it gives."""

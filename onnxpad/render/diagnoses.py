@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from onnxpad.diagnosis import Diagnosis, NodeFinding
 from onnxpad.render.tables import Terminal, table
 from onnxpad.render.wording import counted, paragraph, shape_text, visible
 
 _HEADERS = ("node", "op", "padded", "has to be", "as in")
+_NEAREST = ("node", "op", "padded", "comes nearest with", "as in")
 _CONVENTIONS_SHOWN = 3
 _ALTERNATIVES_SHOWN = 8
 
@@ -24,14 +25,21 @@ def diagnosis_text(
 
     `plan` is where the plan was written, `kept` what is said where none was.
     """
-    changed = [node for node in diagnosis.nodes if node.changed]
     parts = [
-        table(_HEADERS, [_row(node) for node in changed], terminal, names=("node",)),
+        _table(diagnosis.nodes, _HEADERS, terminal),
+        _table(diagnosis.nearest_nodes, _NEAREST, terminal),
         paragraph(visible(line) for line in _others(diagnosis)),
         paragraph(visible(f"warning: {warning}") for warning in diagnosis.warnings),
         paragraph(visible(line) for line in _conclusion(diagnosis, plan, kept)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(
+    nodes: tuple[NodeFinding, ...], headers: Sequence[str], terminal: Terminal | None
+) -> str:
+    rows = [_row(node) for node in nodes if node.changed]
+    return table(headers, rows, terminal, names=("node",))
 
 
 def _row(node: NodeFinding) -> tuple[str, ...]:
@@ -85,6 +93,9 @@ def _numbers(diagnosis: Diagnosis) -> str:
         text += f", with the plan {_number(diagnosis.residual)}"
     if diagnosis.allowed is not None:
         text += f"; rounding may do {diagnosis.allowed:.2g}"
+    if diagnosis.nearest is not None:
+        text += f"; with the nearest padding {_number(diagnosis.nearest_residual)}"
+        text += ", a plan for which is in --json"
     return f"{text}; {counted(diagnosis.samples, 'sample')}"
 
 

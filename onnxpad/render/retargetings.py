@@ -28,7 +28,7 @@ _HEADERS = ("node", "operator", "before", "after", "output")
 _MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
 
 
-def retargeting_text(
+def retargeting_text(  # noqa: PLR0913 - all that one report shows
     model: str,
     written: str | None,
     found: Retargeting,
