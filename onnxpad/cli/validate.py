@@ -103,8 +103,10 @@ def _validated(
         raise RequestError("standard input can be read only once: give '-' once")
     model: object = load(before) if before == STANDARD else before
     left_out: list[str] = []
-    paths = [options.pop(name) for name in ("data", "inputs", "outputs")]
-    given = _recorded(model, *paths, left_out.append) if any(paths) else {}
+    data, inputs, outputs = (options.pop(name) for name in ("data", "inputs", "outputs"))
+    given = {}
+    if data or inputs:
+        given = _recorded(model, data, inputs, outputs, left_out.append)
     found = validation.validate(model, after, **given, **options)
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
 
