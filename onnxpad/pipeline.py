@@ -95,7 +95,7 @@ def _run_pass(
 ) -> None:
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
-        again = False
+        again = expanded = False
         for site in session.sites():
             if not selected(site.address):
                 continue
@@ -103,12 +103,14 @@ def _run_pass(
             if isinstance(verdict, Change):
                 outcome.changes.append(verdict)
                 again |= _uncovers(verdict)
+                expanded |= isinstance(verdict.after, Expansion)
             elif isinstance(verdict, Clones):
                 again = True
                 break
             elif verdict is not None:
                 refusals.append(verdict)
-        if not again:
+        # New nodes may be read where those that they replace could not.
+        if not again and not (expanded and refusals):
             outcome.refusals += refusals
             return
     raise InternalError(f"pass {rule.name} does not come to an end")

@@ -25,5 +25,7 @@ def loader_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
         miscomputes(
             "MaxPool", f.HARMED_BY_FUSION, ~w.AUTO_PAD, by=by("Pad(0) in front of MaxPool")
         ),
-        refuses("AveragePool", f.WIDE_BEHIND_ZEROS, by=by("Pad(0) in front of AveragePool")),
+        refuses(
+            "AveragePool", w.COUNTS, f.WIDE_BEHIND_ZEROS, by=by("Pad(0) in front of AveragePool")
+        ),
     )

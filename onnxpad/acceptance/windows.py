@@ -136,9 +136,13 @@ def _least_total(chain: Chain) -> int:
     """The least number of cells, perhaps negative, that SAME wants on an axis."""
     found = [0]
     for axis in chain.axes:
-        rests = range(axis.stride) if axis.size is None else residues(axis.size, axis.stride)
-        found += [axis.span - ((rest - 1) % axis.stride + 1) for rest in rests]
+        found += [axis.span - ((rest - 1) % axis.stride + 1) for rest in _rests(axis)]
     return min(found)
+
+
+def _rests(axis: Axis) -> tuple[int, ...]:
+    """What the size can leave when it is divided by the stride."""
+    return tuple(range(axis.stride)) if axis.size is None else residues(axis.size, axis.stride)
 
 
 SAME_NEGATIVE = Condition(
@@ -177,19 +181,28 @@ HAS_BIAS = Condition("it has a bias", lambda c: c.op.weight == 1 and c.inputs[2:
 WEIGHT_COMPUTED = Condition(
     "its weight is no constant", lambda c: not c.weight.has_value and c.dequantised is None
 )
+DILATIONS_WRITTEN = Condition("dilations is written", lambda c: _writes(c, "dilations"))
+SPREAD = Condition(
+    "a kernel from 2 on is dilated", _axes(lambda axis: axis.kernel > 1 and axis.dilation > 1)
+)
 DILATIONS_DIFFER = Condition(
     "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1
 )
 
 
+def _always_even(chain: Chain, axis: Axis) -> bool:
+    """Whether SAME pads every size so that the windows end with the padding."""
+    return chain.padding in _SAME and axis.span >= axis.stride
+
+
 def _overhangs(chain: Chain, pads: Pads) -> bool:
     """Whether rounding up, without the rule that drops it, leaves a window in the end padding."""
     for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
-        if not isinstance(axis.size, int):
-            continue
-        room = axis.size + begin + end - axis.span
-        if -(-room // axis.stride) * axis.stride >= axis.size + begin:
-            return True
+        rests = () if axis.stride == 1 or _always_even(chain, axis) else _rests(axis)
+        for size in (axis.size,) if isinstance(axis.size, int) else rests:
+            room = size + begin + end - axis.span
+            if -(-room // axis.stride) * axis.stride >= size + begin:
+                return True
     return False
 
 
@@ -197,8 +210,9 @@ def _cut_off(chain: Chain, pads: Pads) -> bool:
     """Whether rounding up makes a window that reads beyond the padded input."""
     for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
         if not isinstance(axis.size, int):
-            return True
-        if (axis.size + begin + end - axis.span) % axis.stride:
+            if not _always_even(chain, axis):
+                return True
+        elif (axis.size + begin + end - axis.span) % axis.stride:
             return True
     return False
 

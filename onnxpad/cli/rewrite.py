@@ -31,6 +31,15 @@ change is written byte for byte as it was. onnxpad explain lists the passes and 
 """
 
 
+def _one_target(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> str | None:
+    if len(names) > 1:
+        raise click.UsageError(
+            f"--target {' and '.join(names)}: a model is written for one runtime; run once for "
+            "each, or try --target portable"
+        )
+    return names[0] if names else None
+
+
 @click.command(help=_HELP, short_help="Write padding in another form, exactly.")
 @arguments.models
 @click.option(
@@ -39,6 +48,8 @@ change is written byte for byte as it was. onnxpad explain lists the passes and 
 @click.option(
     "--target",
     metavar="T",
+    multiple=True,
+    callback=_one_target,
     help="A runtime: write what it refuses or computes wrongly in the cheapest form that it takes.",
 )
 @click.option(

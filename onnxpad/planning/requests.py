@@ -31,7 +31,7 @@ def planner(
         given = {"prefer": wishes.prefer, "exclude": wishes.exclude, "allow-unknown": allow_unknown}
         named = [f"--{name}" for name, value in given.items() if value]
         if named:
-            raise RequestError(f"{' and '.join(named)} say how a target is reached: add --target T")
+            raise RequestError(f"{' and '.join(named)}: for a target alone, add --target T")
         return None
     for name in (*wishes.prefer, *wishes.exclude):
         find_pass(name)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from onnxpad.acceptance.rows import Answer
 from onnxpad.inspection import Inspection
@@ -47,11 +49,22 @@ def _results(model: str, inspection: Inspection) -> Iterator[dict[str, Any]]:
                 yield _result(model, target, verdict)
 
 
+def _uri(model: str) -> str:
+    """Relative to the working folder where the file is below it, with escapes (RFC 3986)."""
+    path = Path(model.replace("\\", "/"))
+    if path.is_absolute():
+        here = Path.cwd()
+        if not path.is_relative_to(here):
+            return path.as_uri()
+        path = path.relative_to(here)
+    return quote(path.as_posix())
+
+
 def _result(model: str, target: str, verdict: Verdict) -> dict[str, Any]:
     found = verdict.judgement
     text = f"{target} {found.answer} {verdict.op} '{verdict.node.label}': {found.reason}"
     place = {"fullyQualifiedName": verdict.node.label, "kind": "object"}
-    file = {"artifactLocation": {"uri": model.replace("\\", "/")}}
+    file = {"artifactLocation": {"uri": _uri(model)}}
     return {
         "ruleId": str(found.answer),
         "level": _LEVELS[found.answer],

@@ -27,17 +27,37 @@ TARGET = Target(
         miscomputes(("Conv", *w.POOLS), w.SAME, t.THREE_D, by=_seen("3-D SAME")),
         miscomputes(w.TRANSPOSED, t.THREE_D, w.SAME, by=_seen("3-D SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, t.THREE_D, w.HAS_BIAS, by=_seen("3-D ConvTranspose with a bias")),
+        miscomputes(w.TRANSPOSED, t.THREE_D, w.GROUPED, by=_seen("3-D ConvTranspose with groups")),
         refuses(
-            w.TRANSPOSED,
+            ("Conv", *w.TRANSPOSED),
             t.THREE_D,
             w.KERNEL_UNWRITTEN,
-            by=_seen("3-D ConvTranspose without kernel_shape"),
+            by=_seen("3-D convolutions without kernel_shape"),
+        ),
+        miscomputes(
+            ("Conv", *w.POOLS),
+            w.SAME,
+            w.SAME_SHIFTS,
+            by=_seen("SAME with kernels below the stride"),
+        ),
+        miscomputes(
+            w.TRANSPOSED,
+            w.NOTHING_TO_CROP,
+            by=_seen("SAME ConvTranspose, kernels below the stride"),
+        ),
+        miscomputes(w.TRANSPOSED, w.SAME, w.DILATED, by=_seen("SAME ConvTranspose with dilations")),
+        refuses(
+            w.TRANSPOSED, w.OUTPUT_SHAPE, w.GROUPED, by=_seen("output_shape with groups: it ends")
         ),
         miscomputes(w.TRANSPOSED, w.ODD_OUTPUT_SHAPE, ~w.SAME_UPPER, by=_seen("odd output_shape")),
         refuses(
             (*w.POOLS, "LpPool"), w.STRIDES_UNWRITTEN, by=_seen("pools without strides: it ends")
         ),
         refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations: it ends")),
+        refuses(
+            w.POOLS, t.THREE_D, w.DILATIONS_WRITTEN, by=_seen("3-D pools with dilations: it ends")
+        ),
+        miscomputes(w.POOLS, w.VALID, w.CEIL_MODE, by=_seen("VALID: ceil_mode is ignored")),
         miscomputes(w.POOLS, w.SAME, t.ONE_D, by=_seen("1-D SAME pools")),
         miscomputes("MaxPool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric pools")),
         miscomputes(w.POOLS, t.THREE_D, w.CEIL_MODE, by=_seen("3-D pools with ceil_mode")),
@@ -47,12 +67,19 @@ TARGET = Target(
         refuses("MaxPool", t.element_type("int8"), by=_seen("MaxPool of int8")),
         miscomputes("AveragePool", w.COUNTS, w.END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
         miscomputes("Conv", t.THREE_D, w.DILATED, by=_seen("3-D convolutions with dilations")),
+        miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
         refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
         refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),
         miscomputes("LpPool", w.ASYMMETRIC, by=_seen("asymmetric LpPool")),
         miscomputes(p.PAD, p.ON_FOUR_AXES, by=_seen("Pad on four axes")),
+        miscomputes(
+            p.PAD,
+            t.opset_below(11),
+            p.WRITES_VALUE,
+            by=_seen("value of Pad, an attribute up to opset 10: ignored"),
+        ),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
-        miscomputes(p.PAD, p.CROPS_ONLY, by=_seen("negative pads")),
+        miscomputes(p.PAD, p.CROPS, by=_seen("negative pads")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes: it ends")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
     ),

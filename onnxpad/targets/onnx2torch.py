@@ -6,7 +6,7 @@ from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
-from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
 from onnxpad.targets import Target
 
@@ -19,6 +19,9 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad up to opset 13 without constant_value")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        refuses(("Slice", *INPUT_CROP), t.opset_below(10), by=_seen("Slice of opset 9")),
+        refuses("Identity", t.opset_above(18), by=_seen("Identity of opset 19 and newer")),
+        refuses(w.WINDOWS, t.opset_above(21), by=_seen("operators of opset 22 and newer")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
@@ -43,6 +46,12 @@ TARGET = Target(
             by=_seen("asymmetric windows that start in the padding"),
         ),
         refuses(p.PAD, t.opset_above(17), by=_seen("Pad of opset 18 and newer")),
+        miscomputes(
+            p.PAD,
+            t.opset_below(11),
+            p.WRITES_VALUE,
+            by=_seen("value of Pad, an attribute up to opset 10: ignored"),
+        ),
         refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
         refuses(p.PAD, p.MIRRORS, p.OUTER_AXES, by=_seen("reflect and edge of channels")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),

@@ -36,7 +36,8 @@ TARGET = Target(
         miscomputes(w.TRANSPOSED, t.ONE_D, ~w.KERNEL_OF_ONE, by=_seen("1-D ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
-        miscomputes(w.POOLS, w.DILATED, by=_seen("pools with dilations: ignored")),
+        miscomputes(w.POOLS, w.SPREAD, by=_seen("pools with dilations: ignored")),
+        miscomputes(w.POOLS, w.VALID, w.CEIL_MODE, by=_seen("VALID: ceil_mode is ignored")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses(
             "MaxPool",

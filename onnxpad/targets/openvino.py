@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
@@ -27,6 +28,14 @@ TARGET = Target(
         miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes(
             w.TRANSPOSED, w.SAME_UPPER, w.OUTPUT_SHAPE, by=_seen("output_shape with auto_pad")
+        ),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.GROUPED, by=_seen("output_shape with groups")),
+        miscomputes(
+            ("Conv", "AveragePool"),
+            w.SAME,
+            t.SPATIAL_SIZES_LEFT_OPEN,
+            f.BEHIND_ZEROS,
+            by=_seen("Pad(0) in front of SAME, sizes unknown: the Pad is lost"),
         ),
         miscomputes(
             w.TRANSPOSED, w.SAME, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("SAME with unknown sizes")

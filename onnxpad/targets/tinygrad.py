@@ -21,6 +21,11 @@ TARGET = Target(
         refuses("LpPool", by=_seen("LpPool")),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
         miscomputes(
+            w.TRANSPOSED,
+            w.NOTHING_TO_CROP,
+            by=_seen("SAME ConvTranspose, kernels below the stride"),
+        ),
+        miscomputes(
             ("Conv", *w.POOLS),
             w.SAME,
             w.SAME_NEGATIVE,

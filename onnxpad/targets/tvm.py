@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from onnxpad.acceptance import pads as p
+from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
-from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, INPUT_CROP, JOIN
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
 from onnxpad.targets import Target
 
@@ -17,10 +18,11 @@ TARGET = Target(
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of every mode, with constant pads")),
         takes((*CROP, *JOIN, *ARITHMETIC), by=_seen("rewritten forms")),
+        refuses(("Slice", *INPUT_CROP), t.opset_below(10), by=_seen("Slice of opset 9")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
-        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.PADDED, ~w.SAME, by=_seen("output_shape")),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.PADDED | w.SAME, by=_seen("output_shape")),
         miscomputes("MaxPool", w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
         miscomputes(
             "MaxPool", w.SAME, w.SAME_NEGATIVE, by=_seen("SAME pools with kernels below the stride")

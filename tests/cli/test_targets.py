@@ -51,7 +51,10 @@ def test_json_has_every_verdict_with_its_evidence(capsys: Captured) -> None:
     assert len(verdicts) > len(wrong)
 
 
-def test_sarif_has_a_result_for_each_finding(capsys: Captured) -> None:
+def test_sarif_has_a_result_for_each_finding(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     assert run(["inspect", str(SAME), str(STRINGS), "--target", "opencv", "--sarif"]) == 1
     log = json.loads(capsys.readouterr().out)
     (found,) = log["runs"]
@@ -60,8 +63,34 @@ def test_sarif_has_a_result_for_each_finding(capsys: Captured) -> None:
     assert len(found["results"]) == 5
     first = found["results"][0]
     assert first["level"] == "error"
-    assert first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == str(SAME)
+    assert (
+        first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        == SAME.resolve().as_uri()
+    )
     assert first["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "Conv.0"
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+def test_sarif_names_files_below_the_working_folder_as_code_scanning_does(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, absolute: bool
+) -> None:
+    model = tmp_path / "nets" / "a b#1.onnx"
+    model.parent.mkdir()
+    model.write_bytes(SAME.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    name = str(model) if absolute else "./nets/a b#1.onnx"
+    assert run(["inspect", name, "--target", "opencv", "--sarif"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["runs"]
+    where = found["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert where == {"uri": "nets/a%20b%231.onnx"}
+
+
+def test_rewrite_is_for_one_target(capsys: Captured, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    given = ["--target", "opencv", "--target", "ncnn"]
+    assert run(["rewrite", str(SAME), *given, "-o", str(out)]) == 2
+    assert "--target opencv and ncnn: a model is written for one" in capsys.readouterr().err
+    assert not out.exists()
 
 
 @pytest.mark.parametrize(
