@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.fitting import Fit, Fitting
+from onnxpad.diagnosis.fitting import Fit, Fitting, Solution
 from onnxpad.diagnosis.hypotheses import Choice
 from onnxpad.diagnosis.nearest import is_part, nearest_in, nearest_of
 from onnxpad.diagnosis.planning import findings, same_either_way
@@ -33,12 +33,8 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     difference = None if judgement.agrees or fit.undecided else _difference(fitting, fit)
     cause = cause_of(fitting, fit, difference)
     nearest = None if explained else nearest_in(fitting, fit)
-    nodes: tuple[NodeFinding, ...] = ()
-    same: tuple[str, ...] = ()
-    if solution is not None:
-        nodes = findings(fitting.runner, solution.found, solution.plan)
-        same = same_either_way(fitting.runner, solution.found, solution.plan, fitting.plain)
-    elif explained:
+    nodes, same = _nodes(fitting, solution)
+    if explained and solution is None:
         nodes = untold(fitting.runner, fitting.samples, fit.rivals)
     return Diagnosis(
         explained=explained,
@@ -64,6 +60,16 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         seconds=time.monotonic() - started,
         complete=search is None or solution is not None or search.exhausted,
     )
+
+
+def _nodes(
+    fitting: Fitting, solution: Solution | None
+) -> tuple[tuple[NodeFinding, ...], tuple[str, ...]]:
+    """Nodes of the plan with what else would do, and those that read the same either way."""
+    if solution is None:
+        return (), ()
+    runner, found, plan = fitting.runner, solution.found, solution.plan
+    return findings(runner, found, plan), same_either_way(runner, found, plan, fitting.plain)
 
 
 def _difference(fitting: Fitting, fit: Fit) -> Difference | None:

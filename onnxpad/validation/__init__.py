@@ -67,9 +67,8 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
 
     A model is a path, ModelProto or gs.Graph. `inputs` and `outputs` map names to an array, or a
     list of one per sample; without `inputs`, `samples` random ones are drawn from `seed`, signed,
-    of several sizes where the model leaves sizes open (`dims` fixes them). References may hold
-    intermediate tensors; images with the other layout (NHWC, NCHW) are recognised where shapes
-    tell, with a warning.
+    of several sizes where the model leaves sizes open (`dims` fixes them). Images in the other
+    layout (NHWC, NCHW) are turned where only that fits, with a warning.
 
     Both run with onnxruntime's optimisations off. Where outputs are not bit-equal, every part that
     differs is run alone and compared within a bound from its arithmetic or from the measured effect
@@ -88,10 +87,9 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
         return _with_reference(bench, first, types, inputs, outputs)
     pair = _paired(bench, first, after, ambiguous)
     types = joint_types(types, pair.after.input_types())
-    if inputs is None:
-        return _of_pair(bench, pair, Sampler(types, seed), samples, seed)
-    given = turned_inputs(first, types, inputs, bench.warn)
-    return _of_pair(bench, pair, given, samples, seed)
+    if inputs is not None:
+        return _of_pair(bench, pair, turned_inputs(first, types, inputs, bench.warn), 0, 0)
+    return _of_pair(bench, pair, Sampler(types, seed), samples, seed)
 
 
 def _silent(_: str) -> None:
