@@ -66,15 +66,14 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     """Run two models on the same inputs, or one against reference `outputs`, and judge the gap.
 
     A model is a path, ModelProto or gs.Graph. `inputs` and `outputs` map names to an array, or a
-    list of one per sample; without `inputs`, `samples` random ones are drawn from `seed`, signed,
-    of several sizes where the model leaves sizes open (`dims` fixes them). Images in the other
-    layout (NHWC, NCHW) are turned where only that fits, with a warning.
+    list of one per sample, in either layout (NHWC, NCHW) where shapes tell; without `inputs`,
+    `samples` random ones are drawn from `seed`, signed, of several sizes where the model leaves
+    sizes open (`dims` fixes them).
 
     Both run with onnxruntime's optimisations off. Where outputs are not bit-equal, every part that
     differs is run alone and compared within a bound from its arithmetic or from the measured effect
     of rounding; where onnxruntime cannot run a part, or leaves the ONNX text, the float64 evaluator
-    judges. Then both run with default optimisations. `ambiguous` says which of auto_pad and pads
-    holds where a node has both.
+    judges. Then both run with default optimisations. `ambiguous` decides between auto_pad and pads.
 
     Raises RequestError for names, shapes or options that do not fit, ModelError for models that
     cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
