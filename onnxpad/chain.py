@@ -10,7 +10,7 @@ from onnxpad.expansion import Attributes, AttributeValue, Expansion
 from onnxpad.fills import Fill
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
-from onnxpad.ops import Kind, Operator
+from onnxpad.ops import Destination, Kind, Operator
 
 
 class AutoPad(StrEnum):
@@ -107,7 +107,7 @@ class Weight:
     """The weight of a convolution; `is_constant` where its values are known before a run.
 
     `zero_point_is_constant` holds as well where it has none; `has_value` also of a weight that is
-    stored, though an input of the model may replace it.
+    stored, though an input of the model may replace it. `scales` counts those of QLinearConv.
     """
 
     shape: Shape = None
@@ -115,6 +115,7 @@ class Weight:
     is_constant: bool = False
     zero_point_is_constant: bool = True
     has_value: bool = False
+    scales: Size | None = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +160,7 @@ class Chain:
     the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
     is below. `dequantised` tells of a DequantizeLinear
     that makes the input; `behind_quantised` that a quantised operator computes it,
-    `reads_input` of a Pad node that it reads an input of the model.
+    `reads_input` of a Pad node that it reads an input of the model, `feeds_alone` what reads it.
     `assumes_sizes` says that sizes may be what the user knows, and the file leaves open,
     `producer`, for averages, what the model names as the tool that wrote it.
 
@@ -188,6 +189,7 @@ class Chain:
     dequantised: Dequantised | None = None
     behind_quantised: bool = False
     reads_input: bool = False
+    feeds_alone: Destination | None = None
     assumes_sizes: bool = False
     producer: str = ""
     ambiguous: bool = False

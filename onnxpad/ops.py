@@ -22,6 +22,17 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
+class Destination(StrEnum):
+    """What the cells of a Pad all end in.
+
+    MAX_POOLS are without padding, each window holds a cell of data: the lowest finite number then
+    serves as well as -inf.
+    """
+
+    MAX_POOLS = "max pools"
+    OUTPUTS = "outputs of the model"
+
+
 @dataclass(frozen=True, slots=True)
 class Operator:
     """Facts about one padded operator that do not depend on a model.

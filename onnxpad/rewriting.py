@@ -20,6 +20,7 @@ from onnxpad.graph.models import (
     untouched,
 )
 from onnxpad.graph.reading.chains import Preference, Preferences
+from onnxpad.graph.reading.model_inputs import beyond_batch
 from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source
 from onnxpad.passes import find_pass
@@ -101,13 +102,13 @@ def rewrite(  # noqa: PLR0913  one option each
     addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
     `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split` reads
     auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
-    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. A
-    path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
-    RequestError for unknown names and ModelError for models that cannot be read.
+    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. Only
+    a graphsurgeon Graph is edited in place. Raises RequestError, and ModelError for bad files.
     """
-    asked = planner(target, dims, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
-    rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
     opened = open_model(model)
+    sizes = beyond_batch(opened.model, dims)
+    asked = planner(target, sizes, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
+    rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
     session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
     outcome = run(session, rules, selected, progress)

@@ -10,6 +10,7 @@ from onnxpad.chain import Chain, PadStep
 from onnxpad.effective import PAD_HAS_INPUTS
 from onnxpad.fills import Constant
 from onnxpad.forms import outer_axes, writes_value
+from onnxpad.ops import Destination
 
 PAD = ("Pad",)
 _PADS, _VALUE, _AXES = 1, 2, 3
@@ -62,6 +63,10 @@ VALUE_NOT_FINITE = Condition(
         )
     ),
 )
+FEEDS_MAX_ALONE = Condition(
+    "only max pools read it, each of whose windows holds a cell of data",
+    lambda c: c.feeds_alone is Destination.MAX_POOLS,
+)
 VALUE_LISTED = Condition("constant_value is a list of one number", _step(lambda s: s.lists_value))
 VALUE_GIVEN = Condition(
     "constant_value is given",
@@ -110,3 +115,4 @@ ON_FOUR_AXES = Condition("it pads four axes or more", _step(lambda s: _axes_padd
 PADS_NOTHING = Condition(
     "all its pads are 0", _step(lambda s: not s.unclear and not any(s.pads.flat))
 )
+FEEDS_OUTPUTS_ALONE = Condition("no node reads it", lambda c: c.feeds_alone is Destination.OUTPUTS)

@@ -5,8 +5,12 @@ INPUT_CROP = ("Slice of an input",)
 """Slice that reads an input of the model."""
 PIECES = ("Concat",)
 """Concat of computed tensors."""
-BLOCKS = ("Concat with a constant",)
-OUTER_BLOCKS = ("Concat with a constant on axis 0 or 1",)
+BLOCKS = ("Concat with a constant", "Concat with an infinite constant")
+OUTER_BLOCKS = (
+    "Concat with a constant on axis 0 or 1",
+    "Concat with an infinite constant on axis 0 or 1",
+)
+INFINITE_BLOCKS = (BLOCKS[1], OUTER_BLOCKS[1])
 JOIN = (*PIECES, *BLOCKS, *OUTER_BLOCKS)
 FACTOR = ("Mul",)
 ARITHMETIC = ("Abs", "Add", "Div", "Mul", "Pow", "Sqrt", "Sub")

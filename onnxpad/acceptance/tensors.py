@@ -67,11 +67,18 @@ UNKNOWN_SPATIAL_SIZES = Condition(
     "a size other than the batch's is not fixed", lambda c: _unknown_size(c, 2)
 )
 ASSUMED_SIZES = Condition("sizes are assumed", lambda c: c.assumes_sizes)
+SIZES_LEFT_OPEN = (UNKNOWN_SIZES | ASSUMED_SIZES).called("the file does not fix a size")
 SPATIAL_SIZES_LEFT_OPEN = (UNKNOWN_SPATIAL_SIZES | ASSUMED_SIZES).called(
     "the file does not fix a size other than the batch's"
 )
 FROM_PYTORCH = Condition(
     "the model names pytorch as its producer", lambda c: c.producer == "pytorch"
+)
+
+
+EQUAL_SIZES = Condition(
+    "all sizes but the batch's are fixed and equal",
+    lambda c: c.shape is not None and not _unknown_size(c, 1) and len(set(c.shape[1:])) == 1,
 )
 
 

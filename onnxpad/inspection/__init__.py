@@ -12,6 +12,7 @@ from onnxpad.graph.models import ModelLike, Opened, open_model
 from onnxpad.graph.reading.attributes import Unbound
 from onnxpad.graph.reading.chains import Preference, Preferences
 from onnxpad.graph.reading.context import Context
+from onnxpad.graph.reading.model_inputs import beyond_batch
 from onnxpad.graph.reading.ordering import Address
 from onnxpad.graph.reading.pads import constant_integers
 from onnxpad.graph.reading.scopes import address_of
@@ -66,7 +67,8 @@ def inspect(
     )
     selected = selection(survey, nodes)
     found = _records(survey, selected)
-    told = _told(survey, names, selected, dims) if names else {}
+    sizes = beyond_batch(opened.model, dims)
+    told = _told(survey, names, selected, sizes) if names else {}
     places = _placed(opened, survey, selected, device) if device else {}
     return Inspection(found, dict(dims or {}), told, places, device or "")
 

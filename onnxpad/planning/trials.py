@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from onnxpad.acceptance.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
 from onnxpad.chain import Chain, Skip
@@ -99,7 +100,7 @@ def _told_apart(context: Context, key: int, op: str) -> str:
     """The name under which targets speak of a node without padding.
 
     Of Slice, whether it reads an input of the model and is no part of a Concat; of Concat, whether
-    it joins a constant or what Expand makes, and on which axis.
+    it joins a constant or what Expand makes, whether that is infinite, and on which axis.
     """
     node = next(one for one in context.scope.ordered() if one.key == key)
     if op == "Slice" and is_model_input(context, node.inputs[0]):
@@ -107,11 +108,19 @@ def _told_apart(context: Context, key: int, op: str) -> str:
         return op if joined else INPUT_CROP[0]
     if op != "Concat":
         return op
-    makers = (context.scope.producers.get(name) for name in node.inputs)
-    made = any(maker is not None and maker.op_type == "Expand" for maker in makers)
-    if not made and all(context.constant_tensor(name) is None for name in node.inputs):
+    makers = map(context.scope.producers.get, node.inputs)
+    made = [one.inputs[0] for one in makers if one is not None and one.op_type == "Expand"]
+    stored = [name for name in node.inputs if context.constant_tensor(name) is not None]
+    if not made and not stored:
         return PIECES[0]
-    return (OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS)[0]
+    kinds = OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS
+    return kinds[any(_is_infinite(context, name) for name in (*made, *stored))]
+
+
+def _is_infinite(context: Context, name: str) -> bool:
+    """Whether a cell of a constant is infinite; of large ones, which passes do not write, no."""
+    value = context.constant(name)
+    return value is not None and value.dtype.kind == "f" and bool((abs(value) == inf).any())
 
 
 def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:

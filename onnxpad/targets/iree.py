@@ -1,4 +1,4 @@
-"""IREE for processors; 150 of the probes were run."""
+"""IREE for processors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes, untried
-from onnxpad.acceptance.tensors import SPATIAL_SIZES_LEFT_OPEN, element_type, opset_below
+from onnxpad.acceptance.tensors import SPATIAL_SIZES_LEFT_OPEN, THREE_D, element_type, opset_below
+from onnxpad.acceptance.weights import ONE_TO_ONE, SCALED_WITH_BIAS
 from onnxpad.targets import Target
 
 _VERSION = "iree-base-compiler 3.13.0, llvm-cpu"
@@ -23,7 +24,7 @@ TARGET = Target(
         refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
         refuses(w.TRANSPOSED, w.SAME, w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
-        refuses(w.TRANSPOSED, w.GROUPED, w.OUTPUT_PADDING, by=_seen("groups and output_padding")),
+        refuses(w.TRANSPOSED, ONE_TO_ONE, by=_seen("depthwise ConvTranspose, padded or not")),
         miscomputes(w.POOLS, w.SAME, SPATIAL_SIZES_LEFT_OPEN, by=_seen("SAME with unknown sizes")),
         refuses("MaxPool", opset_below(12), by=_seen("MaxPool of opset 11")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
@@ -36,14 +37,21 @@ TARGET = Target(
             w.DILATED,
             by=_seen("grouped 3-D convolutions with dilations"),
         ),
+        refuses("Conv", THREE_D, ONE_TO_ONE, by=_seen("3-D depthwise convolutions, unpadded too")),
         refuses(CROP, opset_below(13), by=_seen("Slice of opset 11")),
         refuses("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("LpPool")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
         refuses(p.PAD, p.REFLECT, by=_seen("Pad in mode reflect")),
+        refuses(p.PAD, p.EDGE, p.ON_FOUR_AXES, by=_seen("edge on 4 axes: compiles for minutes")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap: the compiler does not end")),
         untried(p.PAD, p.COMPUTED, by=_seen("computed pads: one of three fails")),
         miscomputes("QLinearConv", f.BEHIND_PAD, by=_seen("Pad in front of QLinearConv")),
         miscomputes("QLinearConv", w.PADDED, w.ASYMMETRIC, by=_seen("asymmetric QLinearConv")),
+        miscomputes(
+            "QLinearConv", SCALED_WITH_BIAS, by=_seen("scales per channel and a bias, unpadded too")
+        ),
+        takes("ConvInteger", by=_seen("ConvInteger with symmetric pads")),
+        refuses("ConvInteger", w.ASYMMETRIC, by=_seen("asymmetric ConvInteger")),
         untried(("MaxPool", "AveragePool"), element_type("int8", "uint8"), by=_seen("int8 pools")),
     ),
 )

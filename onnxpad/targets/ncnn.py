@@ -56,6 +56,13 @@ TARGET = Target(
         miscomputes(
             p.PAD, p.CHANNEL_AXIS, t.tensor_rank(5), by=_seen("Pad of channels of 5 axes: ignored")
         ),
+        refuses(
+            p.PAD,
+            p.PADS_NOTHING,
+            p.READS_INPUT,
+            p.FEEDS_OUTPUTS_ALONE,
+            by=_seen("no operator"),
+        ),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
         *(row for row in loader_rows(_seen) if row.operators == ("Conv",)),
     ),

@@ -12,6 +12,7 @@ from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.plain import CROP, FACTOR, INPUT_CROP, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
+from onnxpad.acceptance.weights import DEPTHWISE_PADDED_BELOW, SEVERAL_PER_CHANNEL
 from onnxpad.targets import Target
 
 _mnn = measured("MNN 3.6.1")
@@ -23,6 +24,7 @@ _tflite = measured("onnx2tf 1.29.24")
 _qnn = measured("onnxruntime-qnn 2.7.0")
 _rknn = measured("rknn-toolkit2 2.5.0")
 _iree = measured("IREE 3.13.0")
+_jax = measured("jaxonnxruntime 0.3.0")
 _ort = measured("onnxruntime 1.31.1")
 
 TARGET = Target(
@@ -30,14 +32,15 @@ TARGET = Target(
     (
         takes(w.WINDOWS, by=_ort("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_ort("Pad of mode constant that writes 0")),
-        takes((*CROP, *FACTOR), by=_ncnn("rewritten forms")),
+        takes(CROP, by=_ncnn("rewritten forms")),
+        miscomputes(FACTOR, by=_tflite("Mul with a constant for each cell")),
         miscomputes(INPUT_CROP, by=_ncnn("Slice of an input")),
         miscomputes(JOIN, by=_ncnn("Concat with a constant")),
         refuses(LOOKUP, by=_ncnn("Gather")),
         refuses(("LpPool", *w.QUANTISED), by=_ncnn("operators that it has")),
         refuses("Conv", f.DEQUANTISED, by=_ncnn("convolutions behind DequantizeLinear")),
         refuses(w.WINDOWS, w.AUTO_PAD, by=_torch("auto_pad")),
-        refuses((*w.WINDOWS, *p.PAD), t.UNKNOWN_SIZES, by=_qnn("sizes that are not fixed")),
+        refuses((*w.WINDOWS, *p.PAD), t.SIZES_LEFT_OPEN, by=_qnn("sizes that are not fixed")),
         refuses((*w.WINDOWS, *p.PAD), t.opset_above(19), by=_rknn("models of opset 21")),
         refuses("AveragePool", t.opset_above(18), by=_torch("averages of opset 19 and newer")),
         refuses(p.PAD, t.opset_above(17), by=_torch("Pad of opset 18 and newer")),
@@ -53,6 +56,12 @@ TARGET = Target(
         miscomputes("Conv", w.KERNEL_OF_ONE, w.PADDED, by=_new("1x1 convolutions with pads")),
         refuses(("Conv", *w.POOLS), f.BEHIND_ZEROS, by=_rknn("Pad in front of Conv")),
         refuses("Conv", f.BEHIND_REFLECT, by=_qnn("reflect in front of a convolution")),
+        miscomputes(
+            "Conv", DEPTHWISE_PADDED_BELOW, by=_classic("depthwise convolutions: end pads")
+        ),
+        refuses("Conv", SEVERAL_PER_CHANNEL, by=_keras("depthwise, several outputs each")),
+        refuses("Conv", w.DILATIONS_DIFFER, by=_keras("dilations that differ")),
+        refuses(w.TRANSPOSED, w.FIRST_UNPADDED, by=_keras("ConvTranspose, first axis unpadded")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_ncnn("asymmetric ConvTranspose")),
         refuses(w.TRANSPOSED, w.PADS_LIKE_KERNEL, by=_rknn("ConvTranspose with wide pads")),
         refuses(w.TRANSPOSED, w.OUTPUT_PADDING, by=_keras("output_padding")),
@@ -69,6 +78,7 @@ TARGET = Target(
             "MaxPool", w.PADDED, ~f.NEVER_NEGATIVE, by=_qnn("padded MaxPool: the padding is 0")
         ),
         miscomputes("AveragePool", w.PADDED, by=_keras("padded averages")),
+        refuses(p.PAD, t.opset_is(11, 12), by=_jax("Pad of opset 11")),
         refuses(p.PAD, ~p.CONSTANT, by=_qnn("Pad in modes edge and wrap")),
         refuses(p.PAD, p.MODE_UNWRITTEN, by=_ncnn("Pad without mode")),
         refuses(p.PAD, p.VALUE_GIVEN, by=_tflite("Pad with constant_value")),

@@ -222,6 +222,15 @@ def test_channels_last_are_channels() -> None:
     assert by_onnxruntime(after, x) == by_onnxruntime(channels, x)
 
 
+def test_a_concat_behind_the_pad_does_not_hide_where_channels_are() -> None:
+    text = "p = Pad(x, pads) t = Transpose<perm=[0,2,1]>(p) y = AveragePool<kernel_shape=[1]>(t)"
+    batch = tiny(text, "float[1,1,2]", constants="int64[6] pads = {0,1,0,1,0,0}")
+    once = done(batch, "spatial-pads").model
+    assert isinstance(once, onnx.ModelProto)
+    assert kinds(once) == ["Pad", "Concat", "Transpose", "AveragePool"]
+    assert not done(once, "spatial-pads").changed
+
+
 def test_no_pad_of_zero_is_left_for_onnxruntime_to_fuse_wrongly() -> None:
     pool = "y = MaxPool<kernel_shape=[2]>(p)"
     outer = tiny(f"p = Pad(x, pads) {pool}", constants="int64[6] pads = {0,1,1,0,0,0}")

@@ -7,15 +7,23 @@ from dataclasses import replace
 
 from onnxpad.chain import Pads, PadStep
 from onnxpad.fills import Constant
+from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.reach import fed_by
-from onnxpad.ops import operator
+from onnxpad.ops import Destination, operator
+
+_WITHOUT_PADS = ("NOTSET", "", "VALID")
 
 
 def channels_behind(context: Context, node: Node) -> int:
-    """The first spatial axis of what a Pad writes: 1 where a reader has its channels last."""
+    """The first spatial axis of what a Pad writes: 1 where a reader has its channels last.
+
+    A Concat passes it on: it may hold the cells of other axes that the Pad wrote once.
+    """
     for reader in _readers(context, node):
+        if reader.op_type == "Concat" and channels_behind(context, reader) == 1:
+            return 1
         attributes = context.attributes(reader)
         op = operator(reader.domain, reader.op_type)
         if op is not None and (op.channels_last or attributes.get("channels_last") == 1):
@@ -46,6 +54,39 @@ def invites_fusion(context: Context, node: Node, step: PadStep) -> bool:
         return False
     kept = Pads(*(tuple(max(0, pad) for pad in side) for side in (pads.begins, pads.ends)))
     return any(kept.flat) and any(fed_by(context, node, replace(step, pads=kept)))
+
+
+def feeds_alone(context: Context, node: Node, step: PadStep) -> Destination | None:
+    """The one kind of place that a Pad's output goes to, if there is one that matters."""
+    readers = _readers(context, node)
+    if not readers:
+        return Destination.OUTPUTS
+    name = node.outputs[0]
+    elsewhere = name in context.scope.outputs or context.scope.uses.get(name, 0) > len(readers)
+    if elsewhere or not all(_always_sees(context, reader, step) for reader in readers):
+        return None
+    return Destination.MAX_POOLS
+
+
+def _always_sees(context: Context, reader: Node, step: PadStep) -> bool:
+    """Whether each window of a plain max pool is wider than the cells that a Pad adds."""
+    attributes = context.attributes(reader)
+    kernel = attributes.get("kernel_shape")
+    if reader.op_type != "MaxPool" or not isinstance(kernel, tuple):
+        return False
+    if attributes.get("ceil_mode") or attributes.get("auto_pad", "NOTSET") not in _WITHOUT_PADS:
+        return False
+    if set(_ints(attributes.get("pads"))) - {0} or set(_ints(attributes.get("dilations"))) - {1}:
+        return False
+    reach = zip(step.pads.begins, step.pads.ends, strict=True)
+    windows = (1, 1, *kernel)
+    return len(step.pads.begins) == len(windows) and all(
+        max(sides) < width for sides, width in zip(reach, windows, strict=True)
+    )
+
+
+def _ints(value: Value | None) -> tuple[int | float, ...]:
+    return value if isinstance(value, tuple) else ()
 
 
 def _reads_sizes(context: Context, node: Node, step: PadStep) -> bool:

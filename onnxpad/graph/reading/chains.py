@@ -12,7 +12,7 @@ from onnxpad.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Unbound, Value
-from onnxpad.graph.reading.behind import channels_behind, invites_fusion
+from onnxpad.graph.reading.behind import channels_behind, feeds_alone, invites_fusion
 from onnxpad.graph.reading.checking import check_lengths, check_types, describe
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.fusing import weight_is_padded
@@ -156,6 +156,7 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
         pad=step,
         shape=source.dims,
         reads_input=is_model_input(context, node.inputs[0]),
+        feeds_alone=feeds_alone(context, node, step),
         attributes=written,
         inputs=inputs,
         outputs=outputs,

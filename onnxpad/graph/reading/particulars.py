@@ -6,12 +6,15 @@ from collections.abc import Mapping
 
 from onnxpad.chain import Padding, Pads, Unclear, Weight
 from onnxpad.expansion import Attributes, AttributeValue
+from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.context import Context, is_stored
 from onnxpad.graph.reading.model_inputs import has_value
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers
 from onnxpad.ops import Operator
+
+_WEIGHT_SCALE = 4
 
 
 def weight_of(context: Context, node: Node, op: Operator) -> Weight:
@@ -24,7 +27,16 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     zero = node.inputs[place] if place is not None and len(node.inputs) > place else ""
     known = not zero or is_stored(context, zero)
     stored = is_stored(context, name)
-    return Weight(found.dims, found.dtype, stored, known, stored or has_value(context, name))
+    value = stored or has_value(context, name)
+    return Weight(found.dims, found.dtype, stored, known, value, _scales(context, node, op))
+
+
+def _scales(context: Context, node: Node, op: Operator) -> Size | None:
+    """How many scales the weight of a QLinearConv has."""
+    if op.name != "QLinearConv" or len(node.inputs) <= _WEIGHT_SCALE:
+        return 1
+    dims = context.type_of(node.inputs[_WEIGHT_SCALE]).dims
+    return dims[0] if dims else None if dims is None else 1
 
 
 def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
