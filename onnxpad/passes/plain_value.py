@@ -5,7 +5,8 @@ becomes a number. Some runtimes refuse a value, or a list.
 
 Exact: always.
 
-Refuses: pads and values that are not known; -0.0 where onnxruntime would fuse the Pad wrongly without it.
+Refuses: pads and values that are not known; -0.0 where onnxruntime would fuse the Pad wrongly
+without it.
 
 Cost: none.
 
