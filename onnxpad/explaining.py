@@ -82,9 +82,38 @@ def _entries() -> Iterator[Explanation]:
     for convention in all_conventions().values():
         about = tuple(_convention_facts(convention))
         yield Explanation("convention", convention.name, convention.text, about, convention.source)
+    for name, (text, source) in _PLACEMENTS.items():
+        yield Explanation("convention", name, text, (), source)
     for trap in all_rules().values():
         helping = (("removed by", ", ".join(trap.passes)),) if trap.passes else ()
         yield Explanation("trap", trap.code, trap.text, helping, trap.source)
+
+
+# What retarget --to and --from take beside frameworks; moving.manners.PLACEMENTS has the rules.
+_ONNX = "ONNX Operators.md, Conv-22"
+_PLACEMENTS = {
+    "SAME_UPPER": (
+        """SAME of ONNX: ceil(size/stride) windows, an odd cell at the end.
+
+TensorFlow pads like this. Transposed convolutions give size*stride cells, the smaller half of what
+is too much cut off in front. Rounding and divisors stay as they are.""",
+        _ONNX,
+    ),
+    "SAME_LOWER": (
+        """SAME of ONNX: ceil(size/stride) windows, an odd cell at the begin.
+
+Transposed convolutions give size*stride cells, the larger half of what is too much cut off in
+front. Rounding and divisors stay as they are; onnx-same-lower says who pads like this.""",
+        _ONNX,
+    ),
+    "symmetric": (
+        """As many cells at both sides, one number for each axis.
+
+What gives ceil(size/stride) windows keeps doing so, with at most half a window at both sides, where
+one number serves every size. Rounding and divisors stay as they are.""",
+        "onnxpad's own word for what PyTorch and Caffe write",
+    ),
+}
 
 
 def _target_facts(target: Target) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ from onnxpad.conventions import all_conventions
 from onnxpad.errors import RequestError
 from onnxpad.explaining import KINDS, Explanation, entries, explain
 from onnxpad.forms import Form
+from onnxpad.moving.manners import PLACEMENTS
 from onnxpad.ops import OPERATORS
 from onnxpad.passes import all_passes
 from onnxpad.render.explanations import explanation_text, list_text
@@ -26,7 +27,7 @@ def test_everything_is_listed_once() -> None:
         *(("target", name) for name in all_targets()),
         *(("form", str(form)) for form in Form),
         *(("operator", op.title) for op in OPERATORS.values()),
-        *(("convention", name) for name in all_conventions()),
+        *(("convention", name) for name in (*all_conventions(), *PLACEMENTS)),
         *(("trap", code) for code in all_rules()),
     }
     names = Counter(entry.name.casefold() for entry in entries())
@@ -41,6 +42,17 @@ def test_every_name_leads_to_its_entry(entry: Explanation) -> None:
     assert entry.headline
     assert "\n" not in entry.headline
     assert entry.kind in {"form", "pass"} or entry.source
+
+
+@pytest.mark.parametrize("name", PLACEMENTS)
+def test_what_retarget_takes_is_explained(name: str) -> None:
+    (entry,) = explain(name.lower())
+    assert (entry.kind, entry.name) == ("convention", name)
+
+
+def test_every_word_of_darknet_s_padding_is_explained() -> None:
+    (entry,) = explain("darknet")
+    assert "padding=N as N cells at both sides" in " ".join(entry.text.split())
 
 
 def test_capitals_do_not_matter() -> None:

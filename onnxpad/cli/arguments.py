@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 from click.core import ParameterSource
@@ -16,6 +16,13 @@ MODEL = click.Path(allow_dash=True)
 ARRAYS = click.Path(exists=True, dir_okay=False)
 
 models = click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=MODEL)
+data = click.option(
+    "--data",
+    type=click.Path(exists=True),
+    metavar="PATH",
+    multiple=True,
+    help="Inputs and reference: .npz, or a folder test_data_set_*. Repeatable.",
+)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per report.")
 dims = click.option(
     "--dim",
@@ -69,7 +76,11 @@ samples = click.option(
     help="How many random inputs are tried.",
 )
 seed = click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of the random inputs."
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Seed of the random inputs.",
 )
 
 
@@ -84,6 +95,14 @@ def refuse_given(why: str, *names: str) -> None:
     if given:
         does = "does" if len(given) == 1 else "do"
         raise click.UsageError(f"{' and '.join(given)} {does} nothing here: {why}")
+
+
+def refuse_data_twice(options: Mapping[str, object]) -> None:
+    """UsageError where --data is given beside files that hold the same."""
+    if options["data"] and (options["inputs"] or options["outputs"]):
+        raise click.UsageError(
+            "--data holds inputs and outputs: --inputs and --outputs add nothing"
+        )
 
 
 def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:

@@ -35,13 +35,7 @@ gives the reference.
 
 @click.command(help=_HELP, short_help="Find the padding that reproduces a reference.")
 @click.argument("model", type=arguments.MODEL)
-@click.option(
-    "--data",
-    type=click.Path(exists=True),
-    metavar="PATH",
-    multiple=True,
-    help="Inputs and reference: .npz, or a folder test_data_set_*. Repeatable.",
-)
+@arguments.data
 @click.option("--inputs", type=arguments.ARRAYS, metavar="FILE", help="Inputs alone: .npz, .npy.")
 @click.option("--outputs", type=arguments.ARRAYS, metavar="FILE", help="The reference alone.")
 @click.option(
@@ -72,12 +66,8 @@ def diagnose(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
 
 def _check(options: dict[str, Any]) -> None:
     """UsageError where the reference is not given, or twice."""
-    apart = options["inputs"], options["outputs"]
-    if options["data"] and any(apart):
-        raise click.UsageError(
-            "--data holds inputs and outputs: --inputs and --outputs add nothing"
-        )
-    if not options["data"] and not all(apart):
+    arguments.refuse_data_twice(options)
+    if not options["data"] and not (options["inputs"] and options["outputs"]):
         raise click.UsageError(
             "the reference is missing: give --data PATH, or --inputs FILE and --outputs FILE"
         )
@@ -91,20 +81,24 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
     """
     plan = options["plan"]
     stream = report_stream(model_on_stdout=plan == STANDARD)
-    failed = None
-    if plan and found.explained:
+    failed, kept = None, ""
+    if plan and not found.explained:
+        kept = plan_files.not_written(plan)
+    elif plan:
         try:
             plan_files.write(plan, found.plan)
         except RequestError as error:
             failed, plan = error, None
     if options["as_json"]:
         from onnxpad.render.jsons import json_line
+        from onnxpad.render.wording import visible
 
         stream.write(json_line({"model": options["model"], **found.to_json()}))
+        sys.stderr.write(f"{visible(kept)}\n" if kept else "")
     else:
         from onnxpad.render.diagnoses import diagnosis_text
 
-        stream.write(diagnosis_text(found, terminal(stream), plan=plan))
+        stream.write(diagnosis_text(found, terminal(stream), plan=plan, kept=kept))
     if failed:
         raise failed
 

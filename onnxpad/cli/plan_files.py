@@ -54,6 +54,12 @@ def read(path: str) -> Plan:
     return parse_plan(sys.stdin.buffer.read(), "standard input")
 
 
+def not_written(path: str) -> str:
+    """What to say where there is no plan to write: a file of that name is an older one."""
+    older = path != STANDARD and Path(path).exists()
+    return f"no plan was written{f', {path} is an older one' if older else ''}"
+
+
 def write(path: str, plan: Plan) -> None:
     """Write the plan, all or nothing where a file can be replaced; RequestError if that fails."""
     text = json.dumps(plan.to_json(), indent=2) + "\n"

@@ -28,7 +28,8 @@ OP is conv, depthwise_conv, grouped_conv, max_pool, avg_pool or conv_transpose. 
 layout: batch, channels, axes. --set gives any attribute by the framework's own name, such as
 --set ceil_mode=true or --set 'pads=[0,0,1,1]'; onnxpad explain FRAMEWORK lists them.
 --compare works out a second framework with the same input, kernel, stride, dilation and groups,
-and says which cells of the output differ; its own attributes win over these. Exit codes: 0 fine,
+and says which cells of the output differ; its own attributes win over these. Padding is not carried
+over: its words differ. --as writes one layer, so not beside --compare. Exit codes: 0 fine,
 also where the two differ; 2 wrong usage.
 """
 

@@ -35,7 +35,13 @@ longer fit together, nothing is written.
 @click.command(help=_HELP, short_help="Move a model to another framework's padding.")
 @arguments.models
 @click.option("--to", metavar="NAME", help="The convention to move to.")
-@click.option("--from", "source", metavar="NAME", help="The convention that it is written in.")
+@click.option(
+    "--from",
+    "source",
+    metavar="NAME",
+    help="Whose padding it is: settles numbers that can mean several things. What that convention "
+    "would not write is skipped, with the reason.",
+)
 @click.option(
     "--plan",
     metavar="FILE",
@@ -135,6 +141,12 @@ def _report(
 
     stream.write(
         retargeting_text(
-            model, written, found, moved, script=request.dry_run, terminal=terminal(stream)
+            model,
+            written,
+            found,
+            moved,
+            script=request.dry_run,
+            compared=request.judging is None or found.changed,
+            terminal=terminal(stream),
         )
     )

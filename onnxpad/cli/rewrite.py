@@ -167,4 +167,7 @@ def _report(
         return
     from onnxpad.render.rewritings import rewriting_text
 
-    stream.write(rewriting_text(model, written, found, validation, script=request.dry_run))
+    compared = request.judging is None or found.changed
+    stream.write(
+        rewriting_text(model, written, found, validation, script=request.dry_run, compared=compared)
+    )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +23,8 @@ _HELP = """Run two models, or a model and a reference, and tell rounding from a 
 \b
 onnxpad validate model.onnx explicit.onnx
 onnxpad validate model.onnx explicit.onnx --device cuda --samples 10 --dim height=224
-onnxpad validate model.onnx --inputs inputs.npz --outputs expected.npz
+onnxpad validate model.onnx --data reference.npz
+onnxpad validate model.onnx --inputs x.npy --outputs y.npy
 
 An .npz file holds arrays under the names of tensors, or under s0_in0 (sample 0, input 0) and
 s0_out0. Verdicts: identical, rounding (exit 0), different, unverified (exit 1).
@@ -31,11 +34,18 @@ s0_out0. Verdicts: identical, rounding (exit 0), different, unverified (exit 1).
 @click.command(help=_HELP, short_help="Run two models, or a model and a reference, and compare.")
 @click.argument("before", type=arguments.MODEL)
 @click.argument("after", type=arguments.MODEL, required=False)
+@arguments.data
 @click.option(
-    "--inputs", type=arguments.ARRAYS, metavar="FILE.npz", help="Inputs, instead of random ones."
+    "--inputs",
+    type=arguments.ARRAYS,
+    metavar="FILE",
+    help="Inputs, instead of random ones: .npz, .npy.",
 )
 @click.option(
-    "--outputs", type=arguments.ARRAYS, metavar="FILE.npz", help="What BEFORE should compute."
+    "--outputs",
+    type=arguments.ARRAYS,
+    metavar="FILE",
+    help="What BEFORE should compute for --inputs: .npz, .npy.",
 )
 @arguments.device
 @arguments.samples
@@ -62,41 +72,60 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
 
 def _check(options: dict[str, Any]) -> None:
     """UsageError where the options leave nothing to compare, or contradict each other."""
-    if (options["after"] is None) == (options["outputs"] is None):
+    arguments.refuse_data_twice(options)
+    reference = options["outputs"] or options["data"]
+    if (options["after"] is None) == (not reference):
         wrong = "both are given" if options["after"] else "neither is given"
         raise click.UsageError(
-            f"BEFORE is compared with AFTER or with --outputs, and {wrong}: for example onnxpad "
-            "validate before.onnx after.onnx, or onnxpad validate before.onnx --inputs in.npz "
-            "--outputs out.npz"
+            f"BEFORE is compared with AFTER or with --data or --outputs, and {wrong}: for example "
+            "onnxpad validate before.onnx after.onnx, or onnxpad validate before.onnx --inputs "
+            "in.npz --outputs out.npz"
         )
-    if options["inputs"]:
-        arguments.refuse_given("--inputs says what the models run on", "samples", "seed")
+    if options["outputs"] and not options["inputs"]:
+        raise click.UsageError("--outputs needs the --inputs that it was computed from")
+    for name in ("inputs", "data"):
+        if options[name]:
+            arguments.refuse_given(f"--{name} says what the models run on", "samples", "seed")
 
 
 def _validated(
     *,
     before: str,
     after: str | None,
-    inputs: str | None,
-    outputs: str | None,
     as_json: bool,
     **options: Any,  # noqa: ANN401
 ) -> Validation:
     from onnxpad import validation  # loads numpy and onnx
-    from onnxpad.graph.comparison.networks import open_network
     from onnxpad.graph.storage.files import load
 
     del as_json
     if before == after == STANDARD:
         raise RequestError("standard input can be read only once: give '-' once")
     model: object = load(before) if before == STANDARD else before
-    given: dict[str, Any] = {}
-    if inputs or outputs:
-        network = open_network(model)
-        known = [*network.outputs, *network.producers]
-        if inputs:
-            given["inputs"] = validation.samples_from_npz(inputs, network.fed)
-        if outputs:
-            kinds = ("out", "ref", "src")
-            given["outputs"] = validation.samples_from_npz(outputs, known, kinds)
-    return validation.validate(model, after, **given, **options)
+    left_out: list[str] = []
+    data, inputs, outputs = (options.pop(name) for name in ("data", "inputs", "outputs"))
+    given = {}
+    if data or inputs:
+        given = _recorded(model, data, inputs, outputs, left_out.append)
+    found = validation.validate(model, after, **given, **options)
+    return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
+
+
+def _recorded(
+    model: object,
+    data: tuple[str, ...],
+    inputs: str | None,
+    outputs: str | None,
+    warn: Callable[[str], None],
+) -> dict[str, Any]:
+    """Inputs, and outputs where they are given, as `diagnose` reads them."""
+    from onnxpad.graph.comparison.networks import open_network
+    from onnxpad.validation.recorded import recorded, recorded_apart, recorded_inputs
+
+    network = open_network(model)
+    if data:
+        return dict(zip(("inputs", "outputs"), recorded(data, network, warn), strict=True))
+    if inputs and outputs:
+        found = recorded_apart(inputs, outputs, network, warn)
+        return dict(zip(("inputs", "outputs"), found, strict=True))
+    return {"inputs": recorded_inputs(inputs or "", network, warn)}

@@ -1,7 +1,8 @@
 """Darknet: pad=1 means size//2 at both sides; a max pool's padding is a total.
 
-A max pool has (size+padding-window)//stride+1 windows, padding//2 cells stand in front, and the
-total is window-1 where it is left out. Average pools are global.
+A convolution takes padding=N as N cells at both sides, or pad=1 instead. A max pool has
+(size+padding-window)//stride+1 windows, padding//2 cells stand in front, and the total is window-1
+where it is left out. Average pools are global.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from onnxpad.diagnosis.concluding import concluded
 from onnxpad.diagnosis.fitting import Fitting
-from onnxpad.diagnosis.references import checked_inputs, checked_outputs
 from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, Difference, NodeFinding
 from onnxpad.errors import RequestError
 from onnxpad.graph.comparison.networks import Network
@@ -21,6 +20,7 @@ from onnxpad.graph.reading.survey import Survey
 from onnxpad.graph.storage.files import read
 from onnxpad.runtime import Device, Settings, resolved
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.checking import checked_inputs, checked_outputs
 from onnxpad.validation.request import Given
 
 Array = NDArray[Any]

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.fitting import Fit, Fitting
+from onnxpad.diagnosis.fitting import Fit, Fitting, Solution
 from onnxpad.diagnosis.hypotheses import Choice
+from onnxpad.diagnosis.nearest import is_part, nearest_in, nearest_of
 from onnxpad.diagnosis.planning import findings, same_either_way
 from onnxpad.diagnosis.report import Diagnosis, Difference, NodeFinding
 from onnxpad.diagnosis.running import Broken
 from onnxpad.diagnosis.staging import needed_nodes
 from onnxpad.diagnosis.untold import untold
-from onnxpad.diagnosis.verdicts import cause_of, nearest_of, nearest_plan, reason_of
+from onnxpad.diagnosis.verdicts import cause_of, reason_of
 from onnxpad.plans import Plan
 from onnxpad.validation.agreement import gap
 
@@ -31,17 +32,14 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     explained = judgement.agrees and not fit.undecided
     difference = None if judgement.agrees or fit.undecided else _difference(fitting, fit)
     cause = cause_of(fitting, fit, difference)
-    nodes: tuple[NodeFinding, ...] = ()
-    same: tuple[str, ...] = ()
-    if solution is not None:
-        nodes = findings(fitting.runner, solution.found, solution.plan)
-        same = same_either_way(fitting.runner, solution.found, solution.plan, fitting.plain)
-    elif explained:
+    nearest = None if explained else nearest_in(fitting, fit)
+    nodes, same = _nodes(fitting, solution)
+    if explained and solution is None:
         nodes = untold(fitting.runner, fitting.samples, fit.rivals)
     return Diagnosis(
         explained=explained,
         cause=cause,
-        reason=reason_of(fitting, fit, cause, difference),
+        reason=reason_of(fitting, fit, cause, difference, nearest),
         plan=Plan() if solution is None else solution.plan,
         residual=judgement.residual,
         before=fit.present.residual,
@@ -49,7 +47,9 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         hypothesis="as it is" if solution is None else solution.title,
         nodes=nodes,
         same_either_way=same,
-        nearest=None if explained else nearest_plan(fitting, fit),
+        nearest=None if nearest is None else nearest.plan,
+        nearest_nodes=() if nearest is None else nearest.nodes,
+        nearest_residual=None if nearest is None else nearest.residual,
         outputs=judgement.rows,
         difference=difference,
         warnings=tuple(bench.warnings),
@@ -62,10 +62,22 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     )
 
 
+def _nodes(
+    fitting: Fitting, solution: Solution | None
+) -> tuple[tuple[NodeFinding, ...], tuple[str, ...]]:
+    """Nodes of the plan with what else would do, and those that read the same either way."""
+    if solution is None:
+        return (), ()
+    runner, found, plan = fitting.runner, solution.found, solution.plan
+    return findings(runner, found, plan), same_either_way(runner, found, plan, fitting.plain)
+
+
 def _difference(fitting: Fitting, fit: Fit) -> Difference | None:
-    """Where the difference begins, with the nearest choices that the search found."""
+    """Where the difference begins, with the nearest choices where padding is a part of it."""
     search = fit.search
-    nearest: Choice = (0,) * len(fitting.places) if search is None else nearest_of(search)
+    nearest: Choice = (0,) * len(fitting.places)
+    if search is not None and is_part(fit):
+        nearest = nearest_of(search)
     before = ""
     for name in fitting.names:
         state = fitting.runner.until(name, nearest) if fitting.samples else None

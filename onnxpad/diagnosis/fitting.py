@@ -13,7 +13,6 @@ from onnxpad.diagnosis.holding import held
 from onnxpad.diagnosis.hypotheses import Choice
 from onnxpad.diagnosis.judging import PRECISE, Judgement, judged, tolerances
 from onnxpad.diagnosis.planning import Settled, plans, settled
-from onnxpad.diagnosis.references import checked_against, turned_output
 from onnxpad.diagnosis.rivals import Reference, Rival, rivals, undecided
 from onnxpad.diagnosis.running import Runner
 from onnxpad.diagnosis.scoring import Target, scored
@@ -24,8 +23,8 @@ from onnxpad.graph.comparison.networks import Network
 from onnxpad.graph.reading.survey import Survey
 from onnxpad.plans import Plan
 from onnxpad.retargeting import retarget
-from onnxpad.runtime import RunFailure
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.checking import in_layout
 
 Array = NDArray[Any]
 _MOST_CHECKED = 12
@@ -76,7 +75,7 @@ class Fitting:
         self.network = network
         self.samples = samples
         self.deadline = deadline
-        self.expected = self._in_layout(expected)
+        self.expected = in_layout(bench, network, samples, expected)
         self.names = tuple(self.expected)
         known = places(survey, network)
         self.places, self.plain, left_out = known.searched, known.plain, known.left_out
@@ -206,7 +205,7 @@ class Fitting:
             for plan in plans(self.runner, found):
                 self.bench.progress("checking what fits on every sample")
                 try:
-                    judgement = self._with_plan(plan)
+                    judgement = self.judged_with(plan)
                 except RequestError as error:
                     self.bench.warn(f"'{title}' fits the first sample, but is not written: {error}")
                     continue
@@ -218,25 +217,16 @@ class Fitting:
                 break
         return None, nearest
 
-    def _with_plan(self, plan: Plan) -> Judgement:
+    def judged_with(self, plan: Plan, *, quietly: bool = False) -> Judgement:
+        """The model with a plan on every sample; `quietly` leaves no warnings of its runs.
+
+        Raises RequestError for a plan that cannot be written.
+        """
+        known = len(self.bench.warnings)
         model = self.network.model
         changed = retarget(model, plan=plan).model if plan.entries else model
         network = Network(changed, self.network.folder)
-        return judged(self.bench, network, self.samples, self.expected)
-
-    def _in_layout(self, expected: Mapping[str, Sequence[Array]]) -> dict[str, list[Array]]:
-        """Reference values in the layout of the model, by what it gives or says that it gives."""
-        ran = self.bench.run(self.network, self.samples[0], tuple(expected))
-        stated = self.network.stated_types()
-        batches = {value.shape[0] for value in self.samples[0].values() if value.ndim > 1}
-        batch = batches.pop() if len(batches) == 1 else None
-        found = {}
-        for name, values in expected.items():
-            dims = stated[name].dims if name in stated else None
-            if not isinstance(ran, RunFailure):
-                checked_against(name, values[0], ran[name], batch)
-                dims = ran[name].shape
-            if dims is not None:
-                values = [turned_output(name, v, dims, self.bench.warn) for v in values]  # noqa: PLW2901
-            found[name] = list(values)
+        found = judged(self.bench, network, self.samples, self.expected)
+        if quietly:
+            del self.bench.warnings[known:]
         return found

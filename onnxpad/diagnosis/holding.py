@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.alike import alike_everywhere
-from onnxpad.diagnosis.planning import Settled
+from onnxpad.diagnosis.planning import Settled, frequent_first
 from onnxpad.diagnosis.running import Runner
 from onnxpad.diagnosis.sites import SAME, Place, sizes_of
 from onnxpad.moving import differs
@@ -37,7 +37,7 @@ def held(
             groups[number] = (chosen[number],)
         else:
             chosen[number] = option
-        names = () if option is None else place.options[option].conventions
+        names = () if option is None else frequent_first(place.options[option].conventions)
         entries[place.label] = replace(entry, conventions=names)
     final = tuple(chosen)
     kept = alike_everywhere(runner, samples, final, groups)

@@ -79,10 +79,11 @@ def _shared(runner: Runner, groups: Sequence[tuple[int, ...]]) -> tuple[str, ...
         options = runner.places[number].options
         known = {name for option in groups[number] for name in options[option].conventions}
         found = known if found is None else found & known
-    return _frequent_first(found or ())
+    return frequent_first(found or ())
 
 
-def _frequent_first(conventions: Collection[str]) -> tuple[str, ...]:
+def frequent_first(conventions: Collection[str]) -> tuple[str, ...]:
+    """Conventions in the order in which they are looked for and told."""
     return tuple(name for name in names() if name in conventions)
 
 
@@ -145,7 +146,7 @@ def _entry(runner: Runner, found: Settled, number: int, *, spell: Any) -> PlanEn
         chain = numbers
     elif numbers is not None and (sizes_of(place.chain) is not None or spell(chain)):
         chain = numbers
-    return PlanEntry(place.label, settings_of(chain), option.conventions)
+    return PlanEntry(place.label, settings_of(chain), frequent_first(option.conventions))
 
 
 def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, ...]:
@@ -175,7 +176,7 @@ def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, .
                 label_of(place.chain),
                 label_of(chain),
                 entry is not None,
-                _frequent_first(
+                frequent_first(
                     place.options[choice].conventions if entry is None else entry.conventions
                 ),
                 found.sizes[number] or (),

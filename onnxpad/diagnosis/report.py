@@ -83,7 +83,8 @@ class Diagnosis:
     `same_either_way` are nodes outside the plan that the plan's convention pads as they are.
     `complete` is False where the search ended before every assignment was tried.
     `nearest` is the plan that came nearest where it leaves less than a tenth of the difference
-    and more than rounding: padding is then a part of the cause.
+    and more than rounding: padding is then a part of the cause. `nearest_nodes` are its nodes,
+    `nearest_residual` what it leaves, measured as `residual` is.
     """
 
     explained: bool
@@ -106,6 +107,8 @@ class Diagnosis:
     tried: int
     seconds: float
     complete: bool
+    nearest_nodes: tuple[NodeFinding, ...] = ()
+    nearest_residual: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Numbers, texts, lists and dicts; `schema` says how to read them."""

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from onnxpad.diagnosis.fitting import Fit, Fitting
-from onnxpad.diagnosis.hypotheses import Choice
-from onnxpad.diagnosis.planning import plans, settled
+from onnxpad.diagnosis.nearest import Nearest, is_part, nearest_of
 from onnxpad.diagnosis.report import Cause, Difference
-from onnxpad.diagnosis.scoring import Score
-from onnxpad.diagnosis.searching import Search
-from onnxpad.plans import Plan
 from onnxpad.validation.report import Verdict
 
-_PART, _MORE = 10, 0.2
 _NAMED = 8
 
 
@@ -38,7 +31,7 @@ def cause_of(fitting: Fitting, fit: Fit, difference: Difference | None) -> Cause
         return Cause.UNKNOWN if fit.present.residual is None else Cause.NOT_PADDING
     sized = not fit.search.tried[nearest_of(fit.search)].misfit
     tried_all = fit.search.exhausted and not fit.search.out_of_time
-    return Cause.NOT_PADDING if tried_all and sized and not _is_part(fit) else Cause.UNKNOWN
+    return Cause.NOT_PADDING if tried_all and sized and not is_part(fit) else Cause.UNKNOWN
 
 
 def _is_at_borders(fit: Fit, difference: Difference | None) -> bool:
@@ -48,59 +41,13 @@ def _is_at_borders(fit: Fit, difference: Difference | None) -> bool:
     return any(where.startswith("borders") for where in apart)
 
 
-def nearest_of(search: Search) -> Choice:
-    """The choices that came nearest, never farther from the reference than the model as it is.
-
-    Few cells may agree by chance, so what reaches as many references is compared by what is left.
-    """
-    present = search.tried[next(iter(search.tried))]
-    best = search.tried[search.best]
-    if not _comparable(best, present) or best.residual <= present.residual:
-        return search.best
-    alike = [c for c, score in search.tried.items() if _comparable(score, best)]
-    return min(alike, key=lambda chosen: search.tried[chosen].residual)
-
-
-def _comparable(one: Score, other: Score) -> bool:
-    return (one.missing, one.misfit) == (other.missing, other.misfit)
-
-
-def _is_part(fit: Fit) -> bool:
-    """Whether the nearest choices leave less than a tenth of what differs as it is.
-
-    Or give a fifth more of the cells right.
-    """
-    search = fit.search
-    if search is None:
-        return False
-    nearest = nearest_of(search)
-    best = search.tried[nearest]
-    present = search.tried[next(iter(search.tried))]
-    if not _comparable(best, present):
-        return any(nearest) and best < present
-    less = best.residual < present.residual / _PART or best.unlike < present.unlike - _MORE
-    return any(nearest) and less
-
-
-def nearest_plan(fitting: Fitting, fit: Fit) -> Plan | None:
-    """The nearest choices as a plan, where padding is a part of the cause, or may be."""
-    if fit.undecided:
-        return _nearest_undecided(fitting, fit)
-    if fit.search is None or not _is_part(fit):
-        return None
-    return next(plans(fitting.runner, settled(fitting.runner, nearest_of(fit.search))))
-
-
-def _nearest_undecided(fitting: Fitting, fit: Fit) -> Plan | None:
-    """The rival that leaves least, or what was found where that leaves less."""
-    rival = fit.undecided[0]
-    judgement = fit.present if fit.solution is None else fit.solution.judgement
-    if rival.residual >= (judgement.residual or 0.0):
-        return None if fit.solution is None else fit.solution.plan
-    return next(plans(fitting.runner, settled(fitting.runner, rival.chosen)))
-
-
-def reason_of(fitting: Fitting, fit: Fit, cause: Cause, difference: Difference | None) -> str:
+def reason_of(
+    fitting: Fitting,
+    fit: Fit,
+    cause: Cause,
+    difference: Difference | None,
+    nearest: Nearest | None,
+) -> str:
     """The verdict in words: what was tried, what was not, and where the difference begins."""
     if fit.undecided:
         return _cannot_tell(fit)
@@ -110,7 +57,11 @@ def reason_of(fitting: Fitting, fit: Fit, cause: Cause, difference: Difference |
         return f"padding: with {many} padded otherwise, {fit.solution.judgement.reason}"
     if cause in (Cause.NOTHING, Cause.ROUNDING):
         return fit.present.reason
-    parts = (_tried(fitting, fit, cause), _unsearched(fitting), _where(difference))
+    parts = (
+        _tried(fitting, fit, cause, nearest),
+        _unsearched(fitting),
+        _where(difference, nearest),
+    )
     return "; ".join(part for part in parts if part)
 
 
@@ -126,7 +77,7 @@ def _cannot_tell(fit: Fit) -> str:
     )
 
 
-def _tried(fitting: Fitting, fit: Fit, cause: Cause) -> str:
+def _tried(fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None) -> str:
     search = fit.search
     opening = "padding does not explain it" if cause is Cause.NOT_PADDING else "not found"
     if search is None:
@@ -135,21 +86,28 @@ def _tried(fitting: Fitting, fit: Fit, cause: Cause) -> str:
         return f"{opening}: {none}; {fit.present.reason}"
     if fit.partial is not None:
         return f"what fits the first sample does not fit the others ({fit.partial.reason})"
-    best = nearest_of(search)
-    score, present = search.tried[best], next(iter(search.tried.values()))
-    left = f", {score.residual:.2g} left" if np.isfinite(score.residual) else ""
-    nearest = f"nearest: {search.titles[best]}{left}"
     count = len(fitting.places)
     nodes = f"{count} nodes" if count != 1 else "1 node"
     none = f"of the {fit.tried} ways tried to pad {nodes} none gives the reference"
+    near = _nearness(fit, nearest)
     if search.out_of_time:
-        return f"not found within the budget: {none} ({nearest})"
-    if _is_part(fit):
-        was = f", {present.residual:.2g} as it is" if np.isfinite(present.residual) else ""
+        return f"not found within the budget: {none} ({near})"
+    if nearest is not None:
         found = "padding is a part of it at most" if search.exhausted else "no padding was found"
-        return f"{found}: {none}, and something else may differ too ({nearest}{was})"
+        return f"{found}: {none}, and something else may differ too ({near})"
     more = "" if search.exhausted else ", and there are more"
-    return f"{opening}: {none}{more} ({nearest})"
+    return f"{opening}: {none}{more} ({near})"
+
+
+def _nearness(fit: Fit, nearest: Nearest | None) -> str:
+    """What came nearest, by the largest difference over the largest value, as `before` is."""
+    if nearest is None or fit.search is None:
+        return "none comes much nearer than the model as it is"
+    text = f"nearest: {fit.search.titles[nearest_of(fit.search)]}"
+    if nearest.residual is not None:
+        text += f", which leaves {nearest.residual:.2g}"
+    was = fit.present.residual
+    return text if was is None else f"{text}; as it is {was:.2g}"
 
 
 def _unsearched(fitting: Fitting) -> str:
@@ -160,17 +118,19 @@ def _unsearched(fitting: Fitting) -> str:
     return f"other ways to pad these were not tried: {', '.join(labels[:_NAMED])}{more}"
 
 
-def _where(difference: Difference | None) -> str:
+def _where(difference: Difference | None, nearest: Nearest | None) -> str:
+    """Where what is left begins: with the nearest padding where that is told, else as it is."""
     if difference is None:
         return ""
     place = f" ({difference.where})" if difference.where else ""
+    mode, still = ("with the nearest padding ", "") if nearest is not None else ("", "still ")
     if difference.after:
-        known = f"'{difference.after}' still agrees"
+        known = f"'{difference.after}' {still}agrees"
     else:
         known = "no tensor in front of it is known"
     if len(difference.nodes) == 1:
-        return f"the first node that differs is {difference.nodes[0]}{place}, {known}"
+        return f"{mode}the first node that differs is {difference.nodes[0]}{place}, {known}"
     return (
-        f"the first reference that differs is '{difference.tensor}', which {difference.node} "
+        f"{mode}the first reference that differs is '{difference.tensor}', which {difference.node} "
         f"computes{place}; {known}, {len(difference.nodes)} nodes stand in between"
     )

@@ -158,6 +158,11 @@ def _padding(
                 pads = tuple(axis if i == word.axis else pads[i] for i in range(rank))
         elif Layout.FLAGS in word.layouts:
             modes = tuple(word.modes[flag] for flag in values.flags(value, word, rank))
+        elif isinstance(value, str) and not word.modes:
+            raise RequestError(
+                f"{word.name} is {value!r}, but no padding has a name here: give "
+                f"{', or '.join(word.layouts)}"
+            )
         elif isinstance(value, str) or not word.layouts:
             modes = (values.chosen(value, word.name, word.modes),) * rank
         else:

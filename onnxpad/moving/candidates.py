@@ -27,7 +27,11 @@ _SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One way to pad a node: the node as it would be, who would write it, and what to call it."""
+    """One way to pad a node: the node as it would be, whose rule it is, and what to call it.
+
+    `conventions` are those whose own rule gives it (SAME, VALID, one number for both sides); one
+    that can merely be given such pads, begin and end by number, is not among them.
+    """
 
     chain: Chain
     conventions: tuple[str, ...]
@@ -88,8 +92,8 @@ def _ways(chain: Chain) -> Iterator[_Row]:
         for name in (*PLACEMENTS, *_names()):
             manner = manner_of(find_target(name), bare)
             if isinstance(manner, Manner):
-                for way in _of_manner(bare, manner):
-                    yield way, name
+                for way, is_own in _of_manner(bare, manner):
+                    yield way, name if is_own else ""
                     yield from ((zeros, "") for zeros in _zeros(way))
         for padding in _others(bare):
             for way in variants(replace(bare, padding=padding), None):
@@ -112,20 +116,27 @@ def _bare(chain: Chain) -> Iterator[Chain]:
         yield replace(chain, pad=None, axes=axes)
 
 
-def _of_manner(bare: Chain, manner: Manner) -> Iterator[Chain]:
-    """What a convention can write: SAME, no padding, and numbers where they stand already."""
-    options: list[Pads | AutoPad] = [Pads.zero(bare.rank)]
-    found = same_padding(bare, manner, rounds_up=bare.op.is_pool and always_up(manner.padded))
-    if not isinstance(found, Skip):
-        options.append(found)
+def _of_manner(bare: Chain, manner: Manner) -> Iterator[tuple[Chain, bool]]:
+    """What a convention can write, and whether its own rule gives it.
+
+    That is SAME, no padding, and numbers: half a window, and those that stand there already.
+    """
+    options: list[tuple[Pads | AutoPad, bool]] = [(Pads.zero(bare.rank), True)]
+    rounds_up = bare.op.is_pool and always_up(manner.padded)
+    for numbers in dict.fromkeys((manner.alike, manner.numbers)):
+        found = same_padding(bare, replace(manner, numbers=numbers), rounds_up=rounds_up)
+        if not isinstance(found, Skip):
+            options.append((found, numbers is manner.alike))
     if manner.numbers:
-        options.append(_half(bare))
+        options.append((_half(bare), manner.alike))
     if isinstance(bare.padding, Pads):
         alike = bare.padding.begins == bare.padding.ends
         if manner.any_numbers or (manner.numbers and alike):
-            options.append(bare.padding)
-    for padding in dict.fromkeys(options):
-        yield from variants(replace(bare, padding=padding), manner)
+            options.append((bare.padding, manner.alike and alike))
+    own = {padding for padding, is_own in options if is_own}
+    for padding in dict.fromkeys(padding for padding, _ in options):
+        for way in variants(replace(bare, padding=padding), manner):
+            yield way, padding in own
 
 
 def _others(bare: Chain) -> Iterator[Pads | AutoPad]:

@@ -41,14 +41,16 @@ class Manner:
     """What a convention can write for one kind of operator.
 
     `modes` pad by a name, the default first; `numbers` says that it takes as many cells at both
-    sides, `any_numbers` any begin and end. `padded` and `unpadded` are its ways to round pools,
-    `divisors` None where they stay as they are.
+    sides, `any_numbers` any begin and end, `alike` that one number stands for both sides, which is
+    a rule of its own where begin and end merely can be given. `padded` and `unpadded` are its ways
+    to round pools, `divisors` None where they stay as they are.
     """
 
     name: str
     modes: tuple[Mode, ...]
     numbers: bool = False
     any_numbers: bool = False
+    alike: bool = False
     padded: frozenset[Rounding] = _KEEPS
     unpadded: frozenset[Rounding] = _KEEPS
     divisors: frozenset[Divisor] | None = None
@@ -116,6 +118,7 @@ def manner_of(target: Convention | str, chain: Chain) -> Manner | Skip:
         _modes(layer),
         numbers=_takes(layer, _TAKEN_NUMBERS),
         any_numbers=_takes(layer, _TAKEN_NUMBERS - {Layout.EACH}),
+        alike=_takes(layer, frozenset({Layout.EACH})),
         padded=habits.padded if habits else rounding,
         unpadded=habits.unpadded if habits else rounding,
         divisors=_divisors(layer),

@@ -32,8 +32,8 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
 
     `to` and `source` are names of conventions, SAME_UPPER, SAME_LOWER or symmetric; `source`
     says by whose words the padding is to be read. A Skip says why the node cannot be moved:
-    padding that fits no convention, that can mean things which differ, sizes that are not
-    known. Raises RequestError for unknown names.
+    padding that fits no convention, or not the source, that can mean things which differ, sizes
+    that are not known. Raises RequestError for unknown names.
     """
     target = find_target(to)
     origin = None if source is None else find_target(source)
@@ -87,11 +87,14 @@ def _by_meaning(bare: Chain, manner: Manner, reader: Manner | None) -> Chain | S
     pads = effective_pads(bare)
     if bare.padding in _SAME:
         known = Pads.zero(bare.rank) if isinstance(pads, Skip) else pads
-        return _written(bare, Meaning.SAME, known, manner)
+        foreign = _foreign(bare, known, str(bare.padding), reader)
+        return foreign or _written(bare, Meaning.SAME, known, manner)
     if isinstance(pads, Skip):
         return pads
     if bare.ceil_mode and differs(bare, replace(bare, ceil_mode=False)):
-        return _rounded_up(bare, pads, manner)
+        up = reader is not None and any(reader.padded - {Rounding.DOWN, Rounding.EXACT})
+        foreign = None if up else _foreign(bare, pads, "rounding up", reader)
+        return foreign or _rounded_up(bare, pads, manner)
     meant = meanings(bare, pads, reader)
     if meant == {Meaning.EXPLICIT} and not _explicit(pads, reader):
         whose = f"{reader.name} does not write" if reader else "fit no convention"
@@ -101,6 +104,19 @@ def _by_meaning(bare: Chain, manner: Manner, reader: Manner | None) -> Chain | S
         )
     found = [_written(bare, meaning, pads, manner) for meaning in sorted(meant)]
     return _one_of(found, meant, pads)
+
+
+def _foreign(bare: Chain, pads: Pads, what: str, reader: Manner | None) -> Skip | None:
+    """A Skip where the source would have written other padding than this SAME."""
+    if reader is None:
+        return None
+    own = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, reader)
+    if isinstance(own, Chain) and not differs(own, bare):
+        return None
+    return Skip(
+        f"{what} is not as {reader.name} pads here, which --from names",
+        ("--from with the framework that it comes from", "leaving --from out"),
+    )
 
 
 def _explicit(pads: Pads, reader: Manner | None) -> bool:

@@ -5,7 +5,8 @@ becomes a number. Some runtimes refuse a value, or a list.
 
 Exact: always.
 
-Refuses: values that are not known; -0.0 where onnxruntime would fuse the Pad wrongly without it.
+Refuses: pads and values that are not known; -0.0 where onnxruntime would fuse the Pad wrongly
+without it.
 
 Cost: none.
 
@@ -33,6 +34,8 @@ def rewrite(chain: Chain) -> Verdict:
     step = chain.pad
     if chain.op.kind is not Kind.PAD or step is None or chain.inputs[_VALUE:][:1] != (True,):
         return Skip("no Pad node with a value", moot=True)
+    if step.unclear:
+        return Skip(step.unclear, step.hints)
     if step.mode != "constant":
         return Skip("it writes no value", moot=True)
     if not isinstance(step.fill, Constant):

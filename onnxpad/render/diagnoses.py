@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from onnxpad.diagnosis import Diagnosis, NodeFinding
 from onnxpad.render.tables import Terminal, table
 from onnxpad.render.wording import counted, paragraph, shape_text, visible
 
 _HEADERS = ("node", "op", "padded", "has to be", "as in")
+_NEAREST = ("node", "op", "padded", "comes nearest with", "as in")
 _CONVENTIONS_SHOWN = 3
 _ALTERNATIVES_SHOWN = 8
 
 
 def diagnosis_text(
-    diagnosis: Diagnosis, terminal: Terminal | None = None, *, plan: str | None = None
+    diagnosis: Diagnosis,
+    terminal: Terminal | None = None,
+    *,
+    plan: str | None = None,
+    kept: str = "",
 ) -> str:
-    """The nodes to change, other ways that fit, warnings, and the verdict."""
-    changed = [node for node in diagnosis.nodes if node.changed]
+    """The nodes to change, other ways that fit, warnings, and the verdict.
+
+    `plan` is where the plan was written, `kept` what is said where none was.
+    """
     parts = [
-        table(_HEADERS, [_row(node) for node in changed], terminal, names=("node",)),
+        _table(diagnosis.nodes, _HEADERS, terminal),
+        _table(diagnosis.nearest_nodes, _NEAREST, terminal),
         paragraph(visible(line) for line in _others(diagnosis)),
         paragraph(visible(f"warning: {warning}") for warning in diagnosis.warnings),
-        paragraph(visible(line) for line in _conclusion(diagnosis, plan)),
+        paragraph(visible(line) for line in _conclusion(diagnosis, plan, kept)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(
+    nodes: tuple[NodeFinding, ...], headers: Sequence[str], terminal: Terminal | None
+) -> str:
+    rows = [_row(node) for node in nodes if node.changed]
+    return table(headers, rows, terminal, names=("node",))
 
 
 def _row(node: NodeFinding) -> tuple[str, ...]:
@@ -58,7 +73,7 @@ def _others(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"{count} further {noun} the same under that convention at every size"
 
 
-def _conclusion(diagnosis: Diagnosis, plan: str | None) -> Iterator[str]:
+def _conclusion(diagnosis: Diagnosis, plan: str | None, kept: str) -> Iterator[str]:
     yield _numbers(diagnosis)
     ran = "; ".join(f"{role} on {', '.join(n)}" for role, n in diagnosis.providers.items())
     tried = counted(diagnosis.tried, "assignment")
@@ -67,6 +82,7 @@ def _conclusion(diagnosis: Diagnosis, plan: str | None) -> Iterator[str]:
     if plan and diagnosis.explained:
         name = "the plan to standard output" if plan == "-" else plan
         yield f"wrote {name}: {counted(len(diagnosis.plan.entries), 'node')} to change"
+    yield kept
     yield f"{'explained' if diagnosis.explained else 'not explained'}: {diagnosis.reason}"
 
 
@@ -77,6 +93,9 @@ def _numbers(diagnosis: Diagnosis) -> str:
         text += f", with the plan {_number(diagnosis.residual)}"
     if diagnosis.allowed is not None:
         text += f"; rounding may do {diagnosis.allowed:.2g}"
+    if diagnosis.nearest is not None:
+        text += f"; with the nearest padding {_number(diagnosis.nearest_residual)}"
+        text += ", a plan for which is in --json"
     return f"{text}; {counted(diagnosis.samples, 'sample')}"
 
 

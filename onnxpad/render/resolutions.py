@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnxpad.errors import RequestError
-from onnxpad.layers.words import Evidence, Fill
+from onnxpad.layers.words import Evidence, Fill, Role
 from onnxpad.render.tables import Terminal, table
 from onnxpad.render.wording import pads_text, paragraph, shape_text, visible, window_text
 from onnxpad.resolving import Resolution
@@ -11,6 +11,7 @@ from onnxpad.resolving.differences import AxisDifference, Difference
 from onnxpad.resolving.records import divisor_text
 
 _SHOWN = 4
+_FEW_CHANNELS, _MANY_CHANNELS = 4, 16
 _KNOWN = {
     Evidence.EXECUTED: "",
     Evidence.READ: "read, not run: ",
@@ -33,10 +34,23 @@ def resolution_text(
 
 def difference_text(difference: Difference, terminal: Terminal | None = None) -> str:
     """Both layers, and which cells differ."""
-    both = [difference.first, difference.second]
+    first, second = difference.first, difference.second
+    paddings = [padding_text(first), padding_text(second)]
+    if paddings[1] and not paddings[0]:
+        word = next(word.name for word in second.layer.words if word.role is Role.PADDING)
+        paddings[1] += f"; that of {first.framework} is not carried over: "
+        paddings[1] += f"--compare '{second.framework} {word}=...'"
     blocks = [
-        paragraph([_heading(found), _table(found, terminal), *_nodes(found), _divisor(found)])
-        for found in both
+        paragraph(
+            [
+                _heading(found),
+                _table(found, terminal),
+                *_nodes(found),
+                _divisor(found),
+                visible(padding),
+            ]
+        )
+        for found, padding in zip((first, second), paddings, strict=True)
     ]
     return "\n\n".join([*blocks, _verdict(difference)]) + "\n"
 
@@ -81,6 +95,7 @@ def _facts(found: Resolution) -> str:
         kernel = ",".join(str(slide.kernel) for slide in found.plan.slides)
         order = "C,M" if found.plan.is_transposed else "M,C"
         lines.append(f"weight   not given: --weight {order},{kernel} says the channels '?'")
+    lines += [line for line in (padding_text(found), _axes_note(found)) if line]
     lines.append(f"known    {_KNOWN[found.evidence]}{found.source}")
     return visible_lines(lines)
 
@@ -88,6 +103,24 @@ def _facts(found: Resolution) -> str:
 def _divisor(found: Resolution) -> str:
     divisor = divisor_text(found)
     return f"divisor  {divisor}" if divisor else ""
+
+
+def padding_text(found: Resolution) -> str:
+    """What the framework takes where no padding is given; '' where it is."""
+    words = [word for word in found.layer.words if word.role is Role.PADDING]
+    if not words or any(name in found.attributes for word in words for name in word.names):
+        return ""
+    defaults = [f"{word.name}={word.default!r}" for word in words if word.default is not None]
+    plain = "the pads above" if any(found.pads) else "none"
+    return f"padding  not given: {', '.join(defaults) or plain} by default"
+
+
+def _axes_note(found: Resolution) -> str:
+    """A word on the order of sizes where the last axis looks like the channels of an image."""
+    channels, last = found.input_shape[1], found.input_shape[-1]
+    if len(found.input_shape) < 4 or last > _FEW_CHANNELS or channels <= _MANY_CHANNELS:
+        return ""
+    return f"note     sizes are N,C,H,W: {channels} are channels here, and {last} are cells"
 
 
 def _nodes(found: Resolution) -> list[str]:
@@ -113,20 +146,27 @@ def _verdict(difference: Difference) -> str:
     lines.append(f"{names} differ in {cells} cells of each channel{shared}")
     if difference.cells and not any(axis.ranges for axis in difference.axes):
         return paragraph([*lines, "  the divisors differ everywhere"])
-    lines += [f"  axis {number + 2}: {_axis(axis)}" for number, axis in enumerate(difference.axes)]
+    numbered = enumerate(difference.axes)
+    lines += [f"  axis {number + 2}: {_axis(axis, difference)}" for number, axis in numbered]
     return paragraph(lines)
 
 
-def _axis(axis: AxisDifference) -> str:
-    if not axis.ranges:
-        return "no difference"
-    where = ", ".join(
-        str(begin) if begin == end else f"{begin} to {end}" for begin, end in axis.ranges[:_SHOWN]
-    )
-    more = f" and {len(axis.ranges) - _SHOWN} more" if len(axis.ranges) > _SHOWN else ""
+def _axis(axis: AxisDifference, difference: Difference) -> str:
+    """Cells that differ, then those that only one of both has."""
+    shared, most = min(axis.outputs), max(axis.outputs)
+    inside = [(begin, min(end, shared - 1)) for begin, end in axis.ranges if begin < shared]
+    parts = [_range(*pair) for pair in inside[:_SHOWN]]
+    where = ", ".join(parts) + (f" and {len(inside) - _SHOWN} more" if inside[_SHOWN:] else "")
+    if most > shared:
+        longer = difference.first if axis.outputs[0] == most else difference.second
+        where += f"{', ' if where else ''}{_range(shared, most - 1)} in {longer.framework} only"
     moved = axis.starts[0] != axis.starts[1]
     starts = f", the first window starts at {axis.starts[0]} and {axis.starts[1]}" if moved else ""
-    return f"{where}{more}{starts}"
+    return f"{where}{starts}" if where else "no difference"
+
+
+def _range(begin: int, end: int) -> str:
+    return str(begin) if begin == end else f"{begin} to {end}"
 
 
 def _indented(text: str) -> str:

@@ -11,6 +11,7 @@ from onnxpad.render.tables import Terminal, table
 from onnxpad.render.wording import (
     assumed_text,
     counted,
+    idle_text,
     input_text,
     note,
     paragraph,
@@ -27,16 +28,20 @@ _HEADERS = ("node", "operator", "before", "after", "output")
 _MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
 
 
-def retargeting_text(
+def retargeting_text(  # noqa: PLR0913 - all that one report shows
     model: str,
     written: str | None,
     found: Retargeting,
     moved: Distances | None = None,
     *,
     script: bool = False,
+    compared: bool = True,
     terminal: Terminal | None = None,
 ) -> str:
-    """The report on one model: nodes, skips, what breaks, its edit script, and a summary."""
+    """The report on one model: nodes, skips, what breaks, its edit script, and a summary.
+
+    `compared` is False where a comparison was asked for and there was nothing to compare.
+    """
     name = "standard input" if model == STANDARD else model
     target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
     edits = paragraph(visible(describe_edit(edit)) for edit in found.script) if script else ""
@@ -44,6 +49,7 @@ def retargeting_text(
         paragraph(visible(f"breaks: {one}") for one in found.breaks),
         assumed_text(found.assumed) if found.changed else "",
         visible(f"{name}{target}: {summary_text(found, done=written is not None)}"),
+        idle_text(in_vain=not found.changed and bool(found.skips), compared=compared),
     ]
     parts = [
         table(_HEADERS, _rows(found), terminal, names=("node",)),

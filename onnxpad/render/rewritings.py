@@ -16,6 +16,7 @@ from onnxpad.render.wording import (
     assumed_text,
     counted,
     either,
+    idle_text,
     input_text,
     note,
     paragraph,
@@ -37,8 +38,12 @@ def rewriting_text(
     validation: Validation | None = None,
     *,
     script: bool = False,
+    compared: bool = True,
 ) -> str:
-    """The report on one model: skips, its edit script where that is wanted, and a summary."""
+    """The report on one model: skips, its edit script where that is wanted, and a summary.
+
+    `compared` is False where a validation was asked for and there was nothing to compare.
+    """
     name = "standard input" if model == STANDARD else model
     target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
     warnings = validation.warnings if validation else ()
@@ -52,7 +57,7 @@ def rewriting_text(
         visible(verdict),
         assumed_text(rewriting.assumed) if rewriting.changed else "",
         visible(f"{name}{target}: {changes_text(rewriting, done=written is not None)}"),
-        "nothing was changed" if _in_vain(rewriting) else "",
+        idle_text(in_vain=_in_vain(rewriting), compared=compared),
     ]
     return paragraph(lines) + "\n"
 

@@ -29,6 +29,14 @@ def _fact_text(fact: str) -> str:
     return plain if plain.startswith("%") else f"={plain}"
 
 
+def idle_text(*, in_vain: bool, compared: bool) -> str:
+    """That a model is as it was although something was to be done, and that nothing was run."""
+    lines = ["nothing was changed"] if in_vain else []
+    if not compared:
+        lines.append("nothing was validated: the model is as it was")
+    return paragraph(lines)
+
+
 def shape_text(shape: Sequence[object] | None) -> str:
     """'[1, 3, height, width]'; '?' where a size, or even the rank, is not known."""
     if shape is None:

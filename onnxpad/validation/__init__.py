@@ -15,6 +15,7 @@ from onnxpad.graph.reading.types import Type
 from onnxpad.runtime import Device, Settings, resolved
 from onnxpad.validation.archive import samples_from_npz
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.checking import checked_inputs, checked_outputs, in_layout, turned_inputs
 from onnxpad.validation.concluding import concluded
 from onnxpad.validation.optimised import optimised
 from onnxpad.validation.reference import against_reference
@@ -29,10 +30,7 @@ from onnxpad.validation.report import (
 from onnxpad.validation.request import (
     Given,
     joint_types,
-    listed,
     matched,
-    same_count,
-    samples_of,
 )
 from onnxpad.validation.running import Pair, Ran, random_samples, run_both
 from onnxpad.validation.sampling import Sampler
@@ -68,14 +66,14 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     """Run two models on the same inputs, or one against reference `outputs`, and judge the gap.
 
     A model is a path, ModelProto or gs.Graph. `inputs` and `outputs` map names to an array, or a
-    list of one per sample; without `inputs`, `samples` random ones are drawn from `seed`, signed,
-    of several sizes where the model leaves sizes open (`dims` fixes them).
+    list of one per sample, in either layout (NHWC, NCHW) where shapes tell; without `inputs`,
+    `samples` random ones are drawn from `seed`, signed, of several sizes where the model leaves
+    sizes open (`dims` fixes them).
 
     Both run with onnxruntime's optimisations off. Where outputs are not bit-equal, every part that
     differs is run alone and compared within a bound from its arithmetic or from the measured effect
     of rounding; where onnxruntime cannot run a part, or leaves the ONNX text, the float64 evaluator
-    judges. Then both run with default optimisations. `ambiguous` says which of auto_pad and pads
-    holds where a node has both.
+    judges. Then both run with default optimisations. `ambiguous` decides between auto_pad and pads.
 
     Raises RequestError for names, shapes or options that do not fit, ModelError for models that
     cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
@@ -88,8 +86,9 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
         return _with_reference(bench, first, types, inputs, outputs)
     pair = _paired(bench, first, after, ambiguous)
     types = joint_types(types, pair.after.input_types())
-    drawn = Sampler(types, seed) if inputs is None else samples_of(inputs, types, bench.warn)
-    return _of_pair(bench, pair, drawn, samples, seed)
+    if inputs is not None:
+        return _of_pair(bench, pair, turned_inputs(first, types, inputs, bench.warn), 0, 0)
+    return _of_pair(bench, pair, Sampler(types, seed), samples, seed)
 
 
 def _silent(_: str) -> None:
@@ -153,14 +152,9 @@ def _with_reference(
 ) -> Validation:
     if inputs is None:
         raise RequestError("reference outputs need the inputs that they were made from")
-    samples = samples_of(inputs, types, bench.warn)
-    known = [*network.outputs, *network.producers]
-    expected = listed(outputs, known, "tensor")
-    for name in (n for n, values in expected.items() if any(v.dtype.kind == "c" for v in values)):
-        raise RequestError(f"reference '{name}' holds complex numbers: give real ones")
-    if not expected or same_count(expected) != len(samples):
-        counts = f"{same_count(expected) if expected else 0} of outputs, {len(samples)} of inputs"
-        raise RequestError(f"the number of samples differs: {counts}")
+    samples = checked_inputs(network, types, inputs, bench.warn)
+    checked = checked_outputs(network, outputs, len(samples), bench.warn)
+    expected = in_layout(bench, network, samples, checked)
     rows, verdict, reason, first = against_reference(bench, network, samples, expected)
     bench.note_providers("model", network)
     shapes = tuple({name: tuple(v.shape) for name, v in feeds.items()} for feeds in samples)

@@ -54,11 +54,21 @@ def sides_in_npz(
             raise RequestError(
                 f"{path}: has {quoted(list(arrays)[:_SHOWN])}, and no {kind}: expected "
                 f"{quoted(names[:_SHOWN])}, or keys such as 's0_in0' and 's0_ref0'"
+                f"{_by_place(path, network, needs)}"
             )
     left = [key for key in arrays if key not in used]
     if left:
         say_what_is_left(path, left, set(network.fed).union(network.tensors) - used, warn)
     return found
+
+
+def _by_place(path: str | Path, network: Network, needs: Sequence[str]) -> str:
+    """How to give arrays under names of another framework: without names, by place."""
+    alone = len(network.fed) == len(network.outputs) == 1
+    if not needs[1:]:
+        return "; an .npy file needs no names" if alone else ""
+    both = ", or --inputs x.npy --outputs y.npy" if alone else ", every input, then every output"
+    return f"; arrays without names go by place: np.savez({str(path)!r}, x, y){both}"
 
 
 def say_what_is_left(path: str | Path, names: Sequence[str], free: set[str], warn: Warn) -> None:

@@ -58,6 +58,11 @@ def recorded_apart(
     return given, expected
 
 
+def recorded_inputs(path: str, network: Network, warn: Warn) -> Samples:
+    """Inputs alone, as `recorded_apart` reads them."""
+    return in_order(path, Sides(_one_side(path, network, warn, "input"), {}))[0]
+
+
 def _one_side(path: str, network: Network, warn: Warn, kind: str) -> Rows:
     """Inputs alone or outputs alone, from .npz, or .npy for the first of them."""
     names = network.fed if kind == "input" else network.outputs

@@ -13,6 +13,7 @@ from onnxpad.runtime import RunFailure
 from onnxpad.validation.agreement import gap, untelling
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.blaming import advice, damaged_pools
+from onnxpad.validation.concluding import apart_when_optimised
 from onnxpad.validation.report import FirstDifference, OutputRow, Verdict
 
 Array = NDArray[Any]
@@ -57,8 +58,7 @@ def against_reference(
         on = bench.run(network, feeds, optimise=True)
         off_rows = {row.output: row for row in rows if row.sample == index}
         rows += _on_rows(bench, (network, feeds), off_rows, expected, on)
-    verdict, reason = _concluded([r for r in rows if r.level == "off"], expected, first)
-    return rows, verdict, reason, first
+    return rows, *_concluded(rows, expected, first), first
 
 
 def own_rounding(right: Array) -> float:
@@ -69,14 +69,16 @@ def own_rounding(right: Array) -> float:
 
 
 def _concluded(
-    rows: Sequence[OutputRow],
+    found: Sequence[OutputRow],
     expected: Mapping[str, Sequence[Array]],
     first: FirstDifference | None,
 ) -> tuple[Verdict, str]:
     if first is not None:
         return Verdict.DIFFERENT, _said(first)
+    rows = [row for row in found if row.level == "off"]
     if all(row.equal for row in rows):
-        return Verdict.IDENTICAL, "every element equals the reference"
+        more = apart_when_optimised([row for row in found if row.level == "on"])
+        return Verdict.IDENTICAL, f"every element equals the reference{more}"
     for row in rows:
         if not row.equal and untelling(expected[row.output][row.sample], row.bound or 0.0):
             return Verdict.UNVERIFIED, (
@@ -84,7 +86,21 @@ def _concluded(
                 f"move it by {row.bound:.3g}: too much to see padding (a quantised model?)"
             )
     worst = max(row.max_abs or 0.0 for row in rows)
-    return Verdict.ROUNDING, f"apart from the reference by rounding, {worst:.3g} at most"
+    most = f"{worst:.3g} at most{_more_when_optimised(found)}"
+    return Verdict.ROUNDING, f"apart from the reference by rounding, {most}"
+
+
+def _more_when_optimised(rows: Sequence[OutputRow]) -> str:
+    """What default optimisations add to the largest difference, where anything."""
+    largest = {
+        level: max((row.max_abs or 0.0 for row in rows if row.level == level), default=0.0)
+        for level in ("off", "on")
+    }
+    if largest["on"] <= largest["off"]:
+        return ""
+    beyond = any(row.level == "on" and not _fine(row) for row in rows)
+    more = ", which is more than rounding" if beyond else ""
+    return f" without optimisations, {largest['on']:.3g} with them{more}"
 
 
 def _on_rows(

@@ -129,8 +129,11 @@ def _fitted(name: str, value: Array, type_: Type, warn: Callable[[str], None]) -
     ]
     if wrong:
         axis, size = wrong[0]
+        several = (axis, size) == (0, 1) and len(wrong) == 1 and value.ndim > 1
+        hint = "; give single samples, in a file as s0_in0, s1_in0 and s0_ref0, s1_ref0"
         raise RequestError(
             f"input '{name}' has shape {list(value.shape)}, the model takes {size} at axis {axis}"
+            f"{hint if several else ''}"
         )
     return value if type_.dtype in ("", "string") else _typed(name, value, type_.dtype, warn)
 

@@ -42,10 +42,12 @@ class Draw:
 class Sampler:
     """Draws samples for inputs of these types; the same seed gives the same samples.
 
-    Raises RequestError for inputs that random numbers cannot fill.
+    Raises RequestError for a seed below 0, and for inputs that random numbers cannot fill.
     """
 
     def __init__(self, types: Mapping[str, Type], seed: int) -> None:
+        if seed < 0:
+            raise RequestError(f"seed is {seed}: give 0 or more")
         self._types = types
         self._seed = seed
         for name, type_ in types.items():

@@ -68,6 +68,19 @@ def test_arrays_that_match_nothing_are_warned_about(
     assert any(said in one for one in json.loads(capsys.readouterr().out)["warnings"])
 
 
+def test_names_of_another_framework_lead_to_places(small: Path, capsys: Captured) -> None:
+    x, y = np.load(small / "x.npy"), np.load(small / "y.npy")
+    command = saved(small, {"input_1": x, "Identity": y})
+    assert run(command) == 2
+    said = capsys.readouterr().err
+    assert "has 'input_1', 'Identity', and no input: expected 'x', or keys such as" in said
+    assert "arrays without names go by place: np.savez(" in said
+    assert "more.npz', x, y), or --inputs x.npy --outputs y.npy" in said
+    command[2:] = ["--inputs", command[3], "--outputs", str(small / "y.npy")]
+    assert run(command) == 2
+    assert "an .npy file needs no names" in capsys.readouterr().err
+
+
 def test_a_misspelt_array_beside_the_others_has_a_hint(small: Path, capsys: Captured) -> None:
     given = dict(np.load(small / "names.npz"))
     assert run(saved(small, given | {"s1b0_2_relu_ot": given["fc_out"]})) == 0

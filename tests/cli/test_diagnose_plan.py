@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 
@@ -109,3 +110,25 @@ def test_a_plan_and_a_json_report_are_never_mixed(capsys: Captured) -> None:
     said = capsys.readouterr()
     assert set(json.loads(said.out)) == {"schema", "nodes"}
     assert json.loads(said.err)["plan"] == json.loads(said.out)
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_plan_of_an_earlier_run_is_called_an_older_one(
+    as_json: bool, tmp_path: Path, capsys: Captured
+) -> None:
+    stored = dict(np.load(DATA))
+    shuffled = {key: value[..., ::-1] if "ref" in key else value for key, value in stored.items()}
+    np.savez(tmp_path / "other.npz", **shuffled)
+    plan = tmp_path / "plan.json"
+    asked = ["diagnose", WRONG, "--data", str(tmp_path / "other.npz"), "--plan", str(plan)]
+    asked += ["--json"] * as_json
+    assert run(asked) == 1
+    captured = capsys.readouterr()
+    said = (captured.err if as_json else captured.out).splitlines()
+    assert "no plan was written" in said
+    plan.write_text("older")
+    assert run(asked) == 1
+    captured = capsys.readouterr()
+    said = (captured.err if as_json else captured.out).splitlines()
+    assert f"no plan was written, {plan} is an older one" in said
+    assert plan.read_text() == "older"

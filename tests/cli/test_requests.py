@@ -60,11 +60,15 @@ def test_errors_about_one_model_begin_with_its_name(capsys: Captured) -> None:
     [
         (["rewrite", SAME, "--check", "--seed", "1"], "--seed does nothing here: only --validate"),
         (["rewrite", SAME, "--check", "--device", "auto"], "--device does nothing here"),
+        (["validate", SAME, SAME, "--seed", "-1"], "-1 is not in the range x>=0"),
         (
             ["validate", SAME, SAME, "--inputs", SAME, "--samples", "3", "--seed", "0"],
             "--samples and --seed do nothing here: --inputs",
         ),
-        (["validate", SAME], "compared with AFTER or with --outputs, and neither is given"),
+        (
+            ["validate", SAME],
+            "compared with AFTER or with --data or --outputs, and neither is given",
+        ),
         (["validate", SAME, SAME, "--outputs", SAME], "and both are given: for example"),
     ],
 )

@@ -50,7 +50,10 @@ def test_two_frameworks(capsys: Captured) -> None:
     assert run([*POOL, "--compare", "pytorch"]) == 0
     shown = capsys.readouterr().out
     assert "caffe and pytorch give 56x56 and 55x55 cells\n" in shown
-    assert "differ in 0 of 3025 cells of each channel that both have\n  axis 2: 55\n" in shown
+    assert (
+        "differ in 0 of 3025 cells of each channel that both have\n  axis 2: 55 in caffe only\n"
+        in shown
+    )
     assert run([*POOL, "--compare", "pytorch ceil_mode=true", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["differing_cells"] == 0
     assert run([*POOL, "--compare", "pytorch ceil_mode=true"]) == 0
@@ -152,6 +155,31 @@ def test_the_second_framework_may_have_its_own_window(capsys: Captured) -> None:
     assert run(command) == 0
     second = json.loads(capsys.readouterr().out)["second"]
     assert [axis["kernel"] for axis in second["axes"]] == [5, 5]
+
+
+def test_padding_that_is_not_given_is_said(capsys: Captured) -> None:
+    assert run(CONV) == 0
+    assert "padding  not given: padding='VALID' by default\n" in capsys.readouterr().out
+    assert run(["resolve", "darknet", "max_pool", *CONV[3:]]) == 0
+    assert "padding  not given: the pads above by default\n" in capsys.readouterr().out
+    assert run([*SAME]) == 0
+    assert "padding  " not in capsys.readouterr().out
+    assert run([*SAME, "--compare", "caffe"]) == 0
+    shown = capsys.readouterr().out
+    assert (
+        "padding  not given: pad=0 by default; that of tensorflow is not carried over: "
+        "--compare 'caffe pad=...'\n"
+    ) in shown
+    assert "  axis 2: 0 to 108, 109 to 111 in tensorflow only, the first window" in shown
+
+
+def test_channels_last_are_pointed_out(capsys: Captured) -> None:
+    last = ["resolve", "tensorflow", "conv", "--input", "1,224,224,3", "--kernel", "3"]
+    assert run([*last, "--padding", "SAME"]) == 0
+    said = capsys.readouterr().out
+    assert "note     sizes are N,C,H,W: 224 are channels here, and 3 are cells\n" in said
+    assert run(SAME) == 0
+    assert "note  " not in capsys.readouterr().out
 
 
 def test_channels_that_are_open_have_a_hint(capsys: Captured) -> None:

@@ -11,7 +11,8 @@ import pytest
 from onnxpad import retarget
 from onnxpad.cli import run
 from onnxpad.errors import RequestError
-from tests.cli.processes import MODELS, SAME, onnxpad
+from tests.cli.processes import DYNAMIC, MODELS, SAME, onnxpad
+from tests.text_models import text_model
 
 Captured = pytest.CaptureFixture[str]
 PAIR = Path(__file__).parents[1] / "retargeting" / "pairs" / "p10_conv1d" / "wrong.onnx"
@@ -95,6 +96,32 @@ def test_skips_are_said_and_strict_writes_nothing(tmp_path: Path, capsys: Captur
     assert not target.exists()
     assert run(command) == 0
     assert target.exists()
+
+
+@pytest.mark.parametrize("verb", [["retarget", "--to", "pytorch"], ["rewrite"]])
+def test_that_nothing_was_changed_and_validated_is_said(
+    verb: list[str], tmp_path: Path, capsys: Captured
+) -> None:
+    """Skipped nodes leave the model as it was: exit 0 says only that it was written."""
+    pool = 'y = MaxPool <kernel_shape=[4], strides=[3], auto_pad="SAME_UPPER"> (x)'
+    model = text_model(pool, "float[1, 1, L] x", outputs="float[1, 1, M] y")
+    onnx.save(model, tmp_path / "open.onnx")
+    command = [verb[0], str(tmp_path / "open.onnx"), *verb[1:], "-o", str(tmp_path / "out.onnx")]
+    assert run([*command, "--validate"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-2:] == ["nothing was changed", "nothing was validated: the model is as it was"]
+    assert "skipped" in said[-3]
+    assert run(command) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "nothing was changed"
+    settled = [verb[0], str(SAME), *verb[1:], "--dry-run", "--validate", "--samples", "1"]
+    assert run(settled) == 0
+    assert "nothing was" not in capsys.readouterr().out
+
+
+def test_a_source_that_does_not_pad_so_is_said_per_node(capsys: Captured) -> None:
+    assert run(["retarget", str(DYNAMIC), "--to", "tf", "--from", "caffe", "--check"]) == 0
+    said = capsys.readouterr().out
+    assert "SAME_UPPER is not as caffe pads here, which --from names" in said
 
 
 def test_a_pipe_carries_the_model() -> None:

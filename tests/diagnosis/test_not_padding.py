@@ -9,6 +9,7 @@ import pytest
 from onnx import ModelProto, helper, numpy_helper
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
+from onnxpad.render.diagnoses import diagnosis_text
 from tests.diagnosis.networks import AMBIGUOUS, resnet
 from tests.retargeting.running import Array, outputs, signed
 
@@ -53,6 +54,7 @@ def test_other_weights_are_not_explained(
     assert not found.plan.entries
     tried = f"of the {found.tried} ways tried to pad 9 nodes none"
     assert found.reason.startswith(f"padding does not explain it: {tried}")
+    assert "none comes much nearer than the model as it is" in found.reason
     assert found.difference is not None
     assert (found.difference.tensor, found.difference.after) == (first, after)
     assert found.difference.where == "everywhere"
@@ -79,6 +81,25 @@ def test_padding_and_a_weight_together_are_told_apart() -> None:
     assert {"stem", "pool", "s1b0_2"} <= {entry.node for entry in found.nearest.entries}
     assert found.difference is not None
     assert found.difference.tensor == "s2b0_2_out"
+    assert "; with the nearest padding the first reference that differs is 's2b0_2_out'" in (
+        found.reason
+    )
+
+
+def test_one_number_says_how_far_it_is_and_the_nearest_nodes_are_told() -> None:
+    true = changed(resnet(dict.fromkeys(AMBIGUOUS, "upper")), "s2b0_2_w", lambda w: w * 1.01)
+    found = against(resnet({}), true, *TENSORS, budget=30)
+    assert found.before is not None
+    assert found.nearest is not None
+    assert found.nearest_residual is not None
+    assert found.nearest_residual < found.before / 3
+    numbers = f"which leaves {found.nearest_residual:.2g}; as it is {found.before:.2g}"
+    assert numbers in found.reason
+    planned = {entry.node for entry in found.nearest.entries}
+    assert {node.node for node in found.nearest_nodes if node.changed} == planned
+    told = diagnosis_text(found)
+    assert "comes nearest with" in told
+    assert f"with the nearest padding {found.nearest_residual:.2g}, a plan" in told
 
 
 def test_a_short_budget_ends_the_search_and_claims_nothing() -> None:

@@ -70,6 +70,11 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "no sample": ({"x": []}, {"fc_out": []}, "there is no sample"),
     "rank": ({"x": X}, {"fc_out": Y[0]}, "has shape [10], the model gives [1, 10]: another rank"),
     "images": ({"x": X}, {"fc_out": np.tile(Y, (2, 1))}, "the inputs hold 1 images"),
+    "batch": (
+        {"x": np.tile(X, (2, 1, 1, 1))},
+        {"fc_out": Y},
+        "takes 1 at axis 0; give single samples, in a file as s0_in0, s1_in0 and s0_ref0, s1_ref0",
+    ),
     "size": ({"x": X[:, :, :32]}, {"fc_out": Y}, "the model takes 64 at axis 2"),
     "channels": (
         {"x": np.tile(X, (1, 2, 1, 1))},

@@ -61,3 +61,17 @@ def test_what_fits_the_first_sample_alone_is_no_other_way() -> None:
     model = open_model(CONV, HALF)
     assert others(told(model, model, [17]))["SAME_UPPER"] == (18, 18)
     assert told(model, model, [17, 18]).nodes == ()
+
+
+def test_only_frameworks_whose_own_rule_gives_it_are_named() -> None:
+    """TensorFlow can be given explicit pads; its rules are SAME and VALID."""
+    (entry,) = told(open_model(CONV, END), open_model(CONV, HALF), [16, 17]).plan.entries
+    assert entry.conventions[:2] == ("pytorch", "caffe")
+    assert not {"tensorflow", "keras", "tflite", "jax", "onnx", "core-ml"} & set(entry.conventions)
+
+
+def test_same_is_named_for_those_that_have_it() -> None:
+    found = told(open_model(CONV, HALF), open_model(CONV, END), [16])
+    assert {"tensorflow", "keras", "jax", "onnx"} <= set(found.nodes[0].conventions)
+    assert found.nodes[0].conventions[0] == "tensorflow"
+    assert not {"pytorch", "caffe"} & set(found.nodes[0].conventions)

@@ -187,6 +187,15 @@ REFUSALS: list[tuple[Chain, str, str | None, str]] = [
     (layer("Conv", 225, 3, 2, (0, 1)), "pytorch", None, "fit no convention"),
     (layer("Conv", 32, 7, 2, (1, 2)), "tensorflow", "caffe", "caffe does not write"),
     (layer("Conv", H, 4, 2, "SAME_UPPER"), "pytorch", None, "needs the sizes of axes 2"),
+    (layer("Conv", 16, 3, 2, "SAME_UPPER"), "pytorch", "pytorch", "SAME_UPPER is not as pytorch"),
+    (layer("Conv", H, 3, 2, "SAME_UPPER"), "pytorch", "caffe", "SAME_UPPER is not as caffe pads"),
+    (layer("Conv", H, 3, 2, "SAME_LOWER"), "pytorch", "tf", "SAME_LOWER is not as tensorflow"),
+    (
+        layer("MaxPool", 16, 3, 2, (1, 1), ceil_mode=True),
+        "pytorch",
+        "tensorflow",
+        "rounding up is not as tensorflow pads",
+    ),
     (layer("Conv", 16, 2, 1, "SAME_UPPER"), "symmetric", None, "no padding alike at both sides"),
     (layer("Conv", 6, 1, 3, "SAME_UPPER"), "cntk", None, "begins inside the input here"),
     (layer("ConvTranspose", 12, 3, 2), "theano", None, "nothing is known of how theano pads"),
@@ -215,6 +224,23 @@ def test_the_source_settles_what_padding_means() -> None:
     assert lower == layer("Conv", 16, 2, 1, (0, 1), rank=1)
     plain = layer("Conv", 32, 7, 2, (1, 1))
     assert moved(plain, "tensorflow", source="pytorch") is plain
+
+
+@pytest.mark.parametrize(
+    ("chain", "source"),
+    [
+        (layer("Conv", 16, 3, 2, "SAME_UPPER"), "keras"),
+        (layer("Conv", H, 3, 2, "SAME_UPPER"), "onnx"),
+        (layer("Conv", H, 4, 2, "SAME_LOWER"), "SAME_LOWER"),
+        (layer("Conv", 15, 3, 2, "SAME_UPPER"), "pytorch"),
+        (layer("Conv", H, 3, 1, "SAME_LOWER"), "caffe"),
+        (layer("AveragePool", 16, 3, 2, "SAME_UPPER"), "tensorflow"),
+        (layer("MaxPool", 16, 3, 2, (0, 0), ceil_mode=True), "caffe"),
+        (layer("MaxPool", 16, 3, 2, (0, 0), ceil_mode=True), "tensorflow"),
+    ],
+)
+def test_what_the_source_writes_is_moved_as_without_it(chain: Chain, source: str) -> None:
+    assert moved(chain, "SAME_UPPER", source=source) == moved(chain, "SAME_UPPER")
 
 
 def test_what_cannot_be_read_is_left() -> None:

@@ -142,6 +142,14 @@ def test_other_values_are_left_alone() -> None:
     assert reason(fed, "plain-value") == "its value is not known"
 
 
+def test_a_pad_of_unknown_rank_keeps_its_value() -> None:
+    """Its pads cannot be read, and nothing else of it is taken for granted then."""
+    constants = {"p": np.array([0, 1]), "v": np.float32(5), "a": np.array([2])}
+    model = one_node("Pad", constants, opset=18)
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    assert "unknown rank" in reason(model, "plain-value")
+
+
 def test_a_value_of_minus_0_stays_where_onnxruntime_would_fuse_without_it() -> None:
     """It compares bytes: Pad(-0.0) stays apart from the MaxPool, Pad(0) becomes its padding."""
     before = pad(-0.0)

@@ -27,6 +27,12 @@ POOL: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "kernel_size": 3}
             "no framework is called 'tensorflo'; did you mean 'tensorflow'",
         ),
         (None, "conv", CONV, "no framework is called None"),
+        (
+            "caffe",
+            "conv",
+            {**CONV, "pad": "SAME"},
+            "caffe conv: pad is 'SAME', but no padding has a name here: give one number, or one",
+        ),
         ("tensorflow", "cnv", CONV, "no operator is called 'cnv'; did you mean 'conv'"),
         ("tensorflow", 7, CONV, "no operator is called 7"),
         ("onnx-same-lower", "conv", CONV, "no framework is called"),

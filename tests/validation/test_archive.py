@@ -70,6 +70,8 @@ def test_the_command_raises_no_other_error(tmp_path: Path) -> None:
     one_array(path)
     (tmp_path / "m.onnx").write_bytes(ONE.SerializeToString())
     words = [str(tmp_path / "m.onnx")] * 2 + ["--inputs", str(path)]
+    assert CliRunner().invoke(command, words, standalone_mode=False).exception is None
+    path.write_bytes(path.read_bytes()[:90])
     result = CliRunner().invoke(command, words)
     assert isinstance(result.exception, RequestError)
 

@@ -54,13 +54,14 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
             found = _unclear(rank, reason, str(mode))
             return replace(found, fill=fill, hints=hints, still_fused=computed)
         if _input(node, 3) and axes is None:
-            return _unclear(rank, "the Pad's axes are not constant", str(mode))
+            return replace(_unclear(rank, "the Pad's axes are not constant", str(mode)), fill=fill)
     step = _placed(numbers or (), axes, rank, fill, str(mode))
     if by_attribute:
         return step
     alone = _input(node, 2) != "" and context.type_of(_input(node, 2)).dims == (1,)
     places = _computed(context, node, fill)
-    return replace(step, lists_axes=axes is not None, lists_value=alone, computed=places)
+    listed = axes is not None
+    return replace(step, fill=fill, lists_axes=listed, lists_value=alone, computed=places)
 
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:

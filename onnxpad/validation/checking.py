@@ -13,6 +13,8 @@ from onnxpad.geometry.size import Size
 from onnxpad.graph.comparison.channels import input_channels
 from onnxpad.graph.comparison.networks import Network
 from onnxpad.graph.reading.types import Type
+from onnxpad.runtime import RunFailure
+from onnxpad.validation.bench import Bench
 from onnxpad.validation.request import Given, listed, same_count, samples_of
 
 Array = NDArray[Any]
@@ -25,18 +27,28 @@ _LAYOUTS = (("channels last (NHWC)", -1, 1), ("channels first (NCHW)", 1, -1))
 def checked_inputs(
     network: Network, types: Mapping[str, Type], inputs: Given, warn: Callable[[str], None]
 ) -> list[dict[str, Array]]:
+    """One dict of inputs for each sample, in the model's layout, to compare a reference with.
+
+    Raises RequestError as `turned_inputs`, and for values that are NaN or empty.
+    """
+    for name, values in listed(inputs, network.fed, "input").items():
+        for index, value in enumerate(values):
+            if types[name].dtype != "string":
+                _refuse_useless("input", name, index, value)
+    return turned_inputs(network, types, inputs, warn)
+
+
+def turned_inputs(
+    network: Network, types: Mapping[str, Type], inputs: Given, warn: Callable[[str], None]
+) -> list[dict[str, Array]]:
     """One dict of inputs for each sample, in the model's layout.
 
     Images with channels last become channels first where only that fits the model, with a
-    warning. Raises RequestError for names, shapes, types and numbers of samples that do not fit,
-    and for values that are NaN or empty.
+    warning. Raises RequestError for names, shapes, types and numbers of samples that do not fit.
     """
     lists = listed(inputs, network.fed, "input")
     channels = input_channels(network)
     types = {name: _with_channels(type_, channels.get(name)) for name, type_ in types.items()}
-    for name, values in lists.items():
-        for index, value in enumerate(values):
-            _refuse_useless("input", name, index, value)
     turned = {
         name: [_turned_input(name, value, types[name].dims, warn) for value in values]
         for name, values in lists.items()
@@ -54,7 +66,7 @@ def _refuse_channels(where: str, value: Array, dims: Dims | None, known: Channel
     raise RequestError(
         f"{where} has shape {list(value.shape)}, with {value.shape[axis]} at axis {axis}: the "
         f"model takes {count} channels there, {_shown(dims)}, and the other layout does not "
-        "fit either; give what the reference was computed from, after its preprocessing"
+        "fit either; give images as they are after preprocessing"
     )
 
 
@@ -120,8 +132,33 @@ def _refuse_useless(kind: str, name: str, sample: int, value: Array) -> None:
         raise RequestError(f"{where} holds no finite number")
 
 
-def checked_against(name: str, right: Array, got: Array, batch: int | None) -> None:
-    """RequestError where a reference cannot be of the tensor that the model computes.
+def in_layout(
+    bench: Bench,
+    network: Network,
+    samples: Sequence[Mapping[str, Array]],
+    expected: Mapping[str, Sequence[Array]],
+) -> dict[str, list[Array]]:
+    """Reference values in the layout of the model, by what it gives or says that it gives.
+
+    Raises RequestError for values that cannot be of the tensor.
+    """
+    ran = bench.run(network, samples[0], tuple(expected))
+    stated = network.stated_types()
+    batches = {value.shape[0] for value in samples[0].values() if value.ndim > 1}
+    batch = batches.pop() if len(batches) == 1 else None
+    found = {}
+    for name, values in expected.items():
+        dims = stated[name].dims if name in stated else None
+        if not isinstance(ran, RunFailure):
+            _refuse_other(name, values[0], ran[name], batch)
+            dims = ran[name].shape
+        turned = [v if dims is None else _turned_output(name, v, dims, bench.warn) for v in values]
+        found[name] = turned
+    return found
+
+
+def _refuse_other(name: str, right: Array, got: Array, batch: int | None) -> None:
+    """Refuse a reference that cannot be of the tensor that the model computes.
 
     It holds integers and the model computes floats, or it holds another number of images than the
     inputs (`batch`), which no padding changes.
@@ -155,7 +192,7 @@ def _fits(shape: Sequence[int], dims: Dims) -> bool:
     return all(own == size for own, size in pairs if isinstance(size, int))
 
 
-def turned_output(name: str, value: Array, dims: Dims, warn: Callable[[str], None]) -> Array:
+def _turned_output(name: str, value: Array, dims: Dims, warn: Callable[[str], None]) -> Array:
     """Channels moved to where the model has them, as far as sizes tell.
 
     Wrong padding may change the other sizes. Raises RequestError for another rank.

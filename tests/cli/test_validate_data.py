@@ -1,0 +1,75 @@
+"""onnxpad validate against a reference: it reads files as diagnose does."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxpad.cli import run
+from tests.cli.test_diagnose_data import FORMATS
+from tests.diagnosis.networks import AMBIGUOUS, resnet
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def right(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files of `small` beside the model that gave them, right.onnx."""
+    monkeypatch.chdir(small)
+    onnx.save(resnet(dict.fromkeys(AMBIGUOUS[:3], "upper")), "right.onnx")
+    return small
+
+
+@pytest.mark.parametrize(("options", "samples"), FORMATS.values(), ids=FORMATS)
+def test_every_format_of_samples(
+    options: list[str], samples: int, right: Path, capsys: Captured
+) -> None:
+    del right
+    assert run(["validate", "right.onnx", *options, "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert len(read["input_shapes"]) == samples
+    assert run(["validate", "model.onnx", *options]) == 1
+
+
+def test_images_with_channels_last_are_turned_and_what_is_left_over_is_said(
+    right: Path, capsys: Captured
+) -> None:
+    x, y = np.load("x.npy"), np.load("y.npy")
+    np.savez("more.npz", x=np.moveaxis(x, 1, -1), fc_out=y, fc_ot=y)
+    assert run(["validate", "right.onnx", "--data", "more.npz"]) == 0
+    said = capsys.readouterr().out
+    assert "warning: 'x' of shape [1, 64, 64, 3] is read as channels last (NHWC)" in said
+    assert "'fc_ot' is left out: it names no input" in said
+    np.save("last.npy", np.moveaxis(x, 1, -1))
+    assert run(["validate", "right.onnx", "right.onnx", "--inputs", "last.npy"]) == 0
+    assert "is read as channels last (NHWC)" in capsys.readouterr().out
+    assert (right / "right.onnx").exists()
+
+
+def test_a_reference_with_nan_is_refused(right: Path, capsys: Captured) -> None:
+    y = np.load("y.npy")
+    y[0, 0] = np.nan
+    np.save(right / "nan.npy", y)
+    assert run(["validate", "right.onnx", "--inputs", "x.npy", "--outputs", "nan.npy"]) == 2
+    assert "holds NaN in 1 of" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--data", "names.npz", "--inputs", "x.npy"], "--data holds inputs and outputs"),
+        (["right.onnx", "--data", "names.npz"], "and both are given"),
+        (["--outputs", "y.npy"], "--outputs needs the --inputs"),
+        (["--data", "names.npz", "--samples", "3"], "--samples does nothing here: --data"),
+    ],
+)
+def test_options_that_contradict(
+    options: list[str], said: str, right: Path, capsys: Captured
+) -> None:
+    del right
+    assert run(["validate", "right.onnx", *options]) == 2
+    assert said in capsys.readouterr().err
