@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -14,7 +14,7 @@ from onnxpad.layers.words import Role
 from onnxpad.ops import OPERATORS, Kind, Operator
 from onnxpad.passes import all_passes
 from onnxpad.recipes import ADVICE, RECIPES
-from onnxpad.targets import all_targets
+from onnxpad.targets import Target, all_targets
 from onnxpad.traps import all_rules
 
 SCHEMA = 1
@@ -73,8 +73,8 @@ def _entries() -> Iterator[Explanation]:
             facts.insert(1, ("may remove", _forms(rule.may_remove)))
         yield Explanation("pass", rule.name, rule.text, tuple(facts))
     for target in all_targets().values():
-        told = tuple((str(row.answer), f"{row.what} [{row.evidence}]") for row in target.rows)
-        yield Explanation("target", target.name, target.text, told, target.version)
+        about = tuple(_target_facts(target))
+        yield Explanation("target", target.name, target.text, about, target.version)
     for form, meaning in MEANING.items():
         yield Explanation("form", str(form), meaning, tuple(_passes_about(form)))
     for op in OPERATORS.values():
@@ -114,6 +114,17 @@ one number serves every size. Rounding and divisors stay as they are.""",
         "onnxpad's own word for what PyTorch and Caffe write",
     ),
 }
+
+
+def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
+    """Its rows; one that takes operators leaves out those that another never takes."""
+    yield "order", "of several lines that hold the worst one decides"
+    blanket = [row for row in target.rows if row.answer.fails and not row.when]
+    never = {operator for row in blanket for operator in row.operators}
+    for row in target.rows:
+        left = tuple(one for one in row.operators if row.answer.fails or one not in never)
+        if left:
+            yield str(row.answer), f"{replace(row, operators=left).what} [{row.evidence}]"
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:

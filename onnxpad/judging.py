@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from onnxpad.acceptance.rows import Answer, Row, every
@@ -71,5 +73,30 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
     return Judgement(Answer.UNKNOWN, _NOTHING_KNOWN.format(operator))
 
 
+def cures(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What a user can do to the model so that none of `rows` holds; () where that is not known."""
+    found = {row.cure for row in rows}
+    if not all(found):
+        return ()
+    strictest: dict[str, str] = {}
+    for cure in sorted(found, key=_opset_named):
+        strictest[re.sub(r"\d+", "", cure)] = cure
+    return (" and ".join(strictest.values()),) if strictest else ()
+
+
+def _opset_named(cure: str) -> int:
+    """Sorts cures that name an opset so that the last one includes the others."""
+    opset = re.search(r"\d+", cure)
+    if opset is None:
+        return 0
+    return -int(opset[0]) if cure.endswith("older") else int(opset[0])
+
+
 def _reasons(rows: tuple[Row, ...], operator: str) -> str:
-    return "; ".join(dict.fromkeys(row.why or f"it has no {operator}" for row in rows))
+    return "; ".join(dict.fromkeys(row.why or _blanket(row, operator) for row in rows))
+
+
+def _blanket(row: Row, operator: str) -> str:
+    if row.answer is Answer.MISCOMPUTES:
+        return f"it computes {operator} wrongly"
+    return f"it has no {operator}"

@@ -58,7 +58,13 @@ def shape_to_give(reason: str, axes: Sequence[Axis], outputs: Sequence[int]) -> 
 
 def multiples_text(multiples: Sequence[tuple[str, int]]) -> str:
     """Options that say so: "--dim 'H%2=0' --dim 'W%4=0'"."""
-    return " ".join(f"--dim '{root}%{modulus}=0'" for root, modulus in multiples)
+    return facts_text([(root, f"%{modulus}=0") for root, modulus in multiples])
+
+
+def facts_text(facts: Sequence[tuple[str, int | str]]) -> str:
+    """Options that say them: "--dim 'N=1' --dim 'H%2=0'"."""
+    said = ((name, f"={fact}" if isinstance(fact, int) else fact) for name, fact in facts)
+    return " ".join(f"--dim '{name}{fact}'" for name, fact in said)
 
 
 def settling(skips: Sequence[Skip]) -> tuple[tuple[tuple[str, int], ...], int]:
@@ -72,7 +78,7 @@ def settling(skips: Sequence[Skip]) -> tuple[tuple[tuple[str, int], ...], int]:
 
 
 def _numbers(sizes: Mapping[str, int]) -> str:
-    return " ".join(f"--dim '{root}={size}'" for root, size in sizes.items())
+    return facts_text(tuple(sizes.items()))
 
 
 def _which(size: Size | None) -> str:

@@ -56,9 +56,12 @@ class Rewriting(Edited):
 
     @property
     def unfit(self) -> tuple[Verdict, ...]:
-        """Nodes that the target still refuses or computes wrongly: there is no way for them."""
+        """Nodes that the target still refuses or computes wrongly: there is no way for them.
+
+        Of what the passes brought, nodes as well of which nothing is known.
+        """
         left = self.fitting.no_way if self.fitting else ()
-        return tuple(verdict for verdict in left if verdict.judgement.answer.fails)
+        return tuple(one for one in left if one.judgement.answer.fails or one.brought_by)
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -96,14 +99,14 @@ def rewrite(  # noqa: PLR0913  one option each
 
     `passes` is a name or names in the order given (default: explicit-pads, without a target).
     `target` is a runtime (`onnxpad explain` lists them): what it refuses or computes wrongly is
-    written in the cheapest form that it takes; `unfit` has the nodes for which there is none.
-    `prefer` are passes that cost nothing in that choice, `exclude` passes that are not used,
-    `allow_unknown` takes for granted what is not known of the target. `nodes` are globs over node
-    addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
-    `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split` reads
-    auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
-    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. Only
-    a graphsurgeon Graph is edited in place. Raises RequestError, and ModelError for bad files.
+    written in the cheapest form that it takes; `unfit` has nodes, those that `passes` wrote
+    included, for which there is none. `prefer` are passes that cost nothing in that choice,
+    `exclude` passes that are not used, `allow_unknown` takes unknown things for granted. `nodes`
+    are globs over node addresses, `dims` what is known of dimensions ({'height': 640, 'width':
+    '%32=0'}), `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split`
+    reads auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
+    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. Only a
+    graphsurgeon Graph is edited in place. Raises RequestError, and ModelError for bad files.
     """
     opened = open_model(model)
     sizes = beyond_batch(opened.model, dims)
@@ -112,7 +115,7 @@ def rewrite(  # noqa: PLR0913  one option each
     session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
     outcome = run(session, rules, selected, progress)
-    fitting = fit(session, asked, selected, progress) if asked else None
+    fitting = fit(session, asked, selected, outcome.changes, progress) if asked else None
     told = (outcome, standing(session, rules, outcome))
     outcome.changes += fitting.changes if fitting else ()
     result = _finished(session, opened, outcome.changes)

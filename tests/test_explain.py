@@ -159,3 +159,14 @@ def test_pads_and_forms_say_what_becomes_of_them() -> None:
     assert dict(explain("indices")[0].facts)["removed by"] == "no pass"
     for form in Form:
         assert "removed by" in dict(explain(str(form))[0].facts)
+
+
+@pytest.mark.parametrize("name", all_targets())
+def test_a_target_does_not_take_what_it_never_takes(name: str) -> None:
+    (entry,) = (one for one in explain(name) if one.kind == "target")
+    always = [(answer, text.split(" [")[0].split(", ")) for answer, text in entry.facts]
+    always = [(answer, names) for answer, names in always if not any(" where " in n for n in names)]
+    taken = {one for answer, names in always if answer == "takes" for one in names}
+    failing = {one for answer, names in always if answer != "takes" for one in names}
+    assert taken.isdisjoint(failing)
+    assert entry.facts[0] == ("order", "of several lines that hold the worst one decides")

@@ -8,7 +8,9 @@ from onnxpad.chain import Chain, Pads
 from onnxpad.fills import Constant
 
 NEVER_NEGATIVE = Condition(
-    "no cell of its input is negative", lambda c: c.at_least is not None and c.at_least >= 0
+    "no cell of its input is negative",
+    lambda c: c.at_least is not None and c.at_least >= 0,
+    "a cell of its input may be negative",
 )
 DEQUANTISED = Condition("it reads a DequantizeLinear", lambda c: c.dequantised is not None)
 BEHIND_ZEROS = Condition(

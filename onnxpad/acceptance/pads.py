@@ -22,7 +22,10 @@ def _step(test: Callable[[PadStep], bool | None]) -> Callable[[Chain], bool | No
 
 def mode(*names: str) -> Condition:
     """The mode is one of `names`."""
-    return Condition(f"its mode is {' or '.join(names)}", _step(lambda s: s.mode in names))
+    words = " or ".join(names)
+    return Condition(
+        f"its mode is {words}", _step(lambda s: s.mode in names), f"its mode is not {words}"
+    )
 
 
 CONSTANT = mode("constant")
@@ -42,10 +45,15 @@ def _at_run_time(chain: Chain) -> bool:
 
 
 READS_INPUT = Condition("it reads an input of the model", lambda c: c.reads_input)
-PADS_AT_RUN_TIME = Condition("its pads are computed while the model runs", _at_run_time)
+PADS_AT_RUN_TIME = Condition(
+    "its pads are computed while the model runs",
+    _at_run_time,
+    "its pads are not computed while the model runs",
+)
 PADS_FED = Condition(
     "its pads are an input of the model",
     _step(lambda s: bool(s.unclear) and not s.still_fused),
+    "its pads are no input of the model",
 )
 CROPS = Condition("a pad is negative", _step(lambda s: any(pad < 0 for pad in s.pads.flat)))
 GROWS = Condition("a pad is positive", _step(lambda s: any(pad > 0 for pad in s.pads.flat)))
@@ -66,6 +74,7 @@ VALUE_NOT_FINITE = Condition(
 FEEDS_MAX_ALONE = Condition(
     "only max pools read it, each of whose windows holds a cell of data",
     lambda c: c.feeds_alone is Destination.MAX_POOLS,
+    "something else than a max pool reads it, or a max pool with a window that holds no data",
 )
 VALUE_LISTED = Condition("constant_value is a list of one number", _step(lambda s: s.lists_value))
 VALUE_GIVEN = Condition(

@@ -66,27 +66,40 @@ def read(repository: str) -> Callable[[str], Evidence]:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A question about a chain. `holds` answers None where it hangs on what is not known."""
+    """A question about a chain. `holds` answers None where it hangs on what is not known.
+
+    `negation` says the opposite of `text`, `cure` what a user can do to the model about it.
+    """
 
     text: str
     holds: Callable[[Chain], bool | None]
+    negation: str = ""
+    cure: str = ""
 
     def __and__(self, other: Condition) -> Condition:
-        return Condition(f"{self.text} and {other.text}", lambda c: every((self, other), c))
+        return Condition(
+            f"{self.text} and {other.text}",
+            lambda c: every((self, other), c),
+            cure=self.cure or other.cure,
+        )
 
     def __or__(self, other: Condition) -> Condition:
-        return Condition(f"{self.text} or {other.text}", lambda c: _some((self, other), c))
+        return Condition(
+            f"{self.text} or {other.text}",
+            lambda c: _some((self, other), c),
+            cure=self.cure if self.cure == other.cure else "",
+        )
 
     def __invert__(self) -> Condition:
         def opposite(chain: Chain) -> bool | None:
             found = self.holds(chain)
             return None if found is None else not found
 
-        return Condition(f"not ({self.text})", opposite)
+        return Condition(self.negation or f"not ({self.text})", opposite, self.text)
 
-    def called(self, text: str) -> Condition:
+    def called(self, text: str, negation: str = "") -> Condition:
         """The same question in other words."""
-        return Condition(text, self.holds)
+        return Condition(text, self.holds, negation, self.cure)
 
 
 def every(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
@@ -127,6 +140,11 @@ class Row:
     def why(self) -> str:
         """The conditions alone."""
         return ", and ".join(condition.text for condition in self.when)
+
+    @property
+    def cure(self) -> str:
+        """What a user can do to the model so that the row no longer holds; '' for nothing."""
+        return next((condition.cure for condition in self.when if condition.cure), "")
 
 
 Operators = str | tuple[str, ...]

@@ -19,4 +19,6 @@ def _like_same_upper(chain: Chain) -> bool | None:
     return None if shared and len(own) + len(same) > 2 else shared
 
 
-LIKE_SAME_UPPER = Condition("its pads are those of SAME_UPPER", _like_same_upper)
+LIKE_SAME_UPPER = Condition(
+    "its pads are those of SAME_UPPER", _like_same_upper, "its pads are not those of SAME_UPPER"
+)

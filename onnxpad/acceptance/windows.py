@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
+from onnxpad.acceptance.ceiling import cut_off, overhangs, rests_of
 from onnxpad.acceptance.rows import Condition
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
 from onnxpad.effective import effective_pads
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.same import possible_same_pads
-from onnxpad.geometry.size import residues
 from onnxpad.ops import Kind
 
 CONVOLUTIONS = ("Conv",)
@@ -50,14 +50,19 @@ def _axes(test: Callable[[Axis], bool]) -> Callable[[Chain], bool]:
 
 def auto_pad(*values: str) -> Condition:
     """auto_pad is one of `values`."""
-    return Condition(f"auto_pad is {' or '.join(values)}", lambda c: c.padding in values)
+    words = " or ".join(values)
+    return Condition(
+        f"auto_pad is {words}", lambda c: c.padding in values, f"auto_pad is not {words}"
+    )
 
 
 SAME = auto_pad("SAME_UPPER", "SAME_LOWER")
 SAME_UPPER = auto_pad("SAME_UPPER")
 SAME_LOWER = auto_pad("SAME_LOWER")
 VALID = auto_pad("VALID")
-AUTO_PAD = auto_pad("VALID", "SAME_UPPER", "SAME_LOWER").called("auto_pad is written")
+AUTO_PAD = auto_pad("VALID", "SAME_UPPER", "SAME_LOWER").called(
+    "auto_pad is written", "auto_pad is not written"
+)
 
 PADDED = Condition("it pads", _pads(lambda _, pads: any(pads.flat)))
 FIRST_UNPADDED = Condition(
@@ -68,6 +73,7 @@ ASYMMETRIC = Condition("begin and end pads differ", _pads(lambda _, pads: pads.b
 EXPLICIT_ASYMMETRIC = Condition(
     "pads holds other begins than ends",
     lambda c: isinstance(c.padding, Pads) and c.padding.begins != c.padding.ends,
+    "pads does not hold other begins than ends",
 )
 PADS_LIKE_KERNEL = Condition(
     "a pad is as wide as the kernel",
@@ -136,13 +142,8 @@ def _least_total(chain: Chain) -> int:
     """The least number of cells, perhaps negative, that SAME wants on an axis."""
     found = [0]
     for axis in chain.axes:
-        found += [axis.span - ((rest - 1) % axis.stride + 1) for rest in _rests(axis)]
+        found += [axis.span - ((rest - 1) % axis.stride + 1) for rest in rests_of(axis)]
     return min(found)
-
-
-def _rests(axis: Axis) -> tuple[int, ...]:
-    """What the size can leave when it is divided by the stride."""
-    return tuple(range(axis.stride)) if axis.size is None else residues(axis.size, axis.stride)
 
 
 SAME_NEGATIVE = Condition(
@@ -158,21 +159,25 @@ SAME_SHORT = Condition(
     _axes(lambda axis: 1 < axis.kernel < axis.stride),
 )
 KERNEL_OF_ONE = Condition(
-    "the kernel is 1 on every axis", lambda c: all(axis.kernel == 1 for axis in c.axes)
+    "the kernel is 1 on every axis",
+    lambda c: all(axis.kernel == 1 for axis in c.axes),
+    "the kernel is above 1 on some axis",
 )
 EVEN_KERNEL = Condition("a kernel is even", _axes(lambda axis: axis.kernel % 2 == 0))
 UNEQUAL_STEPS = Condition(
     "strides or dilations differ between axes",
     lambda c: len({(axis.stride, axis.dilation) for axis in c.axes}) > 1,
 )
-CEIL_MODE = Condition("ceil_mode is 1", lambda c: c.ceil_mode)
-COUNTS = Condition("count_include_pad is 1", lambda c: c.counts_padding)
+CEIL_MODE = Condition("ceil_mode is 1", lambda c: c.ceil_mode, "ceil_mode is 0")
+COUNTS = Condition("count_include_pad is 1", lambda c: c.counts_padding, "count_include_pad is 0")
 INDICES = Condition("its Indices are used", lambda c: c.uses_indices)
 OUTPUT_PADDING = Condition("output_padding is set", lambda c: any(c.output_padding))
 WIDE_OUTPUT_PADDING = Condition(
     "output_padding is above 1", lambda c: any(more > 1 for more in c.output_padding)
 )
-OUTPUT_SHAPE = Condition("output_shape is set", lambda c: bool(c.output_shape))
+OUTPUT_SHAPE = Condition(
+    "output_shape is set", lambda c: bool(c.output_shape), "output_shape is not set"
+)
 GROUPED = Condition("group is above 1", lambda c: int(c.attribute("group", 1)) > 1)  # type: ignore[arg-type]
 THREE_D_GROUPED = (Condition("the operator is 3-D", lambda c: c.rank == 3) & GROUPED).called(
     "the operator is 3-D with groups"
@@ -188,42 +193,13 @@ SPREAD = Condition(
 DILATIONS_DIFFER = Condition(
     "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1
 )
-
-
-def _always_even(chain: Chain, axis: Axis) -> bool:
-    """Whether SAME pads every size so that the windows end with the padding."""
-    return chain.padding in _SAME and axis.span >= axis.stride
-
-
-def _overhangs(chain: Chain, pads: Pads) -> bool:
-    """Whether rounding up, without the rule that drops it, leaves a window in the end padding."""
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
-        rests = () if axis.stride == 1 or _always_even(chain, axis) else _rests(axis)
-        for size in (axis.size,) if isinstance(axis.size, int) else rests:
-            room = size + begin + end - axis.span
-            if -(-room // axis.stride) * axis.stride >= size + begin:
-                return True
-    return False
-
-
-def _cut_off(chain: Chain, pads: Pads) -> bool:
-    """Whether rounding up makes a window that reads beyond the padded input."""
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
-        if not isinstance(axis.size, int):
-            if not _always_even(chain, axis):
-                return True
-        elif (axis.size + begin + end - axis.span) % axis.stride:
-            return True
-    return False
-
-
 DROPPED_WINDOW = Condition(
     "ceil_mode would start a window in the end padding",
-    lambda c: c.ceil_mode and _pads(_overhangs)(c),
+    lambda c: c.ceil_mode and _pads(overhangs)(c),
 )
 CUT_WINDOW = Condition(
     "ceil_mode makes a window that reads beyond the padding",
-    lambda c: c.ceil_mode and _pads(_cut_off)(c),
+    lambda c: c.ceil_mode and _pads(cut_off)(c),
 )
 
 

@@ -41,6 +41,8 @@ def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: b
     """
     if models.count(STANDARD) > 1:
         raise click.UsageError("standard input can be read only once: give '-' once")
+    if output == "":
+        raise click.UsageError("-o is empty: name a file or a folder")
     if output is not None and in_place:
         raise click.UsageError("-o and --in-place contradict each other: give one of them")
     if not writes:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from onnxpad.inspection import Inspection
 
 
-_HELP = """List every node that pads, how its padding is written, and what may go wrong.
+_HELP = """List the operators that can pad: how their padding is written, and what may go wrong.
 
 \b
 onnxpad inspect model.onnx
@@ -25,12 +25,12 @@ onnxpad inspect model.onnx --dim 'height%32=0' --node 'stem/*'
 onnxpad inspect *.onnx --json | jq .summary.traps
 onnxpad inspect model.onnx --target opencv --target ncnn
 
-Nothing is changed and nothing is run. Operators that could pad and do not are only counted.
- Pads are begin,end for each axis, in cells. 'fits' names
-the conventions that can write the same, 'any' all of them; a trap is a place where a runtime is
-known to fail or to compute something else. onnxpad explain NAME says more about both. With
---target it says what a runtime does with each node, how that is known, and what rewrite --target
-would write; it exits 1 where one is refused or computed wrongly.
+Nothing is changed and nothing is run. Operators that can pad and write no padding are only
+counted. Pads are begin,end for each axis, in cells. 'fits' names the conventions that can write the
+same, 'any' all of them; a trap is a place where a runtime is known to fail or to compute something
+else. onnxpad explain NAME says more about both. With --target it says what a runtime does with each
+operator that can pad, how that is known, and what rewrite --target would write; it exits 1 where
+one is refused or computed wrongly. All other operators are not judged.
 """
 
 
@@ -40,7 +40,10 @@ would write; it exits 1 where one is refused or computed wrongly.
 @arguments.nodes
 @arguments.ambiguous
 @click.option(
-    "--all", "everything", is_flag=True, help="Show operators that could pad and do not as well."
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Show operators that can pad and write no padding as well.",
 )
 @arguments.targets
 @click.option(

@@ -25,9 +25,10 @@ onnxpad rewrite *.onnx -o rewritten/ --strict
 onnxpad rewrite model.onnx --target opencv -o for_opencv.onnx
 
 Without --pass and --target it writes auto_pad as explicit pads. With --target it writes only what
-that runtime refuses or computes wrongly, and nothing at all where there is no way for a node. A
-node that a pass cannot rewrite exactly is left as it is, with the reason. A model that needs no
-change is written byte for byte as it was. onnxpad explain lists the passes and the targets.
+that runtime refuses or computes wrongly, and nothing at all where there is no way for a node. With
+both, the passes run first, and what they write is judged for the target as well. A node that a
+pass cannot rewrite exactly is left as it is, with the reason. A model that needs no change is
+written byte for byte as it was. onnxpad explain lists the passes and the targets.
 """
 
 
@@ -35,7 +36,7 @@ def _one_target(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -
     if len(names) > 1:
         raise click.UsageError(
             f"--target {' and '.join(names)}: a model is written for one runtime; run once for "
-            "each, or try --target portable"
+            "each, or try --target portable (inspect takes several)"
         )
     return names[0] if names else None
 
@@ -135,11 +136,18 @@ def _objection(found: Rewriting, validation: Validation | None, request: Request
     if validation is not None and not validation.ok:
         return f"the rewritten model is not validated ({validation.verdict}: {validation.reason})"
     if found.unfit:
-        count = len(found.unfit)
-        return f"{found.target} would not run {count} node{'s' * (count > 1)} of it rightly"
+        return _unfit(found)
     if request.strict and found.skips:
         return f"--strict, and {len(found.skips)} skipped"
     return ""
+
+
+def _unfit(found: Rewriting) -> str:
+    wrong = sum(1 for one in found.unfit if one.judgement.answer.fails)
+    if wrong:
+        return f"{found.target} would not run {wrong} node{'s' * (wrong > 1)} of it rightly"
+    count = len(found.unfit)
+    return f"it is not known whether {found.target} runs {count} node{'s' * (count > 1)} of it"
 
 
 def _report(

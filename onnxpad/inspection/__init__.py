@@ -22,7 +22,7 @@ from onnxpad.graph.reading.survey import Site, Survey
 from onnxpad.inspection.facts import Facts, Known, with_far_pad
 from onnxpad.inspection.records import Inspection, PaddedNode, Plain, Sizes
 from onnxpad.ops import Kind
-from onnxpad.planning.verdicts import Verdict
+from onnxpad.planning.verdicts import Opening, Verdict
 from onnxpad.targets import find_target
 from onnxpad.traps import Shape, Surroundings
 
@@ -70,7 +70,9 @@ def inspect(
     sizes = beyond_batch(opened.model, dims)
     told = _told(survey, names, selected, sizes) if names else {}
     places = _placed(opened, survey, selected, device) if device else {}
-    return Inspection(found, dict(dims or {}), told, places, device or "")
+    openings = {name: opened_up for name, (_, opened_up) in told.items()}
+    verdicts = {name: judged for name, (judged, _) in told.items()}
+    return Inspection(found, dict(dims or {}), verdicts, places, device or "", openings)
 
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:
@@ -96,12 +98,18 @@ def _told(
     names: Sequence[str],
     selected: Callable[[Address], bool],
     dims: Mapping[str, int | str] | None,
-) -> dict[str, tuple[Verdict, ...]]:
-    from onnxpad.planning.fitting import verdicts  # loads every pass
+) -> dict[str, tuple[tuple[Verdict, ...], Opening]]:
+    """For each target its verdicts, and what would help where there is no way."""
+    from onnxpad.planning.judged import verdicts  # loads every pass
+    from onnxpad.planning.openings import opening
     from onnxpad.planning.requests import planner
 
-    planners = {name: planner(name, dims) for name in names}
-    return {name: tuple(verdicts(survey, one, selected)) for name, one in planners.items() if one}
+    told = {}
+    for name in names:
+        if one := planner(name, dims):
+            found = tuple(verdicts(survey, one, selected))
+            told[name] = found, opening(survey, one, selected, found)
+    return told
 
 
 def _placed(

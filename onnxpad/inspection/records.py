@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.forms import Form
 from onnxpad.planning.records import verdict_record
-from onnxpad.planning.verdicts import Verdict
+from onnxpad.planning.verdicts import Opening, Verdict
 from onnxpad.traps import Trap, all_rules
 
 SCHEMA = 1
@@ -64,7 +64,8 @@ class PaddedNode(NamedTuple):
 class Inspection:
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
 
-    `targets` has what each target that was asked for does with every node, `placement` the
+    `targets` has what each target that was asked for does with every node, `openings` what a
+    rewrite for it could be told about nodes for which there is no way, `placement` the
     onnxruntime provider of each node where a `device` was asked for.
     """
 
@@ -73,6 +74,7 @@ class Inspection:
     targets: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
     placement: Mapping[str, str] = field(default_factory=dict)
     device: str = ""
+    openings: Mapping[str, Opening] = field(default_factory=dict)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -98,6 +100,7 @@ class Inspection:
                 name: [verdict_record(verdict) for verdict in found]
                 for name, found in self.targets.items()
             },
+            "openings": {name: found.to_json() for name, found in self.openings.items()},
             "placement": dict(self.placement),
         }
 

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from onnxpad.costs import Cost
 from onnxpad.graph.counting import work_of
 from onnxpad.graph.editing.session import Session
 from onnxpad.graph.excerpts import pads_before, readers_of
-from onnxpad.graph.reading.ordering import Address
-from onnxpad.graph.reading.survey import Site, Survey
 from onnxpad.passes import all_passes
 from onnxpad.pipeline import Change
+from onnxpad.planning.brought import brought
+from onnxpad.planning.judged import Selected, verdicts
+from onnxpad.planning.openings import opening
 from onnxpad.planning.records import cost_record, verdict_record
 from onnxpad.planning.search import MAX_STEPS, Planner
 from onnxpad.planning.trials import Judge, Unit, advance, chosen, obstacles
-from onnxpad.planning.verdicts import NoWay, Place, Plan, Verdict
+from onnxpad.planning.verdicts import Opening, Place, Plan, Verdict
 
 MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
-Selected = Callable[[Address], bool]
 
 
 class Fitting(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
-    `cost` is what the work of the whole model grew by.
+    `cost` is what the work of the whole model grew by, `opening` what a user can add to the
+    request for those without a way.
     """
 
     plans: tuple[Verdict, ...]
     no_way: tuple[Verdict, ...]
     changes: tuple[Change, ...]
     cost: Cost
+    opening: Opening = Opening()
 
     def to_json(self, target: str) -> dict[str, Any]:
         """The same as plain data."""
@@ -41,33 +43,21 @@ class Fitting(NamedTuple):
             "plans": [verdict_record(verdict) for verdict in self.plans],
             "no_way": [verdict_record(verdict) for verdict in self.no_way],
             "cost": cost_record(self.cost),
+            "opening": self.opening.to_json(),
         }
 
 
-def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[Verdict]:
-    """Every padded node in graph order; those that the target does not take come with a way."""
-    judge = planner.judge
-    for site in survey.sites():
-        if not selected(site.address):
-            continue
-        judgement = judge.site(site)
-        way = _way(planner, site) if judge.objects(judgement) else None
-        yield Verdict(site.address, site.chain.op.title, judgement, way)
-
-
-def _way(planner: Planner, site: Site) -> Plan | NoWay:
-    """The plan for the reading that is judged worst."""
-    pairs = zip(site.contexts, site.chains, strict=True)
-    worst = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
-    return planner.plan(worst[0], site.node)
-
-
 def fit(
-    session: Session, planner: Planner, selected: Selected, progress: Progress | None = None
+    session: Session,
+    planner: Planner,
+    selected: Selected,
+    earlier: Sequence[Change] = (),
+    progress: Progress | None = None,
 ) -> Fitting:
     """Rewrite what the target does not take, node by node, as cheaply as can be.
 
-    What is new in one round may trouble a neighbour, which the next round sees.
+    What `earlier` passes wrote is judged as well: for it there is no way but other passes. What
+    is new in one round may trouble a neighbour, which the next round sees.
     """
     before = work_of(session.typed_contexts())
     plans: list[Verdict] = []
@@ -82,8 +72,12 @@ def fit(
             break
         plans += wanted
         changes += done
-    final = tuple(verdict for verdict in verdicts(session, planner, selected) if verdict.way)
-    return Fitting(tuple(plans), final, tuple(changes), work_of(session.typed_contexts()) - before)
+    left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
+    final = (*left, *brought(session, planner.judge, earlier))
+    cost = work_of(session.typed_contexts()) - before
+    return Fitting(
+        tuple(plans), final, tuple(changes), cost, opening(session, planner, selected, final)
+    )
 
 
 def _carry_out(session: Session, judge: Judge, wanted: list[Verdict]) -> list[Change]:

@@ -17,6 +17,7 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         "verdict": str(verdict.judgement.answer),
         "reason": verdict.judgement.reason,
         "evidence": list(verdict.judgement.evidence),
+        "brought_by": verdict.brought_by,
         "rewrite": _way_record(verdict.way),
     }
 

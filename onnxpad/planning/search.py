@@ -57,6 +57,13 @@ class Planner:
         self._rules = [rule for name, rule in all_passes().items() if name not in left_out]
         self._known: dict[object, Plan | NoWay] = {}
 
+    def assuming_sizes(self) -> Planner:
+        """A planner with the same wishes, for sizes that the user knows alone."""
+        judge = Judge(
+            self.judge.target, allows_unknown=self.judge.allows_unknown, assumes_sizes=True
+        )
+        return Planner(judge, self._wishes)
+
     def plan(self, context: Context, node: Node) -> Plan | NoWay:
         """What to do with a node that the target does not take."""
         part = excerpt(context, node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -75,13 +75,20 @@ class Judge:
 
 def obstacles(session: Session, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
     """Nodes of the unit that the target does not take, in graph order; plain ones last."""
-    members, padded = unit.members - unit.tolerated, set()
+    members = unit.members - unit.tolerated
     for site in session.sites():
         place = (site.address.scope, site.address.key)
-        padded.add(place)
         if place in members and judge.objects(found := judge.site(site)):
             yield Obstacle(place, site.address.label, site.chain.op.title, found)
-    for place, op in unit.made.items():
+    yield from plain_obstacles(session, unit.made, judge)
+
+
+def plain_obstacles(
+    session: Session, made: Mapping[Place, str], judge: Judge
+) -> Iterator[Obstacle]:
+    """Those of the nodes in `made`, operators by place, that have no padding and are not taken."""
+    padded = {(site.address.scope, site.address.key) for site in session.sites()}
+    for place, op in made.items():
         if place in padded or not _exists(session, place):
             continue
         context = next(one for one in session.contexts if one.scope.id == place[0])
@@ -160,7 +167,10 @@ def advance(
         unit = owner((change.node.scope, change.node.key))
         for edit in change.edits:
             if unit is not None and isinstance(edit, InsertNode):
-                unit.made[edit.before.scope, edit.key] = (
-                    f"{edit.domain}.{edit.op_type}" if edit.domain else edit.op_type
-                )
+                unit.made[edit.before.scope, edit.key] = title_of(edit)
     return tuple(outcome.changes)
+
+
+def title_of(edit: InsertNode) -> str:
+    """The operator of a new node, with its domain."""
+    return f"{edit.domain}.{edit.op_type}" if edit.domain else edit.op_type

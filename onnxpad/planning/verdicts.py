@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.costs import Cost
 from onnxpad.graph.reading.ordering import Address
@@ -44,9 +44,45 @@ class NoWay:
 
 
 class Verdict(NamedTuple):
-    """A padded node, what the target does with it, and what a rewrite would do about that."""
+    """A padded node, what the target does with it, and what a rewrite would do about that.
+
+    `brought_by` is set where it is a node without padding that this pass of the user wrote.
+    """
 
     node: Address
     op: str
     judgement: Judgement
     way: Plan | NoWay | None = None
+    brought_by: str = ""
+
+    @property
+    def waits_for_knowledge(self) -> bool:
+        """Whether the target fails it, and what is not known of it alone keeps a form from use."""
+        if self.brought_by:
+            return self.judgement.answer.is_open
+        if not self.judgement.answer.fails or not isinstance(self.way, NoWay):
+            return False
+        left = self.way.remaining
+        return bool(left) and all(one.judgement.answer.is_open for one in left)
+
+
+class Opening(NamedTuple):
+    """What a user can add to the request, for some of the nodes without a way.
+
+    With `facts` about dimensions `settled` of `stuck` nodes are taken or have a way; taking for
+    granted what is not known of the target settles `granted` of them.
+    """
+
+    stuck: int = 0
+    facts: tuple[tuple[str, int | str], ...] = ()
+    settled: int = 0
+    granted: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "stuck": self.stuck,
+            "dims": dict(self.facts),
+            "settled": self.settled,
+            "allow_unknown_settles": self.granted,
+        }

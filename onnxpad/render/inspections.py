@@ -31,7 +31,8 @@ def inspection_text(
 ) -> str:
     """The table of padded nodes, what is not known, the traps, and a summary.
 
-    Nodes that could pad and do not are left out of the table, unless `everything` is asked for.
+    Nodes that can pad and write no padding are left out of the table, unless `everything` is asked
+    for.
     """
     nodes = [node for node in inspection.nodes if everything or _is_worth_a_row(node)]
     parts = [
@@ -39,7 +40,7 @@ def inspection_text(
         paragraph(_unknown(node) for node in inspection.nodes if _needs_reason(node)),
         paragraph(_traps(inspection)),
         paragraph(_placement(inspection)),
-        verdicts_text(inspection.targets, terminal, everything=everything),
+        verdicts_text(inspection.targets, inspection.openings, terminal, everything=everything),
         paragraph(
             [
                 assumed_text(inspection.assumed),
@@ -119,19 +120,25 @@ def _placement(inspection: Inspection) -> Iterator[str]:
     if inspection.device:
         stay = len(inspection.placement) - len(gone)
         where = _DEVICES[inspection.device]
-        yield f"{stay} of {counted(len(inspection.placement), 'padded operator')} on the {where}"
+        nodes = _that_can_pad(len(inspection.placement))
+        yield f"{stay} of {nodes} on the {where}"
 
 
 _DEVICES = {"cpu": "CPU", "cuda": "GPU"}
 
 
+def _that_can_pad(number: int) -> str:
+    return counted(number, "operator that can pad", "operators that can pad")
+
+
 def _summary(inspection: Inspection, hidden: int) -> str:
     counts = inspection.summary
     if not counts["nodes"]:
-        return "no operator that could pad"
+        return "no operator that can pad"
+    do = "does" if counts["padding"] == 1 else "do"
     text = ", ".join(
         [
-            f"{counts['padding']} of {counted(counts['nodes'], 'operator')} pad",
+            f"{counts['padding']} of {_that_can_pad(counts['nodes'])} {do}",
             f"{counts['forms']['auto_pad']} with auto_pad",
             f"{counts['asymmetric']} asymmetric",
             counted(counts["traps"], "trap"),
@@ -140,7 +147,8 @@ def _summary(inspection: Inspection, hidden: int) -> str:
     if counts["unknown"]:
         text += f"; the pads of {counts['unknown']} are not known"
     if hidden:
-        text += f"; {hidden} without padding not shown (--all)"
+        write = "writes" if hidden == 1 else "write"
+        text += f"; {hidden} that {write} no padding not shown (--all)"
     if counts["traps"] or any(counts["forms"].values()):
         text += "; 'onnxpad explain NAME' says more about a trap or a form, and which passes help"
     return text

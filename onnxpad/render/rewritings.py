@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from onnxpad.aftermath import Undone
 from onnxpad.chain import Skip
 from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import describe_edit, edit_record
 from onnxpad.missing import multiples_text, settling
 from onnxpad.pipeline import Refusal
-from onnxpad.render.verdicts import no_way_text, way_text
+from onnxpad.render.verdicts import no_way_text, opening_text, way_text
 from onnxpad.render.wording import (
     assumed_text,
     counted,
@@ -97,12 +98,25 @@ def notes_text(rewriting: Rewriting) -> str:
         more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
         tried = f"; try {either(skip.hints)}" if skip.hints else ""
         lines.append(f"note: {rule}, {', '.join(nodes[:_NAMED])}{more}: {skip.reason}{tried}")
-    for one in rewriting.undone:
-        rules = " and ".join(one.rules)
-        more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
-        said = f"is as before: {rules} undo each other{more}"
-        lines.append(f"note: {one.op} '{one.node.label}' {said}")
+    lines += [
+        f"note: {one.op} '{one.node.label}' is as before: {_undone(rewriting, one)}"
+        for one in rewriting.undone
+    ]
     return paragraph(visible(line) for line in lines)
+
+
+def _undone(rewriting: Rewriting, one: Undone) -> str:
+    """Which passes undo each other, or what of the user's passes the target takes back."""
+    own = [rule for rule in one.rules if rule in rewriting.passes]
+    rest = [rule for rule in one.rules if rule not in own]
+    for plan in rewriting.fitting.plans if rewriting.fitting else ():
+        if plan.node == one.node and own and rest:
+            reason = f"{rewriting.target} does not take ({plan.judgement.reason})"
+            return (
+                f"{' and '.join(own)} writes what {reason}, and {' and '.join(rest)} takes it back"
+            )
+    more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
+    return f"{' and '.join(one.rules)} undo each other{more}"
 
 
 def _in_vain(rewriting: Rewriting) -> bool:
@@ -126,16 +140,19 @@ def fitting_text(rewriting: Rewriting) -> str:
     found = rewriting.fitting
     if found is None:
         return ""
+    undone = {one.node for one in rewriting.undone}
+    plans = [one for one in found.plans if one.node not in undone]
     lines = [
         visible(
             f"{rewriting.target}: {one.op} '{one.node.label}': {one.judgement.reason}; "
             f"{way_text(one)}"
         )
-        for one in found.plans
+        for one in plans
     ]
-    if found.plans:
+    if plans:
         lines.append(f"cost: {found.cost}")
-    return paragraph([*lines, no_way_text(rewriting.target, found.no_way)])
+    lines.append(no_way_text(rewriting.target, found.no_way))
+    return paragraph([*lines, opening_text(rewriting.target, found.opening)])
 
 
 def script_text(rewriting: Rewriting) -> str:

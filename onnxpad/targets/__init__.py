@@ -39,6 +39,9 @@ def find_target(name: str) -> Target:
     targets = all_targets()
     if name in targets:
         return targets[name]
+    if "," in name:
+        first = name.partition(",")[0].strip()
+        raise RequestError(f"no target is called '{name}': one name at a time, such as {first}")
     from difflib import get_close_matches
 
     near = get_close_matches(name.casefold().replace("_", "-"), targets, n=1)

@@ -1,7 +1,8 @@
-"""What every measured runtime takes: the common safe subset.
+"""What the measured runtimes take, where they have the operator: the common safe subset.
 
-An operator that a runtime lacks altogether (ConvTranspose in jaxonnxruntime), a Pad alone (in the
-OpenVINO provider) and batches above 1 are left to the reader of `onnxpad inspect --target RUNTIME`.
+Not looked at are operators that one runtime lacks altogether (ConvTranspose in jaxonnxruntime), a
+Pad alone (in the OpenVINO provider) and batches above 1: `onnxpad inspect --target RUNTIME` says
+what the runtime at hand does.
 """
 
 from __future__ import annotations

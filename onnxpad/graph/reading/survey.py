@@ -72,6 +72,7 @@ class Survey:
         self._folder = folder
         self._thorough = thorough
         self._prefer = prefer
+        self._said = dict(dims or {})
         self._dimensions = Dimensions(dims)
         self._sites: dict[tuple[str, int], Site] = {}
         self._open(model)
@@ -94,6 +95,14 @@ class Survey:
             self._read()
         return self._contexts
 
+    def learn(self, facts: Mapping[str, int | str]) -> None:
+        """Read the model again with more known of its dimensions; a copy may, and reads only."""
+        self._said = {**self._said, **facts}
+        self._dimensions = Dimensions(self._said)
+        self._given = {"": dict(self._given[""])}
+        self._forget_all()
+        self._read()
+
     def typed_contexts(self) -> Sequence[Context]:
         """The same, with what inference finds of every tensor where some size lacks a name."""
         if any(_is_open(found) for context in self.contexts for found in _made(context)):
@@ -110,9 +119,12 @@ class Survey:
 
     def _open(self, model: ModelProto) -> None:
         self._document: Document = open_document(model)
+        self._forget_all()
+        self._read()
+
+    def _forget_all(self) -> None:
         self._inferred: dict[str, dict[str, Type]] | None = None
         self._kept: dict[str, dict[str, Type]] = {}
-        self._read()
 
     def _read(self) -> None:
         self._stale = False

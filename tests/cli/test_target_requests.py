@@ -1,0 +1,97 @@
+"""What is said about targets on the command line: one at a time, and names that exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+from onnxpad.cli import run
+from onnxpad.rewriting import rewrite
+from tests.cli.processes import DYNAMIC, MODELS, SAME
+from tests.targets.test_planning import CONV, model_of
+
+Captured = pytest.CaptureFixture[str]
+STRINGS, YOLO = MODELS / "t_same_string_ts.onnx", MODELS / "k_yolo_tiny_op15.onnx"
+
+
+def test_a_rewrite_takes_one_target(capsys: Captured, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    targets = ["--target", "opencv", "--target", "ncnn", "--target", "tvm"]
+    assert run(["rewrite", str(SAME), *targets, "-o", str(out)]) == 2
+    message = capsys.readouterr().err
+    assert "--target opencv and ncnn and tvm: a model is written for one runtime" in message
+    assert "inspect takes several" in message
+    assert "portable" in message
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--target", "opencv,ncnn"], "one name at a time, such as opencv"),
+        (["--target", "openCV, ncnn"], "one name at a time, such as openCV"),
+    ],
+)
+@pytest.mark.parametrize("verb", [["inspect"], ["rewrite", "--check"]])
+def test_names_of_targets(
+    verb: list[str], options: list[str], message: str, capsys: Captured
+) -> None:
+    assert run([*verb, str(SAME), *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_verdict_says_how_well_it_is_known(capsys: Captured) -> None:
+    assert run(["inspect", str(STRINGS), "--target", "tensorrt", "--target", "tvm"]) == 0
+    shown = capsys.readouterr().out
+    assert "target tensorrt: takes 6 of 6 operators that can pad (read in source, not run)" in shown
+    assert "target tvm: takes 6 of 6 operators that can pad\n" in shown
+
+
+def test_only_what_is_taken_is_said_to_be_read(capsys: Captured) -> None:
+    assert run(["inspect", str(DYNAMIC), "--target", "burn"]) == 1
+    shown = capsys.readouterr().out.partition("target burn: ")[2].splitlines()[0]
+    assert shown.startswith("takes ")
+    assert shown.endswith(" operators that can pad (takes: read in source, not run)")
+
+
+def test_counts_of_inspect_agree(capsys: Captured) -> None:
+    assert run(["inspect", str(YOLO)]) == 0
+    shown = capsys.readouterr().out
+    rows = shown.partition("\n\n")[0].count("\n")
+    assert f"{rows} of {rows + 1} operators that can pad do" in shown
+    assert "; 1 that writes no padding not shown (--all)" in shown
+    assert run(["inspect", str(YOLO), "--node", "Conv__9816"]) == 0
+    assert "1 of 1 operator that can pad does" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prefer", "lp-pool"], "--prefer: for a target alone"),
+        (["--prefer", "lp-pool", "--allow-unknown"], "--prefer and --allow-unknown: for a"),
+    ],
+)
+def test_wishes_without_a_target(options: list[str], message: str, capsys: Captured) -> None:
+    assert run(["rewrite", str(SAME), "--check", *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", [["rewrite"], ["retarget", "--to", "pytorch"]])
+def test_an_empty_output_is_no_folder(verb: list[str], capsys: Captured) -> None:
+    assert run([*verb, str(SAME), "-o", ""]) == 2
+    assert "-o is empty: name a file or a folder" in capsys.readouterr().err
+
+
+def test_what_a_pass_and_the_target_undo_is_said_once(capsys: Captured, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(rewrite(model_of(CONV), passes="explicit-pads").model, path)
+    assert (
+        run(["rewrite", str(path), "--target", "portable", "--pass", "auto-pads", "--check"]) == 0
+    )
+    shown = capsys.readouterr().out
+    assert "Conv 'conv' is as before: auto-pads writes what portable does not take " in shown
+    assert "(auto_pad is written), and explicit-pads takes it back" in shown
+    assert "portable: Conv" not in shown
+    assert "nothing was changed" in shown
