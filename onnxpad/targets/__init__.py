@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 
@@ -14,15 +13,13 @@ from onnxpad.errors import InternalError, RequestError
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A runtime: what it does with padding, row by row, and how it wants constants spelt.
+    """A runtime: what it does with padding, row by row.
 
-    `version` is what the rows are about. `fills` name the lowest values that its Pad writes
-    rightly, by element type, where the usual -inf fails. `name` and `text` come from the file.
+    `version` is what the rows are about. `name` and `text` come from the file.
     """
 
     version: str
     rows: tuple[Row, ...]
-    fills: Mapping[str, float] = field(default_factory=dict)
     name: str = ""
     text: str = ""
 

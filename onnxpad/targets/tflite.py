@@ -77,5 +77,4 @@ TARGET = Target(
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         miscomputes(p.PAD, p.COMPUTED, by=_seen("computed pads")),
     ),
-    fills={"float32": -3.4028234663852886e38},
 )

@@ -160,6 +160,39 @@ def test_a_value_of_minus_0_stays_where_onnxruntime_would_fuse_without_it() -> N
     same_numbers(pad(-0.0), rewritten_model(pad(-0.0), "plain-value"))
 
 
+def low(value: float = -np.inf, kernel: int = 3, opset: int = 17) -> onnx.ModelProto:
+    """A Pad in front of a MaxPool."""
+    model = pad(value, opset=opset) if opset > 10 else one_node("Pad", {}, opset, value=value)
+    if opset < 11:
+        pads = helper.make_attribute("pads", [0, 0, 1, 0, 0, 0, 0, 2])
+        model.graph.node[0].attribute.append(pads)
+    pool = helper.make_node("MaxPool", ["y"], ["z"], kernel_shape=[kernel, kernel])
+    model.graph.node.append(pool)
+    model.graph.output[0].name = "z"
+    return model
+
+
+@pytest.mark.parametrize("opset", [9, 10, 11, 17])
+def test_an_infinite_value_becomes_the_lowest_finite_one(opset: int) -> None:
+    before = low(opset=opset)
+    after = rewritten_model(before, "finite-value")
+    held = [numpy_helper.to_array(one) for one in after.graph.initializer]
+    values = [one.item() for one in held if one.ndim == 0]
+    values += [one.f for one in after.graph.node[0].attribute if one.name == "value"]
+    assert values == [float(np.finfo(np.float32).min)]
+    same_numbers(before, after)
+
+
+def test_infinite_values_that_may_be_seen_stay() -> None:
+    assert "windows without data" in reason(low(kernel=2), "finite-value")
+    assert "something else than a max pool" in reason(pad(-np.inf), "finite-value")
+    assert reason(low(-5.0), "finite-value") == ""
+    constants = {"p": np.array([0, 1]), "v": np.float32(-np.inf), "a": np.array([2])}
+    unknown = one_node("Pad", constants, opset=18)
+    unknown.graph.input[0].type.tensor_type.ClearField("shape")
+    assert "unknown rank" in reason(unknown, "finite-value")
+
+
 def test_a_pad_becomes_concat() -> None:
     for before in (pad(), pad(0.0), pad(-2.0)):
         after = rewritten_model(before, "concat-pads")

@@ -1,0 +1,50 @@
+"""Write the -inf of a Pad that only max pools read as the lowest finite number.
+
+What: constant_value becomes the lowest finite number of the element type. Some runtimes cannot
+read an infinity.
+
+Exact: where no window holds -inf and padding alone, which then give the lowest finite number.
+
+Refuses: pads that are not known, and Pads that something else than a max pool reads, or a pool
+with windows that lie in the padding.
+
+Cost: none.
+
+Example: Pad [0,0,1,1, 0,0,1,1] with -inf in front of MaxPool of kernel 3 gets -3.4e38.
+"""
+
+from __future__ import annotations
+
+import math
+
+from onnxpad.chain import Chain, Skip, Verdict
+from onnxpad.composing import Composer
+from onnxpad.expansion import Numbers
+from onnxpad.fills import Constant, lowest
+from onnxpad.forms import Form
+from onnxpad.ops import Destination, Kind
+
+REMOVES: set[Form] = set()
+ADDS: set[Form] = set()
+_VALUE = 2
+_VALUE_IS_INPUT = 11
+
+
+def rewrite(chain: Chain) -> Verdict:
+    """Give the Pad another value."""
+    step = chain.pad
+    if chain.op.kind is not Kind.PAD or step is None:
+        return Skip("no Pad node", moot=True)
+    if step.unclear:
+        return Skip(step.unclear, step.hints)
+    if step.mode != "constant" or step.fill != Constant(-math.inf):
+        return Skip("it does not write -inf", moot=True)
+    if chain.feeds_alone is not Destination.MAX_POOLS:
+        return Skip(
+            "something else than a max pool reads it, or a max pool with windows without data"
+        )
+    number = float(lowest(chain.dtype)[-1])
+    composer = Composer(chain.opset, chain.dtype)
+    if chain.opset < _VALUE_IS_INPUT:
+        return composer.finish(composer.itself(sets={"value": number}))
+    return composer.finish(composer.itself({_VALUE: Numbers("value", chain.dtype, (), (number,))}))
