@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 AttributeValue: TypeAlias = int | float | str | tuple[int, ...]
@@ -101,6 +102,14 @@ class Expansion:
 
     steps: tuple[Step | Itself, ...]
     results: tuple[Made, ...]
+
+    @property
+    def writes_integers(self) -> bool:
+        """Whether a new constant holds whole numbers."""
+        read = (step.inputs for step in self.steps if isinstance(step, Step))
+        changed = (step.inputs for step in self.steps if isinstance(step, Itself))
+        operands = [*chain(*read), *(operand for _, operand in chain(*changed))]
+        return any(isinstance(one, Numbers) and "int" in one.dtype for one in operands)
 
     @property
     def itself(self) -> int | None:

@@ -13,6 +13,7 @@ from onnxpad.expansion import Expansion
 from onnxpad.fills import Constant
 from onnxpad.forms import forms_of
 from onnxpad.graph.editing.edits import Edit
+from onnxpad.graph.editing.naming import as_nodes
 from onnxpad.graph.editing.session import Session
 from onnxpad.graph.reading.ordering import Address
 from onnxpad.graph.reading.survey import Site
@@ -20,6 +21,7 @@ from onnxpad.graph.reading.types import Type
 from onnxpad.passes import Pass
 
 MAX_ROUNDS = 10_000
+_CONSTANTS_HOLD_INTEGERS = 9
 
 
 class Change(NamedTuple):
@@ -181,7 +183,12 @@ def written(chain: Chain) -> tuple[object, ...]:
 
 
 def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
-    return session.remembered(rule.name, chain, lambda: _lawful(rule, chain, site))
+    found = session.remembered(rule.name, chain, lambda: _lawful(rule, chain, site))
+    if chain.opset >= _CONSTANTS_HOLD_INTEGERS or not isinstance(found, Expansion):
+        return found
+    if found.writes_integers and as_nodes(site.contexts[0]):
+        return Skip("before opset 9 a Constant node holds no whole numbers, which it would need")
+    return found
 
 
 def _lawful(rule: Pass, chain: Chain, site: Site) -> Verdict:

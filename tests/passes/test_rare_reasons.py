@@ -10,6 +10,7 @@ from onnxpad.fills import Constant, Implicit
 from onnxpad.geometry.axis import Axis
 from onnxpad.ops import operator
 from onnxpad.passes import all_passes
+from onnxpad.rewriting import rewrite
 from tests.tiny_models import refused, tiny
 
 REFLECTS_TOO_FAR = (
@@ -128,3 +129,19 @@ def test_reasons(rule: str, body: str, opset: int, reason: str) -> None:
     model = tiny(body, f"float[1,1,{size}]", opset=opset, constants=held)
     assert isinstance(model, onnx.ModelProto)
     assert refused(model, rule).reason == reason
+
+
+@pytest.mark.parametrize(("opset", "changed"), [(8, False), (9, True)])
+def test_a_function_of_opset_8_holds_no_whole_numbers(opset: int, changed: bool) -> None:
+    model = onnx.parser.parse_model(f"""
+    <ir_version: 8, opset_import: ["": {opset}, "l": 1]>
+    g (float[1, n, 4] x) => (float[1, n, 7] y) {{ y = l.padded (x) }}
+    <domain: "l", opset_import: ["": {opset}]>
+    padded (x) => (y) {{ y = Pad <pads = [0, 0, 1, 0, 0, 2]> (x) }}""")
+    done = rewrite(model, passes="concat-pads")
+    assert done.changed is changed
+    onnx.checker.check_model(done.model)
+    onnx.shape_inference.infer_shapes(done.model, check_type=True, strict_mode=True)
+    reasons = [skip.skip.reason for skip in done.skips]
+    wanted = "before opset 9 a Constant node holds no whole numbers, which it would need"
+    assert reasons == ([] if changed else [wanted])
