@@ -6,7 +6,7 @@ read an infinity.
 Exact: where no window holds -inf and padding alone, which then give the lowest finite number.
 
 Refuses: pads that are not known, and Pads that something else than a max pool reads, or a pool
-with windows that lie in the padding.
+with windows that lie in the padding; float64 before opset 11, whose Pads hold a float32.
 
 Cost: none.
 
@@ -46,5 +46,7 @@ def rewrite(chain: Chain) -> Verdict:
     number = float(lowest(chain.dtype)[-1])
     composer = Composer(chain.opset, chain.dtype)
     if chain.opset < _VALUE_IS_INPUT:
+        if chain.dtype == "float64":
+            return Skip("before opset 11 the value is a float32, and the lowest float64 is none")
         return composer.finish(composer.itself(sets={"value": number}))
     return composer.finish(composer.itself({_VALUE: Numbers("value", chain.dtype, (), (number,))}))

@@ -185,6 +185,10 @@ def test_an_infinite_value_becomes_the_lowest_finite_one(opset: int) -> None:
 
 def test_infinite_values_that_may_be_seen_stay() -> None:
     assert "windows without data" in reason(low(kernel=2), "finite-value")
+    double = low(opset=10)
+    double.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.DOUBLE
+    double.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.DOUBLE
+    assert "the lowest float64 is none" in reason(double, "finite-value")
     assert "something else than a max pool" in reason(pad(-np.inf), "finite-value")
     assert reason(low(-5.0), "finite-value") == ""
     constants = {"p": np.array([0, 1]), "v": np.float32(-np.inf), "a": np.array([2])}
