@@ -231,6 +231,15 @@ def test_a_concat_behind_the_pad_does_not_hide_where_channels_are() -> None:
     assert not done(once, "spatial-pads").changed
 
 
+def test_two_pads_in_a_row_agree_on_where_channels_are() -> None:
+    text = "p = Pad(x, ends) q = Pad(p, pads) t = Transpose<perm=[0,2,1]>(q) y = Relu(t)"
+    held = "int64[6] ends = {0,0,0,0,0,1}, int64[6] pads = {0,0,1,0,0,0}"
+    once = done(tiny(text, "float[1,2,1]", constants=held), "spatial-pads").model
+    assert isinstance(once, onnx.ModelProto)
+    assert kinds(once) == ["Concat", "Concat", "Transpose", "Relu"]
+    assert not done(once, "spatial-pads").changed
+
+
 def test_no_pad_of_zero_is_left_for_onnxruntime_to_fuse_wrongly() -> None:
     pool = "y = MaxPool<kernel_shape=[2]>(p)"
     outer = tiny(f"p = Pad(x, pads) {pool}", constants="int64[6] pads = {0,1,1,0,0,0}")

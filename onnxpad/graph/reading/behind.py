@@ -16,13 +16,18 @@ from onnxpad.ops import Destination, operator
 _WITHOUT_PADS = ("NOTSET", "", "VALID")
 
 
-def channels_behind(context: Context, node: Node) -> int:
+_FAR = 8
+
+
+def channels_behind(context: Context, node: Node, far: int = _FAR) -> int:
     """The first spatial axis of what a Pad writes: 1 where a reader has its channels last.
 
-    A Concat passes it on: it may hold the cells of other axes that the Pad wrote once.
+    Pads behind it pass that on, and Concats, which may hold cells that a Pad wrote once; `far`
+    bounds how many.
     """
     for reader in _readers(context, node):
-        if reader.op_type == "Concat" and channels_behind(context, reader) == 1:
+        passes_on = reader.op_type in ("Concat", "Pad") and far > 0
+        if passes_on and channels_behind(context, reader, far - 1) == 1:
             return 1
         attributes = context.attributes(reader)
         op = operator(reader.domain, reader.op_type)
