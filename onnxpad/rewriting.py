@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onnxpad.aftermath import Undone, standing, undone
 from onnxpad.geometry.size import show
@@ -25,9 +25,13 @@ from onnxpad.graph.reading.selecting import selection
 from onnxpad.graph.storage.files import Source
 from onnxpad.passes import find_pass
 from onnxpad.pipeline import Change, Outcome, Refusal, run
-from onnxpad.planning.fitting import Fitting, fit
 from onnxpad.planning.requests import names_of, planner
-from onnxpad.planning.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from onnxpad.planning.fitting import Fitting
+    from onnxpad.planning.judged import Selected
+    from onnxpad.planning.search import Planner
+    from onnxpad.planning.verdicts import Verdict
 
 SCHEMA = 1
 DEFAULT_PASSES = ("explicit-pads",)
@@ -115,12 +119,24 @@ def rewrite(  # noqa: PLR0913  one option each
     session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
     outcome = run(session, rules, selected, progress)
-    fitting = fit(session, asked, selected, outcome.changes, progress) if asked else None
+    fitting = _fitted(session, asked, selected, outcome.changes, progress) if asked else None
     told = (outcome, standing(session, rules, outcome))
     outcome.changes += fitting.changes if fitting else ()
     result = _finished(session, opened, outcome.changes)
     report = _report(result, rules, told, session, dims, opened.source)
     return replace(report, target=target or "", fitting=fitting)
+
+
+def _fitted(
+    session: Session,
+    asked: Planner,
+    selected: Selected,
+    changes: Sequence[Change],
+    progress: Progress | None,
+) -> Fitting:
+    from onnxpad.planning.fitting import fit  # loads every pass
+
+    return fit(session, asked, selected, changes, progress)
 
 
 def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> Result:

@@ -35,25 +35,31 @@ class Pass:
 @cache
 def all_passes() -> dict[str, Pass]:
     """Every pass by name; the name is the file's, with dashes."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    return {found.name: found for found in (_load(name) for name in names)}
+    return {found.name: found for found in (_load(file) for file in _files())}
 
 
 def find_pass(name: str) -> Pass:
     """The pass called `name`; RequestError with the nearest name where there is none."""
-    passes = all_passes()
-    if name in passes:
-        return passes[name]
+    file = name.replace("-", "_")
+    if file in _files() and "_" not in name:
+        return _load(file)
     if "," in name:
         each = " ".join(f"--pass {one.strip()}" for one in name.split(",") if one.strip())
         raise RequestError(f"no pass is called '{name}': one name at a time, such as {each}")
     from difflib import get_close_matches
 
-    near = get_close_matches(name, passes, n=1)
-    hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(passes)}"
+    names = [one.replace("_", "-") for one in _files()]
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(names)}"
     raise RequestError(f"no pass is called '{name}': {hint}")
 
 
+@cache
+def _files() -> tuple[str, ...]:
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+
+
+@cache
 def _load(file: str) -> Pass:
     module = import_module(f"{__name__}.{file}")
     try:

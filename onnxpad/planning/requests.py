@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from onnxpad.errors import RequestError
 from onnxpad.passes import find_pass
-from onnxpad.planning.search import Planner, Wishes
-from onnxpad.planning.trials import Judge
-from onnxpad.targets import find_target
+
+if TYPE_CHECKING:
+    from onnxpad.planning.search import Planner
 
 Names = str | Sequence[str] | None
 
@@ -26,13 +27,17 @@ def planner(
     Raises RequestError for names that do not exist, a pass that is preferred and excluded, and
     wishes without a target.
     """
-    wishes = Wishes(names_of(prefer), names_of(exclude))
     if target is None:
-        given = {"prefer": wishes.prefer, "exclude": wishes.exclude, "allow-unknown": allow_unknown}
+        given = {"prefer": prefer, "exclude": exclude, "allow-unknown": allow_unknown}
         named = [f"--{name}" for name, value in given.items() if value]
         if named:
             raise RequestError(f"{' and '.join(named)}: for a target alone, add --target T")
         return None
+    from onnxpad.planning.search import Planner, Wishes  # loads every pass and target
+    from onnxpad.planning.trials import Judge
+    from onnxpad.targets import find_target
+
+    wishes = Wishes(names_of(prefer), names_of(exclude))
     for name in (*wishes.prefer, *wishes.exclude):
         find_pass(name)
     both = sorted(set(wishes.prefer) & set(wishes.exclude))

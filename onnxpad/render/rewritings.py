@@ -11,7 +11,6 @@ from onnxpad.geometry.size import show
 from onnxpad.graph.editing.describing import describe_edit, edit_record
 from onnxpad.missing import multiples_text, settling
 from onnxpad.pipeline import Refusal
-from onnxpad.render.verdicts import no_way_text, opening_text, way_text
 from onnxpad.render.wording import (
     assumed_text,
     counted,
@@ -140,6 +139,8 @@ def fitting_text(rewriting: Rewriting) -> str:
     found = rewriting.fitting
     if found is None:
         return ""
+    from onnxpad.render.verdicts import no_way_text, opening_text, way_text
+
     undone = {one.node for one in rewriting.undone}
     plans = [one for one in found.plans if one.node not in undone]
     lines = [
