@@ -43,7 +43,8 @@ def build(spec: Spec) -> Built:
     model = _model(graph, spec, outputs, placed)
     if spec.value_info:
         model = onnx.shape_inference.infer_shapes(model)
-    others = overridden(graph) if spec.overridable else {}
+    # onnxruntime takes no other values for initializers before IR 4, where all had to be inputs.
+    others = overridden(graph) if spec.overridable and model.ir_version > 3 else {}
     return Built(model, dict(graph.fed), others)
 
 
