@@ -85,8 +85,9 @@ def test_sarif_tells_what_is_left_from_no_way(capsys: Captured) -> None:
     assert run(["inspect", str(YOLO), "--target", "ncnn", "--sarif"]) == 1
     results = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     for result in results:
-        unknown = result["ruleId"] == "unknown"
-        assert result["message"]["text"].endswith(": left as it is." if unknown else ": no way.")
+        said = result["message"]["text"].rpartition("rewrite --target ncnn: ")[2]
+        wanted = "left as it is" if result["ruleId"] == "unknown" else "no way"
+        assert said.split(";")[0].rstrip(".") == wanted
 
 
 def test_an_opset_comes_with_its_cure(capsys: Captured, tmp_path: Path) -> None:
