@@ -54,9 +54,8 @@ def find_pass(name: str) -> Pass:
     raise RequestError(f"no pass is called '{name}': {hint}")
 
 
-@cache
-def _files() -> tuple[str, ...]:
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+def _files() -> list[str]:
+    return sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 
 @cache

@@ -153,6 +153,7 @@ def test_small_models(kind: str) -> None:
 
 DRAWN_ELSEWHERE = {
     "all-axes": "test_pad_blocks.py",
+    "finite-value": "test_written_forms.py",
     "plain-col2im": "test_plain_col2im.py",
     "spatial-pads": "test_pad_blocks.py",
     "static-pads": "test_static_pads.py",

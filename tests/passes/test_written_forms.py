@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -160,6 +161,27 @@ def test_a_value_of_minus_0_stays_where_onnxruntime_would_fuse_without_it() -> N
         "its value is -0.0; without it, onnxruntime would fuse the Pad wrongly"
     )
     same_numbers(pad(-0.0), rewritten_model(pad(-0.0), "plain-value"))
+
+
+@pytest.mark.parametrize("kernel", [1, 2, 3, 4])
+def test_finite_values_over_a_small_domain(kernel: int) -> None:
+    """Every stride, dilation and pads up to a bound, on data below 0."""
+    x, changed = -np.abs(X), 0
+    for stride, dilation, begin, end in product((1, 2, 3), (1, 2), range(4), range(4)):
+        constants = {"p": np.array([0, 0, begin, 0, 0, 0, end, 1]), "v": np.float32(-np.inf)}
+        model = one_node("Pad", constants)
+        window: dict[str, Any] = {"strides": [stride, 1], "dilations": [dilation, 1]}
+        pool = helper.make_node("MaxPool", ["y"], ["z"], kernel_shape=[kernel, 2], **window)
+        model.graph.node.append(pool)
+        model.graph.output[0].name = "z"
+        done = rewrite(model, passes="finite-value")
+        if max(begin, end) > (kernel - 1) * dilation:
+            assert not done.changed, "some window lies in the padding"
+        changed += done.changed
+        assert isinstance(done.model, onnx.ModelProto)
+        for one, other in zip(levels(model, {"x": x}), levels(done.model, {"x": x}), strict=True):
+            np.testing.assert_array_equal(one[0], other[0])
+    assert changed
 
 
 def low(value: float = -np.inf, kernel: int = 3, opset: int = 17) -> onnx.ModelProto:
