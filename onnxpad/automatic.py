@@ -60,9 +60,15 @@ def _fits(chain: Chain, pads: Pads, mode: AutoPad) -> bool:
 
 
 def _is_same(chain: Chain, pads: Pads, index: int, mode: AutoPad) -> bool:
-    """Whether one axis has the begin and the windows of SAME; what lies behind is never read."""
+    """Whether one axis has the begin and the windows of SAME; what lies behind is never read.
+
+    Pads that are those of SAME for every size are so for one of which only a remainder is known.
+    """
     axis, begin, end = chain.axes[index], pads.begins[index], pads.ends[index]
-    wanted = same_pads(axis, lower=mode is AutoPad.SAME_LOWER)
+    lower = mode is AutoPad.SAME_LOWER
+    if same_pads(replace(axis, size=None), lower=lower) == (begin, end):
+        return True
+    wanted = same_pads(axis, lower=lower)
     if wanted is None or wanted[0] != begin:
         return False
     if wanted[1] == end:

@@ -62,8 +62,8 @@ class PadStep:
 
     `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
     asks for and that the model does not have yet, `replaces` one that takes the place of the Pad
-    that is there. `follows_zero`, `feeds_max_pool`, `feeds_wide_average` and `feeds_weight` say
-    that a Pad writing 0 stands in front of it, that a max pool reads it too, or an average whose
+    that is there. `follows_zero`, `feeds_max_pool`, `feeds_wide_pool` and `feeds_weight` say
+    that a Pad writing 0 stands in front of it, that a max pool reads it too, or a pool whose
     pads would reach the kernel, or a convolution as its weight: onnxruntime's default optimiser
     fuses Pad(0) into such an operator that is its only reader, wrongly. `invites_fusion` says the
     same of a Pad node by itself: with constant pads over all spatial axes, none negative, it would
@@ -87,7 +87,7 @@ class PadStep:
     replaces: bool = False
     follows_zero: bool = False
     feeds_max_pool: bool = False
-    feeds_wide_average: bool = False
+    feeds_wide_pool: bool = False
     feeds_weight: bool = False
     invites_fusion: bool = False
     lists_axes: bool = False

@@ -77,8 +77,9 @@ def left_alone_refusal(chain: Chain, step: PadStep) -> Skip | None:
         return Skip("a Pad that writes 0 stands in front of the Pad; onnxruntime would fuse that")
     stays_lowest = chain.fill is Implicit.LOWEST and 0 in lowest(chain.dtype)
     readers = {
-        "a MaxPool reads the Pad too": step.feeds_max_pool and not stays_lowest,
-        "an AveragePool reads the Pad too": step.feeds_wide_average,
+        "a MaxPool reads the Pad too": step.feeds_max_pool
+        and (step.feeds_wide_pool or not stays_lowest),
+        "an AveragePool reads the Pad too": step.feeds_wide_pool,
         "a Conv reads the Pad as its weight": step.feeds_weight,
     }
     for what, harmed in readers.items():

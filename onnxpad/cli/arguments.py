@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -11,6 +12,8 @@ from click.core import ParameterSource
 _FACT = re.compile(
     r"(?P<name>[^%=\s].*?)\s*(?:(?P<rest>%\s*\d+\s*={1,2}\s*\d+)|=\s*(?P<number>\d+))"
 )
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 MODEL = click.Path(allow_dash=True)
 ARRAYS = click.Path(exists=True, dir_okay=False)
@@ -124,3 +127,28 @@ def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
             raise click.BadParameter(f"two facts about '{name}': give the one that says more")
         found[name] = int(match["number"]) if match["number"] else match["rest"]
     return found
+
+
+def edits(validate: str) -> Callable[[_Command], _Command]:
+    """The options of a command that writes models; `validate` is the help of --validate."""
+    options = (
+        click.option(
+            "-o", "--output", metavar="OUT|DIR/", type=MODEL, help="File or folder to write."
+        ),
+        click.option("--in-place", is_flag=True, help="Overwrite the models."),
+        click.option(
+            "--check", is_flag=True, help="Write nothing; exit 1 if anything would change."
+        ),
+        click.option("--dry-run", is_flag=True, help="Write nothing; print the edits."),
+        click.option(
+            "--strict", is_flag=True, help="Write nothing and exit 1 if a node is skipped."
+        ),
+        click.option("--validate", is_flag=True, help=validate),
+    )
+
+    def decorate(command: _Command) -> _Command:
+        for option in (*options, device, samples, seed, dims, nodes, ambiguous)[::-1]:
+            command = option(command)
+        return command
+
+    return decorate

@@ -48,20 +48,7 @@ longer fit together, nothing is written.
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     help="The padding of single nodes, as JSON; diagnose writes it. '-': from standard input.",
 )
-@click.option(
-    "-o", "--output", metavar="OUT|DIR/", type=arguments.MODEL, help="File or folder to write."
-)
-@click.option("--in-place", is_flag=True, help="Overwrite the models.")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything would change.")
-@click.option("--dry-run", is_flag=True, help="Write nothing; print the edits.")
-@click.option("--strict", is_flag=True, help="Write nothing and exit 1 if a node is skipped.")
-@click.option("--validate", is_flag=True, help="Run both models and show how far outputs move.")
-@arguments.device
-@arguments.samples
-@arguments.seed
-@arguments.dims
-@arguments.nodes
-@arguments.ambiguous
+@arguments.edits("Run both models and show how far outputs move.")
 @arguments.as_json
 def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Move each model, report it, and write it if nothing speaks against it."""

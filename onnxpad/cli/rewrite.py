@@ -70,20 +70,7 @@ def _one_target(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -
     is_flag=True,
     help="With --target: take for granted what is not known of it.",
 )
-@click.option(
-    "-o", "--output", metavar="OUT|DIR/", type=arguments.MODEL, help="File or folder to write."
-)
-@click.option("--in-place", is_flag=True, help="Overwrite the models.")
-@click.option("--check", is_flag=True, help="Write nothing; exit 1 if anything would change.")
-@click.option("--dry-run", is_flag=True, help="Write nothing; print the edits.")
-@click.option("--strict", is_flag=True, help="Write nothing and exit 1 if a node is skipped.")
-@click.option("--validate", is_flag=True, help="Run both models first; write only if they agree.")
-@arguments.device
-@arguments.samples
-@arguments.seed
-@arguments.dims
-@arguments.nodes
-@arguments.ambiguous
+@arguments.edits("Run both models first; write only if they agree.")
 @arguments.legacy_split
 @arguments.as_json
 def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401

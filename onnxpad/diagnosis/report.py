@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from math import isfinite
 from typing import Any
 
 from onnxpad.plans import Plan
-from onnxpad.validation.report import OutputRow
+from onnxpad.validation.report import OutputRow, plain_values
 
 SCHEMA = 1
 
@@ -114,17 +113,5 @@ class Diagnosis:
         """Numbers, texts, lists and dicts; `schema` says how to read them."""
         content = {"schema": SCHEMA, **asdict(self), "plan": self.plan.to_json()}
         content["nearest"] = None if self.nearest is None else self.nearest.to_json()
-        plain: dict[str, Any] = _plain(content)
+        plain: dict[str, Any] = plain_values(content)
         return plain
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401 - walks whatever the report holds
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, StrEnum):
-        return str(value)
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    return value

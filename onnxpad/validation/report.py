@@ -119,15 +119,16 @@ class Validation:
         Differences that are infinite or no number are written as texts.
         """
         content = {"schema": SCHEMA, "ok": self.ok, **asdict(self)}
-        plain: dict[str, Any] = _plain(content)
+        plain: dict[str, Any] = plain_values(content)
         return plain
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - walks whatever the report holds
+def plain_values(value: Any) -> Any:  # noqa: ANN401 - walks whatever the report holds
+    """Numbers, texts, lists and dicts; what is infinite or no number becomes a text."""
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain_values(item) for item in value]
     if isinstance(value, StrEnum):
         return str(value)
     if isinstance(value, float) and not isfinite(value):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import onnx
 import pytest
 
+from onnxpad.rewriting import rewrite
 from tests.tiny_models import X5, X6, X8, attributes, left_alone, numbers, refused, rewritten, tiny
 
 AUTO, UPPER = "auto-pads", "auto-pads-upper"
@@ -77,6 +79,14 @@ def test_a_size_that_decides_and_is_not_known() -> None:
     even = [numbers(*range(1, n + 1)) for n in (2, 4, 6)]
     after = rewritten(model, AUTO, *even, dims={"n": "%2=0"})
     assert attributes(after)["auto_pad"] == "SAME_UPPER"
+
+
+def test_a_known_remainder_does_not_hide_that_every_size_fits() -> None:
+    pool = "[op] y = MaxPool<kernel_shape=[3], strides=[2], pads=[1,1]>(x)"
+    model = tiny(pool, "float[1,1,n]")
+    done = rewrite(model, passes=[AUTO], dims={"n": "%2=0"})
+    assert isinstance(done.model, onnx.ModelProto)
+    assert attributes(done.model)["auto_pad"] == "SAME_LOWER"
 
 
 def test_ceil_mode_goes_first() -> None:

@@ -91,3 +91,18 @@ def test_floor_pool_does_not_make_a_fused_pad_reach_the_kernel() -> None:
     assert "would fuse the Pad" in refused(model, "floor-pool").reason
     x = numbers(1, 2, 3, 4, dtype="uint8")
     assert by_onnxruntime(model, x) == by_onnxruntime(model, x, optimised=True) == [3, 3]
+
+
+def test_a_pad_is_not_left_alone_with_a_max_pool_of_bytes_that_it_reaches() -> None:
+    """0 is the lowest byte, so that fusing it is right, but its pads would reach the kernel."""
+    model = tiny(
+        "t = Pad(x, p) [op] y = MaxPool<kernel_shape=[2]>(t) "
+        "z = MaxPool<kernel_shape=[2], pads=[0,1]>(t)",
+        "uint8[1,1,5]",
+        constants="int64[6] p = {0,0,0,0,0,1}",
+        result="uint8[]",
+    )
+    model.graph.output.add().name = "z"
+    done_ = rewrite(model, passes=["absorb-pad"], nodes="op")
+    assert not done_.changed
+    assert "a MaxPool reads the Pad too" in done_.skips[0].skip.reason

@@ -44,7 +44,7 @@ def with_neighbours(context: Context, step: PadStep, maker: Node, way: Sequence[
     return replace(
         step,
         feeds_max_pool=fed.max_pool,
-        feeds_wide_average=fed.wide_average,
+        feeds_wide_pool=fed.wide_pool,
         feeds_weight=fed.weight,
     )
 

@@ -140,7 +140,7 @@ def _pads_together(context: Context, node: Node, rank: int) -> PadStep | None:
         whole,
         follows_zero=steps[-1].follows_zero,
         feeds_max_pool=any(step.feeds_max_pool for step in steps),
-        feeds_wide_average=any(step.feeds_wide_average for step in steps),
+        feeds_wide_pool=any(step.feeds_wide_pool for step in steps),
         feeds_weight=any(step.feeds_weight for step in steps),
         crossed=tuple(f"Pad '{maker.name or maker.outputs[0]}'" for maker in makers[:-1]),
     )

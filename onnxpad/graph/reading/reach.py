@@ -24,7 +24,7 @@ class Fed(NamedTuple):
     """What kinds of readers there are that a Pad with 0 would be fused into wrongly."""
 
     max_pool: bool = False
-    wide_average: bool = False
+    wide_pool: bool = False
     weight: bool = False
 
 
@@ -50,7 +50,7 @@ def fed_by(context: Context, maker: Node, step: PadStep, way: Sequence[Node] = (
             continue
         found = Fed(
             found.max_pool or reader.op_type == "MaxPool",
-            found.wide_average or _is_wide_average(tensor, reader, step),
+            found.wide_pool or _is_wide_pool(tensor, reader, step),
             found.weight or (reader.op_type == "Conv" and tensor.name in reader.inputs[1:]),
         )
     return found
@@ -138,13 +138,13 @@ def _calls_of(context: Context, function: Scope) -> Iterator[tuple[Context, Node
                 yield known or Context(document, scope, context.folder), node
 
 
-def _is_wide_average(tensor: _Tensor, node: Node, step: PadStep) -> bool:
-    """Whether onnxruntime would fuse the Pad into an average that cannot hold it.
+def _is_wide_pool(tensor: _Tensor, node: Node, step: PadStep) -> bool:
+    """Whether onnxruntime would fuse the Pad into a pool that cannot hold it.
 
     It leaves alone averages that have pads and do not count them. With ceil_mode the last window
     may be lost, whether it is depends on sizes.
     """
-    if node.op_type != "AveragePool":
+    if node.op_type not in ("AveragePool", "MaxPool"):
         return False
     found = tensor.context.attributes(node)
     kernel, own = found.get("kernel_shape"), found.get("pads") or ()
@@ -152,7 +152,8 @@ def _is_wide_average(tensor: _Tensor, node: Node, step: PadStep) -> bool:
         return True
     rank = len(kernel)
     own = own or (0,) * 2 * rank
-    if any(own) and found.get("count_include_pad", 0) == 0:
+    is_average = node.op_type == "AveragePool"
+    if is_average and any(own) and found.get("count_include_pad", 0) == 0:
         return False
     around = tensor.pads.begins[-rank:] + tensor.pads.ends[-rank:]
     if tensor.turned:
