@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
 from pathlib import Path
 
 import onnx
@@ -13,7 +10,7 @@ import pytest
 
 from onnxpad import __version__
 from onnxpad.cli import run
-from tests.cli.processes import COMMAND, DYNAMIC, MODELS, SAME, environment, onnxpad
+from tests.cli.processes import DYNAMIC, MODELS, SAME, onnxpad
 
 
 def test_version() -> None:
@@ -170,52 +167,6 @@ def test_one_bad_model_does_not_lose_the_others(tmp_path: Path) -> None:
     assert seen.returncode == 2
     files = [json.loads(line)["file"] for line in seen.stdout.splitlines()]
     assert files == [str(SAME), str(DYNAMIC)]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
-def test_an_interrupt_ends_with_130_and_without_a_traceback() -> None:
-    with subprocess.Popen(
-        [*COMMAND, "inspect", "-"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment() | {"PYTHONVERBOSE": ""},
-    ) as process:
-        assert process.stdin is not None
-        process.stdin.write(b"\x08\x0a")
-        process.stdin.flush()
-        _wait_until_it_reads(process.pid)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert b"Traceback" not in errors
-
-
-def _wait_until_it_reads(pid: int) -> None:
-    """Wait until the process sleeps in a read of its standard input, so that it is in the verb."""
-    import time
-
-    maps = Path(f"/proc/{pid}/maps")
-    for _ in range(600):
-        if not maps.exists() or "onnx_cpp2py_export" in maps.read_text(encoding="utf-8"):
-            time.sleep(1)
-            return
-        time.sleep(0.05)
-
-
-@pytest.mark.parametrize(
-    "arguments", [("inspect", *sorted(MODELS.glob("*.onnx"))), ("explain",), ("--help",)]
-)
-def test_a_reader_that_goes_away_is_no_news(arguments: tuple[object, ...]) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    process = subprocess.Popen(
-        [*COMMAND, *map(str, arguments)], stdout=writing, stderr=subprocess.PIPE, env=environment()
-    )
-    os.close(writing)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 141
-    assert errors == b""
 
 
 def test_explain_names_everything_and_one_thing() -> None:
