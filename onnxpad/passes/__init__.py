@@ -54,8 +54,13 @@ def find_pass(name: str) -> Pass:
     raise RequestError(f"no pass is called '{name}': {hint}")
 
 
-def _files() -> list[str]:
-    return sorted(module.name for module in pkgutil.iter_modules(__path__))
+def _files() -> tuple[str, ...]:
+    return _files_in(tuple(__path__))
+
+
+@cache
+def _files_in(folders: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(folders)))
 
 
 @cache
