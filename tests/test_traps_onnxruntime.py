@@ -18,8 +18,8 @@ from onnxpad.inspection import inspect
 from onnxpad.ops import OPERATORS
 from onnxpad.traps import Surroundings, traps_of
 from tests import oracle
-from tests.test_traps import TRAPS
 from tests.text_models import padded, text_model
+from tests.trap_models import TRAPS
 
 runtime = pytest.importorskip("onnxruntime")
 Array = NDArray[Any]

@@ -155,32 +155,6 @@ def test_bad_requests_write_nothing(
     assert not target.exists()
 
 
-@pytest.mark.parametrize(
-    ("record", "said"),
-    [
-        ({"nodes": [{"node": "nobody"}]}, "no padded node matches 'nobody'"),
-        ({"nodes": [{"node": "/Conv*", "pads": [0, 1]}]}, "no padded node matches '/Conv*'"),
-        (
-            {"nodes": [{"node": "/MaxPool", "pads": [1]}]},
-            "plan.json', node '/MaxPool' (MaxPool): pads has 1 number,",
-        ),
-        (
-            {"nodes": [{"node": "/Conv", "ceil_mode": 1}]},
-            "node '/Conv' (Conv): Conv has no ceil_mode",
-        ),
-        ({"nodes": [{"node": "/MaxPool", "pads": [9, 9]}]}, "try     correct the entry, or"),
-    ],
-)
-def test_plans_that_do_not_fit_are_errors(
-    record: object, said: str, tmp_path: Path, capsys: Captured
-) -> None:
-    plan, target = tmp_path / "plan.json", tmp_path / "out.onnx"
-    plan.write_text(json.dumps(record))
-    assert run(["retarget", str(PAIR), "--plan", str(plan), "-o", str(target)]) == 2
-    assert said in capsys.readouterr().err
-    assert not target.exists()
-
-
 def test_python_refuses_the_same() -> None:
     with pytest.raises(RequestError, match="a convention to move to, or a plan"):
         retarget(PAIR)
@@ -196,62 +170,3 @@ def test_several_models_go_into_a_folder(tmp_path: Path, capsys: Captured) -> No
     assert run(command) == 0
     assert len(list((tmp_path / "moved").iterdir())) == 2
     assert capsys.readouterr().out.count("moved to pytorch") == 2
-
-
-@pytest.mark.parametrize("target", ["plan.json", "./plan.json", "link.json"])
-def test_the_plan_is_never_overwritten(
-    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    text = json.dumps({"nodes": [{"node": "/MaxPool", "pads": [0, 1]}]})
-    Path("plan.json").write_text(text)
-    Path("link.json").symlink_to("plan.json")
-    assert run(["retarget", str(PAIR), "--plan", "plan.json", "-o", target]) == 2
-    assert f"'{target}' is an input, which is never overwritten" in capsys.readouterr().err
-    assert Path("plan.json").read_text() == text
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (b"{", "is no JSON: "),
-        (b"[" * 100000, "is no JSON: "),
-        (b'{"nodes": [{"node": "a", "pads": [0], "pads": [1]}]}', "has 'pads' twice in one object"),
-        (b'{"nodes": [1]}', "entry 0 of the plan '"),
-        (b'{"nodes": [{"node": "nobody"}]}', "plan.json': no padded node matches 'nobody'"),
-        (b'{"nodes": [{"node": "/MaxPool", "pads": [1' + b"0" * 9999 + b", 0]}]}", "is no JSON: "),
-        (b'{"nodes": [{"node": "/MaxPool", "pads": [1e999, 0]}]}', "pads is [inf, 0], but is a"),
-    ],
-)
-def test_a_file_that_holds_no_plan_is_named(
-    text: bytes, said: str, tmp_path: Path, capsys: Captured
-) -> None:
-    plan, target = tmp_path / "plan.json", tmp_path / "out.onnx"
-    plan.write_bytes(text)
-    assert run(["retarget", str(PAIR), "--plan", str(plan), "-o", str(target)]) == 2
-    error = capsys.readouterr().err
-    assert said in error
-    assert f"the plan '{plan}'" in error
-    assert not target.exists()
-
-
-def test_a_plan_may_begin_with_a_byte_order_mark(tmp_path: Path, capsys: Captured) -> None:
-    plan = tmp_path / "plan.json"
-    plan.write_bytes(b'\xef\xbb\xbf{"nodes": [{"node": "/MaxPool", "pads": [0, 1]}]}')
-    assert run(["retarget", str(PAIR), "--plan", str(plan), "--check"]) == 1
-    assert "1 node would be moved as planned" in capsys.readouterr().out
-
-
-def test_a_plan_from_standard_input(tmp_path: Path) -> None:
-    plan = json.dumps({"nodes": [{"node": "/MaxPool", "pads": [0, 1]}]}).encode()
-    target = tmp_path / "out.onnx"
-    done = onnxpad("retarget", str(PAIR), "--plan", "-", "-o", str(target), stdin=plan)
-    assert done.returncode == 0
-    assert b"1 node moved as planned" in done.stdout
-    assert target.exists()
-    wrong = onnxpad("retarget", str(PAIR), "--plan", "-", "--check", stdin=b"{}")
-    assert wrong.returncode == 2
-    assert b"the plan 'standard input' is no object" in wrong.stderr
-    both = onnxpad("retarget", "-", "--plan", "-", "--check", stdin=plan)
-    assert both.returncode == 2
-    assert b"standard input holds the model or the plan, not both" in both.stderr
