@@ -56,6 +56,23 @@ def standard_crop(chain: Chain) -> Crop | Skip:
     return explicit_crop(chain)
 
 
+def loses_axes(chain: Chain) -> Skip | None:
+    """A Skip where nothing may follow the node: an output_shape below the input's size.
+
+    onnx's shape inference leaves off there and states a result of too few axes
+    (convTransposeShapeInference in onnx/defs/nn/defs.cc); onnxruntime refuses what contradicts it.
+    """
+    for index, (axis, wanted) in enumerate(zip(chain.axes, chain.output_shape, strict=False)):
+        if isinstance(axis.size, int) and wanted < axis.size:
+            return Skip(
+                f"output_shape {list(chain.output_shape)} asks for less than the {axis.size} cells "
+                f"of axis {chain.first_axis + index}: onnx then infers too few axes, and "
+                "onnxruntime refuses a node behind",
+                ("--pass plain-transpose",),
+            )
+    return None
+
+
 def with_crop(chain: Chain, crop: Crop) -> Chain:
     """The chain with explicit pads and output_padding."""
     kept = any(crop.extra) or bool(chain.output_padding)

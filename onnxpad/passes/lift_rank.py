@@ -9,7 +9,8 @@ nothing to pad and one window.
 Exact: always.
 
 Refuses: operators whose further inputs have a spatial axis as well (DeformConv, MaxpoolWithMask)
-or pads that come as an input, padding that cannot be read, inputs shorter than the window.
+or pads that come as an input, padding that cannot be read, inputs shorter than the window, an
+output_shape below the input's size, behind which onnxruntime takes no node.
 
 Cost: an Unsqueeze and a Squeeze, which move no data.
 
@@ -24,6 +25,7 @@ from onnxpad.effective import effective_pads, short_axis
 from onnxpad.expansion import AttributeValue, Made, Operand, Read, Reshaped
 from onnxpad.forms import Form
 from onnxpad.ops import Kind
+from onnxpad.transposing import loses_axes
 
 REMOVES = {Form.ONE_AXIS}
 ADDS: set[Form] = set()
@@ -52,7 +54,7 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip("its pads are an input, one for each side of each axis")
     pads = effective_pads(chain)
     short = None if isinstance(pads, Skip) else short_axis(chain, pads)
-    return short or _lifted(chain)
+    return short or loses_axes(chain) or _lifted(chain)
 
 
 def _lifted(chain: Chain) -> Verdict:

@@ -6,7 +6,8 @@ axes of size 1 for what it is the same for. For runtimes that compute the bias o
 Exact: bit for bit, if the runtime adds the bias last; otherwise up to float rounding.
 
 Refuses: opsets before 7 (Add had no broadcasting of this kind), quantised convolutions and those of
-com.microsoft, which compute more behind the bias.
+com.microsoft, which compute more behind the bias; an output_shape below the input's size, behind
+which onnxruntime takes no node.
 
 Cost: an Add over the output and an Unsqueeze of the bias, which is a constant most often.
 
@@ -21,6 +22,7 @@ from onnxpad.effective import effective_pads, short_axis
 from onnxpad.expansion import Read
 from onnxpad.forms import Form
 from onnxpad.ops import Kind
+from onnxpad.transposing import loses_axes
 
 REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
@@ -42,7 +44,8 @@ def rewrite(chain: Chain) -> Verdict:
     if chain.opset < _ADD_BROADCASTS_SINCE:
         return Skip(f"Add of opset {chain.opset} has no broadcasting that a bias needs")
     pads = effective_pads(chain)
-    if not isinstance(pads, Skip) and (refusal := short_axis(chain, pads)):
+    short = None if isinstance(pads, Skip) else short_axis(chain, pads)
+    if refusal := short or loses_axes(chain):
         return refusal
     composer = Composer(chain.opset, chain.dtype)
     bare = composer.itself({_BIAS: None})
