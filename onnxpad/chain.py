@@ -107,7 +107,8 @@ class Weight:
     """The weight of a convolution; `is_constant` where its values are known before a run.
 
     `zero_point_is_constant` holds as well where it has none; `has_value` also of a weight that is
-    stored, though an input of the model may replace it. `scales` counts those of QLinearConv.
+    stored, though an input of the model may replace it. `scales` counts those of QLinearConv,
+    `listed` says that a scale or zero point of it is a list, be it of one element.
     """
 
     shape: Shape = None
@@ -116,6 +117,7 @@ class Weight:
     zero_point_is_constant: bool = True
     has_value: bool = False
     scales: Size | None = 1
+    listed: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,11 +160,10 @@ class Chain:
 
     `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
     the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
-    is below. `dequantised` tells of a DequantizeLinear
-    that makes the input; `behind_quantised` that a quantised operator computes it,
-    `reads_input` of a Pad node that it reads an input of the model, `feeds_alone` what reads it.
-    `assumes_sizes` says that sizes may be what the user knows, and the file leaves open,
-    `producer`, for averages, what the model names as the tool that wrote it.
+    is below. `dequantised` tells of a DequantizeLinear that makes the input; `behind_quantised`
+    that a quantised operator computes it, `reads_input` of a Pad node that it reads an input of the
+    model, `feeds_alone` what reads it. `assumes_sizes` says that sizes may be what the user knows,
+    and the file leaves open, `producer`, for averages, the tool that wrote the model.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an

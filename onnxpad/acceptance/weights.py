@@ -53,6 +53,12 @@ def _scaled_with_bias(chain: Chain) -> bool | None:
     return scales != 1 if isinstance(scales, int) else None
 
 
+LISTED_SCALES = Condition(
+    "a scale or zero point is a list, be it of one element",
+    lambda c: c.weight.listed,
+    "all scales and zero points are scalars",
+    "quantise per tensor, and write scales and zero points as scalars (shape [])",
+)
 SCALED_WITH_BIAS = Condition(
     "its weight has a scale for each channel, and it has a bias", _scaled_with_bias
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onnxpad.costs import Cost
+from onnxpad.judging import cures
 from onnxpad.planning.verdicts import NoWay, Obstacle, Plan, Verdict
 
 
@@ -17,6 +18,7 @@ def verdict_record(verdict: Verdict) -> dict[str, Any]:
         "verdict": str(verdict.judgement.answer),
         "reason": verdict.judgement.reason,
         "evidence": list(verdict.judgement.evidence),
+        "try": list(cures(verdict.judgement.rows)),
         "brought_by": verdict.brought_by,
         "rewrite": _way_record(verdict.way),
     }

@@ -5,9 +5,15 @@ from __future__ import annotations
 from onnxpad.acceptance import fronts as f
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import windows as w
-from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes, untried
-from onnxpad.acceptance.tensors import SPATIAL_SIZES_LEFT_OPEN, THREE_D, element_type, opset_below
+from onnxpad.acceptance.tensors import (
+    ONE_D,
+    SPATIAL_SIZES_LEFT_OPEN,
+    THREE_D,
+    element_type,
+    opset_below,
+)
 from onnxpad.acceptance.weights import ONE_TO_ONE, SCALED_WITH_BIAS
 from onnxpad.targets import Target
 
@@ -19,7 +25,8 @@ TARGET = Target(
     (
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant and edge")),
-        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
+        refuses(w.QUANTISED, ONE_D, by=_seen("QLinearConv and ConvInteger along one axis")),
         takes("QLinearConv", by=_seen("QLinearConv with symmetric pads and zero point 128")),
         refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
         refuses(w.TRANSPOSED, w.SAME, w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),

@@ -8,6 +8,7 @@ from onnxpad.acceptance import tensors as t
 from onnxpad.acceptance import windows as w
 from onnxpad.acceptance.plain import ARITHMETIC, CROP, JOIN, LOOKUP
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
+from onnxpad.acceptance.weights import LISTED_SCALES
 from onnxpad.targets import Target
 
 _VERSION = "openvino 2026.4.1, CPU, f32"
@@ -20,7 +21,12 @@ TARGET = Target(
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
         takes("ConvInteger", by=_seen("ConvInteger with zero points")),
-        refuses("QLinearConv", by=_seen("QLinearConv, padded or not")),
+        takes("QLinearConv", by=_seen("QLinearConv, at times 1 off by rounding")),
+        refuses(
+            "QLinearConv",
+            LISTED_SCALES,
+            by=_seen("lists of scales: refused, or held for the input channels"),
+        ),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(
             "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from onnxpad.acceptance import pads as p
 from onnxpad.acceptance import windows as w
-from onnxpad.acceptance.plain import ARITHMETIC, CROP
+from onnxpad.acceptance.plain import ARITHMETIC, CROP, RANK
 from onnxpad.acceptance.rows import measured, miscomputes, refuses, takes
+from onnxpad.acceptance.tensors import ONE_D
 from onnxpad.targets import Target
 
 _VERSION = "tinygrad 0.14.0, CPU, clang 14"
@@ -17,7 +18,8 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of every mode, computed pads too")),
         takes(w.QUANTISED, by=_seen("QLinearConv and ConvInteger, uint8 and int8")),
-        takes((*CROP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes((*CROP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
+        refuses("QLinearConv", ONE_D, by=_seen("QLinearConv along one axis")),
         refuses("LpPool", by=_seen("LpPool")),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
         miscomputes(

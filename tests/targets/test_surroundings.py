@@ -25,6 +25,10 @@ QUANTISED = """g (uint8[1,4,8,8] x, int8[2,4,3,3] w%s) => (uint8 y)
 <float s = {0.5}, uint8 z = {9}, float[%d] u = {%s}, int8 n = {0}> {
   y = QLinearConv<kernel_shape=[3,3], pads=[1,1,1,1]>(x, s, z, w, u, n, s, z%s)
 }"""
+LINE = """g (uint8[1,4,8] x, int8[2,4,3] w) => (uint8 y)
+<float s = {0.5}, uint8 z = {9}, int8 n = {0}> {
+  y = QLinearConv<kernel_shape=[3], pads=[1,1]>(x, s, z, w, s, n, s, z)
+}"""
 AVERAGE = """g (float[1,2,7,7,7] x) => (float y) {
   y = AveragePool<count_include_pad=%d, kernel_shape=[3,3,3], pads=[1,1,1,1,1,1], strides=%s>(x)
 }"""
@@ -88,6 +92,21 @@ def test_iree_adds_no_bias_where_scales_are_many() -> None:
     assert fails(QUANTISED % (", int32[2] b", 2, "1, 2", ", b"), "iree")
     assert not fails(QUANTISED % ("", 2, "1, 2", ""), "iree")
     assert not fails(QUANTISED % (", int32[2] b", 1, "1", ", b"), "iree")
+
+
+def test_openvino_wants_scalars_for_scales() -> None:
+    assert not fails((QUANTISED % ("", 1, "1", "")).replace("[1] u", " u"), "openvino")
+    for count, scales in ((1, "1"), (2, "1, 2")):
+        text = QUANTISED % ("", count, scales, "")
+        assert fails(text, "openvino")
+        assert "write scales and zero points as scalars" in str(fitted(text, "openvino").to_json())
+
+
+@pytest.mark.parametrize("target", ["iree", "tinygrad"])
+def test_quantised_convolutions_along_one_axis_are_lifted(target: str) -> None:
+    done = fitted(LINE, target)
+    assert not done.unfit
+    assert {change.rule for change in done.changes} == {"lift-rank"}
 
 
 def test_tflite_reads_pads_like_same_in_its_own_way() -> None:

@@ -15,6 +15,7 @@ from onnxpad.graph.reading.pads import constant_integers
 from onnxpad.ops import Operator
 
 _WEIGHT_SCALE = 4
+_SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 
 
 def weight_of(context: Context, node: Node, op: Operator) -> Weight:
@@ -28,7 +29,10 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     known = not zero or is_stored(context, zero)
     stored = is_stored(context, name)
     value = stored or has_value(context, name)
-    return Weight(found.dims, found.dtype, stored, known, value, _scales(context, node, op))
+    return Weight(
+        *(found.dims, found.dtype, stored, known, value),
+        *(_scales(context, node, op), _listed(context, node, op)),
+    )
 
 
 def _scales(context: Context, node: Node, op: Operator) -> Size | None:
@@ -37,6 +41,15 @@ def _scales(context: Context, node: Node, op: Operator) -> Size | None:
         return 1
     dims = context.type_of(node.inputs[_WEIGHT_SCALE]).dims
     return dims[0] if dims else None if dims is None else 1
+
+
+def _listed(context: Context, node: Node, op: Operator) -> bool | None:
+    """Whether a scale or zero point of a QLinearConv is no scalar."""
+    if op.name != "QLinearConv":
+        return False
+    names = [node.inputs[place] for place in _SCALES_AND_ZERO_POINTS if place < len(node.inputs)]
+    found = [context.type_of(name).dims for name in names if name]
+    return None if None in found and not any(found) else any(found)
 
 
 def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
