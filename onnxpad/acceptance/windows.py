@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
-from onnxpad.acceptance.ceiling import cut_off, overhangs, rests_of
+from onnxpad.acceptance.ceiling import cut_off, overhangs, overhangs_by_end, rests_of
 from onnxpad.acceptance.rows import Condition
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
 from onnxpad.effective import effective_pads
@@ -196,6 +196,10 @@ DILATIONS_DIFFER = Condition(
 DROPPED_WINDOW = Condition(
     "ceil_mode would start a window in the end padding",
     lambda c: c.ceil_mode and _pads(overhangs)(c),
+)
+DROPPED_BY_END = Condition(
+    "ceil_mode drops a window by the begin pad, where the end pad says otherwise",
+    lambda c: c.ceil_mode and _pads(overhangs_by_end)(c),
 )
 CUT_WINDOW = Condition(
     "ceil_mode makes a window that reads beyond the padding",

@@ -46,7 +46,9 @@ TARGET = Target(
             by=_seen("MaxPool of an int8 or uint8 input"),
         ),
         miscomputes(
-            "AveragePool", w.DROPPED_WINDOW, by=_seen("averages that start in the padding")
+            w.POOLS,
+            w.DROPPED_BY_END,
+            by=_seen("windows that start in unequal padding"),
         ),
         miscomputes(
             "AveragePool",
