@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import isinf
+
 from onnxpad.acceptance.rows import Condition
 from onnxpad.acceptance.windows import reaches
 from onnxpad.chain import Chain, Pads
 from onnxpad.fills import Constant
+from onnxpad.forms import writes_value
 
 NEVER_NEGATIVE = Condition(
     "no cell of its input is negative",
@@ -23,6 +26,20 @@ BEHIND_ZEROS = Condition(
         and not any(pad < 0 for pad in s.pads.flat)
         and any(s.pads.flat)
     ),
+)
+
+
+BEHIND_FINITE = Condition(
+    "a Pad node that writes a finite value stands in front",
+    lambda c: (
+        (s := c.pad) is not None
+        and s.mode == "constant"
+        and not (isinstance(s.fill, Constant) and isinf(s.fill.value))
+    ),
+)
+BEHIND_OTHER_VALUE = Condition(
+    "a Pad node that writes something other than 0 stands in front",
+    lambda c: c.pad is not None and writes_value(c.pad),
 )
 
 

@@ -36,6 +36,18 @@ TARGET = Target(
         refuses("MaxPool", opset_below(12), by=_seen("MaxPool of opset 11")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
+        refuses(
+            "MaxPool",
+            f.BEHIND_FINITE,
+            w.PADDED,
+            by=_seen("padded pools behind another operator and a Pad of another value"),
+        ),
+        refuses(
+            "AveragePool",
+            f.BEHIND_OTHER_VALUE,
+            w.PADDED,
+            by=_seen("padded pools behind another operator and a Pad of another value"),
+        ),
         refuses("LpPool", opset_below(18), by=_seen("LpPool of opset 11")),
         refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
         refuses(

@@ -64,6 +64,13 @@ TARGET = Target(
             t.FROM_PYTORCH,
             by=_seen("count_include_pad: ignored, counts in models of PyTorch"),
         ),
+        miscomputes(
+            p.PAD,
+            t.element_type("uint8"),
+            p.CONSTANT,
+            p.VALUE_LEFT_OUT,
+            by=_seen("Pad of uint8 without constant_value: writes 128"),
+        ),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),

@@ -38,6 +38,9 @@ TARGET = Target(
         miscomputes(w.TRANSPOSED, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("unknown sizes")),
         miscomputes(w.POOLS, w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices: counted in NHWC")),
+        miscomputes(
+            ("MaxPool", *p.PAD), t.EIGHT_BIT, by=_seen("MaxPool and Pad of int8 and uint8")
+        ),
         miscomputes("AveragePool", w.COUNTS, w.SAME, by=_seen("SAME averages that count")),
         miscomputes("AveragePool", w.DILATED, by=_seen("averages with dilations")),
         refuses(
