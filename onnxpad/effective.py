@@ -39,15 +39,17 @@ def effective_pads(chain: Chain) -> Pads | Skip:
 def short_axis(chain: Chain, pads: Pads) -> Skip | None:
     """A Skip where the padded input is shorter than the window on some axis.
 
-    A transposed convolution spreads its input, which is never too short.
+    A transposed convolution spreads its input, which is never too short; ceil_mode gives a
+    window that lacks less than a stride.
     """
     if chain.op.kind is Kind.TRANSPOSED:
         return None
     for index, axis in enumerate(chain.axes):
-        if smaller_than_window(axis, pads.begins[index], pads.ends[index]):
+        sides = pads.begins[index], pads.ends[index]
+        if smaller_than_window(axis, *sides, ceil_mode=chain.ceil_mode):
             return Skip(
                 f"axis {chain.first_axis + index} has {show(axis.size)} cells, with pads "
-                f"{pads.begins[index]},{pads.ends[index]} fewer than the window's {axis.span}"
+                f"{sides[0]},{sides[1]} fewer than the window's {axis.span}"
             )
     return None
 

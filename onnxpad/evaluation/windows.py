@@ -39,10 +39,11 @@ def window_count(
 ) -> int:
     """Windows over one padded axis; a ceil window that starts in the end padding is dropped.
 
-    ONNX Operators, MaxPool-22. Raises NotEvaluable where the axis is shorter than the kernel.
+    ONNX Operators, MaxPool-22. Raises NotEvaluable where the axis is shorter than the kernel, with
+    ceil_mode by a stride or more.
     """
     room = size + begin + end - extent
-    if room < 0 or begin < 0 or end < 0:
+    if room < 0 and not (ceil_mode and room > -stride) or begin < 0 or end < 0:
         what = "negative pads" if min(begin, end) < 0 else "a kernel wider than the padded axis"
         raise NotEvaluable(f"{what}: size {size}, pads ({begin}, {end}), dilated kernel {extent}")
     if not ceil_mode:

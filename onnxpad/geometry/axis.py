@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onnxpad.geometry.size import Size, ceil_divide, floor_divide, lower_bound, plus
+from onnxpad.geometry.size import Size, ceil_divide, floor_divide, plus
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,12 @@ def _last_window_starts_inside(axis: Axis, end: int) -> bool:
     return end - axis.span + axis.stride - 1 < 0
 
 
-def smaller_than_window(axis: Axis, begin: int, end: int) -> bool:
-    """Whether the padded axis is known to be too short for one window."""
-    return isinstance(axis.size, int) and lower_bound(axis.size) + begin + end < axis.span
+def smaller_than_window(axis: Axis, begin: int, end: int, *, ceil_mode: bool = False) -> bool:
+    """Whether the padded axis is known to be too short for one window.
+
+    ceil_mode rounds up to one where less than a stride is missing.
+    """
+    if not isinstance(axis.size, int):
+        return False
+    missing = axis.span - (axis.size + begin + end)
+    return missing >= axis.stride if ceil_mode else missing > 0

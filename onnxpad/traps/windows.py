@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from onnxpad.chain import AutoPad, Chain, Pads
 from onnxpad.effective import effective_pads, output_sizes, short_axis
 from onnxpad.forms import reaches_kernel
@@ -85,7 +87,7 @@ def input_shorter_than_window(chain: Chain, around: Surroundings) -> str | None:
     if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.FOLD, Kind.OTHER):
         return None
     pads = effective_pads(chain)
-    short = short_axis(chain, pads) if isinstance(pads, Pads) else None
+    short = short_axis(replace(chain, ceil_mode=False), pads) if isinstance(pads, Pads) else None
     if short is None or not isinstance(pads, Pads):
         return None
     return f"{short.reason}: {_what_happens(chain, pads)}"
