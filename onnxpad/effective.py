@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Unclear
 from onnxpad.geometry.axis import Axis, output_size, smaller_than_window
+from onnxpad.geometry.rounding import overhang
 from onnxpad.geometry.same import same_output, same_pads
 from onnxpad.geometry.size import Size, plus, show
 from onnxpad.geometry.transposed import full_size, same_crop, shape_crop, transposed_output
@@ -137,6 +138,24 @@ def axes_in_front(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
         replace(axis, size=None if axis.size is None else plus(axis.size, -begin - end))
         for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
     )
+
+
+def rounds_up(chain: Chain) -> bool:
+    """Whether ceil_mode is set and matters; SAME gives ceil(size/stride) windows anyway."""
+    return chain.ceil_mode and chain.padding not in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+
+
+def floored(chain: Chain, pads: Pads) -> Pads | Skip:
+    """Pads that give the same windows without ceil_mode."""
+    if not rounds_up(chain):
+        return pads
+    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
+    if any(end >= axis.span for axis, _, end in sides):
+        return Skip(f"the pads {list(pads.flat)} reach the window and ceil_mode is set")
+    extra = [overhang(axis, begin, end) for axis, begin, end in sides]
+    if any(extra) and chain.counts_padding:
+        return Skip("the average counts its padding, but not the cells that its last window lacks")
+    return Pads(pads.begins, tuple(e + more for e, more in zip(pads.ends, extra, strict=True)))
 
 
 def same_windows_when_padded(chain: Chain, moved: Pads, kept: Pads | None = None) -> bool:

@@ -43,7 +43,7 @@ def window_count(
     ceil_mode by a stride or more.
     """
     room = size + begin + end - extent
-    if room < 0 and not (ceil_mode and room > -stride) or begin < 0 or end < 0:
+    if (room < 0 and not (ceil_mode and room > -stride)) or begin < 0 or end < 0:
         what = "negative pads" if min(begin, end) < 0 else "a kernel wider than the padded axis"
         raise NotEvaluable(f"{what}: size {size}, pads ({begin}, {end}), dilated kernel {extent}")
     if not ceil_mode:

@@ -59,3 +59,16 @@ def smaller_than_window(axis: Axis, begin: int, end: int, *, ceil_mode: bool = F
         return False
     missing = axis.span - (axis.size + begin + end)
     return missing >= axis.stride if ceil_mode else missing > 0
+
+
+def holds_padding_alone(axis: Axis, begin: int, windows: int) -> bool:
+    """Whether one of the first `windows` windows is known to hold no cell of the input."""
+    if not isinstance(axis.size, int) or axis.size < 1:
+        return False
+    size, step, reach = axis.size, axis.dilation, axis.span
+    first = range(min(windows, -(-begin // axis.stride)))
+    last = range(max(0, (size - reach + begin) // axis.stride), windows)
+    return any(
+        not any(0 <= start + cell < size for cell in range(0, reach, step))
+        for start in (window * axis.stride - begin for window in {*first, *last})
+    )

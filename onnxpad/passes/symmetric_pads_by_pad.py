@@ -9,8 +9,8 @@ Exact: for every size of the input; max pools agree up to NaN, and up to -inf ag
 finite float where a window holds padding alone; DeformConv up to rounding.
 
 Refuses: averages that do not count padded cells, unless equal pads give the same windows; max
-pools whose Indices are used; ceil_mode where the last window would no longer be dropped;
-transposed convolutions (their pads crop); integer data before opset 11.
+pools whose Indices are used; averages that count padding, of which ceil_mode drops a window
+while another hangs over; transposed convolutions (their pads crop); integer data before opset 11.
 
 Cost: a Pad node and a copy of the input. onnxruntime's default optimiser fuses a Pad that writes
 0 into a convolution or average again: for it, use another way.

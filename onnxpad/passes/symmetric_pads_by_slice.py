@@ -5,11 +5,12 @@ others; from Indices of a max pool as well. A transposed convolution crops the s
 pads on both sides, and the Slice crops the rest. No Slice where nothing is left to drop.
 
 Exact: always, and bit for bit; auto_pad counts as the pads that it stands for, and ceil_mode
-as the end pads that it reads.
+as the end pads that it reads. Where those would be too wide, ceil_mode stays.
 
 Refuses: a size that decides how many windows there are to drop, and is not known; pads that
-would reach the kernel of a pool; averages that count padding and hang over with ceil_mode;
-DeformConv and FusedConv with a summand, whose other inputs have the size of the output.
+would reach the kernel of a pool; averages that count padding where ceil_mode hangs over pads
+that have to grow; DeformConv and FusedConv with a summand, whose other inputs have the size of
+the output.
 
 Cost: the windows that are dropped, and a copy of the output.
 

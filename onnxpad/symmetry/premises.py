@@ -7,12 +7,11 @@ from typing import NamedTuple
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.costs import Cost
-from onnxpad.effective import effective_pads, short_axis
+from onnxpad.effective import effective_pads, floored, rounds_up, short_axis
 from onnxpad.expansion import Expansion
 from onnxpad.forms import reaches_kernel
 from onnxpad.fusion import auto_pad_stops_fusion, fuses_worse
-from onnxpad.geometry.rounding import overhang
-from onnxpad.geometry.symmetric import equal_ends
+from onnxpad.geometry.symmetric import Cut, cut_rounding_up, equal_ends
 from onnxpad.ops import Kind
 
 
@@ -43,19 +42,6 @@ def asymmetric(chain: Chain) -> Pads | Skip:
     return short_axis(chain, pads) or pads
 
 
-def floored(chain: Chain, pads: Pads) -> Pads | Skip:
-    """Pads that give the same windows without ceil_mode."""
-    if not chain.ceil_mode or chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
-        return pads
-    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
-    if any(end >= axis.span for axis, _, end in sides):
-        return Skip(f"the pads {list(pads.flat)} reach the window and ceil_mode is set")
-    extra = [overhang(axis, begin, end) for axis, begin, end in sides]
-    if any(extra) and chain.counts_padding:
-        return Skip("the average counts its padding, but not the cells that its last window lacks")
-    return Pads(pads.begins, tuple(e + more for e, more in zip(pads.ends, extra, strict=True)))
-
-
 def pool_refusal(chain: Chain, pads: Pads, own: Pads) -> Skip | None:
     """Why a pool that has `pads` cannot have `own` instead."""
     if not chain.op.is_pool:
@@ -75,17 +61,36 @@ def pool_refusal(chain: Chain, pads: Pads, own: Pads) -> Skip | None:
 
 def free(chain: Chain, pads: Pads) -> Way | None:
     """Symmetric pads that give the very same windows, where there are some."""
-    wider = floored(chain, pads)
-    if isinstance(wider, Skip):
-        return None
-    for axis, begin, end in zip(chain.axes, wider.begins, wider.ends, strict=True):
-        low, high = equal_ends(axis, begin, end)
-        if not low <= begin <= high:
-            return None
     own = Pads(pads.begins, pads.begins)
     if pool_refusal(chain, pads, own):
         return None
-    return Way(replace(chain, padding=own, ceil_mode=False, ambiguous=False), Cost())
+    if _ends_may_be_equal(chain, pads):
+        return Way(replace(chain, padding=own, ceil_mode=False, ambiguous=False), Cost())
+    cuts = cuts_rounding_up(chain, pads)
+    if cuts and not any(one.first or one.beyond for one in cuts):
+        return Way(replace(chain, padding=own, ambiguous=False), Cost())
+    return None
+
+
+def _ends_may_be_equal(chain: Chain, pads: Pads) -> bool:
+    """Whether the end pads may be the begin pads, without ceil_mode."""
+    wider = floored(chain, pads)
+    if isinstance(wider, Skip):
+        return False
+    sides = zip(chain.axes, wider.begins, wider.ends, strict=True)
+    ranges = [equal_ends(axis, begin, end) for axis, begin, end in sides]
+    return all(low <= begin <= high for (low, high), begin in zip(ranges, pads.begins, strict=True))
+
+
+def cuts_rounding_up(chain: Chain, pads: Pads) -> list[Cut]:
+    """Symmetric pads that leave ceil_mode as it is, and what is cut behind them; [] for none."""
+    if not rounds_up(chain):
+        return []
+    counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
+    sides = zip(chain.axes, pads.begins, pads.ends, strict=True)
+    found = [cut_rounding_up(axis, begin, end, counts=counts) for axis, begin, end in sides]
+    cuts = [one for one in found if one is not None]
+    return cuts if len(cuts) == len(found) else []
 
 
 def unsaid(chain: Chain) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
@@ -9,13 +10,20 @@ from onnxpad import costs
 from onnxpad.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.composing import LAST, Composer
 from onnxpad.costs import Cost
-from onnxpad.effective import axes_behind
+from onnxpad.effective import axes_behind, floored, rounds_up
 from onnxpad.expansion import AttributeValue, Grown, Made, Read
 from onnxpad.forms import reaches_kernel
 from onnxpad.geometry.symmetric import Cut, Growth, cut, equal_ends, growth
 from onnxpad.missing import missing_sizes
 from onnxpad.pad_nodes import ceil_refusal, needs_valid, new_pad, pad_refusal, pad_value
-from onnxpad.symmetry.premises import Way, asymmetric, floored, free, pool_refusal, unsaid
+from onnxpad.symmetry.premises import (
+    Way,
+    asymmetric,
+    cuts_rounding_up,
+    free,
+    pool_refusal,
+    unsaid,
+)
 
 
 def by_slice(chain: Chain) -> Way | Skip:
@@ -30,18 +38,12 @@ def by_slice(chain: Chain) -> Way | Skip:
     added = chain.op.added
     if added is not None and chain.inputs[added : added + 1] == (True,):
         return Skip("it adds a tensor to its output, which would grow")
-    wider = floored(chain, pads)
-    if isinstance(wider, Skip):
-        return wider
-    sides = zip(chain.axes, wider.begins, wider.ends, strict=True)
-    found = [cut(axis, begin, end) for axis, begin, end in sides]
-    cuts = [one for one in found if one is not None]
-    if len(cuts) < len(found):
-        unknown = [index for index, one in enumerate(found) if one is None]
-        return missing_sizes(chain, "a Slice behind symmetric pads", unknown)
-    own = tuple(one.pad for one in cuts)
-    refusal = pool_refusal(chain, pads, Pads(own, own))
-    return refusal or _sliced(chain, cuts)
+    cuts = _cuts(chain, pads)
+    if not isinstance(cuts, Skip):
+        return _sliced(chain, cuts, removes=unsaid(chain))
+    if (rounding := cuts_rounding_up(chain, pads)) and not _refusal(chain, pads, rounding):
+        return _sliced(chain, rounding, removes=())
+    return cuts
 
 
 def by_kernel(chain: Chain) -> Way | Skip:
@@ -79,11 +81,14 @@ def by_pad(chain: Chain) -> Way | Skip:
     refusal = pad_refusal(chain, pads)
     if refusal or isinstance(fill, Skip):
         return refusal or fill  # type: ignore[return-value]
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
-    rounds = chain.ceil_mode and not same
+    rounds = rounds_up(chain)
     kept, moved = _difference(chain, pads, rounds=rounds)
     if rounds and (refusal := ceil_refusal(chain, pads, kept)):
-        return refusal
+        wider = floored(chain, pads)
+        if isinstance(wider, Skip):
+            return refusal
+        pads, rounds = wider, False
+        kept, moved = _difference(chain, pads, rounds=rounds)
     padding: Pads | AutoPad = kept
     if needs_valid(chain, pads, fill):
         padding, moved = AutoPad.VALID, pads
@@ -101,11 +106,30 @@ def by_pad(chain: Chain) -> Way | Skip:
     return Way(behind, Cost(bytes_moved=copied, operators=1))
 
 
-def _sliced(chain: Chain, cuts: list[Cut]) -> Way:
+def _cuts(chain: Chain, pads: Pads) -> list[Cut] | Skip:
+    """What to cut on each axis behind symmetric pads, without ceil_mode."""
+    wider = floored(chain, pads)
+    if isinstance(wider, Skip):
+        return wider
+    sides = zip(chain.axes, wider.begins, wider.ends, strict=True)
+    found = [cut(axis, begin, end) for axis, begin, end in sides]
+    cuts = [one for one in found if one is not None]
+    if len(cuts) < len(found):
+        unknown = [index for index, one in enumerate(found) if one is None]
+        return missing_sizes(chain, "a Slice behind symmetric pads", unknown)
+    return _refusal(chain, pads, cuts) or cuts
+
+
+def _refusal(chain: Chain, pads: Pads, cuts: list[Cut]) -> Skip | None:
+    own = tuple(one.pad for one in cuts)
+    return pool_refusal(chain, pads, Pads(own, own))
+
+
+def _sliced(chain: Chain, cuts: list[Cut], removes: Sequence[str]) -> Way:
     own = tuple(one.pad for one in cuts)
     short = [index for index, one in enumerate(cuts) if one.first or one.beyond]
     composer = Composer(chain.opset, chain.dtype)
-    whole = composer.itself(sets={"pads": own + own}, removes=unsaid(chain))
+    whole = composer.itself(sets={"pads": own + own}, removes=removes)
     axes = [chain.first_axis + index for index in short]
     starts = [cuts[index].first for index in short]
     ends = [-cuts[index].beyond or LAST for index in short]

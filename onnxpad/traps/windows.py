@@ -7,7 +7,7 @@ from dataclasses import replace
 from onnxpad.chain import AutoPad, Chain, Pads
 from onnxpad.effective import effective_pads, output_sizes, short_axis
 from onnxpad.forms import reaches_kernel
-from onnxpad.geometry.axis import Axis
+from onnxpad.geometry.axis import Axis, holds_padding_alone
 from onnxpad.ops import Kind
 from onnxpad.traps import Surroundings, rule
 
@@ -66,7 +66,7 @@ def window_of_padding(chain: Chain, around: Surroundings) -> str | None:
         return None
     for index, axis in enumerate(chain.axes):
         count = windows[index]
-        if isinstance(count, int) and _holds_padding_alone(axis, pads.begins[index], count):
+        if isinstance(count, int) and holds_padding_alone(axis, pads.begins[index], count):
             gives = "the lowest finite float or -inf" if chain.is_max else "0 or NaN"
             return (
                 f"a window along axis {chain.first_axis + index} holds padding alone, and "
@@ -197,18 +197,6 @@ def _what_happens(chain: Chain, pads: Pads) -> str:
     if chain.ceil_mode:
         return f"with ceil_mode there is one window all the same, of {cells}"
     return f"the ONNX text gives no window, onnxruntime one, of {cells}"
-
-
-def _holds_padding_alone(axis: Axis, begin: int, windows: int) -> bool:
-    if not isinstance(axis.size, int) or axis.size < 1:
-        return False
-    size, step, reach = axis.size, axis.dilation, axis.span
-    first = range(min(windows, -(-begin // axis.stride)))
-    last = range(max(0, (size - reach + begin) // axis.stride), windows)
-    return any(
-        not any(0 <= start + cell < size for cell in range(0, reach, step))
-        for start in (window * axis.stride - begin for window in {*first, *last})
-    )
 
 
 def _hangs_over(axis: Axis, windows: object, begin: int, end: int) -> bool:

@@ -42,12 +42,14 @@ def test_passes_keep_the_window_of_ceil_mode(op: str) -> None:
             continue
         counts = ", count_include_pad = 1" if "counting" in op else ""
         written = f"kernel_shape = [{kernel}], strides = [{stride}], pads = [{begin}, {end}]"
-        body = f"[op] y = {op.split()[0]} <{written}, ceil_mode = 1{counts}> (x)"
+        body = f"[op] y = {op.split(maxsplit=1)[0]} <{written}, ceil_mode = 1{counts}> (x)"
         model = tiny(body, f"float[1,2,{size}]", opset=22)
         x = drawn((1, 2, size), "float32", size) - 10
         expected = wanted(op, x, kernel, strides=[stride], pads=[begin, end], ceil_mode=True)
         for rule in PASSES[op]:
-            if rule in (SPLIT, UNCOUNTED) and not begin + end or rule == SYMMETRIC and begin == end:
+            if (rule in (SPLIT, UNCOUNTED) and not begin + end) or (
+                rule == SYMMETRIC and begin == end
+            ):
                 continue
             changed[rule] += 1
             for (found,) in levels(rewritten_model(model, rule), {"x": x}):

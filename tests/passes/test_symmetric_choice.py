@@ -40,12 +40,6 @@ REFUSALS = {
         SLICE,
         "not the cells that its last window lacks",
     ),
-    "dropped window": (
-        6,
-        "MaxPool <kernel_shape = [3], strides = [2], pads = [0, 2], ceil_mode = 1> (x)",
-        PAD,
-        "ceil_mode drops its last window",
-    ),
     "transposed": (4, "ConvTranspose <pads = [0, 1]> (x, w)", PAD, "crop its output"),
     "short": (1, "Conv <pads = [1, 0]> (x, w)", ANY, "fewer than the window's"),
     "mask": (

@@ -192,3 +192,46 @@ def test_a_pad_in_front_is_not_left_to_a_wrong_fusion() -> None:
     assert kinds(after) == ["Pad", "Pad", "MaxPool"]
     for (found,) in levels(after, {"x": x}):
         assert found.ravel().tolist() == values(model, x)
+
+
+KEPT = "kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1"
+
+
+@pytest.mark.parametrize("op", ["MaxPool", "AveragePool", "LpPool"])
+def test_ceil_mode_stays_where_its_end_pads_would_reach_the_kernel(op: str) -> None:
+    """The first axis is symmetric and hangs over: its end pad would be 2, then 3 on both sides."""
+    model = tiny(f"[op] y = {op} <{KEPT}, pads = [1, 0, 1, 1]> (x)", "float[1,2,12,11]", opset=18)
+    after = agrees(model, SLICE, [(1, 2, 12, 11)], rtol=0 if op == "MaxPool" else 2e-6)
+    assert kinds(after) == [op, "Slice"]
+    written = attributes(after)
+    assert (written["pads"], written["ceil_mode"]) == ([1, 2, 1, 2], 1)
+
+
+def test_ceil_mode_stays_where_equal_pads_then_give_the_same_windows() -> None:
+    model = tiny(f"[op] y = MaxPool <{KEPT}, pads = [1, 1, 1, 0]> (x)", "float[1,2,12,11]")
+    for rule in (ANY, SLICE, PAD):
+        after = agrees(model, rule, [(1, 2, 12, 11)], rtol=0)
+        assert kinds(after) == ["MaxPool"]
+        assert (attributes(after)["pads"], attributes(after)["ceil_mode"]) == ([1, 1, 1, 1], 1)
+
+
+def test_an_average_counts_the_same_under_ceil_mode() -> None:
+    """Its last window on the first axis hangs over equal pads, which so stay."""
+    counting = f"{KEPT}, count_include_pad = 1"
+    model = tiny(f"[op] y = AveragePool <{counting}, pads = [1, 0, 1, 2]> (x)", "float[1,2,12,11]")
+    after = agrees(model, SLICE, [(1, 2, 12, 11)])
+    assert attributes(after)["pads"] == [1, 2, 1, 2]
+    uneven = tiny(f"[op] y = AveragePool <{counting}, pads = [1, 0, 0, 0]> (x)", "float[1,2,11,11]")
+    assert "its last window lacks" in refused(uneven, SLICE).reason
+
+
+def test_a_pad_takes_what_ceil_mode_reads_where_it_may_not_stay() -> None:
+    """Behind a Pad node the window that starts in the end padding would not be dropped."""
+    written = "kernel_shape = [4], strides = [2], pads = [0, 3], ceil_mode = 1"
+    model = tiny(f"[op] y = MaxPool <{written}> (x)", "float[1,2,6]")
+    after = agrees(model, PAD, [(1, 2, 6)], rtol=0)
+    assert kinds(after) == ["Pad", "MaxPool"]
+    assert "ceil_mode" not in attributes(after)
+    counting = f"{KEPT.replace('[3, 3]', '[4, 3]')}, pads = [0, 1, 3, 0], count_include_pad = 1"
+    both = tiny(f"[op] y = AveragePool <{counting}> (x)", "float[1,2,6,5]")
+    assert "drops its last window" in refused(both, PAD).reason
