@@ -4,6 +4,9 @@ What: the pads attribute becomes zeros and a Pad node does the padding, with the
 operator's own padding stands for: 0 for convolutions, LpPool and averages that count padding,
 the lowest value of the type for max pools, the zero point (number or tensor) for integer ones.
 
+ceil_mode stays where it gives the same windows behind the Pad; otherwise the Pad also writes the
+cells that it reads.
+
 Indices of a max pool that are used are counted over the unpadded input by integer arithmetic
 behind it.
 
@@ -15,9 +18,9 @@ a window holds padding alone. Indices are those of windows with a cell above -in
 
 Refuses: averages that do not count padded cells (their divisor would change), used Indices where
 a size is not known, or where padding may win (integers, whose lowest value is a number like any
-other; windows of padding alone; a Pad(-inf) in front), ceil_mode where the last window would no
-longer be dropped, transposed convolutions (their pads crop), unknown element types, integer data
-before opset 11 (Pad had floats only).
+other; windows of padding alone; a Pad(-inf) in front), averages that count padding, of which
+ceil_mode drops a window while another hangs over, transposed convolutions (their pads crop),
+unknown element types, integer data before opset 11 (Pad had floats only).
 
 Cost: one Pad node and a padded copy of the input for each operator; 4 or more operators over the
 Indices where they are used.
@@ -32,10 +35,18 @@ from dataclasses import replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip, Verdict
 from onnxpad.composing import Composer
-from onnxpad.effective import axes_behind, effective_pads, short_axis
+from onnxpad.effective import (
+    axes_behind,
+    effective_pads,
+    floored,
+    output_sizes,
+    rounds_up,
+    short_axis,
+)
 from onnxpad.expansion import Made, Read
 from onnxpad.fills import Constant, Fill
-from onnxpad.forms import Form, reaches_kernel
+from onnxpad.forms import Form
+from onnxpad.geometry.axis import holds_padding_alone
 from onnxpad.indices import original_indices
 from onnxpad.missing import missing_sizes
 from onnxpad.ops import Kind
@@ -62,6 +73,12 @@ def rewrite(chain: Chain) -> Verdict:
     fill = pad_value(chain)
     if isinstance(fill, Skip):
         return fill
+    if rounds_up(chain) and (refusal := ceil_refusal(chain, pads)):
+        wider = floored(chain, pads)
+        if isinstance(wider, Skip):
+            hints = ("--pass counted-padding",) * chain.counts_padding
+            return replace(refusal, hints=hints)
+        chain, pads = replace(chain, ceil_mode=False), wider
     return _with_indices(chain, pads, fill) if chain.uses_indices else _split(chain, pads, fill)
 
 
@@ -72,11 +89,7 @@ def _refusal(chain: Chain, pads: Pads) -> Skip | None:
         return Skip("MaxpoolWithMask has an input that depends on its own padding")
     if refusal := pad_refusal(chain, pads):
         return refusal
-    if chain.uses_indices and (refusal := _indices_refusal(chain, pads)):
-        return refusal
-    if chain.ceil_mode and chain.padding not in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
-        return ceil_refusal(chain, pads)
-    return None
+    return _indices_refusal(chain, pads) if chain.uses_indices else None
 
 
 def _indices_refusal(chain: Chain, pads: Pads) -> Skip | None:
@@ -89,7 +102,11 @@ def _indices_refusal(chain: Chain, pads: Pads) -> Skip | None:
             f"its Indices are used, and the lowest {chain.dtype or 'value'} is data like any "
             "other: a padded cell might win"
         )
-    if reaches_kernel(chain, pads) or any(axis.dilation > 1 for axis in chain.axes):
+    windows = zip(chain.axes, pads.begins, output_sizes(chain), strict=True)
+    if any(
+        isinstance(count, int) and holds_padding_alone(axis, begin, count)
+        for axis, begin, count in windows
+    ):
         return Skip("its Indices are used, and a window may hold padding alone")
     if _follows_infinity(chain):
         return Skip("its Indices are used, and the Pad in front may fill a window with -inf")
@@ -110,7 +127,7 @@ def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> Verdict:
     begins, ends = (step.pads.begins, step.pads.ends) if step else ((), ())
     data = composer.pad(Read(0), begins, ends, fill)
     removes = [name for name, _ in chain.attributes if name == "auto_pad"]
-    removes += ["ceil_mode"] * (chain.ceil_mode and not split.ceil_mode)
+    removes += ["ceil_mode"] * (chain.attribute("ceil_mode", 0) == 1 and not split.ceil_mode)
     zeros = Pads.zero(chain.rank).flat
     node = composer.itself({0: data}, sets={"pads": zeros}, removes=removes)
     columns_first = chain.attribute("storage_order", 0) == 1

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
+from tests.oracle_windows import pool_max
 from tests.passes.expanded import levels, rewritten_model
 from tests.tiny_models import attributes, refused, tiny
 
@@ -88,11 +89,33 @@ def test_lines_and_same() -> None:
 
 
 @pytest.mark.parametrize(
+    "written",
+    [
+        "kernel_shape = [3], pads = [2, 1], dilations = [2]",
+        'kernel_shape = [3], auto_pad = "SAME_UPPER", dilations = [2]',
+        "kernel_shape = [3], strides = [4], ceil_mode = 1, pads = [1, 2]",
+        "kernel_shape = [2], strides = [3], dilations = [2], ceil_mode = 1, pads = [1, 1]",
+    ],
+)
+def test_windows_that_all_hold_a_cell(written: str) -> None:
+    """Gaps between taps, or a window that ceil_mode drops, do no harm by themselves."""
+    for size in (5, 6, 7):
+        model = with_indices(written, f"float[2,2,{size}]")
+        x = -np.random.default_rng(size).permutation(4 * size).reshape(2, 2, size) - 1
+        after = rewritten_model(model, SPLIT)
+        geometry = {key: value for key, value in attributes(model).items() if key != "kernel_shape"}
+        kernel = attributes(model)["kernel_shape"]
+        for found in levels(after, {"x": x.astype(np.float32)}):
+            for one, other in zip(found, pool_max(x.astype(np.float32), kernel, **geometry)):
+                np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(
     ("written", "x", "reason"),
     [
         ("kernel_shape = [3], pads = [1, 1]", "float[2,2,n]", "needs the size of axis 2"),
         ("kernel_shape = [3], pads = [1, 1]", "uint8[2,2,6]", "a padded cell might win"),
-        ("kernel_shape = [3], pads = [2, 1], dilations = [2]", "float[2,2,6]", "padding alone"),
+        ("kernel_shape = [2], pads = [1, 1], dilations = [7]", "float[2,2,6]", "padding alone"),
     ],
 )
 def test_refuses(written: str, x: str, reason: str) -> None:

@@ -11,7 +11,18 @@ from onnxpad.fills import Constant, Implicit
 from onnxpad.geometry.axis import Axis
 from onnxpad.ops import operator
 from onnxpad.passes import find_pass
-from tests.tiny_models import attributes, constant, kinds, left_alone, refused, rewritten, tiny
+from tests.passes.expanded import agrees
+from tests.tiny_models import (
+    X5,
+    attributes,
+    constant,
+    done,
+    kinds,
+    left_alone,
+    refused,
+    rewritten,
+    tiny,
+)
 
 RULE = "split-pads"
 INTEGERS = "uint8[1,1,3] k = {1, 2, 3}, uint8 zero = {7}, uint8[2] zeros = {1, 2}"
@@ -143,10 +154,41 @@ def test_auto_pad_protects_an_average_behind_two_pads() -> None:
     assert attributes(after)["auto_pad"] == "VALID", "onnxruntime would fuse both Pads"
 
 
+def test_ceil_mode_goes_where_the_pad_would_give_it_another_window() -> None:
+    written = "kernel_shape = [3], strides = [4], ceil_mode = 1, pads = [1, 2]"
+    model = tiny(f"[op] y = MaxPool <{written}> (x)", "float[1,2,6]")
+    after = agrees(model, RULE, [(1, 2, 6)], rtol=0)
+    assert attributes(after) == POOL | {"strides": [4]}
+    wide = tiny("[op] y = MaxPool <kernel_shape = [2], ceil_mode = 1, pads = [2, 0]> (x)")
+    after = rewritten(wide, RULE, X5)
+    assert attributes(after) == {"kernel_shape": [2], "pads": [0, 0]}
+    body = "a = Pad (x, p) [op] y = LpPool <kernel_shape = [2], ceil_mode = 1, pads = [1, 0]> (a)"
+    behind = tiny(body, opset=18, constants=ONE_PAD)
+    assert kinds(agrees(behind, RULE, [(1, 1, 5)])) == ["Pad", "Pad", "LpPool"]
+
+
+def test_ceil_mode_goes_for_sizes_that_are_not_known() -> None:
+    """Whatever the size, the Pad holds the widest overhang that is possible."""
+    written = "kernel_shape = [4], strides = [3], ceil_mode = 1, pads = [1, 2]"
+    for op in ("MaxPool", "LpPool"):
+        model = tiny(f"[op] y = {op} <{written}> (x)", "float[1,2,n]", opset=18)
+        after = agrees(model, RULE, [(1, 2, n) for n in range(1, 14)], rtol=2e-6)
+        assert "ceil_mode" not in attributes(after)
+
+
+def test_an_average_that_counts_keeps_its_pads_where_one_window_goes_and_one_hangs_over() -> None:
+    written = "kernel_shape = [4, 3], strides = [2, 2], pads = [0, 1, 3, 0], ceil_mode = 1"
+    body = f"[op] y = AveragePool <{written}, count_include_pad = 1> (x)"
+    skip = refused(tiny(body, "float[1,2,6,5]"), RULE)
+    assert "drops its last window" in skip.reason
+    assert skip.hints == ("--pass counted-padding",)
+    assert done(tiny(body, "float[1,2,6,5]"), "counted-padding").changed
+
+
 leaves_alone = [
     row(
         "Indices are used",
-        "[op] y, i = MaxPool <kernel_shape = [3], pads = [2, 1], dilations = [2]> (x) "
+        "[op] y, i = MaxPool <kernel_shape = [2], pads = [1, 1], dilations = [7]> (x) "
         "z = Cast <to = 1> (i)",
         "its Indices are used, and a window may hold padding alone",
     ),
@@ -161,21 +203,9 @@ leaves_alone = [
         "axis 2 has 6 cells, with pads 1,1 fewer than the window's 9",
     ),
     row(
-        "the last window lies over padding",
-        "MaxPool <kernel_shape = [3], strides = [4], ceil_mode = 1, pads = [1, 2]> (x)",
+        "an end pad as wide as the window, and ceil_mode",
+        "MaxPool <kernel_shape = [2], ceil_mode = 1, pads = [0, 2]> (x)",
         "ceil_mode drops its last window over padding; behind a Pad node it may not",
-    ),
-    row(
-        "wide pads and ceil_mode",
-        "MaxPool <kernel_shape = [2], strides = [1], ceil_mode = 1, pads = [2, 0]> (x)",
-        "the pads [2, 0] reach the kernel and ceil_mode is set",
-    ),
-    row(
-        "another Pad and ceil_mode",
-        "a = Pad (x, p) [op] y = LpPool <kernel_shape = [2], ceil_mode = 1, pads = [1, 0]> (a)",
-        "ceil_mode is set and another Pad stands in front",
-        opset=18,
-        constants=ONE_PAD,
     ),
     row(
         "a transposed convolution crops",
