@@ -13,6 +13,7 @@ from onnxpad.fills import Constant
 from onnxpad.geometry.axis import Axis
 from onnxpad.ops import operator
 from onnxpad.passes import find_pass
+from tests.interpreter import run_model
 from tests.oracle import pool_lp
 from tests.passes.expanded import agrees, levels, rewritten_model
 from tests.tiny_models import X5, kinds, left_alone, refused, tiny
@@ -65,7 +66,8 @@ def test_double_keeps_its_type() -> None:
 @pytest.mark.parametrize(
     ("written", "opset", "reason"),
     [
-        ("kernel_shape = [2], strides = [2], ceil_mode = 1", 18, "the last window may lack cells"),
+        ("kernel_shape = [2], dilations = [3], strides = [3], ceil_mode = 1", 22, "[0, 2] reach"),
+        ("kernel_shape = [3], p = 0", 18, "its p is 0"),
         ("kernel_shape = [2], dilations = [2]", 18, "AveragePool of opset 18 has no dilations"),
         ("kernel_shape = [2]", 2, "AveragePool of opset 2 has no count_include_pad"),
         ("kernel_shape = [2], pads = [2, 0]", 18, "the pads [2, 0] reach the kernel"),
@@ -92,3 +94,40 @@ def test_refuses_an_unknown_type() -> None:
 
 def test_leaves_everything_else_alone() -> None:
     assert left_alone(tiny("[op] y = MaxPool <kernel_shape = [2]> (x)"), LP)
+
+
+@pytest.mark.parametrize("power", [1, 2, 3])
+def test_what_ceil_mode_reads_becomes_end_pads(power: int) -> None:
+    for stride, begin, end in product((2, 3), (0, 1), (0, 1)):
+        written = f"kernel_shape = [3], strides = [{stride}], pads = [{begin}, {end}]"
+        body = f"[op] y = LpPool <{written}, ceil_mode = 1, p = {power}> (x)"
+        sizes = range(3 - begin - end, 9)
+        for size in sizes:
+            agrees(tiny(body, f"float[1,2,{size}]", opset=18), LP, [(1, 2, size)])
+        agrees(tiny(body, "float[1,2,n]", opset=18), LP, [(1, 2, size) for size in sizes])
+
+
+@pytest.mark.parametrize(("dtype", "opset"), [("float16", 17), ("bfloat16", 22)])
+@pytest.mark.parametrize("power", [1, 2, 3])
+def test_sums_of_half_precision_do_not_overflow(dtype: str, opset: int, power: int) -> None:
+    """300 squared is beyond float16; a third as an exponent of float16 is off by several units."""
+    model = tiny(
+        f"[op] y = LpPool <kernel_shape = [3], pads = [1, 1], p = {power}> (x)",
+        f"{dtype}[1,1,6]",
+        opset=opset,
+        result=f"{dtype}[]",
+    )
+    after = rewritten_model(model, LP)
+    assert {tensor.data_type for tensor in after.graph.initializer} <= {onnx.TensorProto.FLOAT}
+    x = np.asarray([[[-300, 250.5, 3, -0.001, 77, -512]]])
+    feed = x.astype(
+        onnx.helper.tensor_dtype_to_np_dtype(onnx.TensorProto.DataType.Value(dtype.upper()))
+    )
+    wanted = pool_lp(feed.astype(np.float64), (3,), p=power, pads=(1, 1))
+    found = run_model(after, {"x": feed})["y"]
+    assert found.dtype == feed.dtype
+    unit = 2.0**-11 if dtype == "float16" else 2.0**-8
+    np.testing.assert_allclose(found.astype(np.float64), wanted, rtol=1.01 * unit)
+    if dtype == "float16":
+        for made in levels(after, {"x": feed}):
+            np.testing.assert_allclose(made[0].astype(np.float64), wanted, rtol=1.01 * unit)

@@ -106,7 +106,9 @@ def test_windows_that_all_hold_a_cell(written: str) -> None:
         geometry = {key: value for key, value in attributes(model).items() if key != "kernel_shape"}
         kernel = attributes(model)["kernel_shape"]
         for found in levels(after, {"x": x.astype(np.float32)}):
-            for one, other in zip(found, pool_max(x.astype(np.float32), kernel, **geometry)):
+            for one, other in zip(
+                found, pool_max(x.astype(np.float32), kernel, **geometry), strict=True
+            ):
                 np.testing.assert_array_equal(one, other)
 
 
