@@ -154,7 +154,8 @@ def floored(chain: Chain, pads: Pads) -> Pads | Skip:
         return Skip(f"the pads {list(pads.flat)} reach the window and ceil_mode is set")
     extra = [overhang(axis, begin, end) for axis, begin, end in sides]
     if any(extra) and chain.counts_padding:
-        return Skip("the average counts its padding, but not the cells that its last window lacks")
+        reason = "the average counts its padding, but not the cells that its last window lacks"
+        return Skip(reason, ("--pass counted-padding",))
     return Pads(pads.begins, tuple(e + more for e, more in zip(pads.ends, extra, strict=True)))
 
 

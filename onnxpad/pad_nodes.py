@@ -53,6 +53,12 @@ def ceil_refusal(chain: Chain, pads: Pads, kept: Pads | None = None) -> Skip | N
     return None
 
 
+def by_a_pad_node(chain: Chain) -> str:
+    """What to try for pads that only a Pad node can hold."""
+    uncounted = chain.fill is Implicit.NOTHING
+    return f"--pass {'uncounted-padding' if uncounted else 'split-pads'}"
+
+
 def needs_valid(chain: Chain, pads: Pads, fill: Fill) -> bool:
     """Whether a pool behind a new Pad must say auto_pad=VALID to be left alone by onnxruntime.
 

@@ -58,7 +58,20 @@ def rewrite(chain: Chain) -> Verdict:
     if isinstance(beyond, Skip):
         return beyond
     counted = pads if chain.counts_padding else Pads.zero(chain.rank)
+    all_known = all(isinstance(axis.size, int) for axis in chain.axes)
+    if pads + beyond != counted and not all_known:
+        return Skip(
+            "its divisors depend on sizes that are not known", (_without_sizes(chain, pads),)
+        )
     return _convolved(chain, channels, pads + beyond, counted)
+
+
+def _without_sizes(chain: Chain, pads: Pads) -> str:
+    """The passes that divide while the model runs; those that write ceil_mode as pads before."""
+    if not any(pads.flat):
+        return "--pass floor-pool --pass uncounted-padding"
+    before = "--pass counted-padding " if chain.counts_padding else ""
+    return f"{before}--pass uncounted-padding"
 
 
 def _channels(chain: Chain) -> int | Skip:
@@ -81,14 +94,10 @@ def _convolved(chain: Chain, channels: int, pads: Pads, counted: Pads) -> Verdic
     composer = Composer(chain.opset, chain.dtype)
     if pads == counted:
         return composer.finish(_conv(composer, chain, channels, pads))
-    sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]
-    if len(sizes) < chain.rank:
-        return Skip(
-            "its divisors depend on sizes that are not known", ("--pass uncounted-padding",)
-        )
     if chain.opset < _BROADCASTS_FREELY:
         return Skip(f"Mul of opset {chain.opset} does not broadcast shapes")
     result = _conv(composer, chain, channels, pads)
+    sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]
     for factor in corrections(chain, pads, counted, sizes):
         result = composer.add("Mul", result, factor, role=factor.role.replace("factor", "average"))
     return composer.finish(result)

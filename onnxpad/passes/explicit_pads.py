@@ -30,6 +30,7 @@ from onnxpad.effective import (
 from onnxpad.forms import Form, reaches_kernel
 from onnxpad.fusion import auto_pad_stops_fusion
 from onnxpad.ops import Kind
+from onnxpad.pad_nodes import by_a_pad_node
 from onnxpad.sizing import offering_run_time
 
 REMOVES = {Form.AUTO_PAD}
@@ -63,7 +64,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
         if reaches_kernel(chain, pads):
             return Skip(
                 f"the pads {list(pads.flat)} reach the kernel, which onnxruntime refuses in a pool",
-                ("--pass split-pads",),
+                (by_a_pad_node(chain),),
             )
         if auto_pad_stops_fusion(chain, pads):
             return Skip(

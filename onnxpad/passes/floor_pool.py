@@ -30,6 +30,7 @@ from onnxpad.forms import Form, reaches_kernel
 from onnxpad.fusion import auto_pad_stops_fusion, fuses_worse
 from onnxpad.geometry.rounding import overhang
 from onnxpad.ops import Kind
+from onnxpad.pad_nodes import by_a_pad_node
 
 REMOVES = {Form.CEIL_MODE}
 MAY_REMOVE = {Form.AUTO_PAD}
@@ -48,19 +49,20 @@ def rewrite(chain: Chain) -> Chain | Skip:
     if short := short_axis(chain, pads):
         return short
     if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
-        return _under_same(chain)
+        return _under_same(chain, pads)
     if reaches_kernel(chain, pads):
-        return _too_wide(pads)
+        return _too_wide(chain, pads)
     sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
     wider = tuple(end + overhang(axis, begin, end) for axis, begin, end in sides)
     return _floored(chain, pads, Pads(pads.begins, wider))
 
 
-def _under_same(chain: Chain) -> Chain | Skip:
+def _under_same(chain: Chain, pads: Pads) -> Chain | Skip:
     """SAME gives ceil(size/stride) windows anyway, but not in every runtime."""
     if same_is_disputed(chain):
         reason = "runtimes disagree about SAME with dilations or a kernel below the stride"
-        return Skip(reason, ("--pass explicit-pads",))
+        wide = reaches_kernel(chain, pads)
+        return Skip(reason, (by_a_pad_node(chain) if wide else "--pass explicit-pads",))
     return replace(chain, ceil_mode=False)
 
 
@@ -81,7 +83,7 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
             ("--pass counted-padding",),
         )
     if reaches_kernel(chain, wider):
-        return _too_wide(wider)
+        return _too_wide(chain, pads, wider)
     return replace(
         chain,
         padding=wider,
@@ -91,5 +93,12 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
     )
 
 
-def _too_wide(pads: Pads) -> Skip:
-    return Skip(f"the pads {list(pads.flat)} reach the kernel, which onnxruntime refuses in a pool")
+def _too_wide(chain: Chain, pads: Pads, wider: Pads | None = None) -> Skip:
+    """A Pad node in front holds them; what is read beyond it then fits, or goes into it as well."""
+    written = list((wider or pads).flat)
+    reason = f"the pads {written} reach the kernel, which onnxruntime refuses in a pool"
+    beyond = any(end >= axis.span for end, axis in zip(pads.ends, chain.axes, strict=True))
+    if beyond or not any(pads.flat):
+        return Skip(reason)
+    again = "" if chain.fill is Implicit.NOTHING else " --pass floor-pool"
+    return Skip(reason, (by_a_pad_node(chain) + again,))

@@ -56,7 +56,7 @@ def rewrite(chain: Chain) -> Verdict:
     if reaches_kernel(chain, wider):
         return Skip(
             f"the pads {list(wider.flat)} reach the kernel, which onnxruntime refuses in a pool",
-            ("--pass split-pads",),
+            ("--pass split-pads",) * any(pads.flat),
         )
     return _averaged(chain, {"pads": wider.flat} if any(wider.flat) else {})
 

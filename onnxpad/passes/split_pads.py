@@ -76,8 +76,7 @@ def rewrite(chain: Chain) -> Verdict:
     if rounds_up(chain) and (refusal := ceil_refusal(chain, pads)):
         wider = floored(chain, pads)
         if isinstance(wider, Skip):
-            hints = ("--pass counted-padding",) * chain.counts_padding
-            return replace(refusal, hints=hints)
+            return replace(refusal, hints=wider.hints)
         chain, pads = replace(chain, ceil_mode=False), wider
     return _with_indices(chain, pads, fill) if chain.uses_indices else _split(chain, pads, fill)
 
@@ -95,7 +94,7 @@ def _refusal(chain: Chain, pads: Pads) -> Skip | None:
 def _indices_refusal(chain: Chain, pads: Pads) -> Skip | None:
     missing = [index for index, axis in enumerate(chain.axes) if not isinstance(axis.size, int)]
     if missing:
-        counted = "its Indices are used and count cells: this"
+        counted = "counting its Indices, which are used, over the unpadded cells"
         return missing_sizes(chain, counted, missing, exact=True)
     if not chain.dtype.startswith("float"):
         return Skip(

@@ -134,3 +134,31 @@ def test_behind_uncounted_padding_open_sizes_work() -> None:
     assert "Conv" in kinds(after)
     for x in (X5, NEGATIVE, numbers(3)):
         np.testing.assert_allclose(values(after, x), values(model, x), rtol=2e-6, atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("written", "before"),
+    [
+        ("pads=[1,2], ceil_mode=1", ["uncounted-padding"]),
+        ("ceil_mode=1", ["floor-pool", "uncounted-padding"]),
+        ("ceil_mode=1, count_include_pad=1", ["floor-pool", "uncounted-padding"]),
+        (
+            "pads=[1,2], ceil_mode=1, count_include_pad=1",
+            ["counted-padding", "uncounted-padding"],
+        ),
+    ],
+)
+def test_open_sizes_work_behind_what_the_refusal_names(written: str, before: list[str]) -> None:
+    body = f"[op] y = AveragePool <kernel_shape=[4], strides=[3], {written}> (x)"
+    model = tiny(body, "float[1,2,n]", opset=22)
+    hint = " ".join(f"--pass {name}" for name in before)
+    assert refused(model, RULE).hints == (hint,)
+    after = rewrite(model, passes=[*before, RULE])
+    assert not after.skips
+    assert isinstance(after.model, onnx.ModelProto)
+    assert "AveragePool" not in kinds(after.model)
+    for size in range(4, 13):
+        x = RANDOM.standard_normal((1, 2, size)).astype(np.float32)
+        found = by_onnxruntime(after.model, x)
+        assert not isinstance(found, str), found
+        np.testing.assert_allclose(found, values(model, x), rtol=4e-6, atol=4e-6)

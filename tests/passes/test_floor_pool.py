@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 
+from onnxpad.rewriting import rewrite
 from tests.tiny_models import (
     NEGATIVE,
     X5,
@@ -174,3 +176,27 @@ def test_row_32_behind_a_pad_of_its_own_the_overhang_fits() -> None:
     assert attributes(after)["pads"] == [0, 1]
     for optimised in (False, True):
         assert by_onnxruntime(after, X5, optimised=optimised) == [3, 5, 4]
+
+
+@pytest.mark.parametrize(
+    ("op", "written", "before"),
+    [
+        ("MaxPool", "pads = [1, 1], strides = [2]", ["split-pads", FLOOR]),
+        ("AveragePool", "pads = [1, 1], strides = [2]", ["uncounted-padding"]),
+        ("LpPool", 'auto_pad = "SAME_UPPER"', ["split-pads"]),
+        ("AveragePool", 'auto_pad = "SAME_UPPER"', ["uncounted-padding"]),
+    ],
+)
+def test_pads_that_reach_the_kernel_name_the_pass_with_a_pad_node(
+    op: str, written: str, before: list[str]
+) -> None:
+    """Taps three cells apart: the pads that are needed are as wide as the kernel of two."""
+    body = f"[op] y = {op} <kernel_shape = [2], dilations = [3], {written}, ceil_mode = 1> (x)"
+    model = tiny(body, opset=22)
+    hint = " ".join(f"--pass {name}" for name in before)
+    assert refused(model, FLOOR).hints == (hint,)
+    after = rewrite(model, passes=[*before, FLOOR])
+    assert not after.skips
+    assert isinstance(after.model, onnx.ModelProto)
+    assert "ceil_mode" not in attributes(after.model)
+    np.testing.assert_allclose(values(after.model, X5), values(model, X5), rtol=2e-6)

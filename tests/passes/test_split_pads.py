@@ -183,6 +183,10 @@ def test_an_average_that_counts_keeps_its_pads_where_one_window_goes_and_one_han
     assert "drops its last window" in skip.reason
     assert skip.hints == ("--pass counted-padding",)
     assert done(tiny(body, "float[1,2,6,5]"), "counted-padding").changed
+    written = "kernel_shape = [3], strides = [2], pads = [1, 1], ceil_mode = 1"
+    body = f"a = Pad (x, p) [op] y = AveragePool <{written}, count_include_pad = 1> (a)"
+    skip = refused(tiny(body, constants=ONE_PAD), RULE)
+    assert skip.reason == "ceil_mode is set and another Pad stands in front"
 
 
 leaves_alone = [
