@@ -84,6 +84,8 @@ def _channels(chain: Chain) -> int | Skip:
     channels = chain.shape[1] if chain.shape else None
     if not isinstance(channels, int):
         return Skip("the number of its channels is not known")
+    if channels < 1:
+        return Skip("it has no channels, and a convolution needs one")
     weights = channels * prod(axis.kernel for axis in chain.axes)
     if weights > _LARGEST:
         return Skip(f"it would need {weights} weights, more than {_LARGEST}")

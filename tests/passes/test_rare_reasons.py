@@ -145,3 +145,24 @@ def test_a_function_of_opset_8_holds_no_whole_numbers(opset: int, changed: bool)
     reasons = [skip.skip.reason for skip in done.skips]
     wanted = "before opset 9 a Constant node holds no whole numbers, which it would need"
     assert reasons == ([] if changed else [wanted])
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("kernel_shape = [3], count_include_pad = 2", "count_include_pad is 2, the ONNX text"),
+        ("kernel_shape = [3], ceil_mode = 2", "ceil_mode is 2, the ONNX text knows 0 and 1"),
+        ("count_include_pad = 1", "no kernel_shape, which a pool needs"),
+    ],
+)
+def test_attributes_that_runtimes_read_in_their_own_ways(written: str, reason: str) -> None:
+    """onnxruntime 1.31.1 counts padding for 2 and does not round up for 2."""
+    model = tiny(f"[op] y = AveragePool <pads = [1, 0], {written}> (x)")
+    for rule in ("symmetric-pads", "average-by-conv"):
+        assert reason in refused(model, rule).reason
+
+
+def test_no_convolution_has_no_channels() -> None:
+    model = tiny("[op] y = AveragePool <kernel_shape = [3]> (x)", "float[1,0,5]")
+    reason = refused(model, "average-by-conv").reason
+    assert reason == "it has no channels, and a convolution needs one"

@@ -13,7 +13,7 @@ from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
 from onnxpad.graph.reading.attributes import Unbound, Value
 from onnxpad.graph.reading.behind import channels_behind, feeds_alone, invites_fusion
-from onnxpad.graph.reading.checking import check_lengths, check_types, describe
+from onnxpad.graph.reading.checking import check_lengths, check_types, describe, odd_switch
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.fusing import weight_is_padded
 from onnxpad.graph.reading.images import read_fold
@@ -120,7 +120,11 @@ class ChainReader:
         if unbound:
             return _troubled(chain, f"the function's attributes {unbound} are not given by a call")
         if kernel is None:
-            return _troubled(chain, "no kernel_shape, and the weight's shape is not known")
+            of_pool = chain.op.weight is None
+            why = "which a pool needs" if of_pool else "and the weight's shape is not known"
+            return _troubled(chain, f"no kernel_shape, {why}")
+        if odd := odd_switch(attributes):
+            return _troubled(chain, odd)
         check_lengths(node, attributes, len(kernel), source)
         first = _first_axis(chain.op, attributes)
         padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)

@@ -23,6 +23,7 @@ TYPES = dict.fromkeys(LISTS, AttributeProto.INTS) | {
     **dict.fromkeys(("group", "storage_order"), AttributeProto.INT),
 }
 LARGEST = 2**31 - 1
+SWITCHES = ("ceil_mode", "count_include_pad", "channels_last", "storage_order")
 
 
 def check_types(node: Node) -> None:
@@ -41,6 +42,17 @@ def check_types(node: Node) -> None:
                 f"{describe(node)}: the attribute {attribute.name} is of type {found}, "
                 f"{AttributeProto.AttributeType.Name(wanted)} was expected"
             )
+
+
+def odd_switch(attributes: Mapping[str, Value]) -> str | None:
+    """What is wrong with an attribute that says yes or no: runtimes take other numbers for either.
+
+    onnxruntime 1.31.1 takes count_include_pad=2 for yes, and ceil_mode=2 for no.
+    """
+    for name in SWITCHES:
+        if attributes.get(name, 0) not in (0, 1):
+            return f"{name} is {attributes[name]}, the ONNX text knows 0 and 1"
+    return None
 
 
 def check_lengths(node: Node, attributes: Mapping[str, Value], rank: int, source: Type) -> None:
