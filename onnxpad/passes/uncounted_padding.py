@@ -7,8 +7,8 @@ not known, a Div by the average of padded ones does the same while the model run
 Exact: up to float rounding (one more product, and the rounding of the correction).
 
 Refuses: integer averages, which cannot be corrected; SAME whose size is not known (use
-runtime-pads); ceil_mode where a size is not known; opsets before 7, or before 8 where a size is
-not known; unknown element types.
+runtime-pads); ceil_mode over end pads as wide as a window; opsets before 7, or before 8 where a
+size is not known; unknown element types.
 
 Cost: one Pad node with a padded copy of the input, one Mul over the output, and a constant as
 large as one channel of the output, or one for each axis.
