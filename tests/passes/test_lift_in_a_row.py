@@ -50,6 +50,10 @@ def test_two_share(opset: int) -> None:
         ("b = Mul (s, a)", "float s = {2}"),
         ("b = PRelu (a, s)", "float[1] s = {0.5}"),
         (
+            "r = Relu (a) b = BatchNormalization (r, s, t, t, s)",
+            "float[2] s = {1, 4}, float[2] t = {-1, 2}",
+        ),
+        (
             "q = QuantizeLinear (a, s, z) b = DequantizeLinear (q, s, z)",
             "float s = {0.5}, int8 z = {3}",
         ),
@@ -185,3 +189,12 @@ def test_inside_an_if_and_a_function() -> None:
     for chosen in (True, False):
         feed = {"x": drawn((1, 2, 7), "float32"), "c": np.array(chosen)}
         np.testing.assert_allclose(found_by(after, feed)[0], found_by(model, feed)[0], rtol=2e-6)
+
+
+def test_not_through_a_normalisation_that_learns() -> None:
+    text = (
+        two("b, m, v = BatchNormalization <training_mode = 1> (a, s, t, t, s)") + "z = Add (m, v)"
+    )
+    model = inferred(text, "float[2] s = {1, 4}, float[2] t = {-1, 2}")
+    model.graph.output.append(onnx.helper.make_tensor_value_info("z", 1, [2]))
+    assert kinds(rewritten_model(model, LIFT)).count("Unsqueeze") == 2

@@ -1,4 +1,4 @@
-"""Squeezes in front of an operator, also through operators that work cell by cell."""
+"""Squeezes in front of an operator, also through operators that do not look at axes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.quantisation import is_in_blocks
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS
 
+_CHANNELS = 1
 _WITH_SCALARS = BINARY | CONVERSIONS | {"PRelu"}
 _BY_CELL = RULES.keys() | CONVERSIONS | {"Softplus", "Reciprocal", "Log", "HardSwish", "Not"}
 
@@ -44,7 +45,7 @@ def squeezed_by(
         if maker.op_type == "Squeeze" and maker.domain in PLAIN_DOMAINS:
             found = Squeezed(maker, tuple(reversed(way)))
             return found if _axes(context, maker) == axes else None
-        if not far or len(way) == MAX_STEPS or not _works_by_cell(context, maker):
+        if not far or len(way) == MAX_STEPS or not _ignores(context, maker, axes):
             return None
         way.append(maker)
         name = maker.inputs[data_position(context, maker)]
@@ -66,9 +67,11 @@ def _axes(context: Context, node: Node) -> tuple[int, ...] | None:
     return tuple(sorted(axis + len(dims or ()) * (axis < 0) for axis in axes))
 
 
-def _works_by_cell(context: Context, node: Node) -> bool:
-    """Whether an operator with one input more axes of size 1 gives the same cells."""
-    if node.op_type not in _BY_CELL or node.domain not in PLAIN_DOMAINS or not node.inputs:
+def _ignores(context: Context, node: Node, axes: tuple[int, ...]) -> bool:
+    """Whether an operator gives the same cells where its data has more `axes` of size 1."""
+    normalises = node.op_type == "BatchNormalization" and min(axes) > _CHANNELS
+    known = node.op_type in _BY_CELL or normalises
+    if not known or node.domain not in PLAIN_DOMAINS or not node.inputs:
         return False
     if any(context.scope.uses.get(name) for name in node.outputs[1:]):
         return False
