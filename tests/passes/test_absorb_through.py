@@ -108,6 +108,7 @@ REFUSED = {
     "Add": ("Add (a, s)", "", "the Pad writes 0.5 behind Add 'f', Conv pads with 0"),
     "Tanh": ("Tanh (a)", "1", "what Tanh 'f' makes of the Pad is not known"),
     "Mul": ("Mul (a, inf)", "", "what Mul 'f' makes of the Pad is not known"),
+    "HardSwish": ("HardSwish (a)", "-inf", "what HardSwish 'f' makes of the Pad is not known"),
     "Relu": ("Relu (a)", "2", "the Pad writes 2 behind Relu 'f', Conv pads with 0"),
     "one value per channel": (
         "Add (a, each)",
@@ -168,6 +169,18 @@ def test_all_that_read_what_is_crossed_share_one_copy() -> None:
     model = tiny(f"{body} y = Identity (f)", constants=ONE_EACH)
     after = absorbed(model, X5 - 3)
     assert kinds(after) == ["Relu", "Conv", "Conv", "Conv", "Concat", "Identity"]
+
+
+def test_a_pad_that_is_an_output_stays_when_all_that_was_crossed_goes() -> None:
+    body = """[pad] a = Pad (x, p) i = Identity (a) b = Mul (s, i)
+    [op] c = Conv (b, w) d = Conv (b, w) y = Add (c, d)"""
+    model = tiny(body, constants=f"{ONE_EACH}, float s = {{2}}")
+    model.graph.output.append(onnx.helper.make_tensor_value_info("a", 1, [1, 1, "n"]))
+    done = rewrite(model, passes=[RULE]).model
+    assert isinstance(done, onnx.ModelProto)
+    onnx.checker.check_model(done, full_check=True)
+    assert kinds(done) == ["Pad", "Identity", "Mul", "Conv", "Conv", "Add"]
+    assert values(done, X5) == values(model, X5)
 
 
 def test_a_crossed_tensor_that_is_an_output() -> None:

@@ -127,7 +127,8 @@ def _idle(x: Array, _: Facts) -> Array:
 
 
 def _hard_swish(x: Array, _: Facts) -> Array | None:
-    return np.zeros_like(x) if ((x == 0) | (x < -4)).all() else None
+    """An infinity times 0 is no number."""
+    return np.zeros_like(x) if ((x == 0) | ((x < -4) & np.isfinite(x))).all() else None
 
 
 def _hard_sigmoid(x: Array, facts: Facts) -> Array | None:
