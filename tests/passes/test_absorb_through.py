@@ -5,6 +5,7 @@ import onnx
 import pytest
 
 from onnxpad.rewriting import rewrite
+from tests.interpreter import run_model
 from tests.onnxruntime_levels import ran
 from tests.passes.absorbing import CONV, ONE_EACH, RULE, absorbed, through, tiny
 from tests.tiny_models import (
@@ -181,6 +182,21 @@ def test_a_pad_that_is_an_output_stays_when_all_that_was_crossed_goes() -> None:
     onnx.checker.check_model(done, full_check=True)
     assert kinds(done) == ["Pad", "Identity", "Mul", "Conv", "Conv", "Add"]
     assert values(done, X5) == values(model, X5)
+
+
+def test_a_copy_is_not_read_before_it_is_made() -> None:
+    """The first convolution comes to the first Pad in a second round, behind the last one."""
+    body = """q = Pad (x, p) r = Relu (q) s = Pad (r, p) y = Abs (s)
+    [first] a = Conv (y, w) [last] b = Conv (r, w)"""
+    model = tiny(body, constants=ONE_EACH)
+    for name in "ab":
+        model.graph.output.append(onnx.helper.make_tensor_value_info(name, 1, [1, 1, "n"]))
+    done = rewrite(model, passes=[RULE]).model
+    assert isinstance(done, onnx.ModelProto)
+    onnx.checker.check_model(done, full_check=True)
+    assert attributes(done, "first") == {"pads": [2, 2]}
+    found, wanted = (run_model(one, {"x": X5}) for one in (done, model))
+    assert all(np.array_equal(found[name], wanted[name]) for name in "yab")
 
 
 def test_a_crossed_tensor_that_is_an_output() -> None:

@@ -18,7 +18,9 @@ class Remover:
 
     def remove_unused(self, node: Node) -> None:
         """Remove a node that is still there, if nothing reads what it writes."""
-        if node.key not in self.scope.removed and not any(self.scope.uses.get(name) for name in node.outputs if name):
+        if node.key not in self.scope.removed and not any(
+            self.scope.uses.get(name) for name in node.outputs if name
+        ):
             self.remove(node)
 
     def remove(self, node: Node) -> None:
