@@ -87,22 +87,21 @@ def _freed(chain: Chain, step: PadStep) -> Chain:
 
 
 def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
-    spatial = chain.spatial
-    outside = [
-        pad
-        for side in (step.pads.begins, step.pads.ends)
-        for pad in side[: spatial.start] + side[spatial.stop :]
-    ]
+    spatial, sides = chain.spatial, (step.pads.begins, step.pads.ends)
+    outside = [pad for side in sides for pad in side[: spatial.start] + side[spatial.stop :]]
+    spatial_pads = [pad for side in sides for pad in side[spatial]]
     if step.unclear:
         return Skip(step.unclear, step.hints)
     if not any(step.pads.flat):
         return None
     if step.mode != "constant":
         return Skip(f"the Pad has mode '{step.mode}', an operator pads with a constant")
-    if any(outside):
-        return Skip("the Pad also pads the batch or channel axis")
     if any(pad < 0 for pad in step.pads.flat):
-        return Skip("the Pad has negative pads and crops")
+        return Skip("the Pad has negative pads and crops", ("--pass plain-pad",))
+    if any(outside):
+        also = "also " if any(spatial_pads) else ""
+        hints = () if step.crossed else ("--pass spatial-pads",)
+        return Skip(f"the Pad {also}pads the batch or channel axis", hints)
     return None
 
 
