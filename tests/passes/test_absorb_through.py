@@ -47,6 +47,8 @@ WITH_ZERO = {
     "Mul": "Mul (a, s)",
     "Mul from the left": "Mul (s, a)",
     "Div": "Div (a, s)",
+    "Max": "Max (a, s)",
+    "Min from the left": "Min (high, a)",
     "Identity": "Identity (a)",
     "Dropout": "Dropout (a)",
     "Dropout that says so": "Dropout (a, , no)",
@@ -107,6 +109,7 @@ REFUSED = {
         "the Pad writes 0.5 behind HardSigmoid 'f', Conv pads with 0",
     ),
     "Add": ("Add (a, s)", "", "the Pad writes 0.5 behind Add 'f', Conv pads with 0"),
+    "Max": ("Max (s, a)", "", "the Pad writes 0.5 behind Max 'f', Conv pads with 0"),
     "Tanh": ("Tanh (a)", "1", "what Tanh 'f' makes of the Pad is not known"),
     "Mul": ("Mul (a, inf)", "", "what Mul 'f' makes of the Pad is not known"),
     "HardSwish": ("HardSwish (a)", "-inf", "what HardSwish 'f' makes of the Pad is not known"),
@@ -136,7 +139,14 @@ def test_refuses(call: str, value: str, reason: str) -> None:
 
 
 def test_what_cannot_be_crossed() -> None:
-    for call in ("Softplus (a)", "Sub (s, a)", "Add (a, a)", "Mul (a, x2)", "Softmax (a)"):
+    for call in (
+        "Softplus (a)",
+        "Sub (s, a)",
+        "Add (a, a)",
+        "Mul (a, x2)",
+        "Softmax (a)",
+        "Max (a, s, s)",
+    ):
         model = through(call, inputs="float[1,1,7] x2", constants="float s = {0}")
         assert left_alone(model, RULE)
 

@@ -198,3 +198,10 @@ def test_not_through_a_normalisation_that_learns() -> None:
     model = inferred(text, "float[2] s = {1, 4}, float[2] t = {-1, 2}")
     model.graph.output.append(onnx.helper.make_tensor_value_info("z", 1, [2]))
     assert kinds(rewritten_model(model, LIFT)).count("Unsqueeze") == 2
+
+
+def test_not_through_a_normalisation_of_each_cell() -> None:
+    text = two("b = BatchNormalization <spatial = 0> (a, s, t, t, s)")
+    held = f"{K}, float[2,5] s = {{1,1,1,1,1,1,1,1,1,1}}, float[2,5] t = {{0,0,0,0,0,0,0,0,0,0}}"
+    model = tiny(text, "float[1,2,5]", constants=held, opset=8)
+    assert kinds(rewritten_model(model, LIFT)).count("Unsqueeze") == 2

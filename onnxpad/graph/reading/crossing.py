@@ -12,6 +12,7 @@ from onnxpad.graph.reading.scopes import PLAIN_DOMAINS
 MAX_STEPS = 16
 CONVERSIONS = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _LAYOUT = frozenset({"Transpose", "Unsqueeze", "Squeeze"})
+_EITHER_WAY = frozenset({"Mul", "Add", "Max", "Min"})
 _WITH_ITS_OWN_SCALE = "DynamicQuantizeLinear"
 CROSSABLE = _LAYOUT | CONVERSIONS | RULES.keys() | {_WITH_ITS_OWN_SCALE}
 
@@ -45,7 +46,7 @@ def path_to(context: Context, name: str) -> Path:
 
 def data_position(context: Context, node: Node) -> int:
     """Which input of a crossable operator is the data."""
-    swapped = node.op_type in ("Mul", "Add") and len(node.inputs) > 1
+    swapped = node.op_type in _EITHER_WAY and len(node.inputs) > 1
     return 1 if swapped and context.constant_tensor(node.inputs[0]) is not None else 0
 
 
@@ -57,7 +58,7 @@ def _is_crossable(context: Context, node: Node) -> bool:
     ):
         return False
     if node.op_type in BINARY:
-        other = node.inputs[1 - data_position(context, node)] if len(node.inputs) > 1 else ""
+        other = node.inputs[1 - data_position(context, node)] if len(node.inputs) == 2 else ""
         if not other or context.constant_tensor(other) is None:
             return False
     return bool(node.outputs) and not any(one.ref_attr_name for one in node.proto.attribute)

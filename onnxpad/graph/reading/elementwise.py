@@ -30,7 +30,7 @@ class Facts(NamedTuple):
 
 Rule: TypeAlias = Callable[[Array, Facts], Array | None]
 
-BINARY = frozenset({"Mul", "Add", "Sub", "Div"})
+BINARY = frozenset({"Mul", "Add", "Sub", "Div", "Max", "Min"})
 IDLE = frozenset({"Identity", "Dropout"})
 _LIMITS_ARE_INPUTS = 11
 _INFERENCE_ONLY = range(7, 12)
@@ -177,6 +177,8 @@ RULES: dict[str, Rule] = {
     "Add": _binary(np.add),
     "Sub": _binary(np.subtract),
     "Div": _binary(np.true_divide),
+    "Max": _binary(np.maximum),
+    "Min": _binary(np.minimum),
 } | {
     name: _at_zero(0)
     for name in (

@@ -69,8 +69,7 @@ def _axes(context: Context, node: Node) -> tuple[int, ...] | None:
 
 def _ignores(context: Context, node: Node, axes: tuple[int, ...]) -> bool:
     """Whether an operator gives the same cells where its data has more `axes` of size 1."""
-    normalises = node.op_type == "BatchNormalization" and min(axes) > _CHANNELS
-    known = node.op_type in _BY_CELL or normalises
+    known = node.op_type in _BY_CELL or _normalises_channels(context, node, axes)
     if not known or node.domain not in PLAIN_DOMAINS or not node.inputs:
         return False
     if any(context.scope.uses.get(name) for name in node.outputs[1:]):
@@ -82,6 +81,13 @@ def _ignores(context: Context, node: Node, axes: tuple[int, ...]) -> bool:
     data = data_position(context, node)
     others = [name for place, name in enumerate(node.inputs) if place != data and name]
     return all(_is_scalar(context, name) for name in others)
+
+
+def _normalises_channels(context: Context, node: Node, axes: tuple[int, ...]) -> bool:
+    """Whether it is a BatchNormalization of channels: before opset 9 there is one of cells."""
+    if node.op_type != "BatchNormalization" or min(axes) <= _CHANNELS:
+        return False
+    return context.attributes(node).get("spatial", 1) == 1
 
 
 def _is_scalar(context: Context, name: str) -> bool:
