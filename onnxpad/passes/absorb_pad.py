@@ -3,8 +3,9 @@
 What: the operator reads what the Pad read and pads by itself; the Pad goes when nothing else
 reads it, and stays for its other readers otherwise. auto_pad of the operator is resolved
 against the padded size first. Between both may stand operators that work cell by cell
-(Relu, Clip, Cast, Mul by a constant ...), Transpose, Squeeze, Unsqueeze, QuantizeLinear and
-DequantizeLinear: the Pad's value is what they make of it. Pads in a row count as one.
+(Relu, Clip, Cast, Mul by a constant ...), Transpose, Squeeze, Unsqueeze, QuantizeLinear,
+DequantizeLinear and DynamicQuantizeLinear: the Pad's value is what they make of it. Pads in a row
+count as one.
 
 Exact: when the value that arrives is what the operator's own padding stands for: 0 before
 convolutions, LpPool and averages that count padding (or have no pads of their own:
@@ -87,22 +88,21 @@ def _freed(chain: Chain, step: PadStep) -> Chain:
 
 
 def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
-    spatial = chain.spatial
-    outside = [
-        pad
-        for side in (step.pads.begins, step.pads.ends)
-        for pad in side[: spatial.start] + side[spatial.stop :]
-    ]
+    spatial, sides = chain.spatial, (step.pads.begins, step.pads.ends)
+    outside = [pad for side in sides for pad in side[: spatial.start] + side[spatial.stop :]]
+    spatial_pads = [pad for side in sides for pad in side[spatial]]
     if step.unclear:
         return Skip(step.unclear, step.hints)
     if not any(step.pads.flat):
         return None
     if step.mode != "constant":
         return Skip(f"the Pad has mode '{step.mode}', an operator pads with a constant")
-    if any(outside):
-        return Skip("the Pad also pads the batch or channel axis")
     if any(pad < 0 for pad in step.pads.flat):
-        return Skip("the Pad has negative pads and crops")
+        return Skip("the Pad has negative pads and crops", ("--pass plain-pad",))
+    if any(outside):
+        also = "also " if any(spatial_pads) else ""
+        hints = () if step.crossed else ("--pass spatial-pads",)
+        return Skip(f"the Pad {also}pads the batch or channel axis", hints)
     return None
 
 

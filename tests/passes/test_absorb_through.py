@@ -5,6 +5,7 @@ import onnx
 import pytest
 
 from onnxpad.rewriting import rewrite
+from tests.interpreter import run_model
 from tests.onnxruntime_levels import ran
 from tests.passes.absorbing import CONV, ONE_EACH, RULE, absorbed, through, tiny
 from tests.tiny_models import (
@@ -46,6 +47,8 @@ WITH_ZERO = {
     "Mul": "Mul (a, s)",
     "Mul from the left": "Mul (s, a)",
     "Div": "Div (a, s)",
+    "Max": "Max (a, s)",
+    "Min from the left": "Min (high, a)",
     "Identity": "Identity (a)",
     "Dropout": "Dropout (a)",
     "Dropout that says so": "Dropout (a, , no)",
@@ -106,8 +109,10 @@ REFUSED = {
         "the Pad writes 0.5 behind HardSigmoid 'f', Conv pads with 0",
     ),
     "Add": ("Add (a, s)", "", "the Pad writes 0.5 behind Add 'f', Conv pads with 0"),
+    "Max": ("Max (s, a)", "", "the Pad writes 0.5 behind Max 'f', Conv pads with 0"),
     "Tanh": ("Tanh (a)", "1", "what Tanh 'f' makes of the Pad is not known"),
     "Mul": ("Mul (a, inf)", "", "what Mul 'f' makes of the Pad is not known"),
+    "HardSwish": ("HardSwish (a)", "-inf", "what HardSwish 'f' makes of the Pad is not known"),
     "Relu": ("Relu (a)", "2", "the Pad writes 2 behind Relu 'f', Conv pads with 0"),
     "one value per channel": (
         "Add (a, each)",
@@ -134,7 +139,14 @@ def test_refuses(call: str, value: str, reason: str) -> None:
 
 
 def test_what_cannot_be_crossed() -> None:
-    for call in ("Softplus (a)", "Sub (s, a)", "Add (a, a)", "Mul (a, x2)", "Softmax (a)"):
+    for call in (
+        "Softplus (a)",
+        "Sub (s, a)",
+        "Add (a, a)",
+        "Mul (a, x2)",
+        "Softmax (a)",
+        "Max (a, s, s)",
+    ):
         model = through(call, inputs="float[1,1,7] x2", constants="float s = {0}")
         assert left_alone(model, RULE)
 
@@ -168,6 +180,33 @@ def test_all_that_read_what_is_crossed_share_one_copy() -> None:
     model = tiny(f"{body} y = Identity (f)", constants=ONE_EACH)
     after = absorbed(model, X5 - 3)
     assert kinds(after) == ["Relu", "Conv", "Conv", "Conv", "Concat", "Identity"]
+
+
+def test_a_pad_that_is_an_output_stays_when_all_that_was_crossed_goes() -> None:
+    body = """[pad] a = Pad (x, p) i = Identity (a) b = Mul (s, i)
+    [op] c = Conv (b, w) d = Conv (b, w) y = Add (c, d)"""
+    model = tiny(body, constants=f"{ONE_EACH}, float s = {{2}}")
+    model.graph.output.append(onnx.helper.make_tensor_value_info("a", 1, [1, 1, "n"]))
+    done = rewrite(model, passes=[RULE]).model
+    assert isinstance(done, onnx.ModelProto)
+    onnx.checker.check_model(done, full_check=True)
+    assert kinds(done) == ["Pad", "Identity", "Mul", "Conv", "Conv", "Add"]
+    assert values(done, X5) == values(model, X5)
+
+
+def test_a_copy_is_not_read_before_it_is_made() -> None:
+    """The first convolution comes to the first Pad in a second round, behind the last one."""
+    body = """q = Pad (x, p) r = Relu (q) s = Pad (r, p) y = Abs (s)
+    [first] a = Conv (y, w) [last] b = Conv (r, w)"""
+    model = tiny(body, constants=ONE_EACH)
+    for name in "ab":
+        model.graph.output.append(onnx.helper.make_tensor_value_info(name, 1, [1, 1, "n"]))
+    done = rewrite(model, passes=[RULE]).model
+    assert isinstance(done, onnx.ModelProto)
+    onnx.checker.check_model(done, full_check=True)
+    assert attributes(done, "first") == {"pads": [2, 2]}
+    found, wanted = (run_model(one, {"x": X5}) for one in (done, model))
+    assert all(np.array_equal(found[name], wanted[name]) for name in "yab")
 
 
 def test_a_crossed_tensor_that_is_an_output() -> None:

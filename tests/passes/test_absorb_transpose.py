@@ -9,6 +9,7 @@ import onnx
 import onnx_graphsurgeon as gs
 import pytest
 
+from onnxpad.chain import Skip
 from onnxpad.rewriting import rewrite
 from tests.onnxruntime_levels import Array, ran
 from tests.tiny_models import (
@@ -147,7 +148,7 @@ def test_channels_that_become_an_axis() -> None:
         "float[1,5,1]",
         constants="int64[6] p = {0, 0, 1, 0, 0, 1}, float[1,3,3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}",
     )
-    assert refused(model, RULE).reason == "the Pad also pads the batch or channel axis"
+    assert refused(model, RULE) == Skip("the Pad pads the batch or channel axis")
 
 
 def test_unknown_sizes() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from onnxpad.chain import Chain
 from onnxpad.graph.editing.copying import copied, copy_of
@@ -53,7 +53,7 @@ def route(
     anchor = address_of(scope, [*way, node][count])
 
     def led(source: str) -> list[Edit]:
-        copies = len(way) if way and copied(context, way[0], node, source, names) else count
+        copies = max(count, len(list(_copied(context, way, node, source, names))))
         edits: list[Edit] = []
         kept = [*way[copies:], node]
         for one in way[:copies]:
@@ -65,3 +65,14 @@ def route(
         return edits + [RemoveUnused(address_of(scope, one)) for one in reversed(way[:copies])]
 
     return anchor, led
+
+
+def _copied(
+    context: Context, way: Sequence[Node], node: Node, source: str, names: Names
+) -> Iterator[str]:
+    """The outputs of copies of the first operators of `way` that there are already."""
+    for one in way:
+        source = copied(context, one, node, source, names)
+        if not source:
+            return
+        yield source

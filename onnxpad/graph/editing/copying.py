@@ -16,7 +16,7 @@ def copy_of(
 ) -> tuple[str, list[Edit]]:
     """The output of a copy of `one` that reads `source`, and the edit that makes it.
 
-    A copy that was made before serves again where it stands in front of `before`.
+    A copy that was made before serves again where it stands somewhere in front of `before`.
     """
     scope = context.scope
     if known := copied(context, one, before, source, names):
@@ -32,7 +32,7 @@ def copy_of(
                 attributes.append((written, value))
             case tuple():
                 attributes.append((written, tuple([int(number) for number in value])))
-    names.copies[scope.id, one.key, source] = (output, before.key)
+    names.copies[scope.id, one.key, source] = output
     insert = InsertNode(
         address_of(scope, before),
         next_key(scope),
@@ -48,7 +48,9 @@ def copy_of(
 
 def copied(context: Context, one: Node, before: Node, source: str, names: Names) -> str:
     """The output of a copy of `one` that reads `source` in front of `before`, '' without one."""
-    output, place = names.copies.get((context.scope.id, one.key, source), ("", 0))
+    output = names.copies.get((context.scope.id, one.key, source), "")
     known = context.scope.producers.get(output)
-    fits = known is not None and source in known.inputs and place <= before.key
-    return output if fits else ""
+    if known is None or source not in known.inputs:
+        return ""
+    order = {node.key: place for place, node in enumerate(context.scope.ordered())}
+    return output if order[known.key] < order[before.key] else ""

@@ -14,14 +14,13 @@ _INITIALIZERS_NEED_NO_INPUT = 4
 class Names:
     """Hands out names that no tensor and no node of the model has, nor anything said of one.
 
-    `copies` are the outputs of copied nodes, with the node in front of which each stands, by
-    scope, node and what the copy reads.
+    `copies` are the outputs of copied nodes by scope, node and what the copy reads.
     """
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self._taken: set[str] | None = None
-        self.copies: dict[tuple[str, int, str], tuple[str, int]] = {}
+        self.copies: dict[tuple[str, int, str], str] = {}
 
     def new(self, wanted: str) -> str:
         """`wanted`, with a number where it is taken."""

@@ -17,8 +17,10 @@ class Remover:
     dropped: set[str] = field(default_factory=set)
 
     def remove_unused(self, node: Node) -> None:
-        """Remove a node, if nothing reads what it writes."""
-        if not any(self.scope.uses.get(name) for name in node.outputs if name):
+        """Remove a node that is still there, if nothing reads what it writes."""
+        if node.key not in self.scope.removed and not any(
+            self.scope.uses.get(name) for name in node.outputs if name
+        ):
             self.remove(node)
 
     def remove(self, node: Node) -> None:

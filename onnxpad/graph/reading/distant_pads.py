@@ -80,6 +80,8 @@ def _behind(context: Context, node: Node, carried: _Carried) -> _Carried | None:
             return _reranked(context, node, attributes, carried)
         case "QuantizeLinear" | "DequantizeLinear":
             return _converted(context, node, attributes, carried)
+        case "DynamicQuantizeLinear":
+            return _scaled(node, carried)
         case _:
             return _computed(context, node, carried)
 
@@ -132,6 +134,13 @@ def _converted(
     if value is None or not (isinstance(value, str) or _is_even(value.shape, carried)):
         return None
     return replace(carried, value=value)
+
+
+def _scaled(node: Node, carried: _Carried) -> _Carried | None:
+    """0 becomes the zero point; the range that sets both holds 0 with the Pad and without it."""
+    if isinstance(carried.value, str) or carried.value.any() or not all(node.outputs[2:3]):
+        return None
+    return replace(carried, value=node.outputs[2]) if len(node.outputs) > 2 else None
 
 
 def _computed(context: Context, node: Node, carried: _Carried) -> _Carried | None:

@@ -30,7 +30,7 @@ class Facts(NamedTuple):
 
 Rule: TypeAlias = Callable[[Array, Facts], Array | None]
 
-BINARY = frozenset({"Mul", "Add", "Sub", "Div"})
+BINARY = frozenset({"Mul", "Add", "Sub", "Div", "Max", "Min"})
 IDLE = frozenset({"Identity", "Dropout"})
 _LIMITS_ARE_INPUTS = 11
 _INFERENCE_ONLY = range(7, 12)
@@ -127,7 +127,8 @@ def _idle(x: Array, _: Facts) -> Array:
 
 
 def _hard_swish(x: Array, _: Facts) -> Array | None:
-    return np.zeros_like(x) if ((x == 0) | (x < -4)).all() else None
+    """An infinity times 0 is no number."""
+    return np.zeros_like(x) if ((x == 0) | ((x < -4) & np.isfinite(x))).all() else None
 
 
 def _hard_sigmoid(x: Array, facts: Facts) -> Array | None:
@@ -176,6 +177,8 @@ RULES: dict[str, Rule] = {
     "Add": _binary(np.add),
     "Sub": _binary(np.subtract),
     "Div": _binary(np.true_divide),
+    "Max": _binary(np.maximum),
+    "Min": _binary(np.minimum),
 } | {
     name: _at_zero(0)
     for name in (
