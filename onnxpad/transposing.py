@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from onnxpad.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.composing import Composer
 from onnxpad.effective import effective_pads
-from onnxpad.expansion import Attributes, AttributeValue
+from onnxpad.expansion import Attributes, AttributeValue, Expansion, Read
 from onnxpad.geometry.transposed import transposed_output
 from onnxpad.ops import Kind
+
+_BIAS_BEHIND_PADS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,15 @@ def standard_attributes(chain: Chain, crop: Crop) -> Attributes:
     sets, gone = written(chain, crop)
     kept = {name: value for name, value in chain.attributes if name not in gone}
     return tuple((kept | sets).items())
+
+
+def as_standard(chain: Chain, crop: Crop) -> Expansion:
+    """ConvTranspose in the place of an operator that read its pads from an input."""
+    composer = Composer(chain.opset, chain.dtype)
+    has_bias = chain.inputs[_BIAS_BEHIND_PADS : _BIAS_BEHIND_PADS + 1] == (True,)
+    inputs = [Read(0), Read(1), *([Read(_BIAS_BEHIND_PADS)] if has_bias else [])]
+    attributes = dict(standard_attributes(chain, crop))
+    return composer.finish(composer.add("ConvTranspose", *inputs, attributes=attributes))
 
 
 def needs_words(chain: Chain) -> bool:

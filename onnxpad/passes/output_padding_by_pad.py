@@ -7,8 +7,9 @@ more that a Slice drops: onnxruntime would fuse a plain Pad into a pool behind i
 
 Exact: for every size of the input; bit for bit, if the runtime adds the bias last.
 
-Refuses: a bias before opset 7 (Add had no broadcasting of this kind); output_shape on an input
-of unknown size.
+Refuses: begin pads that may crop all but the cells of output_padding (slice-transpose first); a
+bias before opset 7 (Add had no broadcasting of this kind); output_shape on an input of unknown
+size.
 
 Cost: one or two more operators over the output; with a bias an Unsqueeze of it too.
 
@@ -18,12 +19,16 @@ Example: ConvTranspose k1 s3 output_padding=[2] with a bias becomes ConvTranspos
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from onnxpad.chain import Chain, Pads, Skip, Verdict
 from onnxpad.composing import Composer
 from onnxpad.expansion import Made, Numbers, Operand, Read
 from onnxpad.fills import Constant
 from onnxpad.forms import Form
+from onnxpad.geometry.axis import Axis
+from onnxpad.geometry.size import lower_bound
+from onnxpad.geometry.transposed import full_size
 from onnxpad.transposing import Crop, standard_crop, with_crop, written
 
 REMOVES = {Form.OUTPUT_PADDING}
@@ -47,6 +52,9 @@ def rewrite(chain: Chain) -> Verdict:
     less = Crop(Pads(crop.pads.begins, ends), (0,) * chain.rank)
     if not any(rests):
         return with_crop(chain, less)
+    if any(map(_swallowed, chain.axes, crop.pads.begins, rests)):
+        reason = "its begin pads may crop all that it computes, and leave cells of output_padding"
+        return Skip(reason, ("--pass slice-transpose",))
     has_bias = chain.inputs[_BIAS : _BIAS + 1] == (True,)
     if has_bias and chain.opset < _ADD_BROADCASTS_SINCE:
         return Skip(f"Add of opset {chain.opset} has no broadcasting that a bias needs")
@@ -58,6 +66,13 @@ def rewrite(chain: Chain) -> Verdict:
     padded = composer.pad(whole, (0,) * chain.tensor_rank, (0, 0, *rests), Constant(0))
     bias = composer.unsqueeze(Read(_BIAS), range(1, chain.rank + 1), role="bias")
     return composer.finish(composer.add("Add", padded, bias, role="with_bias"))
+
+
+def _swallowed(axis: Axis, begin: int, rest: int) -> bool:
+    """Whether no cell may be left in front of those that a Pad would add."""
+    least = 1 if axis.size is None else max(1, lower_bound(axis.size))
+    full = full_size(replace(axis, size=least))
+    return rest > 0 and isinstance(full, int) and full <= begin
 
 
 def _padded_alone(composer: Composer, chain: Chain, whole: Made, rests: Sequence[int]) -> Made:

@@ -20,16 +20,12 @@ Example: ConvTranspose k3 s2 SAME_UPPER becomes pads=[0, 1].
 from __future__ import annotations
 
 from onnxpad.chain import Chain, Skip, Verdict
-from onnxpad.composing import Composer
-from onnxpad.expansion import Read
 from onnxpad.forms import Form
 from onnxpad.ops import Kind
-from onnxpad.transposing import Crop, explicit_crop, needs_words, standard_attributes, with_crop
+from onnxpad.transposing import as_standard, explicit_crop, needs_words, with_crop
 
 REMOVES = {Form.AUTO_PAD, Form.OUTPUT_SHAPE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_PADDING}
-
-_BIAS_BEHIND_PADS = 3
 
 
 def rewrite(chain: Chain) -> Verdict:
@@ -42,13 +38,4 @@ def rewrite(chain: Chain) -> Verdict:
     crop = explicit_crop(chain)
     if isinstance(crop, Skip):
         return crop
-    return _standard(chain, crop) if dynamic else with_crop(chain, crop)
-
-
-def _standard(chain: Chain, crop: Crop) -> Verdict:
-    """ConvTranspose with the pads that an input held."""
-    composer = Composer(chain.opset, chain.dtype)
-    has_bias = chain.inputs[_BIAS_BEHIND_PADS : _BIAS_BEHIND_PADS + 1] == (True,)
-    inputs = [Read(0), Read(1), *([Read(_BIAS_BEHIND_PADS)] if has_bias else [])]
-    attributes = dict(standard_attributes(chain, crop))
-    return composer.finish(composer.add("ConvTranspose", *inputs, attributes=attributes))
+    return as_standard(chain, crop) if dynamic else with_crop(chain, crop)

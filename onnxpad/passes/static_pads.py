@@ -10,7 +10,8 @@ Exact: always, for the sizes that the model and `--dim` state.
 
 Refuses: pads that hang on sizes that are not known, an initializer that an input of the model can
 replace, a Pad that writes 0 in front of a pool into which onnxruntime would fuse it wrongly were
-its pads not computed from sizes; ConvTransposeWithDynamicPads with auto_pad.
+its pads not computed from sizes; ConvTransposeWithDynamicPads with auto_pad, negative pads, or pads
+that leave nothing.
 
 Cost: none; fewer nodes.
 
@@ -19,12 +20,12 @@ Example: Pad whose pads are Concat of [0,0,1] and [0,0,1] becomes Pad with [0,0,
 
 from __future__ import annotations
 
-from onnxpad.chain import Chain, Pads, PadStep, Skip, Unclear, Verdict
+from onnxpad.chain import Chain, PadStep, Skip, Verdict
 from onnxpad.composing import Composer
-from onnxpad.expansion import Read
 from onnxpad.forms import Form
 from onnxpad.ops import Kind
 from onnxpad.repadding import pad_itself
+from onnxpad.transposing import as_standard, explicit_crop
 
 REMOVES = {Form.DYNAMIC, Form.PADS_INPUT}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
@@ -38,7 +39,8 @@ def rewrite(chain: Chain) -> Verdict:
     if chain.op.kind is Kind.PAD and step is not None:
         return _static_pad(chain, step)
     if chain.op.pads_input is not None and chain.inputs[chain.op.pads_input :]:
-        return _plain_transposed(chain)
+        crop = explicit_crop(chain)
+        return crop if isinstance(crop, Skip) else as_standard(chain, crop)
     return Skip("its pads are no input", moot=True)
 
 
@@ -58,23 +60,3 @@ def _static_pad(chain: Chain, step: PadStep) -> Verdict:
         )
     composer = Composer(chain.opset, chain.dtype)
     return composer.finish(pad_itself(composer, chain, step.pads, value=writes))
-
-
-def _plain_transposed(chain: Chain) -> Verdict:
-    pads = chain.padding
-    if chain.trouble:
-        return Skip(chain.trouble.reason, chain.trouble.hints)
-    if isinstance(pads, Unclear):
-        return Skip(pads.reason, pads.hints)
-    assert isinstance(pads, Pads)  # noqa: S101 - auto_pad besides pads as an input is trouble
-    return _transposed(chain, pads)
-
-
-def _transposed(chain: Chain, pads: Pads) -> Verdict:
-    composer = Composer(chain.opset, chain.dtype)
-    written = {name: value for name, value in chain.attributes if name != "auto_pad"}
-    bias = Read(3) if chain.inputs[3:4] == (True,) else None
-    inputs = (Read(0), Read(1)) + ((bias,) if bias else ())
-    return composer.finish(
-        composer.add("ConvTranspose", *inputs, attributes=written | {"pads": pads.flat})
-    )
