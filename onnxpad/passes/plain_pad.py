@@ -57,7 +57,7 @@ def rewrite(chain: Chain) -> Verdict:
         return sizes
     if step.mode == "constant":
         return _split(chain, step)
-    return _mode_refusal(step, sizes) or concat_refusal(chain) or _joined(chain, step, sizes)
+    return _mode_refusal(chain, step, sizes) or _joined(chain, step, sizes)
 
 
 def _crops(pads: Pads) -> tuple[Pads, Pads]:
@@ -97,13 +97,13 @@ def _slice(composer: Composer, data: Operand, cut: Pads) -> Made:
     return composer.slice(data, axes, starts, ends)
 
 
-def _mode_refusal(step: PadStep, sizes: Sequence[Size | None]) -> Skip | None:
+def _mode_refusal(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> Skip | None:
     _, added = _crops(step.pads)
     for axis, size in enumerate(sizes):
         widest = max(added.begins[axis], added.ends[axis])
-        if size == 0 and (widest or any(step.pads.flat)):
+        if size == 0 and widest:
             return Skip(f"mode {step.mode} has nothing to repeat: axis {axis} has no cells")
-        if step.mode == "reflect" and isinstance(size, int) and widest >= size:
+        if step.mode == "reflect" and isinstance(size, int) and widest >= max(size, 1):
             return Skip(
                 f"it reflects {widest} cells on axis {axis}, which has {size}: onnxruntime fails, "
                 f"the widest reflection is {size - 1}"
@@ -115,7 +115,7 @@ def _mode_refusal(step: PadStep, sizes: Sequence[Size | None]) -> Skip | None:
             )
             reason = f"a wrap of {widest} cells needs the size of axis {axis}, {what}"
             return Skip(reason, _hints(size, widest))
-    return None
+    return concat_refusal(chain) if any(added.flat) else None
 
 
 def _hints(size: Size | None, widest: int) -> tuple[str, ...]:
