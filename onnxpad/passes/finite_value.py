@@ -5,8 +5,8 @@ read an infinity.
 
 Exact: where no window holds -inf and padding alone, which then give the lowest finite number.
 
-Refuses: pads that are not known, and Pads that something else than a max pool reads, or a pool
-with windows that lie in the padding; float64 before opset 11, whose Pads hold a float32.
+Refuses: pads and element types that are not known, Pads that something else than a max pool reads,
+or a pool with windows that lie in the padding; float64 before opset 11, whose Pads hold a float32.
 
 Cost: none.
 
@@ -43,7 +43,10 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip(
             "something else than a max pool reads it, or a max pool with windows without data"
         )
-    number = float(lowest(chain.dtype)[-1])
+    finite = lowest(chain.dtype)
+    if not finite:
+        return Skip("the element type of its input is not known")
+    number = float(finite[-1])
     composer = Composer(chain.opset, chain.dtype)
     if chain.opset < _VALUE_IS_INPUT:
         if chain.dtype == "float64":

@@ -5,8 +5,8 @@ becomes a number. Some runtimes refuse a value, or a list.
 
 Exact: always.
 
-Refuses: pads and values that are not known; -0.0 where onnxruntime would fuse the Pad wrongly
-without it.
+Refuses: pads and values that are not known, NaN and texts among them; values of element types that
+are not known. -0.0 stays, it is another number than 0.
 
 Cost: none.
 
@@ -39,13 +39,13 @@ def rewrite(chain: Chain) -> Verdict:
     if step.mode != "constant":
         return Skip("it writes no value", moot=True)
     if not isinstance(step.fill, Constant):
-        return Skip("its value is not known")
+        return Skip("its value is no number that is known")
     value: Operand | None = None
-    if step.invites_fusion and math.copysign(1, step.fill.value) < 0:
-        return Skip("its value is -0.0; without it, onnxruntime would fuse the Pad wrongly")
-    if step.fill.value != 0:
+    if step.fill.value != 0 or math.copysign(1, step.fill.value) < 0:
         if not step.lists_value:
             return Skip("its value is a number other than 0", moot=True)
+        if not chain.dtype:
+            return Skip("the element type of its input is not known")
         value = Numbers("value", chain.dtype, (), (step.fill.value,))
     composer = Composer(chain.opset, chain.dtype)
     return composer.finish(composer.itself({_VALUE: value}))

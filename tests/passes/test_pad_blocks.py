@@ -13,6 +13,7 @@ from onnxpad.forms import Form, forms_of
 from onnxpad.graph.editing.session import Session
 from onnxpad.rewriting import rewrite
 from tests.interpreter import run_model
+from tests.onnxruntime_levels import ran
 from tests.passes.pad_models import (
     DTYPES,
     OPSETS,
@@ -277,3 +278,22 @@ def test_the_pad_keeps_its_name_and_its_value() -> None:
     assert attributes(model, "op") == {"mode": "constant"}
     (pad,) = [node for node in model.graph.node if node.op_type == "Pad"]
     assert list(pad.input)[2] == "value"
+
+
+@pytest.mark.parametrize("size", ["2", "n"])
+@pytest.mark.parametrize("rule", ["concat-pads", "spatial-pads"])
+def test_texts_are_padded_with_empty_ones(rule: str, size: str) -> None:
+    """No Pad of onnxruntime's knows texts, but its Concat and Expand do."""
+    model = tiny(
+        "y = Pad(x, p)",
+        f"string[1,{size},2]",
+        constants="int64[6] p = {0,1,0,0,2,0}",
+        result="string[1,m,2]",
+    )
+    after = done(model, rule).model
+    assert isinstance(after, onnx.ModelProto)
+    onnx.checker.check_model(after, full_check=True)
+    x = np.array([[["a", "b"], ["c", "d"]]], object)
+    found = ran(after, {"x": x}, optimised=False)
+    assert not isinstance(found, str), found
+    assert found.ravel().tolist() == ["", "", "a", "b", "c", "d", *[""] * 4]

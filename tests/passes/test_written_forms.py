@@ -140,7 +140,8 @@ def test_other_values_are_left_alone() -> None:
     fed = pad(1.5)
     fed.graph.input.append(helper.make_tensor_value_info("v", onnx.TensorProto.FLOAT, []))
     del fed.graph.initializer[1]
-    assert reason(fed, "plain-value") == "its value is not known"
+    assert reason(fed, "plain-value") == "its value is no number that is known"
+    assert reason(pad(np.nan), "plain-value") == "its value is no number that is known"
 
 
 def test_a_pad_of_unknown_rank_keeps_its_value() -> None:
@@ -151,16 +152,49 @@ def test_a_pad_of_unknown_rank_keeps_its_value() -> None:
     assert "unknown rank" in reason(model, "plain-value")
 
 
-def test_a_value_of_minus_0_stays_where_onnxruntime_would_fuse_without_it() -> None:
-    """It compares bytes: Pad(-0.0) stays apart from the MaxPool, Pad(0) becomes its padding."""
-    before = pad(-0.0)
+def test_a_value_of_minus_0_is_another_number() -> None:
+    """1/x tells it from 0, and so does onnxruntime, which fuses Pad(0) alone into a MaxPool."""
+    assert reason(pad(-0.0), "plain-value") == ""
     pool = helper.make_node("MaxPool", ["y"], ["z"], kernel_shape=[3, 3])
-    before.graph.node.append(pool)
-    before.graph.output[0].name = "z"
-    assert reason(before, "plain-value") == (
-        "its value is -0.0; without it, onnxruntime would fuse the Pad wrongly"
-    )
-    same_numbers(pad(-0.0), rewritten_model(pad(-0.0), "plain-value"))
+    for pooled in (False, True):
+        before = pad([-0.0])
+        if pooled:
+            before.graph.node.append(pool)
+            before.graph.output[0].name = "z"
+        after = rewritten_model(before, "plain-value")
+        assert [list(one.dims) for one in after.graph.initializer] == [[8], []]
+        for one, other in zip(levels(before, {"x": X}), levels(after, {"x": X}), strict=True):
+            assert one[0].tobytes() == other[0].tobytes()
+
+
+def behind_unknown(value: Any, *, is_known: bool = True) -> onnx.ModelProto:
+    """The data comes from an operator of which nothing is known; the value may tell its type."""
+    before = low(value)
+    before.graph.node.insert(0, helper.make_node("Own", ["x"], ["o"], domain="own"))
+    before.graph.node[1].input[0] = "o"
+    before.opset_import.append(helper.make_opsetid("own", 1))
+    before.graph.output[0].type.tensor_type.ClearField("shape")
+    if not is_known:
+        before.graph.initializer[1].data_type = onnx.TensorProto.FLOAT8E5M2
+        before.graph.initializer[1].raw_data = bytes([0xFC])
+    return before
+
+
+def test_the_value_tells_the_element_type_of_the_data() -> None:
+    for rule, value, expected in (
+        ("plain-value", [1.5], 1.5),
+        ("finite-value", -np.inf, float(np.finfo(np.float32).min)),
+    ):
+        after = rewrite(behind_unknown(value), passes=rule).model
+        assert isinstance(after, onnx.ModelProto)
+        (held,) = [one for one in after.graph.initializer if one.name not in ("p", "v")]
+        assert numpy_helper.to_array(held).tolist() == expected
+
+
+def test_a_type_that_nothing_tells_is_a_reason() -> None:
+    for rule, value in (("plain-value", [1.5]), ("finite-value", -np.inf)):
+        unknown = behind_unknown(value, is_known=False)
+        assert reason(unknown, rule) == "the element type of its input is not known"
 
 
 @pytest.mark.parametrize("kernel", [1, 2, 3, 4])

@@ -17,7 +17,9 @@ AnyConstant: TypeAlias = NewConstant | Derived
 
 
 def constant_array(edit: NewConstant) -> np.ndarray:
-    """The values of a new constant, in its element type and shape."""
+    """The values of a new constant, in its element type and shape; 0 is the empty text."""
+    if edit.dtype == "string":
+        return np.full(edit.dims, "", object)
     dtype = helper.tensor_dtype_to_np_dtype(dtype_code(edit.dtype))
     values = np.array(edit.values).astype(dtype)
     return np.full(edit.dims, values[0]) if len(values) == 1 else values.reshape(edit.dims)

@@ -20,7 +20,7 @@ from onnxpad.graph.reading.images import read_fold
 from onnxpad.graph.reading.model_inputs import is_model_input
 from onnxpad.graph.reading.neighbours import front_of
 from onnxpad.graph.reading.ordering import Node
-from onnxpad.graph.reading.pads import read_pad
+from onnxpad.graph.reading.pads import read_pad, value_type
 from onnxpad.graph.reading.particulars import pads_input, places_of, plain_attributes, weight_of
 from onnxpad.graph.reading.types import Type
 from onnxpad.ops import Kind, Operator
@@ -152,7 +152,8 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
     step = read_pad(context, node, rank)
     first = channels_behind(context, node)
     step = replace(step, invites_fusion=invites_fusion(context, node, step))
-    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, source.dtype, first)
+    dtype = source.dtype or value_type(context, node)
+    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, dtype, first)
     inputs, outputs = places_of(context, node)
     written = plain_attributes(context.attributes(node))
     return replace(

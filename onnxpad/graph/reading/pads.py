@@ -127,6 +127,11 @@ def _value(context: Context, node: Node) -> Fill:
     return TensorValue(name) if isinstance(value, float) and math.isnan(value) else Constant(value)
 
 
+def value_type(context: Context, node: Node) -> str:
+    """The element type of the value that a Pad has as an input, which is that of its data."""
+    return context.type_of(_input(node, 2)).dtype if _input(node, 2) else ""
+
+
 def _is_numeric(array: np.ndarray) -> bool:
     return array.dtype.kind in "fiub" or array.dtype.name == "bfloat16"
 
