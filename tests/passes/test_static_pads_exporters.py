@@ -158,3 +158,39 @@ def test_absorb_pad_says_as_well_what_to_try() -> None:
     (skip,) = rewrite(model("timm"), passes=["absorb-pad"]).skips
     assert skip.skip.hints == ("--dim 'H=640' --dim 'W=640'",)
     assert rewrite(model("timm"), passes=["absorb-pad"], dims={"H": "%2=0", "W": 9}).changes
+
+
+def like(reader: str, shape: str, kind: str = "float") -> ModelProto:
+    """A function of PyTorch's exporter, whose value is CastLike(0, x)."""
+    text = f"""<ir_version: 10, opset_import: ["" : 18, "f" : 1]>
+    g ({kind}[{shape}] x) => ({kind}[a,b,c,d] y)
+      <int64[8] amounts = {{0, 0, 1, 0, 0, 0, 2, 1}}, float zero = {{0}}>
+      {{ p = f.pad(x, amounts, zero) y = {reader}(p) }}
+    <domain: "f", opset_import: ["" : 18]> pad (a, amounts, zero) => (b)
+      {{ value = CastLike(zero, a) b = Pad(a, amounts, value) }}"""
+    read: ModelProto = parser.parse_model(text)
+    return read
+
+
+@pytest.mark.parametrize("shape", ["N,2,H,W", "1,2,4,5", "1,2,40,50"])
+@pytest.mark.parametrize("kind", ["float", "double", "float16"])
+def test_the_value_of_functions_has_the_type_of_the_data(shape: str, kind: str) -> None:
+    before = like("Neg", shape, kind)
+    done = rewrite(before, passes=["static-pads"])
+    assert isinstance(done.model, ModelProto)
+    nodes = [node.op_type for node in done.model.functions[0].node if node.op_type != "Constant"]
+    assert nodes == ["Pad"]
+    dtype = {"float": "float32", "double": "float64"}.get(kind, kind)
+    x = data(40, 50) if "40" in shape else data(4, 5)
+    assert_alike(before, done.model, {"x": x["x"][:1].astype(dtype)})
+
+
+def test_a_value_of_the_datas_type_does_not_keep_onnxruntime_from_fusing_the_pad() -> None:
+    """It writes a CastLike as a Cast, which it computes: constants in its place change nothing."""
+    before = like("MaxPool<kernel_shape = [3, 3]>", "N,2,H,W")
+    done = rewrite(before, passes=["static-pads"])
+    assert isinstance(done.model, ModelProto)
+    plain, *fused = (ran(before, data(4, 5), optimised=level) for level in (False, True))
+    assert not np.array_equal(plain, fused[0])
+    for level, expected in ((False, plain), (True, fused[0])):
+        np.testing.assert_array_equal(ran(done.model, data(4, 5), optimised=level), expected)

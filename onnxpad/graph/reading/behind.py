@@ -11,6 +11,7 @@ from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.reach import fed_by
+from onnxpad.graph.reading.values import valued_inputs
 from onnxpad.ops import Destination, operator
 
 _WITHOUT_PADS = ("NOTSET", "", "VALID")
@@ -109,7 +110,7 @@ def _has_shape(context: Context, name: str) -> bool:
         seen.add(name)
         if maker.op_type in ("Shape", "Size"):
             return True
-        pending += maker.inputs
+        pending += valued_inputs(maker)
     return False
 
 

@@ -39,7 +39,10 @@ from onnxpad.graph.reading.moving import (
 
 
 def fold(node: NodeProto, inputs: Values, output: int = 0) -> Array | None:
-    """An output of a node with known inputs, or None where there is no rule for it."""
+    """An output of a node with known inputs, or None where there is no rule for it.
+
+    An input that is None is left out.
+    """
     rule = _RULES.get(node.op_type)
     if rule is None or not inputs or inputs[0] is None:
         return None
@@ -114,12 +117,29 @@ def _elementary(name: str, attributes: Attributes, inputs: Values) -> Array | No
     return applied(name, values, c_modulo=c_modulo)
 
 
+def _clip(attributes: Attributes, inputs: Values) -> Array | None:
+    """Clip-11 and newer, whose bounds are inputs."""
+    found: Array | None = need(inputs, 0)
+    for name, bound in zip(("Max", "Min"), inputs[1:], strict=False):
+        if found is not None and bound is not None:
+            found = applied(name, [found, bound])
+    return None if attributes else found
+
+
+def _relu(_: Attributes, inputs: Values) -> Array | None:
+    data = need(inputs, 0)
+    zero = applied("Sub", [data, data]) if is_open(data) else np.zeros((), data.dtype)
+    return None if zero is None else applied("Max", [data, zero])
+
+
 _RULES: dict[str, Rule] = {
     "ConstantOfShape": _constant_of_shape,
     "Cast": _cast,
     "CastLike": _cast_like,
     "Split": lambda _, inputs: need(inputs, 0),
     "Size": lambda _, inputs: np.asarray(need(inputs, 0).size, np.int64),
+    "Clip": _clip,
+    "Relu": _relu,
     "ReduceSum": partial(_reduced, np.sum),
     "ReduceProd": partial(_reduced, np.prod),
     "ReduceMax": partial(_reduced, np.max),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -72,6 +73,19 @@ def _slice(attributes: Attributes, inputs: Values) -> Array:
             raise ValueError(end)
         data = np.take(data, list(cells), place)
     return data
+
+
+def _flatten(attributes: Attributes, inputs: Values) -> Array:
+    data = need(inputs, 0)
+    axis = attributes["axis"].i if "axis" in attributes else 1
+    return data.reshape(prod(data.shape[: axis + data.ndim if axis < 0 else axis]), -1)
+
+
+def _tile(_: Attributes, inputs: Values) -> Array | None:
+    data, repeats = need(inputs, 0), numbers(inputs, 1)
+    if len(inputs) != 2 or len(repeats) != data.ndim or data.size * prod(repeats) > LARGEST:
+        return None  # Tile-1 has other inputs
+    return np.tile(data, repeats)
 
 
 def _transpose(attributes: Attributes, inputs: Values) -> Array:
@@ -146,6 +160,8 @@ MOVES: dict[str, Rule] = {
     "Concat": _concat,
     "Reshape": _reshape,
     "Slice": _slice,
+    "Flatten": _flatten,
+    "Tile": _tile,
     "Transpose": _transpose,
     "Unsqueeze": _unsqueeze,
     "Squeeze": _squeeze,

@@ -11,7 +11,7 @@ from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.folding import FOLDABLE, fold, shape_of
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS
-from onnxpad.graph.reading.values import given_by
+from onnxpad.graph.reading.values import given_by, valued_inputs
 
 _EXAMPLE = 640
 _PICKS = frozenset({"Gather", "Slice", "Split", "Squeeze", "Unsqueeze", "Reshape", "Identity"})
@@ -64,7 +64,7 @@ def _unknown(context: Context, name: str) -> Iterator[tuple[str, int, Size | Non
         elif maker.op_type == "Shape":
             yield None
         else:
-            pending += [(inside, read) for read in maker.inputs]
+            pending += [(inside, read) for read in valued_inputs(maker)]
 
 
 def _in_branches(context: Context, node: Node, output: int) -> list[tuple[Context, str]]:
@@ -92,6 +92,8 @@ def _picked(context: Context, name: str) -> tuple[str, np.ndarray] | None:
     if found is None:
         return None
     others = [context.constant(one) if one else None for one in maker.inputs[1:]]
+    if any(name and one is None for name, one in zip(maker.inputs[1:], others, strict=True)):
+        return None
     axes = fold(proto, [found[1], *others], maker.outputs.index(name))
     return None if axes is None else (found[0], axes)
 

@@ -6,12 +6,13 @@ from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from onnx import GraphProto, NodeProto
+from onnx import GraphProto, NodeProto, helper
 
 from onnxpad.graph.reading.cells import MOST_OPEN, Array, is_open
 from onnxpad.graph.reading.folding import FOLDABLE, fold, shape_of
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS
+from onnxpad.graph.reading.types import dtype_code
 
 if TYPE_CHECKING:
     from onnxpad.graph.reading.context import Context
@@ -35,7 +36,9 @@ def computed(context: Context, name: str) -> Array | None:
             return None
         if node.op_type == "Shape":
             return _shape(inside, node, proto)
-        inputs = [_operand(inside, one) if one else None for one in node.inputs]
+        inputs = _operands(inside, node)
+        if any(name and one is None for name, one in zip(node.inputs, inputs, strict=True)):
+            return None
         return fold(proto, inputs, node.outputs.index(name))
     except RecursionError:
         return None
@@ -48,6 +51,21 @@ def _shape(context: Context, node: Node, proto: NodeProto) -> Array | None:
         value = context.value(node.inputs[0])
         dims = dims if value is None else value.shape
     return None if dims is None else shape_of(proto, dims)
+
+
+def valued_inputs(node: Node) -> tuple[str, ...]:
+    """Inputs whose values a node reads; of what CastLike is like it reads the type alone."""
+    return tuple(node.inputs[: 1 if node.op_type == "CastLike" else None])
+
+
+def _operands(context: Context, node: Node) -> list[Array | None]:
+    """The values of the inputs; None for one that is left out or not known."""
+    found = [_operand(context, name) if name else None for name in node.inputs]
+    if node.op_type == "CastLike" and len(found) > 1:
+        dtype = context.type_of(node.inputs[1]).dtype
+        if dtype:  # it is all that a CastLike takes of this input
+            found[1] = np.empty(0, helper.tensor_dtype_to_np_dtype(dtype_code(dtype)))
+    return found
 
 
 def _operand(context: Context, name: str) -> Array | None:

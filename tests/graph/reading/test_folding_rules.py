@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnxruntime as ort
 import pytest
-from onnx import ModelProto, ValueInfoProto, parser
+from onnx import ModelProto, TensorProto, ValueInfoProto, parser
 
 from onnxpad.graph.reading.dimensions import Dimensions
 from onnxpad.graph.reading.document import open_document
@@ -37,6 +37,16 @@ CASES = [
     "y = Cast<to = 1>(a)",
     "y = Cast<to = 6>(a)",
     "y = CastLike(f, a)",
+    "y = Clip(a, n)",
+    "y = Clip(a, limit, n)",
+    "y = Clip(a, , limit)",
+    "y = Relu(f)",
+    "y = Flatten(m)",
+    "y = Flatten<axis = 0>(m)",
+    "y = Flatten<axis = -1>(m)",
+    "y = Flatten(a)",
+    "y = Tile(a, two)",
+    "y = Tile(m, wide)",
     "y = Concat<axis = 0>(a, b)",
     "y = Concat<axis = -1>(m, m)",
     "y = Reshape(m, shape)",
@@ -108,6 +118,36 @@ def test_every_rule_has_a_case() -> None:
 @pytest.mark.parametrize("body", ["y = Div(a, a)", "y = Mod(b, a)", "y = Cast<to = 8>(a)"])
 def test_what_has_no_value_is_not_known(body: str) -> None:
     assert constant(model_of(body)) is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "y = Slice(a, zero, behind, zero, fed)",
+        "y = Slice(m, zero, two, fed)",
+        "y = ReduceSum(m, fed)",
+        "y = Squeeze(two, fed)",
+        "y = Clip(a, , fed)",
+        "y = CastLike(a, own)",
+    ],
+)
+def test_what_hangs_on_an_unknown_input_is_not_known(body: str) -> None:
+    """An input of which not even the shape is known is not one that is left out."""
+    model = model_of(("own = a.b.Own(a) " if "own" in body else "") + body)
+    model.graph.input.add().CopyFrom(ValueInfoProto(name="fed"))
+    model.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
+    assert constant(model) is None
+
+
+def test_a_cast_to_the_type_of_a_tensor_of_unknown_values() -> None:
+    model = model_of("y = CastLike(a, fed)")
+    model.graph.input.add().CopyFrom(ValueInfoProto(name="fed"))
+    for kind, dtype in ((TensorProto.FLOAT, np.float32), (TensorProto.DOUBLE, np.float64)):
+        model.graph.input[0].type.tensor_type.elem_type = kind
+        found = constant(model)
+        assert found is not None
+        assert found.dtype == dtype
+        assert found.tolist() == [7, -7, 0, 5]
 
 
 def test_a_backward_slice_may_start_in_front_of_the_first_cell() -> None:
