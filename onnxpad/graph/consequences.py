@@ -12,6 +12,7 @@ from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, 
 from onnxpad.graph.editing.edits import Resize
 from onnxpad.graph.reading.ordering import Address, Node
 from onnxpad.graph.reading.scopes import PLAIN_DOMAINS, Document, Scope
+from onnxpad.graph.reading.types import open_negative_sizes
 
 _MOST_BYTES = 4096
 _FINDING = re.compile(
@@ -186,6 +187,7 @@ def _fill(graph: GraphProto, scope: Scope) -> None:
         return
     graph.name = proto.name or "main"
     graph.input.extend(proto.input)
+    open_negative_sizes(graph.input)
     for value in proto.output:
         kept = graph.output.add()
         kept.name = value.name

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
@@ -171,3 +174,22 @@ def test_a_graph_is_edited_in_place() -> None:
     assert graph.nodes[0].attrs["ceil_mode"] == 1
     exported = gs.export_onnx(graph)
     assert outputs(exported, signed(2, 1, 2, 8, 1))[0].shape == (1, 2, 4, 1)
+
+
+SIZES_OF_MINUS_1 = """
+import onnx
+from onnxpad.retargeting import retarget
+model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 17]>
+ g (float[1,2,-1,-1] x) => (float[a,b,c,d] y)
+  <int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1}>
+  { s = Slice(x, zero, minus, two) y = MaxPool<kernel_shape = [3, 3], strides = [2, 2]>(s) }''')
+print(len(retarget(model, to="caffe").changes))
+"""
+
+
+def test_sizes_that_the_file_states_as_minus_1_are_not_known() -> None:
+    """In a process of its own, which inference would end."""
+    command = [sys.executable, "-c", SIZES_OF_MINUS_1]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "1\n"

@@ -9,6 +9,7 @@ import onnx
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from onnxpad.graph.comparison.networks import Network
+from onnxpad.graph.reading.types import open_negative_sizes
 
 _UNIT: dict[int, float] = {
     TensorProto.FLOAT: 2.0**-24,
@@ -128,6 +129,7 @@ def _element_types(network: Network) -> dict[str, int]:
     graph.node.extend(network.nodes)
     graph.input.extend(network.model.graph.input)
     graph.output.extend(network.model.graph.output)
+    open_negative_sizes([*graph.input, *graph.output])
     for tensor in network.model.graph.initializer:
         if len(tensor.dims) < 2 and tensor.ByteSize() < 1024:
             graph.initializer.add().CopyFrom(tensor)

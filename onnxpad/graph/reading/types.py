@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from onnx import TensorProto
+from onnx import TensorProto, ValueInfoProto
 
 from onnxpad.geometry.size import Size
 
@@ -35,6 +36,17 @@ UNKNOWN = Type()
 def dtype_name(code: int) -> str:
     """'float32' and so on; '' for types without a name here."""
     return _DTYPES.get(code, "")
+
+
+def open_negative_sizes(values: Iterable[ValueInfoProto]) -> None:
+    """Leave sizes open that a file states as -1, as some exporters do where they know none.
+
+    Inference of onnx 1.23.2 ends the whole process where a Slice reads such a size.
+    """
+    for value in values:
+        for dim in value.type.tensor_type.shape.dim if value.type.HasField("tensor_type") else ():
+            if dim.dim_value < 0:
+                dim.Clear()
 
 
 def dtype_code(name: str) -> int:
