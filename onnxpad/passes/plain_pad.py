@@ -12,7 +12,8 @@ would fuse a Pad(0) wrongly, the Slice stands behind the Pad.
 
 Refuses: reflect that reaches beyond the axis (onnxruntime fails there), pads that crop more than
 there is, pads that are not known, wrap where the size decides and is not known, mirrors of opsets
-before 4. An input of unknown size that is too short for reflect fails no longer.
+before 4, axes of more than 65536 cuts. An input of unknown size that is too short for reflect
+fails no longer.
 
 Cost: a Concat for each axis and a Slice for each mirrored cell (one that runs backwards from 9
 cells and opset 10 on), for each other side one.
@@ -38,6 +39,7 @@ MAY_REMOVE = {Form.PAD_NODE}
 ADDS: set[Form] = set()
 
 _STEPS_SINCE = 10
+MOST_CUTS = 2**16
 _MODES: dict[str, Mode] = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}
 
 
@@ -108,6 +110,8 @@ def _mode_refusal(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> 
                 f"it reflects {widest} cells on axis {axis}, which has {size}: onnxruntime fails, "
                 f"the widest reflection is {size - 1}"
             )
+        if (count := _cuts(chain, step, size, widest)) > MOST_CUTS:
+            return Skip(f"axis {axis} would be joined of {count} cuts, {MOST_CUTS} are the most")
         unknown = size is None or (isinstance(size, Symbol) and lower_bound(size) < widest)
         if step.mode == "wrap" and widest > 1 and unknown:
             what = (
@@ -116,6 +120,13 @@ def _mode_refusal(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> 
             reason = f"a wrap of {widest} cells needs the size of axis {axis}, {what}"
             return Skip(reason, _hints(size, widest))
     return concat_refusal(chain) if any(added.flat) else None
+
+
+def _cuts(chain: Chain, step: PadStep, size: Size | None, widest: int) -> int:
+    """How many cuts the wider side of an axis takes."""
+    if step.mode == "wrap":
+        return widest // size if size and isinstance(size, int) else 1
+    return 1 if step.mode == "reflect" and chain.opset >= _STEPS_SINCE else widest
 
 
 def _hints(size: Size | None, widest: int) -> tuple[str, ...]:

@@ -162,6 +162,11 @@ def test_wide_reflections_run_backwards(opset: int, begin: int, end: int) -> Non
         (PadCase((3,), (3, 0), "reflect"), "reflects 3 cells on axis 0, which has 3", ()),
         (PadCase((3,), (-4, 0)), "crop 4 and 0 cells from axis 0, which has 3", ()),
         (PadCase((3,), (-3, 1), "edge"), "mode edge has nothing to repeat", ()),
+        (
+            PadCase((3,), (1, 70_000), "edge"),
+            "would be joined of 70000 cuts, 65536 are the most",
+            (),
+        ),
         (PadCase((3,), (1, 0), "symmetric"), "the ONNX text knows no mode 'symmetric'", ()),
         (
             PadCase((3,), (3, 0), "wrap", shown=("W",)),
@@ -169,7 +174,7 @@ def test_wide_reflections_run_backwards(opset: int, begin: int, end: int) -> Non
             ("--dim 'W=639'", "--dim 'W%3=0'"),
         ),
     ],
-    ids=["opset", "reflect", "crop", "empty", "mode", "wrap"],
+    ids=["opset", "reflect", "crop", "empty", "cuts", "mode", "wrap"],
 )
 def test_refusals(case: PadCase, reason: str, hints: tuple[str, ...]) -> None:
     found, _ = rewritten(case, "plain-pad")

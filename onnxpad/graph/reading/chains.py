@@ -11,9 +11,10 @@ from onnxpad.errors import ModelError
 from onnxpad.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size
+from onnxpad.graph.reading import checking
 from onnxpad.graph.reading.attributes import Unbound, Value
 from onnxpad.graph.reading.behind import channels_behind, feeds_alone, invites_fusion
-from onnxpad.graph.reading.checking import check_lengths, check_types, describe, odd_switch
+from onnxpad.graph.reading.checking import describe
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.fusing import weight_is_padded
 from onnxpad.graph.reading.images import read_fold
@@ -58,12 +59,11 @@ class ChainReader:
 
         Raises ModelError where attributes have lengths or values that cannot be meant.
         """
+        checking.check_places(node, op)
         source = context.type_of(node.inputs[0]) if node.inputs else Type()
         if op.kind is Kind.PAD:
-            check_types(node)
             return _pad_chain(context, node, op, source)
         if op.kind is Kind.FOLD:
-            check_types(node)
             return read_fold(context, node, op, source)
         attributes = self._attributes(context, node)
         kernel = _kernel(context, node, op, attributes)
@@ -79,6 +79,7 @@ class ChainReader:
         if chain is None:
             bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
             chain = self._known[key] = self._chain(node, bare, attributes, kernel, source)
+            checking.check_weight(node, weight, kernel)
             if not chain.trouble or chain.axes:
                 chain = self._known[key] = replace(
                     chain,
@@ -100,7 +101,7 @@ class ChainReader:
         key = (written, id(context.bindings))
         found = self._written.get(key)
         if found is None:
-            check_types(node)
+            checking.check_types(node)
             found = self._written[key] = context.attributes(node)
         return found
 
@@ -113,19 +114,17 @@ class ChainReader:
         source: Type,
     ) -> Chain:
         unbound = [value.name for value in attributes.values() if isinstance(value, Unbound)]
-        if not node.inputs or not node.inputs[0]:
-            return _troubled(chain, "it has no input")
+        if what := checking.missing_input(node, chain.op):
+            return _troubled(chain, f"it has no {what}")
         if chain.op.why_left_alone:
             return _troubled(chain, chain.op.why_left_alone)
         if unbound:
             return _troubled(chain, f"the function's attributes {unbound} are not given by a call")
         if kernel is None:
-            of_pool = chain.op.weight is None
-            why = "which a pool needs" if of_pool else "and the weight's shape is not known"
-            return _troubled(chain, f"no kernel_shape, {why}")
-        if odd := odd_switch(attributes):
+            return _troubled(chain, checking.why_no_kernel(chain.op))
+        if odd := checking.odd_switch(attributes):
             return _troubled(chain, odd)
-        check_lengths(node, attributes, len(kernel), source)
+        checking.check_lengths(node, attributes, len(kernel), source)
         first = _first_axis(chain.op, attributes)
         padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
         return replace(

@@ -6,10 +6,12 @@ from collections.abc import Mapping
 
 from onnx import AttributeProto
 
+from onnxpad.chain import Weight
 from onnxpad.errors import ModelError
 from onnxpad.graph.reading.attributes import Value
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.types import Type
+from onnxpad.ops import Kind, Operator
 
 LISTS = ("pads", "strides", "dilations", "kernel_shape", "output_padding", "output_shape")
 
@@ -55,6 +57,30 @@ def odd_switch(attributes: Mapping[str, Value]) -> str | None:
     return None
 
 
+def check_places(node: Node, op: Operator) -> None:
+    """ModelError where a node writes nothing, or a Pad reads nothing, or is not written so."""
+    if not any(node.outputs[:1]):
+        raise ModelError(f"{describe(node)}: it has no output; name one, or remove the node")
+    if op.kind is Kind.PAD and not any(node.inputs[:1]):
+        raise ModelError(f"{describe(node)}: it has no input; name one, or remove the node")
+    if op.kind in (Kind.PAD, Kind.FOLD):
+        check_types(node)
+
+
+def missing_input(node: Node, op: Operator) -> str:
+    """Which of the inputs that a padded operator needs it lacks, '' where none."""
+    if not any(node.inputs[:1]):
+        return "input"
+    return "weight" if op.weight is not None and not any(node.inputs[op.weight :][:1]) else ""
+
+
+def why_no_kernel(op: Operator) -> str:
+    """What is missing where the kernel is neither written nor known from the weight."""
+    of_pool = op.weight is None
+    why = "which a pool needs" if of_pool else "and the weight's shape is not known"
+    return f"no kernel_shape, {why}"
+
+
 def check_lengths(node: Node, attributes: Mapping[str, Value], rank: int, source: Type) -> None:
     """ModelError where list attributes do not fit the number of spatial axes."""
     for name in LISTS:
@@ -78,6 +104,16 @@ def check_lengths(node: Node, attributes: Mapping[str, Value], rank: int, source
             f"{describe(node)}: its kernel has {rank} axes, its input {len(source.dims)} axes "
             f"in all; {rank + 2} were expected"
         )
+
+
+def check_weight(node: Node, weight: Weight, kernel: tuple[int, ...] | None) -> None:
+    """ModelError where the weight of a convolution has other axes than its kernel asks for."""
+    if kernel is None or weight.shape is None or len(weight.shape) == len(kernel) + 2:
+        return
+    raise ModelError(
+        f"{describe(node)}: its kernel has {len(kernel)} axes, its weight {len(weight.shape)} axes "
+        f"in all; {len(kernel) + 2} were expected"
+    )
 
 
 def describe(node: Node) -> str:

@@ -35,7 +35,7 @@ def read_fold(context: Context, node: Node, op: Operator, source: Type) -> Chain
     sizes = _integers(context, node, _IMAGE_SHAPE) or (None,) * rank
     strides, dilations = (_numbers(attributes, n, (1,) * rank) for n in ("strides", "dilations"))
     pads = _numbers(attributes, "pads", (0,) * 2 * rank)
-    lengths = {len(sizes), len(strides), len(dilations), len(pads) // 2}
+    lengths = {len(sizes), len(strides), len(dilations), len(pads) / 2}
     if lengths != {rank}:
         trouble = Unclear(f"its lists have lengths that do not fit {rank} image axes")
         return replace(chain, padding=trouble, trouble=trouble)

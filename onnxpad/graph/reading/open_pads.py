@@ -8,6 +8,7 @@ from onnxpad.geometry.size import Size
 from onnxpad.geometry.sums import Sum, size_of, sum_of
 from onnxpad.graph.reading.cell_rules import plus_cells
 from onnxpad.graph.reading.cells import Cell, opened
+from onnxpad.graph.reading.checking import LARGEST
 from onnxpad.graph.reading.context import Context
 from onnxpad.graph.reading.ordering import Node
 from onnxpad.graph.reading.pads import constant_integers
@@ -52,4 +53,4 @@ def _padded(size: Size | None, begin: Cell, end: Cell) -> Size | None:
     amount = plus_cells(begin, end)
     total = plus_cells(sum_of(size), amount)
     found = size_of(total) if isinstance(total, Sum) and not total.real else None
-    return None if isinstance(found, int) and found < 0 else found
+    return None if isinstance(found, int) and not 0 <= found <= LARGEST else found

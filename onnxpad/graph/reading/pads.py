@@ -35,13 +35,16 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     attributes = context.attributes(node)
     mode = attributes.get("mode", "constant")
     by_attribute = node.domain in ("", "ai.onnx") and context.scope.opset < _FIRST_WITH_INPUTS
-    if isinstance(mode, Unbound):
-        return _unclear(rank, f"the Pad's mode is the function's attribute '{mode.name}'")
+    for what, found in attributes.items():
+        if isinstance(found, Unbound):
+            return _unclear(rank, f"the Pad's {what} is the function's attribute '{found.name}'")
     if by_attribute:
         flat = attributes.get("pads", attributes.get("paddings"))
         fill: Fill = Constant(float(attributes.get("value", 0.0)))  # type: ignore[arg-type]
         if not isinstance(flat, tuple):
             return _unclear(rank, "the Pad has no pads")
+        if any(abs(pad) > LARGEST for pad in flat):
+            return _unclear(rank, f"the Pad's pads are {list(flat)}, beyond any real size")
         numbers: tuple[int, ...] | None = tuple(int(pad) for pad in flat)
         axes = None
     else:
@@ -51,8 +54,8 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
         if numbers is None:
             reason, hints = _why_not_constant(context, _input(node, 1))
             computed = context.scope.producers.get(_input(node, 1)) is not None
-            found = _unclear(rank, reason, str(mode))
-            return replace(found, fill=fill, hints=hints, still_fused=computed)
+            unclear = _unclear(rank, reason, str(mode))
+            return replace(unclear, fill=fill, hints=hints, still_fused=computed)
         if _input(node, 3) and axes is None:
             return replace(_unclear(rank, "the Pad's axes are not constant", str(mode)), fill=fill)
     step = _placed(numbers or (), axes, rank, fill, str(mode))
@@ -137,6 +140,10 @@ def _is_numeric(array: np.ndarray) -> bool:
 
 
 def _why_not_constant(context: Context, name: str) -> tuple[str, tuple[str, ...]]:
+    if (value := context.constant(name)) is not None and value.dtype.kind in "iu":
+        return f"the Pad's pads are {value.reshape(-1).tolist()}, beyond any real size", ()
+    if value is not None:
+        return f"the Pad's pads '{name}' are no integers", ()
     producer = context.scope.producers.get(name)
     if name in context.document.overridable:
         replaceable = "are an initializer that an input of the model can replace"
