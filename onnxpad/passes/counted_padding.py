@@ -63,11 +63,12 @@ def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
 
     SAME with windows that leave cells out becomes pads: onnxruntime 1.31.1 computes it where it
     counts with ceil_mode, and refuses it otherwise ("padding values must be non-negative").
-    Behind a Pad count_include_pad stays, as it does when this pass brings one: onnxruntime 1.20
-    forgets it when it fuses the two.
+    Behind a Pad, with idle operators between or not, count_include_pad stays, as it does when this
+    pass brings one: onnxruntime 1.20 forgets it when it fuses the two, and refuses a fused Pad that
+    reaches the kernel, where SAME kept them apart.
     """
     before_group = chain.far_pad is not None and chain.dequantised is not None
-    if chain.pad is not None or before_group:
+    if chain.pad_in_reach is not None or before_group:
         return Skip("it has no padding of its own", moot=True)
     plain = replace(chain, counts_padding=False, fill=Implicit.NOTHING)
     if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and _leaves_out(chain):

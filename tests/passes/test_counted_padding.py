@@ -150,6 +150,19 @@ def test_behind_another_pad() -> None:
     assert left_alone(tiny(bare, constants="int64[6] p = {0, 0, 2, 0, 0, 0}"), RULE)
 
 
+@pytest.mark.parametrize("between", ["", "[i] p = Identity (q) "])
+def test_same_that_keeps_a_wide_pad_from_fusion_stays(between: str) -> None:
+    """Fused, the Pad would reach the kernel, which onnxruntime refuses."""
+    front = f"[pad] {'q' if between else 'p'} = Pad (x, w, zero) {between}"
+    model = tiny(
+        f"""{front}[op] y = AveragePool <kernel_shape = [1], strides = [2], ceil_mode = 1,
+        count_include_pad = 1, auto_pad = "SAME_LOWER"> (p)""",
+        "float[1,1,6]",
+        constants="int64[6] w = {0,0,2,0,0,1}, float zero = {0}",
+    )
+    left_alone(model, RULE)
+
+
 def test_the_pad_in_front_of_a_quantised_group_is_not_met_again() -> None:
     text = """<ir_version: 8, opset_import: ["" : 13]>
     g (int8[1, 2, 7] x) => (float[1, 2, 7] y) <float scale = {0.5}, int8 zero = {-3}> {
