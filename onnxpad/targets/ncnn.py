@@ -43,6 +43,9 @@ TARGET = Target(
         refuses("AveragePool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric averages")),
         refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations")),
         refuses("AveragePool", w.DILATIONS_WRITTEN, by=_seen("averages with dilations, 1 or not")),
+        refuses(
+            "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
+        ),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),

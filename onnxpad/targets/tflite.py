@@ -39,8 +39,9 @@ TARGET = Target(
         miscomputes(w.POOLS, w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices: counted in NHWC")),
         miscomputes(
-            ("MaxPool", *p.PAD), t.EIGHT_BIT, by=_seen("MaxPool and Pad of int8 and uint8")
+            "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
         ),
+        miscomputes(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8 and uint8 behind QuantizeLinear")),
         miscomputes("AveragePool", w.COUNTS, w.SAME, by=_seen("SAME averages that count")),
         miscomputes("AveragePool", w.DILATED, by=_seen("averages with dilations")),
         refuses(

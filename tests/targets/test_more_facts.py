@@ -36,7 +36,7 @@ def test_opencv_classic_shifts_bytes_and_pads_with_the_shifted_zero(kind: type[A
         assert not done.unfit
 
 
-@pytest.mark.parametrize("target", ["mnn", "tflite"])
+@pytest.mark.parametrize("target", ["ncnn", "mnn", "tflite"])
 @pytest.mark.parametrize("kind", [np.uint8, np.int8])
 def test_pools_of_bytes_are_not_for_all(target: str, kind: type[Any]) -> None:
     around: list[Any] = [SCALE, kind(3)]
