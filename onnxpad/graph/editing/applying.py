@@ -54,7 +54,6 @@ class ProtoApplier:
         self._weights = weights
         self._nodes: dict[str, dict[int, Node]] = {}
         self._removers: dict[str, Remover] = {}
-        self._anchors: dict[tuple[str, int], int] = {}
 
     def apply(self, edits: Iterable[Edit]) -> None:
         """Apply a script; nodes that it inserts can be addressed by later edits."""
@@ -109,9 +108,6 @@ class ProtoApplier:
 
     def _clone(self, edit: CloneFunction) -> None:
         copy = clone_function(self._document, edit)
-        for new, anchor in list(self._anchors.items()):
-            if new[0] == edit.scope:
-                self._anchors[copy.id, new[1]] = anchor
         original = self._remover(edit.scope)
         self._removers[copy.id] = Remover(copy, set(original.dropped))
 
@@ -203,7 +199,7 @@ class ProtoApplier:
     def _place(self, scope: Scope, near: int, node: Node, *, behind: bool) -> None:
         self._known(scope)[node.key] = node
         scope.next_key = max(scope.next_key, node.key + 1)
-        anchor = self._anchors.setdefault((scope.id, near), near)
+        anchor = scope.anchors.get(near, near)
         rows = scope.before, scope.behind
         row = next((r[anchor] for r in rows if _index(r.get(anchor), near) is not None), None)
         if row is None:
@@ -211,7 +207,7 @@ class ProtoApplier:
             row.insert(0 if behind else len(row), node)
         else:
             row.insert((_index(row, near) or 0) + behind, node)
-        self._anchors[scope.id, node.key] = anchor
+        scope.anchors[node.key] = anchor
         for name in node.outputs:
             scope.producers[name] = node
         for name in node.inputs:

@@ -46,6 +46,7 @@ def clone_function(document: Document, edit: CloneFunction) -> Scope:
     copy = Scope(id_, id_, proto, None, original.opset)
     copy.inputs, copy.outputs = original.inputs, original.outputs
     copy.next_key, copy.removed = original.next_key, set(original.removed)
+    copy.anchors = dict(original.anchors)
     twins = {node.key: Node(node.key, proto.node[node.key]) for node in original.nodes}
     copy.nodes = [twins[node.key] for node in original.nodes]
     for anchor, row in original.before.items():

@@ -52,5 +52,4 @@ def copied(context: Context, one: Node, before: Node, source: str, names: Names)
     known = context.scope.producers.get(output)
     if known is None or source not in known.inputs:
         return ""
-    order = {node.key: place for place, node in enumerate(context.scope.ordered())}
-    return output if order[known.key] < order[before.key] else ""
+    return output if context.scope.stands_before(known, before) else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from onnx import FunctionProto, GraphProto, ModelProto, TensorAnnotation, TensorProto
 
@@ -18,8 +19,9 @@ class Scope:
 
     `id` addresses it in edit scripts: '' for the main graph, '5.then_branch' for a body of its
     node 5, 'domain:name' for a function. `label` is the same for people. `sparse` are initializers
-    of which only the type is known. `forgotten` are tensors of which the types in the file do not
-    hold any more.
+    of which only the type is known. `before` and `behind` are new nodes by the key of the node that
+    they stand at, `anchors` that key by theirs. `forgotten` are tensors of which the types in the
+    file do not hold any more.
     """
 
     id: str
@@ -37,6 +39,7 @@ class Scope:
     children: dict[int, list[tuple[str, Scope]]] = field(default_factory=dict)
     before: dict[int, list[Node]] = field(default_factory=dict)
     behind: dict[int, list[Node]] = field(default_factory=dict)
+    anchors: dict[int, int] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
     forgotten: set[str] = field(default_factory=set)
     changed: bool = False
@@ -65,6 +68,18 @@ class Scope:
         for one in (*self.before.get(node.key, ()), node, *self.behind.get(node.key, ())):
             if one.key not in self.removed:
                 yield one
+
+    def stands_before(self, one: Node, other: Node) -> bool:
+        """Whether `one` comes first in graph order."""
+        first, second = (self.anchors.get(node.key, node.key) for node in (one, other))
+        if first != second:
+            return self._places[first] < self._places[second]
+        row = self.row(self.nodes[self._places[first]])
+        return next(node.key for node in row if node.key in (one.key, other.key)) == one.key
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {node.key: place for place, node in enumerate(self.nodes)}
 
     def readers(self, name: str) -> list[Node]:
         """Nodes of this scope that read a tensor."""
