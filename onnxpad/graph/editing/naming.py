@@ -20,17 +20,19 @@ class Names:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._taken: set[str] | None = None
+        self._numbers: dict[str, int] = {}
         self.copies: dict[tuple[str, int, str], str] = {}
 
     def new(self, wanted: str) -> str:
         """`wanted`, with a number where it is taken."""
         if self._taken is None:
             self._taken = set(_all_names(self._document))
-        name, number = wanted, 1
+        name, number = wanted, self._numbers.get(wanted, 1)
         while name in self._taken:
             name = f"{wanted}_{number}"
             number += 1
         self._taken.add(name)
+        self._numbers[wanted] = number
         return name
 
 
