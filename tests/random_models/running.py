@@ -17,7 +17,7 @@ from tests.random_models.drawing import draw
 from tests.random_models.kinds import KINDS
 from tests.random_models.spec import Spec
 
-PART = 200
+PART = 500
 SEEDS = 1 << 31
 # Kinds in which passes find little to do are drawn less often.
 RARE = {"AveragePool double": 0.5, "Col2Im": 0.5, "DeformConv": 0.5, "Pad int32": 0.5}
