@@ -15,12 +15,12 @@ if TYPE_CHECKING:
         RuntimeUnavailable,
     )
     from onnxpad.explaining import Explanation, explain
-    from onnxpad.graph.storage.files import load, save
     from onnxpad.inspection import Inspection, PaddedNode, inspect
-    from onnxpad.plans import Plan, PlanEntry
+    from onnxpad.model.files.onnx_file import load, save
     from onnxpad.resolving import Resolution, resolve
     from onnxpad.retargeting import Retargeting, retarget
-    from onnxpad.rewriting import Rewriting, rewrite
+    from onnxpad.retargeting.plan import Plan, PlanEntry
+    from onnxpad.rewriting.rewrite import Rewriting, rewrite
     from onnxpad.validation import Validation, Verdict, validate
 
 __version__ = "0.1.0"
@@ -64,12 +64,12 @@ _HOMES = {
         "RuntimeUnavailable",
     ),
     "onnxpad.explaining": ("Explanation", "explain"),
-    "onnxpad.graph.storage.files": ("load", "save"),
+    "onnxpad.model.files.onnx_file": ("load", "save"),
     "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
-    "onnxpad.plans": ("Plan", "PlanEntry"),
+    "onnxpad.retargeting.plan": ("Plan", "PlanEntry"),
     "onnxpad.resolving": ("Resolution", "resolve"),
     "onnxpad.retargeting": ("Retargeting", "retarget"),
-    "onnxpad.rewriting": ("Rewriting", "rewrite"),
+    "onnxpad.rewriting.rewrite": ("Rewriting", "rewrite"),
     "onnxpad.validation": ("Validation", "Verdict", "validate"),
 }
 

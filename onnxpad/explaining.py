@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
-from onnxpad.conventions import Convention, all_conventions
 from onnxpad.errors import RequestError
-from onnxpad.forms import MEANING, Form
-from onnxpad.layers.words import Role
-from onnxpad.ops import OPERATORS, Kind, Operator
-from onnxpad.passes import all_passes
-from onnxpad.recipes import ADVICE, RECIPES
-from onnxpad.targets import Target, all_targets
-from onnxpad.traps import all_rules
+from onnxpad.frameworks.conventions import Convention, all_conventions
+from onnxpad.frameworks.words import Role
+from onnxpad.padding.forms import MEANING, Form
+from onnxpad.padding.operators import OPERATORS, Kind, Operator
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.recipes import ADVICE, RECIPES
+from onnxpad.runtimes.targets import Target, all_targets
+from onnxpad.runtimes.traps import all_rules
 
 SCHEMA = 1
 KINDS = ("pass", "target", "form", "operator", "convention", "trap")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxpad.chain import AutoPad, Chain, Pads
-from onnxpad.conventions import Habits, Placement, all_habits
-from onnxpad.geometry.axis import Axis, output_size
-from onnxpad.geometry.same import same_pads
-from onnxpad.layers.words import Rounding
-from onnxpad.ops import Kind
+from onnxpad.frameworks.conventions import Habits, Placement, all_habits
+from onnxpad.frameworks.words import Rounding
+from onnxpad.geometry.windows import Axis, output_size, same_pads
+from onnxpad.padding.chain import AutoPad, Chain, Pads
+from onnxpad.padding.operators import Kind
 
 ANY = "any"
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip
-from onnxpad.effective import axes_in_front, same_windows_when_padded
-from onnxpad.fills import Constant, Implicit, lowest
-from onnxpad.forms import reaches_kernel
-from onnxpad.ops import Kind
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, PadStep, Skip, lowest
+from onnxpad.padding.effective_pads import axes_in_front, same_windows_when_padded
+from onnxpad.padding.forms import reaches_kernel
+from onnxpad.padding.operators import Kind
 
 
 def auto_pad_stops_fusion(chain: Chain, pads: Pads) -> bool:

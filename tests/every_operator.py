@@ -2,7 +2,7 @@
 
 import onnx
 
-from onnxpad.ops import OPERATORS
+from onnxpad.padding.operators import OPERATORS
 
 UNKNOWN = bytes([0xC2, 0x3E, 3]) + b"any"
 """Field 1000 with three bytes, which no message of onnx has."""

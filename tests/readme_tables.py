@@ -10,10 +10,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from onnxpad.ops import OPERATORS
-from onnxpad.passes import all_passes
-from onnxpad.recipes import RECIPES
-from onnxpad.targets import all_targets
+from onnxpad.padding.operators import OPERATORS
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.recipes import RECIPES
+from onnxpad.runtimes.targets import all_targets
 
 README = Path(__file__).parents[1] / "README.md"
 MEASURED = Path(__file__).parent / "targets" / "measured.json"

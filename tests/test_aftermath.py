@@ -10,8 +10,8 @@ import onnx_graphsurgeon as gs
 import pytest
 from onnx import ModelProto
 
-from onnxpad.render.rewritings import rewriting_text
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
+from onnxpad.show.rewritings import rewriting_text
 from tests.text_models import padded, text_model
 from tests.tiny_models import tiny
 

@@ -27,34 +27,50 @@ SOURCES = PACKAGE + sorted((ROOT / "tests").rglob("*.py"))
 
 # Contract, the module that breaks it, and the files to add for that.
 VIOLATIONS = [
-    ("layers", "onnxpad.geometry.zz", {"geometry/zz.py": "import onnxpad.forms"}),
-    ("layers", "onnxpad.evaluation.zz", {"evaluation/zz.py": "import onnxpad.passes"}),
+    ("layers", "onnxpad.geometry.zz", {"geometry/zz.py": "import onnxpad.padding.forms"}),
+    (
+        "layers",
+        "onnxpad.validation.evaluator.zz",
+        {"evaluation/zz.py": "import onnxpad.rewriting.passes"},
+    ),
     ("layers", "onnxpad.zz", {"zz.py": ""}),
-    ("pure-core", "onnxpad.passes.zz", {"passes/zz.py": "import onnx"}),
+    ("pure-core", "onnxpad.rewriting.passes.zz", {"passes/zz.py": "import onnx"}),
     ("pure-core", "onnxpad.geometry.zz", {"geometry/zz.py": "import numpy as np"}),
-    ("pure-core", "onnxpad.conventions.zz", {"conventions/zz.py": "import onnxpad.graph"}),
-    ("onnx-in-graph", "onnxpad.evaluation.zz", {"evaluation/zz.py": "import onnx_graphsurgeon"}),
+    (
+        "pure-core",
+        "onnxpad.frameworks.conventions.zz",
+        {"conventions/zz.py": "import onnxpad.model"},
+    ),
+    (
+        "onnx-in-graph",
+        "onnxpad.validation.evaluator.zz",
+        {"evaluation/zz.py": "import onnx_graphsurgeon"},
+    ),
     (
         "onnxruntime-in-runtime",
-        "onnxpad.graph.zz",
+        "onnxpad.model.zz",
         {"graph/zz.py": "def load() -> None:\n    import onnxruntime"},
     ),
     (
         "passes-apart",
-        "onnxpad.passes.zz",
-        {"passes/zz.py": "import onnxpad.passes.yy", "passes/yy.py": ""},
+        "onnxpad.rewriting.passes.zz",
+        {"passes/zz.py": "import onnxpad.rewriting.passes.yy", "passes/yy.py": ""},
     ),
     (
         "conventions-apart",
-        "onnxpad.conventions.zz",
-        {"conventions/zz.py": "import onnxpad.conventions.yy", "conventions/yy.py": ""},
+        "onnxpad.frameworks.conventions.zz",
+        {"conventions/zz.py": "import onnxpad.frameworks.conventions.yy", "conventions/yy.py": ""},
     ),
     (
         "targets-apart",
-        "onnxpad.targets.zz",
-        {"targets/zz.py": "import onnxpad.targets.yy", "targets/yy.py": ""},
+        "onnxpad.runtimes.targets.zz",
+        {"targets/zz.py": "import onnxpad.runtimes.targets.yy", "targets/yy.py": ""},
     ),
-    ("passes-and-targets", "onnxpad.passes.zz", {"passes/zz.py": "import onnxpad.targets.ncnn"}),
+    (
+        "passes-and-targets",
+        "onnxpad.rewriting.passes.zz",
+        {"passes/zz.py": "import onnxpad.runtimes.targets.ncnn"},
+    ),
 ]
 
 

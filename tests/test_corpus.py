@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import ModelProto, checker
 
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.real_models import (
     CORPUS,
     OFF,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad.evaluation import (
+from onnxpad.validation.evaluator import (
     NotEvaluable,
     Pool,
     convolve,

@@ -7,10 +7,10 @@ import re
 import onnx
 import pytest
 
-from onnxpad.graph.editing.edits import Edit, RemoveConstant
-from onnxpad.ops import OPERATORS
-from onnxpad.passes import Pass, all_passes
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.model.editing.script import Edit, RemoveConstant
+from onnxpad.padding.operators import OPERATORS
+from onnxpad.rewriting.passes import Pass, all_passes
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.every_operator import NOT_IN_TEXT, every_operator, operators_in
 from tests.proto_compare import differences
 

@@ -9,16 +9,16 @@ from itertools import pairwise
 import pytest
 from onnx.defs import get_all_schemas_with_history
 
-from onnxpad.conventions import all_conventions
 from onnxpad.errors import RequestError
 from onnxpad.explaining import KINDS, Explanation, entries, explain
-from onnxpad.forms import Form
-from onnxpad.moving.manners import PLACEMENTS
-from onnxpad.ops import OPERATORS
-from onnxpad.passes import all_passes
-from onnxpad.render.explanations import explanation_text, list_text
-from onnxpad.targets import all_targets
-from onnxpad.traps import all_rules
+from onnxpad.frameworks.conventions import all_conventions
+from onnxpad.padding.forms import Form
+from onnxpad.padding.operators import OPERATORS
+from onnxpad.retargeting.habits import PLACEMENTS
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.runtimes.targets import all_targets
+from onnxpad.runtimes.traps import all_rules
+from onnxpad.show.explanations import explanation_text, list_text
 
 
 def test_everything_is_listed_once() -> None:

@@ -9,8 +9,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from onnxpad.graph.comparison.channels import input_channels
-from onnxpad.graph.comparison.networks import Network
+from onnxpad.model.comparing.channels import input_channels
+from onnxpad.model.comparing.networks import Network
 
 Nodes = list[onnx.NodeProto]
 CONV = helper.make_node("Conv", ["a", "w"], ["y"])

@@ -9,8 +9,8 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad.inspection import PaddedNode, inspect
-from onnxpad.render.inspections import inspection_text
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.show.inspections import inspection_text
 from tests.text_models import text_model
 
 CAUSAL = """t = Transpose <perm=[0, 2, 1]> (x) [pad] p = Pad (t, four)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from onnx import ModelProto
 
-from onnxpad.graph.reading import inference
-from onnxpad.graph.reading.forward import Reading
 from onnxpad.inspection import inspect
-from onnxpad.rewriting import rewrite
+from onnxpad.model.reading.reader import Reading
+from onnxpad.model.shapes import shape_inference as inference
+from onnxpad.rewriting.rewrite import rewrite
 from tests.text_models import text_model
 
 # The Einsum hides the shape from everything but onnx's shape inference.

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from onnxpad.chain import Skip
-from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Symbol, plus
-from onnxpad.missing import settling, shape_to_give, sizes_to_give
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import Skip
+from onnxpad.padding.effective_pads import settling, shape_to_give, sizes_to_give
 
 H, W = Symbol("H", root="H"), Symbol("W", root="W")
 HALF = Symbol("ceil(H/2)", root="H", divisor=2)

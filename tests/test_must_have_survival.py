@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.passes import all_passes
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.rewrite import rewrite
 from tests import test_must_have
 from tests.interpreter import run_model
 from tests.proto_compare import differences
@@ -179,7 +179,7 @@ def test_q_the_comparison_notices(loss: object) -> None:
 LARGE = 2_200_000_000
 MEASURE = """
 import json, pathlib, sys
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 done = rewrite(sys.argv[1], passes=["explicit-pads", "split-pads"])
 done.save(sys.argv[2])
 status = pathlib.Path("/proc/self/status").read_text()

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from onnxpad.chain import Chain, Pads, PadStep, Unclear
 from onnxpad.errors import RequestError
-from onnxpad.fills import Constant, TensorValue
-from onnxpad.moving import candidates, differs
-from onnxpad.plans import Plan, PlanEntry, settings_of, with_settings
+from onnxpad.padding.chain import Chain, Constant, Pads, PadStep, TensorValue, Unclear
+from onnxpad.retargeting.candidates import candidates
+from onnxpad.retargeting.plan import Plan, PlanEntry, settings_of, with_settings
+from onnxpad.retargeting.windows_read import differs
 from tests.moving.layers import layer
 
 CHAINS = [

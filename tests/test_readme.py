@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from onnxpad.plans.entries import KEYS
+from onnxpad.retargeting.plan import KEYS
 from tests.readme_tables import README, filled
 
 ROOT = README.parent

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from onnxpad.forms import Form, forms_of
-from onnxpad.graph.editing.session import Session
-from onnxpad.ops import Kind
-from onnxpad.passes import all_passes
-from onnxpad.recipes import ADVICE, RECIPES, Recipe
-from onnxpad.rewriting import rewrite
+from onnxpad.model.editing.session import Session
+from onnxpad.padding.forms import Form, forms_of
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.recipes import ADVICE, RECIPES, Recipe
+from onnxpad.rewriting.rewrite import rewrite
 from tests.interpreter import run_model
 from tests.passes.small_operators import OPERATORS
 from tests.passes.test_laws import cases

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from onnxpad import runtime
+from onnxpad import sessions as runtime
 from onnxpad.errors import RuntimeUnavailable
-from onnxpad.runtime import CPU, RunFailure, Session, Settings, open_session, placement
+from onnxpad.sessions import CPU, RunFailure, Session, Settings, open_session, placement
 from tests.validation.builders import pooled, two_convs
 
 X = np.random.default_rng(0).standard_normal((1, 3, 9, 8)).astype(np.float32)

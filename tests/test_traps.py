@@ -5,14 +5,13 @@ from collections.abc import Iterator
 import pytest
 from onnx import ModelProto
 
-from onnxpad.chain import AutoPad, Chain
-from onnxpad.fills import Constant
-from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Symbol
+from onnxpad.geometry.windows import Axis
 from onnxpad.inspection import inspect
-from onnxpad.ops import OPERATORS
-from onnxpad.rewriting import rewrite
-from onnxpad.traps import Surroundings, all_rules, traps_of
+from onnxpad.padding.chain import AutoPad, Chain, Constant
+from onnxpad.padding.operators import OPERATORS
+from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.runtimes.traps import Surroundings, all_rules, traps_of
 from tests.text_models import padded, text_model
 from tests.trap_models import (
     AROUND,

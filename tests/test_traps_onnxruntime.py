@@ -11,12 +11,11 @@ import pytest
 from numpy.typing import NDArray
 from onnx import ModelProto, helper
 
-from onnxpad.chain import AutoPad, Chain
-from onnxpad.fills import Constant, Fill, Implicit
-from onnxpad.geometry.axis import Axis
+from onnxpad.geometry.windows import Axis
 from onnxpad.inspection import inspect
-from onnxpad.ops import OPERATORS
-from onnxpad.traps import Surroundings, traps_of
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Fill, Implicit
+from onnxpad.padding.operators import OPERATORS
+from onnxpad.runtimes.traps import Surroundings, traps_of
 from tests import oracle
 from tests.text_models import padded, text_model
 from tests.trap_models import TRAPS

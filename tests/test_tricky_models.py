@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.passes import all_passes
+from onnxpad.rewriting.passes import all_passes
 from tests.tiny_models import (
     X5,
     attributes,

@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from onnxpad.chain import Skip
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.padding.chain import Skip
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.interpreter import run_model
 from tests.onnxruntime_levels import ran
 

@@ -90,13 +90,13 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
         except RequestError as error:
             failed, plan = error, None
     if options["as_json"]:
-        from onnxpad.render.jsons import json_line
-        from onnxpad.render.wording import visible
+        from onnxpad.show.jsons import json_line
+        from onnxpad.show.wording import visible
 
         stream.write(json_line({"model": options["model"], **found.to_json()}))
         sys.stderr.write(f"{visible(kept)}\n" if kept else "")
     else:
-        from onnxpad.render.diagnoses import diagnosis_text
+        from onnxpad.show.diagnoses import diagnosis_text
 
         stream.write(diagnosis_text(found, terminal(stream), plan=plan, kept=kept))
     if failed:
@@ -105,8 +105,8 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
 
 def _diagnosed(options: dict[str, Any]) -> Diagnosis:
     from onnxpad import diagnosis  # loads numpy and onnx
-    from onnxpad.graph.comparison.networks import open_network
-    from onnxpad.graph.storage.files import load
+    from onnxpad.model.comparing.networks import open_network
+    from onnxpad.model.files.onnx_file import load
     from onnxpad.validation.recorded import recorded, recorded_apart
 
     given = options["model"]
@@ -136,6 +136,6 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
 def _bar(budget: float) -> AbstractContextManager[Callable[[str], None] | None]:
     if terminal(sys.stderr) is None:
         return nullcontext()
-    from onnxpad.render.progress import trying
+    from onnxpad.show.progress import trying
 
     return trying(sys.stderr, budget)

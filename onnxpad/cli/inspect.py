@@ -76,7 +76,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         text = _text(model, found, as_json=given["as_json"], everything=given["everything"])
         sys.stdout.write(text)
     if given["sarif"]:
-        from onnxpad.render.sarif import sarif_text
+        from onnxpad.show.sarif import sarif_text
 
         sys.stdout.write(sarif_text(reports))
     return status
@@ -84,7 +84,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
 
 def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
     """Errors for targets that do not exist, before any model is read, and for two formats."""
-    from onnxpad.targets import find_target
+    from onnxpad.runtimes.targets import find_target
 
     for name in targets:
         find_target(name)
@@ -95,16 +95,16 @@ def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
 
 
 def _heading(model: str, *, first: bool) -> str:
-    from onnxpad.render.wording import visible
+    from onnxpad.show.wording import visible
 
     return f"{'' if first else chr(10)}{visible(model)}\n\n"
 
 
 def _text(model: str, found: Inspection, *, as_json: bool, everything: bool) -> str:
     if as_json:
-        from onnxpad.render.jsons import json_line
+        from onnxpad.show.jsons import json_line
 
         return json_line({"file": model} | found.to_json())
-    from onnxpad.render.inspections import inspection_text
+    from onnxpad.show.inspections import inspection_text
 
     return inspection_text(found, terminal(sys.stdout), everything=everything)

@@ -14,7 +14,7 @@ STANDARD = "-"
 
 def fail(message: str, hint: str = "") -> int:
     """Write one error message to stderr; gives the exit code for it."""
-    from onnxpad.render.wording import visible
+    from onnxpad.show.wording import visible
 
     said, _, own_hint = message.partition(_TRY)
     text = f"error: {visible(said)}\n"

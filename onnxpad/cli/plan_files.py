@@ -14,8 +14,8 @@ from onnxpad.cli.outcomes import STANDARD
 from onnxpad.errors import ModelError, RequestError
 
 if TYPE_CHECKING:
-    from onnxpad.graph.comparison.networks import Network
-    from onnxpad.plans import Plan
+    from onnxpad.model.comparing.networks import Network
+    from onnxpad.retargeting.plan import Plan
 
 _CURE = "give another --plan"
 
@@ -26,7 +26,7 @@ def check(path: str | None, options: dict[str, Any]) -> None:
         return
     given = [options["model"], *options["data"], options["inputs"], options["outputs"]]
     destinations.refuse_overwriting(path, given, _CURE)
-    from onnxpad.graph.storage.delivering import check_target
+    from onnxpad.model.files.delivery import check_target
 
     try:
         check_target(path)
@@ -38,7 +38,7 @@ def check_weights(path: str | None, network: Network) -> None:
     """UsageError where the plan would overwrite external data of the model."""
     if path is None or network.folder is None:
         return
-    from onnxpad.graph.storage.external import data_files
+    from onnxpad.model.files.external import data_files
 
     files = data_files(network.model, b"location", name="the model")
     weights = [str(network.folder / file.location) for file in files]

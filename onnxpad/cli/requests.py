@@ -57,7 +57,7 @@ def _refuse_what_nobody_has(
 
 
 def _note(model: str, text: str, missing: Sequence[str]) -> None:
-    from onnxpad.render.wording import visible
+    from onnxpad.show.wording import visible
 
     for name in missing:
         sys.stderr.write(visible(f"note: {model}: {text} '{name}', left out here") + "\n")
@@ -65,9 +65,8 @@ def _note(model: str, text: str, missing: Sequence[str]) -> None:
 
 def _read(model: str, nodes: Sequence[str]) -> _Known | None:
     """None for a model that cannot be read: its own turn says why."""
-    from onnxpad.graph.models import open_model
-    from onnxpad.graph.reading.selecting import selection
-    from onnxpad.graph.reading.survey import Survey
+    from onnxpad.model.opened import open_model
+    from onnxpad.model.reading.survey import Survey, selection
 
     try:
         opened = open_model(model)

@@ -13,7 +13,7 @@ from onnxpad.cli.outcomes import FINE
 from onnxpad.cli.streams import terminal
 
 if TYPE_CHECKING:
-    from onnxpad.layers.words import Role
+    from onnxpad.frameworks.words import Role
     from onnxpad.resolving import Resolution
 
 _HELP = """Work out one layer of a framework: pads, output size, divisor, and the ONNX nodes.
@@ -145,7 +145,7 @@ def resolve(  # noqa: PLR0913 - each option is one word of the command line
     """Resolve one layer, or two, and print what was found."""
     if compare is not None and language is not None:
         raise click.UsageError("--as writes one layer: leave --compare out")
-    from onnxpad.layers.words import Role
+    from onnxpad.frameworks.words import Role
     from onnxpad.resolving.general import refuse_doubles
 
     general: dict[Role, object] = {
@@ -179,9 +179,9 @@ def _resolved(
 
 
 def _single(found: Resolution, language: str | None, *, as_json: bool) -> str:
-    from onnxpad.render.jsons import json_line
-    from onnxpad.render.pasting import code_of
-    from onnxpad.render.resolutions import resolution_text
+    from onnxpad.show.jsons import json_line
+    from onnxpad.show.pasting import code_of
+    from onnxpad.show.resolutions import resolution_text
 
     code = None if language is None else (language, code_of(found, language))
     if as_json:
@@ -190,9 +190,9 @@ def _single(found: Resolution, language: str | None, *, as_json: bool) -> str:
 
 
 def _both(first: Resolution, second: Resolution, *, as_json: bool) -> str:
-    from onnxpad.render.jsons import json_line
-    from onnxpad.render.resolutions import difference_text
     from onnxpad.resolving.differences import compare
+    from onnxpad.show.jsons import json_line
+    from onnxpad.show.resolutions import difference_text
 
     found = compare(first, second)
     return json_line(found.to_json()) if as_json else difference_text(found, terminal(sys.stdout))

@@ -70,7 +70,7 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
 
 def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
     """One request for each model; RequestError for unknown conventions and plans that are none."""
-    from onnxpad.moving.manners import find_target
+    from onnxpad.retargeting.habits import find_target
 
     for name in filter(None, (given["to"], given["source"])):
         find_target(name)
@@ -118,13 +118,13 @@ def _report(
     stream: TextIO,
 ) -> None:
     if request.as_json:
-        from onnxpad.render.jsons import json_line
-        from onnxpad.render.retargetings import retargeting_record
+        from onnxpad.show.jsons import json_line
+        from onnxpad.show.retargetings import retargeting_record
 
         record = retargeting_record(model, written, found, moved, script=request.dry_run)
         stream.write(json_line(record))
         return
-    from onnxpad.render.retargetings import retargeting_text
+    from onnxpad.show.retargetings import retargeting_text
 
     stream.write(
         retargeting_text(

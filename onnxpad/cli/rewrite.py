@@ -12,7 +12,7 @@ from onnxpad.cli.requests import each_request
 if TYPE_CHECKING:
     from onnxpad.cli.destinations import Job
     from onnxpad.cli.writing import Request
-    from onnxpad.rewriting import Rewriting
+    from onnxpad.rewriting.rewrite import Rewriting
     from onnxpad.validation import Validation
 
 _HELP = """Write the padding of a model in another form, without changing what it computes.
@@ -86,8 +86,8 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
 
 def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
     """One request for each model; RequestError for what no model has, and unknown passes."""
-    from onnxpad.passes import find_pass
-    from onnxpad.planning.requests import planner
+    from onnxpad.rewriting.for_target.requests import planner
+    from onnxpad.rewriting.passes import find_pass
 
     for name in given["passes"]:
         find_pass(name)
@@ -104,7 +104,7 @@ def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
 
 
 def _rewritten(job: Job, request: Request) -> int:
-    from onnxpad import rewriting  # loads onnx
+    from onnxpad.rewriting import rewrite as rewriting  # loads onnx
 
     found = rewriting.rewrite(job.model, **request.options)
     validation: Validation | None = None
@@ -146,13 +146,13 @@ def _report(
     stream: TextIO,
 ) -> None:
     if request.as_json:
-        from onnxpad.render.jsons import json_line
-        from onnxpad.render.rewritings import rewriting_record
+        from onnxpad.show.jsons import json_line
+        from onnxpad.show.rewritings import rewriting_record
 
         record = rewriting_record(model, written, found, validation, script=request.dry_run)
         stream.write(json_line(record))
         return
-    from onnxpad.render.rewritings import rewriting_text
+    from onnxpad.show.rewritings import rewriting_text
 
     compared = request.judging is None or found.changed
     stream.write(

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from onnxpad.render.tables import Terminal
+    from onnxpad.show.tables import Terminal
 
 
 def terminal(stream: TextIO) -> Terminal | None:
@@ -16,7 +16,7 @@ def terminal(stream: TextIO) -> Terminal | None:
         return None
     import shutil  # slow to import, and only for terminals
 
-    from onnxpad.render.tables import Terminal
+    from onnxpad.show.tables import Terminal
 
     return Terminal(shutil.get_terminal_size().columns)
 

@@ -59,12 +59,12 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
     _check(options)
     found = _validated(**options)
     if options["as_json"]:
-        from onnxpad.render.jsons import json_line
+        from onnxpad.show.jsons import json_line
 
         names = {"before": options["before"], "after": options["after"]}
         sys.stdout.write(json_line(names | found.to_json()))
     else:
-        from onnxpad.render.validations import validation_text
+        from onnxpad.show.validations import validation_text
 
         sys.stdout.write(validation_text(found, terminal(sys.stdout)))
     return FINE if found.ok else FINDINGS
@@ -96,7 +96,7 @@ def _validated(
     **options: Any,  # noqa: ANN401
 ) -> Validation:
     from onnxpad import validation  # loads numpy and onnx
-    from onnxpad.graph.storage.files import load
+    from onnxpad.model.files.onnx_file import load
 
     del as_json
     if before == after == STANDARD:
@@ -119,7 +119,7 @@ def _recorded(
     warn: Callable[[str], None],
 ) -> dict[str, Any]:
     """Inputs, and outputs where they are given, as `diagnose` reads them."""
-    from onnxpad.graph.comparison.networks import open_network
+    from onnxpad.model.comparing.networks import open_network
     from onnxpad.validation.recorded import recorded, recorded_apart, recorded_inputs
 
     network = open_network(model)

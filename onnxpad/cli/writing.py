@@ -15,7 +15,7 @@ from onnxpad.errors import OnnxpadError
 
 if TYPE_CHECKING:
     from onnxpad.cli.destinations import Job
-    from onnxpad.graph.edited import Edited
+    from onnxpad.model.editing.session import Edited
 
 
 class Request(NamedTuple):
@@ -55,7 +55,7 @@ def each(
     jobs: Sequence[Job], requests: Sequence[Request], edit: Callable[[Job, Request], int]
 ) -> int:
     """The worst exit code; an error about one model does not hold up the next."""
-    from onnxpad.render.progress import following
+    from onnxpad.show.progress import following
 
     shown, shares = terminal(sys.stderr) is not None, sys.stdout.isatty()
     followed = following(jobs, sys.stderr, shown=shown, shares_screen=shares)
@@ -73,7 +73,7 @@ def before(model: str, found: Edited) -> object:
     """The model as it was read; standard input cannot be read again."""
     if model != STANDARD or found.source is None or found.source.data is None:
         return model
-    from onnxpad.graph.storage.files import parse
+    from onnxpad.model.files.onnx_file import parse
 
     return parse(found.source.data, name="standard input", folder=None)
 
@@ -92,7 +92,7 @@ def conclude(
     written = None if objection else job.target
     report(written, report_stream(model_on_stdout=written == STANDARD))
     if objection:
-        from onnxpad.render.wording import visible
+        from onnxpad.show.wording import visible
 
         sys.stderr.write(visible(f"nothing written for {job.model}: {objection}") + "\n")
     return FINDINGS if objection or (request.check and found.changed) else FINE

@@ -13,12 +13,12 @@ from onnxpad.diagnosis.concluding import concluded
 from onnxpad.diagnosis.fitting import Fitting
 from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, Difference, NodeFinding
 from onnxpad.errors import RequestError
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.graph.models import ModelLike, proto_of
-from onnxpad.graph.reading.chains import Preference, Preferences
-from onnxpad.graph.reading.survey import Survey
-from onnxpad.graph.storage.files import read
-from onnxpad.runtime import Device, Settings, resolved
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.files.onnx_file import read
+from onnxpad.model.opened import ModelLike, proto_of
+from onnxpad.model.reading.chains import Preference, Preferences
+from onnxpad.model.reading.survey import Survey
+from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.checking import checked_inputs, checked_outputs
 from onnxpad.validation.request import Given

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.chain import Pads
 from onnxpad.diagnosis.running import Broken, Runner
 from onnxpad.diagnosis.sites import SAME, Sizes, spelled
 from onnxpad.geometry.size import Symbol
+from onnxpad.padding.chain import Pads
 
 Array = NDArray[Any]
 Choice = tuple[int, ...]

@@ -17,7 +17,7 @@ from onnxpad.diagnosis.running import Broken
 from onnxpad.diagnosis.staging import needed_nodes
 from onnxpad.diagnosis.untold import untold
 from onnxpad.diagnosis.verdicts import cause_of, reason_of
-from onnxpad.plans import Plan
+from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
 
 Array = NDArray[Any]

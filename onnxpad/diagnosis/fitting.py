@@ -19,10 +19,10 @@ from onnxpad.diagnosis.scoring import Target, scored
 from onnxpad.diagnosis.searching import Search
 from onnxpad.diagnosis.sites import places
 from onnxpad.errors import InternalError, RequestError
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.graph.reading.survey import Survey
-from onnxpad.plans import Plan
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.reading.survey import Survey
 from onnxpad.retargeting import retarget
+from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.checking import in_layout
 

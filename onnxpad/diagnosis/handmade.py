@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from onnxpad.chain import Chain, Pads
 from onnxpad.diagnosis.hypotheses import Guess
 from onnxpad.diagnosis.sites import Place
-from onnxpad.moving.labels import label_of
+from onnxpad.padding.chain import Chain, Pads
+from onnxpad.retargeting.labels import label_of
 
 
 def handmade_guesses(places: Sequence[Place]) -> Iterator[Guess]:

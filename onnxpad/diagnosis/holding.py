@@ -12,8 +12,8 @@ from onnxpad.diagnosis.alike import alike_everywhere
 from onnxpad.diagnosis.planning import Settled, frequent_first
 from onnxpad.diagnosis.running import Runner
 from onnxpad.diagnosis.sites import SAME, Place, sizes_of
-from onnxpad.moving import differs
-from onnxpad.plans import Plan, PlanEntry, with_settings
+from onnxpad.retargeting.plan import Plan, PlanEntry, with_settings
+from onnxpad.retargeting.windows_read import differs
 
 Array = NDArray[Any]
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from onnxpad.chain import Chain, Pads
-from onnxpad.conventions import all_conventions
 from onnxpad.diagnosis.sites import SAME, Place
-from onnxpad.moving import differs, moved
-from onnxpad.moving.manners import PLACEMENTS
+from onnxpad.frameworks.conventions import all_conventions
+from onnxpad.padding.chain import Chain, Pads
+from onnxpad.retargeting.habits import PLACEMENTS
+from onnxpad.retargeting.move import moved
+from onnxpad.retargeting.windows_read import differs
 
 Choice = tuple[int, ...]
 # Frameworks that wrong padding comes from most often, in the order in which they are tried.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.graph.comparison.networks import Network
+from onnxpad.model.comparing.networks import Network
 from onnxpad.validation.agreement import UNTELLING
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.reference import against_reference, own_rounding

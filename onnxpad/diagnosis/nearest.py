@@ -11,7 +11,7 @@ from onnxpad.diagnosis.report import NodeFinding
 from onnxpad.diagnosis.scoring import Score
 from onnxpad.diagnosis.searching import Search
 from onnxpad.errors import RequestError
-from onnxpad.plans import Plan
+from onnxpad.retargeting.plan import Plan
 
 _PART, _MORE = 10, 0.2
 

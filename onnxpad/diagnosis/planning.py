@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onnxpad.chain import Chain
 from onnxpad.diagnosis.alike import alike
 from onnxpad.diagnosis.computed import broken_same
 from onnxpad.diagnosis.hypotheses import Choice, names
 from onnxpad.diagnosis.report import Alternative, NodeFinding
 from onnxpad.diagnosis.running import Broken, Runner, State
 from onnxpad.diagnosis.sites import SAME, Sizes, sizes_of, spelled, telling_size
-from onnxpad.effective import same_is_disputed
-from onnxpad.moving import differs
-from onnxpad.moving.labels import label_of
-from onnxpad.plans import Plan, PlanEntry, settings_of, with_settings
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.effective_pads import same_is_disputed
+from onnxpad.retargeting.labels import label_of
+from onnxpad.retargeting.plan import Plan, PlanEntry, settings_of, with_settings
+from onnxpad.retargeting.windows_read import differs
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from onnxpad.plans import Plan
+from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.report import OutputRow, plain_values
 
 SCHEMA = 1

@@ -8,13 +8,13 @@ from heapq import heapify, heappop, heappush
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
-from onnxpad.chain import Pads
 from onnxpad.diagnosis.hypotheses import Choice
 from onnxpad.diagnosis.pursuing import Change, changed
 from onnxpad.diagnosis.running import Broken, Runner
 from onnxpad.diagnosis.scoring import Score
 from onnxpad.diagnosis.sites import Sizes, sized
-from onnxpad.effective import effective_pads
+from onnxpad.padding.chain import Pads
+from onnxpad.padding.effective_pads import effective_pads
 
 if TYPE_CHECKING:
     from onnxpad.diagnosis.searching import Search

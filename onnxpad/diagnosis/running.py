@@ -10,15 +10,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.chain import Chain
 from onnxpad.diagnosis.sites import SAME, Choices, Place, Sizes, spelled
 from onnxpad.diagnosis.staging import Stage, stages
 from onnxpad.errors import InternalError, RequestError
-from onnxpad.graph.comparison.cutting import cut
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.graph.comparison.variants import variant
-from onnxpad.plans import settings_of, with_settings
-from onnxpad.runtime import RunFailure, Session, Settings, open_session
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.comparing.pieces import cut, variant
+from onnxpad.padding.chain import Chain
+from onnxpad.retargeting.plan import settings_of, with_settings
+from onnxpad.sessions import RunFailure, Session, Settings, open_session
 
 Array = NDArray[Any]
 _MOST_BYTES = 768 * 2**20

@@ -7,17 +7,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from onnxpad.chain import AutoPad, Chain, Skip
-from onnxpad.effective import effective_pads, output_sizes
 from onnxpad.geometry.size import Symbol
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.graph.reading.survey import Site as Found
-from onnxpad.graph.reading.survey import Survey
-from onnxpad.moving import Candidate, candidates, differs
-from onnxpad.moving.labels import label_of
-from onnxpad.moving.ordinary import ordinary
-from onnxpad.moving.windows import signature
-from onnxpad.ops import Kind
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.reading.survey import Site as Found
+from onnxpad.model.reading.survey import Survey
+from onnxpad.padding.chain import AutoPad, Chain, Skip
+from onnxpad.padding.effective_pads import effective_pads, output_sizes
+from onnxpad.padding.operators import Kind
+from onnxpad.retargeting.candidates import Candidate, candidates
+from onnxpad.retargeting.labels import label_of
+from onnxpad.retargeting.ordinary import ordinary
+from onnxpad.retargeting.windows_read import differs, signature
 
 SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 Sizes: TypeAlias = tuple[int, ...]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from onnxpad.diagnosis.sites import Place
-from onnxpad.graph.comparison.networks import Network
+from onnxpad.model.comparing.networks import Network
 
 
 @dataclass(frozen=True, slots=True)

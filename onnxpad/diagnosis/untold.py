@@ -11,8 +11,8 @@ from onnxpad.diagnosis.report import Alternative, NodeFinding
 from onnxpad.diagnosis.rivals import Rival
 from onnxpad.diagnosis.running import Broken, Runner
 from onnxpad.diagnosis.sites import Sizes, telling_size
-from onnxpad.moving import differs
-from onnxpad.moving.labels import label_of
+from onnxpad.retargeting.labels import label_of
+from onnxpad.retargeting.windows_read import differs
 
 Array = NDArray[Any]
 

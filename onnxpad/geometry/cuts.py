@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
 FAR = 2**31 - 1
 
 
@@ -19,3 +23,60 @@ def cells_of_cut(size: int, start: int, end: int, step: int) -> range | None:
     first = min(max(start + size if start < 0 else start, 0), size - 1)
     last = min(max(end + size if end < 0 else end, -1), size - 1)
     return range(first, last, step)
+
+
+LAST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The cells from `start` up to `stop`; negative places count from the end of the axis.
+
+    With step -1 it runs backwards, and `stop` lies in front of its last cell.
+    """
+
+    start: int
+    stop: int
+    step: Literal[1, -1] = 1
+
+
+WHOLE = Cut(0, LAST)
+Mode: TypeAlias = Literal["reflect", "edge", "wrap"]
+LONGEST_ROW = 8
+
+
+def cells_before(mode: Mode, width: int, size: int | None, *, steps: bool) -> list[Cut]:
+    """What stands in front of the axis, in order (ONNX Operators, Pad; numpy.pad).
+
+    `size` is needed for a wrap that is wider than the axis may be. `steps` allows cuts that
+    run backwards. A reflection wider than size - 1 is no padding at all and not checked here.
+    """
+    if not width:
+        return []
+    if mode == "edge":
+        return [Cut(0, 1)] * width
+    if mode == "reflect":
+        if steps and width > LONGEST_ROW:
+            return [Cut(width, 0, -1)]
+        return [Cut(place, place + 1) for place in range(width, 0, -1)]
+    rounds, rest = (0, width) if size is None else divmod(width, size)
+    return [Cut(-rest, LAST)] * (rest > 0) + [WHOLE] * rounds
+
+
+def cells_behind(mode: Mode, width: int, size: int | None, *, steps: bool) -> list[Cut]:
+    """What stands behind the axis, in order; see `cells_before`."""
+    if not width:
+        return []
+    if mode == "edge":
+        return [Cut(-1, LAST)] * width
+    if mode == "reflect":
+        if steps and width > LONGEST_ROW:
+            return [Cut(-2, -2 - width, -1)]
+        return list(_one_by_one(width))
+    rounds, rest = (0, width) if size is None else divmod(width, size)
+    return [WHOLE] * rounds + [Cut(0, rest)] * (rest > 0)
+
+
+def _one_by_one(width: int) -> Iterator[Cut]:
+    for place in range(2, width + 2):
+        yield Cut(-place, 1 - place)

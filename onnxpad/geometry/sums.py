@@ -7,15 +7,7 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from onnxpad.geometry.size import (
-    Size,
-    Symbol,
-    floor_divide,
-    linear_in,
-    lower_bound,
-    plus,
-    times,
-)
+from onnxpad.geometry.size import Size, Symbol, floor_divide, linear_in, lower_bound, plus, times
 
 Number: TypeAlias = int | Fraction
 FAR = 2**62

@@ -8,17 +8,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.errors import RequestError
-from onnxpad.layers import values
-from onnxpad.layers.lowering import lower
-from onnxpad.layers.planning import Plan, make_plan
-from onnxpad.layers.steps import Step
-from onnxpad.layers.words import Evidence, Layer
+from onnxpad.frameworks import values
+from onnxpad.frameworks.lowering import lower
+from onnxpad.frameworks.planning import Plan, make_plan
+from onnxpad.frameworks.steps import Step
+from onnxpad.frameworks.words import Evidence, Layer
 from onnxpad.resolving.finding import find_convention, find_layer, find_op
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from onnxpad.graph.models import Model
+    from onnxpad.model.opened import Model
 
 SCHEMA = 1
 
@@ -74,7 +74,7 @@ class Resolution:
         kernel = tuple(slide.kernel for slide in self.plan.slides)
         array = checked_weight(name, self.weight_shape, kernel, weight, is_pool=self.plan.is_pool)
         whole = self if array is None else self._with_weight(array.shape)
-        from onnxpad.graph.building import build_model
+        from onnxpad.model.building import build_model
 
         vector = checked_bias(name, whole.plan.channels, bias, is_pool=self.plan.is_pool)
         return build_model(whole.steps, self.input_shape, weight=array, bias=vector)

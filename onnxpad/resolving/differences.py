@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from onnxpad.errors import RequestError
-from onnxpad.layers.words import Slide
+from onnxpad.frameworks.words import Slide
 from onnxpad.resolving import SCHEMA, Resolution
 from onnxpad.resolving.records import resolution_record
 

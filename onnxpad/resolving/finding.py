@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from onnxpad.conventions import Convention, all_conventions
 from onnxpad.errors import RequestError
-from onnxpad.layers import values
-from onnxpad.layers.words import Layer
+from onnxpad.frameworks import values
+from onnxpad.frameworks.conventions import Convention, all_conventions
+from onnxpad.frameworks.words import Layer
 
 OPS = ("conv", "depthwise_conv", "grouped_conv", "max_pool", "avg_pool", "conv_transpose")
 _OP_ALIASES = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from onnxpad.errors import RequestError
-from onnxpad.layers import values
-from onnxpad.layers.words import Layer, Role, Special, Word
+from onnxpad.frameworks import values
+from onnxpad.frameworks.words import Layer, Role, Special, Word
 from onnxpad.resolving import Resolution, resolve
 from onnxpad.resolving.finding import find_convention, find_layer, find_op
 

@@ -6,9 +6,9 @@ from operator import index
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.errors import RequestError
-from onnxpad.layers import values
-from onnxpad.layers.steps import AddBias, PadWith, Scale, SliceStep, Step, Windows
-from onnxpad.layers.words import Slide
+from onnxpad.frameworks import values
+from onnxpad.frameworks.steps import AddBias, PadWith, Scale, SliceStep, Step, Windows
+from onnxpad.frameworks.words import Slide
 
 if TYPE_CHECKING:
     from onnxpad.resolving import Resolution

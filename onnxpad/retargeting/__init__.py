@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from onnxpad.errors import RequestError
-from onnxpad.graph.edited import Edited, finish, session_on
-from onnxpad.graph.models import ModelLike, open_model
-from onnxpad.graph.reading.chains import Preference, Preferences
-from onnxpad.graph.reading.selecting import known_names, selection
-from onnxpad.plans import Plan
+from onnxpad.model.editing.session import Edited, finish, session_on
+from onnxpad.model.opened import ModelLike, open_model
+from onnxpad.model.reading.chains import Preference, Preferences
+from onnxpad.model.reading.survey import known_names, selection
 from onnxpad.retargeting.deciding import Rule, by_convention, by_plan
+from onnxpad.retargeting.plan import Plan
 from onnxpad.retargeting.records import Kept, Move, Refused
 from onnxpad.retargeting.running import Progress, run
 

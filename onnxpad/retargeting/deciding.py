@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from onnxpad.chain import Chain, Skip
 from onnxpad.errors import RequestError
-from onnxpad.graph.reading.ordering import Address
-from onnxpad.moving import moved, unchanged_because
-from onnxpad.moving.manners import find_target
-from onnxpad.moving.shields import shielded
-from onnxpad.plans import Plan, PlanEntry, with_settings
+from onnxpad.model.reading.nodes import Address
+from onnxpad.padding.chain import Chain, Skip
 from onnxpad.retargeting.feasible import infeasible
+from onnxpad.retargeting.habits import find_target
+from onnxpad.retargeting.move import moved, unchanged_because
+from onnxpad.retargeting.plan import Plan, PlanEntry, with_settings
+from onnxpad.retargeting.shields import shielded
 
 _TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
-from onnxpad.acceptance.rows import Answer
-from onnxpad.chain import Chain, Pads, PadStep, Skip
-from onnxpad.effective import axes_in_front, effective_pads, output_sizes, short_axis
-from onnxpad.fills import Constant
 from onnxpad.geometry.size import show
-from onnxpad.judging import judge
-from onnxpad.targets import find_target
+from onnxpad.padding.chain import Chain, Constant, Pads, PadStep, Skip
+from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, short_axis
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.judge import judge
+from onnxpad.runtimes.targets import find_target
 
 _WRAP_SINCE = 19
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}

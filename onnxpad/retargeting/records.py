@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from onnxpad.chain import Chain, Skip
-from onnxpad.graph.editing.describing import edit_record
-from onnxpad.graph.editing.edits import Edit
-from onnxpad.graph.reading.ordering import Address
-from onnxpad.graph.reading.types import Type
+from onnxpad.model.editing.script import Edit, edit_record
+from onnxpad.model.reading.nodes import Address
+from onnxpad.model.shapes.types import Type
+from onnxpad.padding.chain import Chain, Skip
 
 Sizes: TypeAlias = tuple[str, ...]
 

@@ -6,17 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from onnxpad.chain import Chain, Skip
-from onnxpad.effective import output_sizes
 from onnxpad.geometry.size import show
-from onnxpad.graph.consequences import breaks, inferred_sizes, resizings
-from onnxpad.graph.editing.session import Session
-from onnxpad.graph.reading.ordering import Address
-from onnxpad.graph.reading.survey import Site
-from onnxpad.moving import differs, resizes
-from onnxpad.moving.labels import label_of
+from onnxpad.model.editing.session import Session
+from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.survey import Site
+from onnxpad.model.sizes_downstream import breaks, inferred_sizes, resizings
+from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.retargeting.deciding import Rule
+from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.records import Kept, Move, Outcome, Refused, Sizes
+from onnxpad.retargeting.windows_read import differs, resizes
 
 Progress = Callable[[str, int, int], None]
 

@@ -8,11 +8,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
-from onnxpad.graph.comparison.choosing import chosen
-from onnxpad.graph.comparison.networks import Network, open_network
-from onnxpad.graph.reading.chains import Preference
-from onnxpad.graph.reading.types import Type
-from onnxpad.runtime import Device, Settings, resolved
+from onnxpad.model.comparing.networks import Network, open_network
+from onnxpad.model.comparing.pieces import chosen
+from onnxpad.model.reading.chains import Preference
+from onnxpad.model.shapes.types import Type
+from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.archive import samples_from_npz
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.checking import checked_inputs, checked_outputs, in_layout, turned_inputs
@@ -27,11 +27,7 @@ from onnxpad.validation.report import (
     Validation,
     Verdict,
 )
-from onnxpad.validation.request import (
-    Given,
-    joint_types,
-    matched,
-)
+from onnxpad.validation.request import Given, joint_types, matched
 from onnxpad.validation.running import Pair, Ran, random_samples, run_both
 from onnxpad.validation.sampling import Sampler
 from onnxpad.validation.verifying import Verifier

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.evaluation import Arithmetic
-from onnxpad.graph.comparison.cutting import cut, exposed
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.graph.comparison.perturbing import PHASE, only_copies, perturbed
-from onnxpad.runtime import RunFailure, Session, Settings, open_session
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.comparing.perturbed import PHASE, only_copies, perturbed
+from onnxpad.model.comparing.pieces import cut, exposed
+from onnxpad.sessions import RunFailure, Session, Settings, open_session
+from onnxpad.validation.evaluator import Arithmetic
 
 Array = NDArray[Any]
 Results = dict[str, Array] | RunFailure

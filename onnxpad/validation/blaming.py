@@ -7,9 +7,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.graph.comparison.networks import Network, free_names
-from onnxpad.graph.comparison.regions import Region
-from onnxpad.runtime import RunFailure
+from onnxpad.model.comparing.networks import Network, free_names
+from onnxpad.model.comparing.regions import Region
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
 

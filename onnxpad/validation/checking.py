@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Size
-from onnxpad.graph.comparison.channels import input_channels
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.graph.reading.types import Type
-from onnxpad.runtime import RunFailure
+from onnxpad.model.comparing.channels import input_channels
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.shapes.types import Type
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.request import Given, listed, same_count, samples_of
 

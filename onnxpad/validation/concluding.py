@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from onnxpad.runtime import RunFailure
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.report import (
     EVALUATOR,

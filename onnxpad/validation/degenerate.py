@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.graph.comparison.networks import Network
+from onnxpad.model.comparing.networks import Network
 
 Array = NDArray[Any]
 # A float32 or float64 beyond this came from the lowest float, not from data of ordinary size.

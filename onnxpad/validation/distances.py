@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.graph.comparison.networks import open_network
-from onnxpad.runtime import Device, RunFailure, Settings, resolved
+from onnxpad.model.comparing.networks import open_network
+from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.agreement import gap, relative_gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.request import joint_types, matched

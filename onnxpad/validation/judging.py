@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import OnnxpadError
-from onnxpad.evaluation import Arithmetic, NotEvaluable
-from onnxpad.graph.comparison.networks import Network, Operation
-from onnxpad.graph.comparison.regions import Region
-from onnxpad.runtime import RunFailure
+from onnxpad.model.comparing.networks import Network, Operation
+from onnxpad.model.comparing.regions import Region
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import Gap, gap, same, untelling
 from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.evaluator import Arithmetic, NotEvaluable
 from onnxpad.validation.report import EVALUATOR, ONNXRUNTIME, SEVERITY, RegionRow, Verdict
 from onnxpad.validation.tracing import Traces, trace
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.runtime import RunFailure
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap, same
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.report import FirstDifference

@@ -9,9 +9,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.graph.comparison.regions import Region
-from onnxpad.runtime import RunFailure
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.comparing.regions import Region
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap, same
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.blaming import FUSION, advice, changed_damage, damaged_pools, unchanged

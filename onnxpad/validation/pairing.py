@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
-from onnxpad.graph.comparison.networks import Network
+from onnxpad.model.comparing.networks import Network
 from onnxpad.validation.archive import OUTPUTS, arrays_in
 from onnxpad.validation.request import quoted
 

@@ -9,17 +9,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.graph.storage.datasets import folders_in, tensors_in
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.files.datasets import folders_in, tensors_in
 from onnxpad.validation.archive import array_from_npy
-from onnxpad.validation.pairing import (
-    Rows,
-    Sides,
-    Warn,
-    in_order,
-    say_what_is_left,
-    sides_in_npz,
-)
+from onnxpad.validation.pairing import Rows, Sides, Warn, in_order, say_what_is_left, sides_in_npz
 from onnxpad.validation.request import quoted
 
 Array = NDArray[Any]

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.runtime import RunFailure
+from onnxpad.model.comparing.networks import Network
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap, untelling
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.blaming import advice, damaged_pools

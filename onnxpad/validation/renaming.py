@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.ops import operator
-from onnxpad.runtime import RunFailure
+from onnxpad.padding.operators import operator
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import same
 from onnxpad.validation.report import RegionRow, Verdict
 from onnxpad.validation.running import Pair, Ran

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import show
-from onnxpad.graph.comparison.cutting import renamed
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.graph.reading.types import Type
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.comparing.pieces import renamed
+from onnxpad.model.shapes.types import Type
 from onnxpad.validation.bench import Bench
 
 Array = NDArray[Any]

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.runtime import RunFailure
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap, same
 from onnxpad.validation.report import OutputRow
 from onnxpad.validation.running import Pair, Ran

@@ -8,8 +8,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.runtime import RunFailure, Session
+from onnxpad.model.comparing.networks import Network
+from onnxpad.sessions import RunFailure, Session
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.degenerate import degenerate
 from onnxpad.validation.sampling import Draw, Sampler

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.graph.reading.types import Type
+from onnxpad.model.shapes.types import Type
 
 Array = NDArray[Any]
 Feeds = dict[str, Array]

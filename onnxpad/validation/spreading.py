@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.evaluation import Arithmetic, NotEvaluable
-from onnxpad.graph.comparison.networks import Operation
+from onnxpad.model.comparing.networks import Operation
+from onnxpad.validation.evaluator import Arithmetic, NotEvaluable
 
 Array = NDArray[Any]
 Errors = Mapping[str, Array | None]

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.evaluation import Arithmetic, Call, NotEvaluable, bounded, evaluate, supports
-from onnxpad.graph.comparison.networks import Network, Operation
-from onnxpad.runtime import RunFailure
+from onnxpad.model.comparing.networks import Network, Operation
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.evaluator import Arithmetic, Call, NotEvaluable, bounded, evaluate, supports
 from onnxpad.validation.spreading import spread_errors
 
 Array = NDArray[Any]

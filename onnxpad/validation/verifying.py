@@ -8,8 +8,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.errors import OnnxpadError
-from onnxpad.graph.comparison.regions import Region, regions
-from onnxpad.runtime import RunFailure
+from onnxpad.model.comparing.regions import Region, regions
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap, relative_gap, same
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.degenerate import max_pools

@@ -23,8 +23,8 @@ from tests.benchmarks import networks
 from tests.benchmarks.processes import Cost, interleaved, median, whole_process
 
 PASSES = """
-from onnxpad.rewriting import rewrite
-import onnxpad.passes.explicit_pads, onnxpad.passes.split_pads, onnxpad.passes.absorb_pad
+from onnxpad.rewriting.rewrite import rewrite
+import onnxpad.rewriting.passes.explicit_pads, onnxpad.rewriting.passes.split_pads, onnxpad.rewriting.passes.absorb_pad
 """
 LOAD = "import onnx; onnx.load({path!r})"
 ROUND_TRIP = "import onnx; onnx.save(onnx.load({path!r}), {out!r})"

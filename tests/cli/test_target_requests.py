@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from onnxpad.cli import run
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.cli.processes import DYNAMIC, MODELS, SAME
 from tests.targets.test_planning import CONV, model_of
 

@@ -9,9 +9,9 @@ import pytest
 from onnx import parser
 
 from onnxpad import inspection
+from onnxpad import inspection as placing
 from onnxpad.cli import run
 from onnxpad.errors import RuntimeUnavailable
-from onnxpad.inspection import placing
 from tests.cli.processes import MODELS, SAME
 
 Captured = pytest.CaptureFixture[str]
@@ -190,7 +190,7 @@ def test_nodes_that_leave_the_gpu_are_findings(
 
 
 def test_without_cuda_the_device_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    from onnxpad import runtime
+    from onnxpad import sessions as runtime
 
     monkeypatch.setattr(runtime, "cuda_problem", lambda: "none here")
     with pytest.raises(RuntimeUnavailable, match="none here"):

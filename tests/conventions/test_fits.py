@@ -8,14 +8,13 @@ from itertools import product
 
 import pytest
 
-from onnxpad.chain import AutoPad, Chain, Pads
-from onnxpad.conventions import all_conventions, all_habits
-from onnxpad.effective import effective_pads
-from onnxpad.fills import Constant, Implicit
 from onnxpad.fitting import ANY, fits
-from onnxpad.geometry.axis import Axis
+from onnxpad.frameworks.conventions import all_conventions, all_habits
 from onnxpad.geometry.size import Symbol
-from onnxpad.ops import OPERATORS
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads
+from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.operators import OPERATORS
 
 Windows = tuple[tuple[int, int], ...]
 

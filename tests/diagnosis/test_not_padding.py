@@ -9,7 +9,7 @@ import pytest
 from onnx import ModelProto, helper, numpy_helper
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.render.diagnoses import diagnosis_text
+from onnxpad.show.diagnoses import diagnosis_text
 from tests.diagnosis.networks import AMBIGUOUS, resnet
 from tests.retargeting.running import Array, outputs, signed
 

@@ -4,9 +4,8 @@ from itertools import product
 
 import pytest
 
-from onnxpad.geometry.axis import Axis
-from onnxpad.geometry.rounding import overhang
 from onnxpad.geometry.size import Symbol
+from onnxpad.geometry.windows import Axis, overhang
 
 WINDOWS = list(product(range(1, 6), range(1, 6), range(1, 4)))
 PADS = [(begin, end) for begin in range(5) for end in range(5)]

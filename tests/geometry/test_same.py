@@ -5,9 +5,8 @@ from itertools import product
 
 import pytest
 
-from onnxpad.geometry.axis import Axis
-from onnxpad.geometry.same import same_output, same_pads
 from onnxpad.geometry.size import Size, Symbol
+from onnxpad.geometry.windows import Axis, same_output, same_pads
 
 WINDOWS = list(product(range(1, 6), range(1, 6), range(1, 4)))
 SIZES = range(1, 21)

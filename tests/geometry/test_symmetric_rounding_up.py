@@ -7,9 +7,8 @@ from itertools import product
 
 import pytest
 
-from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Symbol
-from onnxpad.geometry.symmetric import cut_rounding_up
+from onnxpad.geometry.windows import Axis, cut_rounding_up
 
 WINDOWS = list(product(range(1, 5), range(1, 5), range(1, 4)))
 each_window = pytest.mark.parametrize(("kernel", "stride", "dilation"), WINDOWS)

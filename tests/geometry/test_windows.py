@@ -4,9 +4,16 @@ from itertools import product
 
 import pytest
 
-from onnxpad.geometry.axis import Axis, output_size, smaller_than_window
 from onnxpad.geometry.size import Symbol
-from onnxpad.geometry.transposed import full_size, same_crop, shape_crop, transposed_output
+from onnxpad.geometry.windows import (
+    Axis,
+    full_size,
+    output_size,
+    same_crop,
+    shape_crop,
+    smaller_than_window,
+    transposed_output,
+)
 
 WINDOWS = list(product(range(1, 6), range(1, 6), range(1, 4)))
 SIZES = range(1, 21)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from onnx import ModelProto
 
-from onnxpad import runtime
+from onnxpad import sessions as runtime
 from onnxpad.diagnosis import Cause, diagnose
 from onnxpad.retargeting import retarget
-from onnxpad.runtime import CUDA
+from onnxpad.sessions import CUDA
 from tests.diagnosis.networks import AMBIGUOUS, resnet
 from tests.retargeting.running import outputs, relative, signed
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad import runtime
-from onnxpad.evaluation import Arithmetic, Call, bounded, evaluate
-from onnxpad.runtime import CPU, CUDA, RunFailure, Session, Settings, open_session, placement
+from onnxpad import sessions as runtime
+from onnxpad.sessions import CPU, CUDA, RunFailure, Session, Settings, open_session, placement
 from onnxpad.validation import Verdict, validate
+from onnxpad.validation.evaluator import Arithmetic, Call, bounded, evaluate
 from tests.validation.builders import RANDOM, W1, model, node, two_convs, zero_extended
 
 pytestmark = [

@@ -11,14 +11,12 @@ import numpy as np
 import pytest
 
 from onnxpad.errors import RequestError
-from onnxpad.geometry.axis import Axis
-from onnxpad.graph.building import build_model
-from onnxpad.layers import naming
-from onnxpad.layers.cropping import full_extent
-from onnxpad.layers.lowering import LOWEST, lower
-from onnxpad.layers.placing import EXPLICIT
-from onnxpad.layers.planning import Plan, make_plan
-from onnxpad.layers.words import (
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.cropping import full_extent
+from onnxpad.frameworks.lowering import LOWEST, lower
+from onnxpad.frameworks.placing import EXPLICIT
+from onnxpad.frameworks.planning import Plan, make_plan
+from onnxpad.frameworks.words import (
     Crop,
     Divisor,
     Evidence,
@@ -31,6 +29,8 @@ from onnxpad.layers.words import (
     Rounding,
     Slide,
 )
+from onnxpad.geometry.windows import Axis
+from onnxpad.model.building import build_model
 from tests.resolving.goldens import difference, run
 
 ROUNDINGS = (Rounding.DOWN, Rounding.UP, Rounding.UP_ALL, Rounding.UP_IF_AXIS_PADDED)

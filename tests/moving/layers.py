@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.chain import AutoPad, Chain, Pads, PadStep
-from onnxpad.fills import Constant, Fill, Implicit
-from onnxpad.geometry.axis import Axis, output_size
-from onnxpad.geometry.same import same_pads
 from onnxpad.geometry.size import Size
-from onnxpad.ops import operator
+from onnxpad.geometry.windows import Axis, output_size, same_pads
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Fill, Implicit, Pads, PadStep
+from onnxpad.padding.operators import operator
 
 Array = NDArray[Any]
 FILLS: dict[str, Fill] = {"MaxPool": Implicit.LOWEST, "AveragePool": Implicit.NOTHING}

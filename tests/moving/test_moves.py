@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxpad.chain import Chain, Pads, Skip
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.moving import moved, unchanged_because
+from onnxpad.padding.chain import Chain, Pads, Skip
+from onnxpad.retargeting.move import moved, unchanged_because
 from tests.moving.layers import layer
 
 H = Symbol("H")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip, Unclear
 from onnxpad.errors import RequestError
-from onnxpad.fills import Constant
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.moving import moved
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Pads, PadStep, Skip, Unclear
+from onnxpad.retargeting.move import moved
 from tests.moving.layers import layer
 
 H = Symbol("H")

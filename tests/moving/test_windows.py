@@ -7,9 +7,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from onnxpad.chain import Chain
 from onnxpad.geometry.size import Symbol
-from onnxpad.moving import candidates, differs, resizes
+from onnxpad.padding.chain import Chain
+from onnxpad.retargeting.candidates import candidates
+from onnxpad.retargeting.windows_read import differs, resizes
 from tests.moving.layers import Array, computed, layer
 
 WEIGHT = np.array([1.0, 10.0, 100.0, 1000.0, 10000.0])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.onnxruntime_levels import ran
 from tests.tiny_models import (
     Array,

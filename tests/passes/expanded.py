@@ -8,7 +8,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 
 Array = NDArray[Any]
 

@@ -11,7 +11,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.onnxruntime_levels import ran
 from tests.oracle import pad
 

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.onnxruntime_levels import Array, ran
 from tests.tiny_models import nodes
 from tests.tiny_models import tiny as text_model

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from onnxpad.chain import AutoPad, Chain, Padding, Pads, PadStep
-from onnxpad.fills import Constant, Fill, Implicit
-from onnxpad.fills import TensorValue as Tensor
-from onnxpad.geometry.axis import Axis
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.ops import MICROSOFT, operator
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Fill, Implicit, Padding, Pads, PadStep
+from onnxpad.padding.chain import TensorValue as Tensor
+from onnxpad.padding.operators import MICROSOFT, operator
 
 
 @dataclass(frozen=True)

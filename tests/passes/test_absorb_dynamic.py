@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.passes.absorbing import RULE
 from tests.passes.expanded import drawn, levels
 from tests.tiny_models import attributes, kinds, left_alone, nodes, refused, tiny

@@ -2,8 +2,8 @@
 
 import onnx
 
-from onnxpad.chain import Skip
-from onnxpad.rewriting import rewrite
+from onnxpad.padding.chain import Skip
+from onnxpad.rewriting.rewrite import rewrite
 from tests.passes.absorbing import RULE, tiny
 from tests.tiny_models import X5, kinds, refused, values
 

@@ -3,7 +3,7 @@
 import onnx
 import pytest
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.passes.absorbing import NEGATIVE_5, ONE_EACH, RULE, absorbed, through, tiny
 from tests.tiny_models import (
     X5,

@@ -8,7 +8,7 @@ import pytest
 from numpy.random import Generator
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.onnxruntime_levels import Array, ran
 
 X = np.random.default_rng(7).permutation(np.arange(-14, 14, dtype=np.float32)).reshape(1, 2, 14)

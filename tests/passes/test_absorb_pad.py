@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from onnxpad.chain import Skip
+from onnxpad.padding.chain import Skip
 from tests.tiny_models import attributes, kinds, left_alone, refused, rewritten, tiny
 
 RULE = "absorb-pad"

@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.interpreter import run_model
 from tests.onnxruntime_levels import ran
 from tests.passes.absorbing import CONV, ONE_EACH, RULE, absorbed, through, tiny

@@ -9,8 +9,8 @@ import onnx
 import onnx_graphsurgeon as gs
 import pytest
 
-from onnxpad.chain import Skip
-from onnxpad.rewriting import rewrite
+from onnxpad.padding.chain import Skip
+from onnxpad.rewriting.rewrite import rewrite
 from tests.onnxruntime_levels import Array, ran
 from tests.tiny_models import (
     NEGATIVE,

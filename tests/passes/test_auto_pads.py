@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.tiny_models import X5, X6, X8, attributes, left_alone, numbers, refused, rewritten, tiny
 
 AUTO, UPPER = "auto-pads", "auto-pads-upper"

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.interpreter import run_model
 from tests.onnxruntime_levels import ran
 from tests.oracle_windows import Array, pool_average

@@ -7,11 +7,11 @@ from itertools import islice, product
 
 import pytest
 
-from onnxpad.chain import AutoPad, Chain, Skip
-from onnxpad.effective import output_sizes
-from onnxpad.forms import Form, forms_of
-from onnxpad.geometry.axis import Axis
-from onnxpad.passes import Pass, all_passes
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import AutoPad, Chain, Skip
+from onnxpad.padding.effective_pads import output_sizes
+from onnxpad.padding.forms import Form, forms_of
+from onnxpad.rewriting.passes import Pass, all_passes
 from tests.passes.small_chains import (
     CORE,
     FLAVOURS,

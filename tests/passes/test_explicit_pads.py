@@ -2,7 +2,7 @@
 
 import pytest
 
-from onnxpad.chain import Skip
+from onnxpad.padding.chain import Skip
 from tests.tiny_models import attributes, done, kinds, left_alone, refused, rewritten, tiny
 
 RULE = "explicit-pads"

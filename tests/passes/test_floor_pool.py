@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.tiny_models import (
     NEGATIVE,
     X5,

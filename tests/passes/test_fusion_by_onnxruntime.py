@@ -3,8 +3,8 @@
 import onnx
 import pytest
 
-from onnxpad.passes import all_passes
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.rewrite import rewrite
 from tests.tiny_models import NEGATIVE, X5, Array, by_onnxruntime, done, tiny, values
 
 ONE_EACH = "int64[6] p = {0, 0, 1, 0, 0, 1}"

@@ -3,7 +3,7 @@
 import pytest
 from onnx import parser
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.tiny_models import NEGATIVE, by_onnxruntime, done, numbers, refused, tiny
 
 ZEROS = "int64[6] p = {0,0,1,0,0,1}"

@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import parser
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.onnxruntime_levels import ran
 
 X = (-1 - np.random.default_rng(5).random((1, 1, 5, 5))).astype(np.float32)

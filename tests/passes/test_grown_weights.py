@@ -10,9 +10,9 @@ import onnx_graphsurgeon as gs
 import pytest
 from onnx import helper, numpy_helper
 
-from onnxpad.graph.editing.weights import Weights
-from onnxpad.passes import all_passes
-from onnxpad.rewriting import rewrite
+from onnxpad.model.editing.constants import Weights
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.rewrite import rewrite
 from tests.graph.surgery.surgeon_graphs import (
     assert_computes,
     assert_linked,

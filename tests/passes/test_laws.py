@@ -10,12 +10,12 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.chain import Chain, Skip
-from onnxpad.forms import Form, forms_of
-from onnxpad.graph.editing.session import Session
-from onnxpad.ops import Kind
-from onnxpad.passes import Pass, all_passes
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.model.editing.session import Session
+from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.forms import Form, forms_of
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.passes import Pass, all_passes
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.interpreter import run_model
 from tests.passes.small_draws import draw, strata, sweep
 from tests.passes.small_models import Array, Case

@@ -6,9 +6,9 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.chain import AutoPad, Chain, Pads
-from onnxpad.passes import all_passes
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.padding.chain import AutoPad, Chain, Pads
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.interpreter import run_model
 from tests.one_node import assert_same
 from tests.onnxruntime_levels import ran

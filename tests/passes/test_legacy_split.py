@@ -8,10 +8,10 @@ import onnx
 import pytest
 
 from onnxpad.cli import run
-from onnxpad.effective import effective_pads
-from onnxpad.graph.editing.session import Session
-from onnxpad.graph.reading.chains import Preferences
-from onnxpad.rewriting import rewrite
+from onnxpad.model.editing.session import Session
+from onnxpad.model.reading.chains import Preferences
+from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.rewriting.rewrite import rewrite
 from tests.tiny_models import attributes, numbers, tiny, values
 
 X3 = numbers(1, 2, 3)

@@ -9,7 +9,7 @@ import onnx
 import onnx_graphsurgeon as gs
 import pytest
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.passes.expanded import agrees, drawn, levels, rewritten_model
 from tests.tiny_models import kinds, tiny
 

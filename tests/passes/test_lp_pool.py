@@ -8,11 +8,10 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.chain import Chain, Pads, Skip
-from onnxpad.fills import Constant
-from onnxpad.geometry.axis import Axis
-from onnxpad.ops import operator
-from onnxpad.passes import find_pass
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import Chain, Constant, Pads, Skip
+from onnxpad.padding.operators import operator
+from onnxpad.rewriting.passes import find_pass
 from tests.interpreter import run_model
 from tests.oracle import pool_lp
 from tests.passes.expanded import agrees, levels, rewritten_model

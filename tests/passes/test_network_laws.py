@@ -9,8 +9,8 @@ import pytest
 from numpy.random import Generator
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
-from onnxpad.passes import all_passes
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.rewrite import rewrite
 from tests.interpreter import run_model
 from tests.passes.small_models import Array
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onnxpad.chain import AutoPad, Chain, Skip
-from onnxpad.fills import Constant
-from onnxpad.geometry.axis import Axis
-from onnxpad.ops import operator
-from onnxpad.passes import find_pass
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Skip
+from onnxpad.padding.operators import operator
+from onnxpad.rewriting.passes import find_pass
 from tests.passes.expanded import agrees, levels, rewritten_model
 from tests.tiny_models import kinds, left_alone, refused, tiny
 

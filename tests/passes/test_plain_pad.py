@@ -9,8 +9,8 @@ import onnx
 import onnx_graphsurgeon as gs
 import pytest
 
-from onnxpad.passes import find_pass
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.passes import find_pass
+from onnxpad.rewriting.rewrite import rewrite
 from tests.interpreter import run_model
 from tests.onnxruntime_levels import ran
 from tests.passes.pad_models import (

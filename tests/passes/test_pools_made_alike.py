@@ -6,7 +6,7 @@ import onnx
 import pytest
 from onnx import parser
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 
 
 def pools(op: str, more: str, cells: int) -> onnx.ModelProto:

@@ -6,13 +6,13 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.composing import Composer
-from onnxpad.dequantising import outside_group
-from onnxpad.expansion import Expansion, Read
-from onnxpad.fills import Constant
-from onnxpad.graph.editing.session import Session
 from onnxpad.inspection import inspect
-from onnxpad.rewriting import rewrite
+from onnxpad.model.editing.session import Session
+from onnxpad.padding.chain import Constant
+from onnxpad.padding.expansion import Expansion, Read
+from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.dequantised_pads import outside_group
 from tests.onnxruntime_levels import ran
 from tests.passes.quantised_models import (
     DQ,

@@ -5,12 +5,11 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from onnxpad.chain import Chain, Pads, PadStep, Skip
-from onnxpad.fills import Constant, Implicit
-from onnxpad.geometry.axis import Axis
-from onnxpad.ops import operator
-from onnxpad.passes import all_passes
-from onnxpad.rewriting import rewrite
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import Chain, Constant, Implicit, Pads, PadStep, Skip
+from onnxpad.padding.operators import operator
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.rewrite import rewrite
 from tests.tiny_models import refused, tiny
 
 REFLECTS_TOO_FAR = (

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from onnx import ModelProto, parser
 
-from onnxpad import passes
 from onnxpad.errors import InternalError, RequestError
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting import passes
+from onnxpad.rewriting.rewrite import rewrite
 
 ADDED = '''"""Write SAME_LOWER as SAME_UPPER where stride 1 makes both pad alike."""
 
 from dataclasses import replace
 
-from onnxpad.chain import AutoPad, Chain, Skip
-from onnxpad.forms import Form
+from onnxpad.padding.chain import AutoPad, Chain, Skip
+from onnxpad.padding.forms import Form
 
 REMOVES: set[Form] = set()
 ADDS: set[Form] = set()

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.interpreter import run_model
 from tests.one_node import assert_same
 from tests.onnxruntime_levels import ran

@@ -8,7 +8,7 @@ import onnx_graphsurgeon as gs
 import pytest
 from onnx import parser
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.validation import validate
 from tests.interpreter import run_model
 from tests.tiny_models import (

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from onnxpad.chain import Skip
+from onnxpad.padding.chain import Skip
 from tests.tiny_models import refused, tiny
 
 RULE = "runtime-pads"

@@ -7,9 +7,9 @@ import pytest
 from onnx import ModelProto, parser
 
 from onnxpad.geometry.size import show
-from onnxpad.graph.reading.survey import Survey
 from onnxpad.inspection import inspect
-from onnxpad.rewriting import rewrite
+from onnxpad.model.reading.survey import Survey
+from onnxpad.rewriting.rewrite import rewrite
 from tests.onnxruntime_levels import ran
 
 TEXT = """g (float[N,2,H,W] x, float[3,2,{k},{k}] k, float[3,3,5,5] l) => (float[a,b,c,d] y) {{

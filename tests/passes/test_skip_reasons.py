@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad import passes
+from onnxpad.rewriting import passes
 
 TESTS = Path(__file__).resolve().parents[1]
 CORE = Path(passes.__file__).parents[1]

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import parser
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.passes.expanded import levels
 
 REASON = "onnx then infers too few axes, and onnxruntime refuses a node behind"

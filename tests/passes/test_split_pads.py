@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from onnxpad.chain import Chain, Pads, Skip
-from onnxpad.fills import Constant, Implicit
-from onnxpad.geometry.axis import Axis
-from onnxpad.ops import operator
-from onnxpad.passes import find_pass
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import Chain, Constant, Implicit, Pads, Skip
+from onnxpad.padding.operators import operator
+from onnxpad.rewriting.passes import find_pass
 from tests.passes.expanded import agrees
 from tests.tiny_models import (
     X5,

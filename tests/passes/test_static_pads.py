@@ -7,9 +7,9 @@ import onnx
 import onnx_graphsurgeon as gs
 import pytest
 
-from onnxpad.forms import Form, forms_of
-from onnxpad.graph.editing.session import Session
-from onnxpad.rewriting import rewrite
+from onnxpad.model.editing.session import Session
+from onnxpad.padding.forms import Form, forms_of
+from onnxpad.rewriting.rewrite import rewrite
 from tests.interpreter import run_model
 from tests.onnxruntime_levels import ran
 from tests.tiny_models import (

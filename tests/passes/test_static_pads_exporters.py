@@ -9,9 +9,9 @@ import pytest
 from onnx import ModelProto, ValueInfoProto, parser
 
 from onnxpad.geometry.size import show
-from onnxpad.graph.reading.survey import Survey
 from onnxpad.inspection import inspect
-from onnxpad.rewriting import rewrite
+from onnxpad.model.reading.survey import Survey
+from onnxpad.rewriting.rewrite import rewrite
 from tests.onnxruntime_levels import ran
 
 CONSTANTS = """float[4,2,3,3] k, int64 two = {2}, int64 three = {3}, int64 zero = {0},

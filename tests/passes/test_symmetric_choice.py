@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from onnxpad.graph.editing.session import Session
-from onnxpad.symmetry import Cost, Way, cheapest, ways
+from onnxpad.model.editing.session import Session
+from onnxpad.rewriting.steps.symmetric import Cost, Way, cheapest, ways
 from tests.passes.expanded import rewritten_model
 from tests.tiny_models import kinds, refused, tiny
 

@@ -7,7 +7,7 @@ from itertools import product
 import onnx
 import pytest
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.onnxruntime_levels import ran
 from tests.passes.expanded import agrees
 from tests.tiny_models import (

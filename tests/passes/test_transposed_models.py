@@ -10,10 +10,10 @@ import pytest
 from numpy.random import Generator
 from onnx import helper, numpy_helper
 
-from onnxpad.forms import Form, forms_of
-from onnxpad.graph.editing.session import Session
-from onnxpad.passes import find_pass
-from onnxpad.rewriting import rewrite
+from onnxpad.model.editing.session import Session
+from onnxpad.padding.forms import Form, forms_of
+from onnxpad.rewriting.passes import find_pass
+from onnxpad.rewriting.rewrite import rewrite
 from tests.interpreter import run_model
 from tests.onnxruntime_levels import ran
 from tests.passes.expanded import Array, is_valid

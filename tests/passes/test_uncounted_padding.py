@@ -6,8 +6,8 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.chain import Skip
-from onnxpad.rewriting import rewrite
+from onnxpad.padding.chain import Skip
+from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.validation import validate
 from tests.tiny_models import (
     NEGATIVE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onnxpad.chain import Skip
+from onnxpad.padding.chain import Skip
 from tests.tiny_models import refused, tiny
 
 RULE = "uncounted-padding"

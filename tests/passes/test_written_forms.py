@@ -10,8 +10,8 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from onnxpad.ops import OPERATORS, Operator
-from onnxpad.rewriting import rewrite
+from onnxpad.padding.operators import OPERATORS, Operator
+from onnxpad.rewriting.rewrite import rewrite
 from tests.every_operator import NOT_IN_TEXT, every_operator
 from tests.passes.expanded import levels, rewritten_model
 

@@ -1,6 +1,6 @@
 """What every output cell of a one-axis transposed convolution adds up."""
 
-from onnxpad.chain import AutoPad, Chain, Pads
+from onnxpad.padding.chain import AutoPad, Chain, Pads
 
 
 def transposed_cells(chain: Chain, size: int) -> tuple[tuple[tuple[int, int], ...], ...]:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import onnx
 
-from onnxpad.chain import Skip
-from onnxpad.graph.editing.session import Session
-from onnxpad.passes import all_passes
+from onnxpad.model.editing.session import Session
+from onnxpad.padding.chain import Skip
+from onnxpad.rewriting.passes import all_passes
 from tests.random_models.feeding import stated
 from tests.random_models.spec import Spec
 

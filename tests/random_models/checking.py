@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import onnx
 
-from onnxpad import passes as known
-from onnxpad.graph.models import proto_of
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.model.opened import proto_of
+from onnxpad.rewriting import passes as known
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.random_models.applying import applying
 from tests.random_models.building import build
 from tests.random_models.feeding import feeds, stated

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import permutations
 
-from onnxpad import passes as known
+from onnxpad.rewriting import passes as known
 from tests.random_models.checking import Checked, Failure, Order
 from tests.random_models.spec import Spec
 

@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-import onnxpad.passes as known
-from onnxpad.chain import AutoPad, Chain, Pads, PadStep, Skip
-from onnxpad.expansion import Expansion
-from onnxpad.fills import Constant
-from onnxpad.forms import Form
-from onnxpad.passes import Pass
+import onnxpad.rewriting.passes as known
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Pads, PadStep, Skip
+from onnxpad.padding.expansion import Expansion
+from onnxpad.padding.forms import Form
+from onnxpad.rewriting.passes import Pass
 from tests.random_models.building import build
 from tests.random_models.checking import check, failure
 from tests.random_models.coverage import Coverage

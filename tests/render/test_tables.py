@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from onnxpad.inspection import inspect
-from onnxpad.render.inspections import inspection_text
-from onnxpad.render.tables import Terminal, table
+from onnxpad.show.inspections import inspection_text
+from onnxpad.show.tables import Terminal, table
 
 MODELS = Path(__file__).parents[2] / "models"
 HEADERS = ("node", "operator")

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from onnxpad.inspection import inspect
-from onnxpad.render.inspections import inspection_text
-from onnxpad.render.jsons import json_line
-from onnxpad.render.rewritings import rewriting_record, rewriting_text
-from onnxpad.render.validations import validation_text
-from onnxpad.render.wording import (
+from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.show.inspections import inspection_text
+from onnxpad.show.jsons import json_line
+from onnxpad.show.rewritings import rewriting_record, rewriting_text
+from onnxpad.show.validations import validation_text
+from onnxpad.show.wording import (
     counted,
     either,
     input_text,
@@ -21,7 +22,6 @@ from onnxpad.render.wording import (
     shape_text,
     window_text,
 )
-from onnxpad.rewriting import rewrite
 from onnxpad.validation import validate
 from tests.text_models import text_model
 

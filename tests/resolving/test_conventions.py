@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad import conventions
-from onnxpad.conventions import Convention, all_conventions
-from onnxpad.layers.words import Evidence, Layer, Role
+from onnxpad.frameworks import conventions
+from onnxpad.frameworks.conventions import Convention, all_conventions
+from onnxpad.frameworks.words import Evidence, Layer, Role
 from onnxpad.resolving.finding import find_convention, find_layer
 from tests.resolving.goldens import SAMPLE, goldens
 
@@ -81,10 +81,10 @@ NEW = '''"""Frobnet: two cells in front of every axis, none behind it, and nothi
 
 from __future__ import annotations
 
-from onnxpad.conventions import Convention
-from onnxpad.geometry.axis import Axis
-from onnxpad.layers import naming
-from onnxpad.layers.words import Evidence, Given, Layer, Mode, Pair
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.geometry.windows import Axis
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.words import Evidence, Given, Layer, Mode, Pair
 
 
 def _two(axis: Axis, _given: Given) -> Pair:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from onnxpad import RequestError, resolve
-from onnxpad.render.pasting import code_of, languages
+from onnxpad.show.pasting import code_of, languages
 from tests.resolving.goldens import ALLOWED, SAMPLE, difference, goldens
 
 CONV: dict[str, Any] = {"input_shape": (1, 3, 224, 224), "weight_shape": (64, 3, 7, 7)}

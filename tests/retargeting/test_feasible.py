@@ -11,8 +11,8 @@ from onnx import ModelProto, TensorProto, helper
 
 from onnxpad import retarget
 from onnxpad.errors import RequestError
-from onnxpad.plans import with_settings
 from onnxpad.retargeting.feasible import infeasible
+from onnxpad.retargeting.plan import with_settings
 from tests.moving.layers import layer
 from tests.retargeting.running import outputs, signed
 

@@ -10,10 +10,11 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.graph.reading.survey import Survey
-from onnxpad.moving import candidates, differs
-from onnxpad.plans import Plan, with_settings
+from onnxpad.model.reading.survey import Survey
 from onnxpad.retargeting import retarget
+from onnxpad.retargeting.candidates import candidates
+from onnxpad.retargeting.plan import Plan, with_settings
+from onnxpad.retargeting.windows_read import differs
 from tests.retargeting.running import PAIRS, Array, outputs, relative
 
 SMALL = Path(__file__).parent / "pairs"

@@ -9,12 +9,12 @@ import sys
 from collections import Counter
 from functools import cache
 
-from onnxpad.acceptance.rows import Answer
-from onnxpad.chain import Chain
-from onnxpad.graph.models import open_model
-from onnxpad.graph.reading.survey import Survey
-from onnxpad.judging import judge
-from onnxpad.targets import find_target
+from onnxpad.model.opened import open_model
+from onnxpad.model.reading.survey import Survey
+from onnxpad.padding.chain import Chain
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.judge import judge
+from onnxpad.runtimes.targets import find_target
 from tests.targets import probes
 
 

@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from onnxpad.cli import run
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.targets.test_planning import CONV, PADDED, model_of
 
 Captured = pytest.CaptureFixture[str]

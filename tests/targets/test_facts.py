@@ -10,10 +10,10 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import onnxpad
-from onnxpad.acceptance.plain import CROP
-from onnxpad.acceptance.rows import Answer
-from onnxpad.judging import judge_plain
-from onnxpad.targets import find_target
+from onnxpad.runtimes.conditions.plain import CROP
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.judge import judge_plain
+from onnxpad.runtimes.targets import find_target
 
 Step = tuple[str, list[Any], dict[str, Any]]
 

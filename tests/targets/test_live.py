@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.runtimes import RUNTIMES
 from tests.runtimes.environments import Unavailable
 from tests.runtimes.running import Case, outcomes

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from onnx import ModelProto, parser
 
-from onnxpad.acceptance.rows import Answer
-from onnxpad.rewriting import rewrite
-from onnxpad.targets import find_target
+from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.targets import find_target
 from tests.real_models import model_paths
 from tests.targets import probes
 from tests.targets.predict import chains, predicted

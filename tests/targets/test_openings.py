@@ -10,7 +10,7 @@ import pytest
 
 from onnxpad.cli import run
 from onnxpad.inspection import inspect
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from tests.cli.processes import DYNAMIC, MODELS
 from tests.targets.test_planning import CONV, PADDED, model_of
 

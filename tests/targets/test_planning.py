@@ -13,8 +13,8 @@ import pytest
 from onnx import ModelProto, helper, parser, shape_inference
 
 from onnxpad.errors import RequestError
-from onnxpad.planning.verdicts import NoWay, Plan
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.rewriting.for_target.report import NoWay, Plan
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.interpreter import run_model
 
 CONV = """<ir_version: 8, opset_import: ["" : 17]>

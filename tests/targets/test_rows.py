@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from onnxpad.acceptance.plain import EVERYTHING, OF_ONNXRUNTIME
-from onnxpad.acceptance.rows import Answer, Certainty, Evidence, Row, takes
 from onnxpad.errors import InternalError, RequestError
-from onnxpad.ops import OPERATORS
-from onnxpad.targets import Target, all_targets, find_target
+from onnxpad.padding.operators import OPERATORS
+from onnxpad.runtimes.conditions.plain import EVERYTHING, OF_ONNXRUNTIME
+from onnxpad.runtimes.conditions.rows import Answer, Certainty, Evidence, Row, takes
+from onnxpad.runtimes.targets import Target, all_targets, find_target
 from tests.targets import probes
 
 NAMES = (

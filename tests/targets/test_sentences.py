@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from onnxpad.acceptance import fronts, pads, tensors, windows
-from onnxpad.acceptance.rows import Condition
-from onnxpad.targets import all_targets
+from onnxpad.runtimes.conditions import fronts, pads, tensors, windows
+from onnxpad.runtimes.conditions.rows import Condition
+from onnxpad.runtimes.targets import all_targets
 
 
 @pytest.mark.parametrize("name", all_targets())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from onnx import ModelProto, parser
 
-from onnxpad.acceptance.rows import Answer
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
+from onnxpad.runtimes.conditions.rows import Answer
 
 HEAD = '<ir_version: 8, opset_import: ["" : 13]>\n'
 LOWEST = """g (float[1,2,8,8] x) => (float y)

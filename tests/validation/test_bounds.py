@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from onnxpad.evaluation import Arithmetic, NotEvaluable, convolve
-from onnxpad.graph.comparison.cutting import renamed as with_names
-from onnxpad.graph.comparison.networks import Network, Operation
-from onnxpad.runtime import RunFailure, Settings
+from onnxpad.model.comparing.networks import Network, Operation
+from onnxpad.model.comparing.pieces import renamed as with_names
+from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation import Verdict, validate
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.evaluator import Arithmetic, NotEvaluable, convolve
 from onnxpad.validation.spreading import spread_errors
 from tests.validation.builders import RANDOM, Array, model, node, renamed, zero_extended
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.graph.comparison.networks import open_network
+from onnxpad.model.comparing.networks import open_network
 from onnxpad.validation import Verdict, samples_from_npz, validate
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"

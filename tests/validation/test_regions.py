@@ -1,8 +1,8 @@
 import numpy as np
 from onnx import helper
 
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.graph.comparison.regions import regions
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.comparing.regions import regions
 from tests.validation.builders import B1, W1, W2, model, node, two_convs
 
 PADS = [1, 1, 1, 1]

@@ -3,7 +3,7 @@ import pytest
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol
-from onnxpad.graph.reading.types import Type
+from onnxpad.model.shapes.types import Type
 from onnxpad.validation import validate
 from onnxpad.validation.sampling import Sampler
 from tests.validation.builders import W1, model, node

@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.validation import validate
 from onnxpad.validation.report import Verdict
 

@@ -8,10 +8,10 @@ import pytest
 from numpy.typing import NDArray
 from onnx import NodeProto
 
-from onnxpad.evaluation import Arithmetic, NotEvaluable
-from onnxpad.graph.comparison.networks import Network
-from onnxpad.runtime import RunFailure, Settings
+from onnxpad.model.comparing.networks import Network
+from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.evaluator import Arithmetic, NotEvaluable
 from onnxpad.validation.tracing import Traced, trace
 from tests.validation.builders import B1, RANDOM, W1, model, node
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxpad.render.validations import validation_text
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.show.validations import validation_text
 from onnxpad.validation import Validation, Verdict, concluding, validate
 from onnxpad.validation.report import OutputRow
 from tests.validation.builders import W1, model, node, two_convs

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from onnx import ModelProto, checker, parser
 
-from onnxpad.graph.editing.describing import describe_edit, edit_record
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.model.editing.script import describe_edit, edit_record
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.interpreter import run_model
 
 WEIGHT = "float[1,1,3] k = {1, 10, 100}"

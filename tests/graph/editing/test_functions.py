@@ -7,7 +7,7 @@ import pytest
 from onnx import ModelProto, checker, parser
 
 from onnxpad.errors import ModelError
-from onnxpad.rewriting import Rewriting, rewrite
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.interpreter import run_model
 
 MAIN = '<ir_version: 9, opset_import: ["" : 17, "f" : 1]>\n'

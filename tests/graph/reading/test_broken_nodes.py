@@ -8,8 +8,8 @@ import pytest
 from onnx import ModelProto, NodeProto
 
 from onnxpad.errors import ModelError
-from onnxpad.passes import all_passes
-from onnxpad.rewriting import rewrite
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.rewrite import rewrite
 from tests.tiny_models import tiny
 
 HUGE = 2**63 - 1

@@ -7,8 +7,8 @@ import onnx
 import pytest
 
 from onnxpad.geometry.size import Size, Symbol, show
-from onnxpad.graph.editing.session import Session
-from onnxpad.rewriting import rewrite
+from onnxpad.model.editing.session import Session
+from onnxpad.rewriting.rewrite import rewrite
 from tests.onnxruntime_levels import ran
 from tests.tiny_models import tiny
 

@@ -7,8 +7,8 @@ import onnxruntime as ort
 import pytest
 from onnx import ModelProto, checker, parser
 
-from onnxpad.graph.reading.survey import Survey
-from onnxpad.rewriting import rewrite
+from onnxpad.model.reading.survey import Survey
+from onnxpad.rewriting.rewrite import rewrite
 
 HEADER = '<ir_version: 9, opset_import: ["" : 17]>\n'
 WEIGHT = "float[1,1,3,3] k = {1, -2, 3, -4, 5, -6, 7, -8, 9}"

@@ -7,10 +7,10 @@ import onnxruntime as ort
 import pytest
 from onnx import ModelProto, TensorProto, ValueInfoProto, parser
 
-from onnxpad.graph.reading.dimensions import Dimensions
-from onnxpad.graph.reading.document import open_document
-from onnxpad.graph.reading.folding import FOLDABLE
-from onnxpad.graph.reading.forward import read
+from onnxpad.model.reading.document import open_document
+from onnxpad.model.reading.reader import read
+from onnxpad.model.shapes.constant_folding import FOLDABLE
+from onnxpad.model.shapes.dimensions import Dimensions
 
 CONSTANTS = """int64[4] a = {7, -7, 0, 5}, int64[4] b = {2, -2, 3, -4}, int64[4] one = {1, 1, 2, 3},
  float[4] f = {1.5, -1.5, 2.5, -0.25}, float[4] g = {0.5, 2.0, -3.0, 0.1}, int64 n = {3},

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from onnx import AttributeProto, ModelProto, checker, helper, numpy_helper, parser
 
-from onnxpad.graph.reading.survey import Survey
-from onnxpad.rewriting import rewrite
+from onnxpad.model.reading.survey import Survey
+from onnxpad.rewriting.rewrite import rewrite
 from tests.onnxruntime_levels import ran
 
 X = np.random.default_rng(3).standard_normal((1, 1, 7)).astype(np.float32)

@@ -8,8 +8,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from onnxpad.geometry.size import Symbol, show
-from onnxpad.graph.reading.resize_rules import scaled
-from onnxpad.graph.reading.survey import Survey
+from onnxpad.model.reading.survey import Survey
+from onnxpad.model.shapes.shape_rules import scaled_size
 from tests.onnxruntime_levels import ran
 
 Value = onnx.ValueInfoProto
@@ -64,7 +64,7 @@ def test_scaled_sizes_are_those_of_onnxruntime_or_open(scale: float) -> None:
         )
         imports = [helper.make_opsetid("", 13)]
         model = helper.make_model(graph, opset_imports=imports, ir_version=8)
-        found = scaled(size, scale)
+        found = scaled_size(size, scale)
         if found:
             result = ran(model, {"x": np.zeros((1, 1, size, 1), np.float32)}, optimised=False)
             assert not isinstance(result, str)
@@ -86,7 +86,7 @@ def test_a_product_that_rounding_settles_leaves_the_size_open(size: int, scale: 
 def test_scaled_symbols(scale: float, expected: str) -> None:
     nodes, constants = resize(scale)
     assert behind(nodes, [1, 3, "h", 8], constants)[0] == expected
-    assert scaled(Symbol("h"), 1.0) == Symbol("h")
+    assert scaled_size(Symbol("h"), 1.0) == Symbol("h")
 
 
 def test_upsample_has_its_scales_as_an_attribute() -> None:

@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 from onnx import ModelProto, helper, parser
 
-from onnxpad.chain import AutoPad, Padding, Pads, Skip
-from onnxpad.effective import effective_pads
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import show
-from onnxpad.graph.reading import survey
-from onnxpad.graph.reading.chains import Preference, Preferences
-from onnxpad.graph.reading.survey import Site, Survey
+from onnxpad.model.reading import survey
+from onnxpad.model.reading.chains import Preference, Preferences
+from onnxpad.model.reading.survey import Site, Survey
+from onnxpad.padding.chain import AutoPad, Padding, Pads, Skip
+from onnxpad.padding.effective_pads import effective_pads
 
 HEADER = '<ir_version: 9, opset_import: ["" : 17, "com.microsoft" : 1]>\n'
 
@@ -109,7 +109,7 @@ def test_inference_runs_only_where_a_size_is_missing(monkeypatch: pytest.MonkeyP
     def fail(_: object, **_facts: bool) -> None:
         raise AssertionError("inference ran")
 
-    monkeypatch.setattr("onnxpad.graph.reading.inference.infer", fail)
+    monkeypatch.setattr("onnxpad.model.shapes.shape_inference.infer", fail)
     sites(STRIDED, h=8, w=8)
     with pytest.raises(AssertionError, match="inference ran"):
         sites(RESIZED)

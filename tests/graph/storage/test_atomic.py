@@ -7,7 +7,7 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad.errors import ModelError
-from onnxpad.graph.storage.files import Source, load, read, write
+from onnxpad.model.files.onnx_file import Source, load, read, write
 from tests.graph.storage.external_model import external_tensor, model_of, saved
 
 NAMES = ["a.bin", "sub/deep/b.bin"]

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from onnxpad.errors import ModelError
-from onnxpad.graph.storage import carrying
-from onnxpad.graph.storage.files import Source, load, read, save, write, write_unchanged
+from onnxpad.model.files import delivery as carrying
+from onnxpad.model.files.onnx_file import Source, load, read, save, write, write_unchanged
 from tests.graph.storage.external_model import WEIGHTS, external_tensor, model_of, saved
 
 MODEL = model_of(external_tensor("w", location="w.bin"))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.graph.storage import copying
-from onnxpad.graph.storage.copying import copy_bytes, same_bytes, write_all
+from onnxpad.model.files import atomic as copying
+from onnxpad.model.files.atomic import copy_bytes, same_bytes, write_all
 
 BLOCK = 1 << 16
 HOLE = 8 << 20

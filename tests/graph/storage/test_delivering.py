@@ -9,8 +9,8 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 from onnxpad.errors import ModelError
-from onnxpad.graph.storage.delivering import check_target
-from onnxpad.graph.storage.files import read, write
+from onnxpad.model.files.delivery import check_target
+from onnxpad.model.files.onnx_file import read, write
 from tests.graph.storage.external_model import model_of
 
 MODEL = model_of(numpy_helper.from_array(np.array([-1, -2], np.float32), "w"))

@@ -10,7 +10,7 @@ import pytest
 from onnx import numpy_helper
 
 from onnxpad.errors import ModelError
-from onnxpad.graph.storage.files import load, parse, read, write, write_unchanged
+from onnxpad.model.files.onnx_file import load, parse, read, write, write_unchanged
 from tests.graph.storage.external_model import WEIGHTS, everywhere, external_tensor, model_of, saved
 from tests.graph.storage.standard_streams import Standard
 

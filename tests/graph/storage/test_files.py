@@ -11,8 +11,8 @@ from google.protobuf.message import (  # type: ignore[import-untyped, unused-ign
 from onnx import ModelProto, numpy_helper
 
 from onnxpad.errors import ModelError
-from onnxpad.graph.storage import files
-from onnxpad.graph.storage.files import Source, load, read, save, write, write_unchanged
+from onnxpad.model.files import onnx_file as files
+from onnxpad.model.files.onnx_file import Source, load, read, save, write, write_unchanged
 from tests.graph.storage.external_model import model_of
 from tests.graph.storage.standard_streams import Standard
 

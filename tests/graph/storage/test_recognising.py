@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from onnxpad.errors import ModelError
-from onnxpad.graph.storage.files import parse
-from onnxpad.graph.storage.recognising import why_not_a_model
+from onnxpad.model.files.onnx_file import parse, why_not_a_model
 from tests.graph.storage.external_model import model_of
 
 MODEL = model_of()

@@ -7,10 +7,10 @@ import onnx_graphsurgeon as gs
 import pytest
 
 from onnxpad.errors import InternalError
-from onnxpad.graph.editing.edits import SetAttribute
-from onnxpad.graph.reading.ordering import Address
-from onnxpad.graph.surgery.following import apply_script
-from onnxpad.rewriting import rewrite
+from onnxpad.model.editing.graphsurgeon import apply_script
+from onnxpad.model.editing.script import SetAttribute
+from onnxpad.model.reading.nodes import Address
+from onnxpad.rewriting.rewrite import rewrite
 from tests.graph.surgery.surgeon_graphs import (
     WIDE,
     assert_computes,

@@ -12,8 +12,8 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from onnx_graphsurgeon.importers.onnx_importer import OnnxImporter
 
 from onnxpad.errors import ModelError
-from onnxpad.graph.surgery.structure import structure_of
-from onnxpad.rewriting import rewrite
+from onnxpad.model.editing.graph_as_model import structure_of
+from onnxpad.rewriting.rewrite import rewrite
 from tests.one_node import Array, assert_same, run_onnxruntime
 
 ROOT = Path(__file__).resolve().parents[3]

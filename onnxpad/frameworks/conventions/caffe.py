@@ -1,0 +1,75 @@
+"""Caffe: as many cells at both sides; pools round up.
+
+Padded pools drop a last window that starts in the end padding, others keep it. Averages count
+padded cells. There is no output_padding.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import limits, naming
+from onnxpad.frameworks.conventions import Convention, Habits, Placement
+from onnxpad.frameworks.cropping import CROP_BOTH
+from onnxpad.frameworks.placing import EXPLICIT
+from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Outside, Role, Rounding
+
+_POOLS = (
+    "BVLC/caffe 9b89154, src/caffe/layers/pooling_layer.cpp:91-118, 168-169 and 210-225, compiled "
+    "and measured"
+)
+_WINDOW = (
+    naming.kernel("kernel_size", default=None),
+    *naming.by_axis(Role.KERNEL, "kernel_h", "kernel_w"),
+    naming.stride("stride"),
+    *naming.by_axis(Role.STRIDE, "stride_h", "stride_w"),
+    naming.padding("pad", Layout.EACH, default=0),
+    *naming.by_axis(Role.PADDING, "pad_h", "pad_w"),
+)
+_ROUNDS = {"CEIL": Rounding.UP_IF_ANY_PADDED, "FLOOR": Rounding.DOWN}
+_POOL = (*_WINDOW, naming.rounding("round_mode", _ROUNDS, default="CEIL"))
+_CONV = (*_WINDOW, naming.dilation("dilation"), naming.groups("group"))
+
+CONVENTION = Convention(
+    source=f"{_POOLS}; conv_layer.cpp:9-21, deconv_layer.cpp:9-21 read",
+    habits=Habits(
+        placements=(Placement.BOTH_ALIKE,),
+        padded=frozenset({Rounding.UP}),
+        unpadded=frozenset({Rounding.UP_ALL}),
+        counts=frozenset({True}),
+        grows=False,
+    ),
+    layers=(
+        Layer(
+            "conv", _CONV, Evidence.READ, "BVLC/caffe 9b89154, conv_layer.cpp:9-21", number=EXPLICIT
+        ),
+        Layer(
+            "max_pool",
+            (*_POOL, naming.label("pool", "MAX")),
+            Evidence.EXECUTED,
+            _POOLS,
+            number=EXPLICIT,
+            rounding=Rounding.UP_IF_ANY_PADDED,
+            outside=Outside.LOWEST,
+            checks=(limits.narrower_than_kernel,),
+            ranks=frozenset({2}),
+        ),
+        Layer(
+            "avg_pool",
+            (*_POOL, naming.label("pool", "AVE")),
+            Evidence.EXECUTED,
+            _POOLS,
+            number=EXPLICIT,
+            rounding=Rounding.UP_IF_ANY_PADDED,
+            divisor=Divisor.PADDED,
+            outside=Outside.QUOTIENT,
+            checks=(limits.narrower_than_kernel,),
+            ranks=frozenset({2}),
+        ),
+        Layer(
+            "conv_transpose",
+            _CONV,
+            Evidence.READ,
+            "BVLC/caffe 9b89154, deconv_layer.cpp:9-21",
+            number=CROP_BOTH,
+        ),
+    ),
+)

@@ -1,0 +1,90 @@
+"""Chainer: as many cells at both sides; cover_all rounds up and keeps every window.
+
+max_pooling has cover_all=True by default, its windows outside the input give -inf.
+average_pooling_2d counts zeros; average_pooling_nd does not with pad_value=None.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import CROP_BOTH
+from onnxpad.frameworks.placing import EXPLICIT
+from onnxpad.frameworks.words import (
+    Divisor,
+    Evidence,
+    Layer,
+    Layout,
+    Outside,
+    Role,
+    Rounding,
+    Special,
+    Word,
+)
+
+_SOURCE = "Chainer 7.8.1 measured; chainer/chainer a8e15cb, chainer/utils/conv.py:29-62"
+_COVERS = {False: Rounding.DOWN, True: Rounding.UP_ALL}
+_PAD = naming.padding("pad", Layout.EACH, default=0)
+_POOL = (
+    naming.label("api"),
+    naming.kernel("ksize"),
+    naming.stride("stride", default=Special.KERNEL),
+    _PAD,
+)
+
+CONVENTION = Convention(
+    source=_SOURCE,
+    layers=(
+        Layer(
+            "conv",
+            (
+                naming.kernel("ksize", default=None),
+                naming.stride("stride"),
+                _PAD,
+                naming.rounding("cover_all", _COVERS),
+                naming.dilation("dilate"),
+                naming.groups("groups"),
+            ),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=EXPLICIT,
+        ),
+        Layer(
+            "max_pool",
+            (*_POOL, naming.rounding("cover_all", _COVERS, default=True)),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=EXPLICIT,
+            outside=Outside.MINUS_INFINITY,
+        ),
+        Layer(
+            "avg_pool",
+            (
+                *_POOL,
+                Word(
+                    "pad_value",
+                    Role.DIVISOR,
+                    0,
+                    choices={0: Divisor.WHOLE, None: Divisor.REAL},
+                ),
+            ),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=EXPLICIT,
+        ),
+        Layer(
+            "conv_transpose",
+            (
+                naming.kernel("ksize", default=None),
+                naming.stride("stride"),
+                _PAD,
+                naming.extent("outsize"),
+                naming.dilation("dilate"),
+                naming.groups("groups"),
+            ),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=CROP_BOTH,
+        ),
+    ),
+)

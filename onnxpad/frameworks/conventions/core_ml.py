@@ -1,0 +1,93 @@
+"""Core ML: same is TensorFlow's SAME, same_lower puts the odd cell first, custom takes pads.
+
+With ceil_mode, a window that starts in the end padding is dropped on padded axes only.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
+from onnxpad.frameworks.placing import SAME_LOWER, SAME_UPPER, VALID, explicit
+from onnxpad.frameworks.words import Crop, Divisor, Evidence, Given, Layer, Layout, Mode, Rounding
+from onnxpad.geometry.windows import Axis
+
+_CONV = (
+    "apple/coremltools e0e2f42, converters/mil/mil/ops/defs/_utils.py:205-230, iOS15/conv.py:48-72"
+)
+_POOLS = "apple/coremltools e0e2f42, converters/mil/mil/ops/defs/iOS15/pool.py:60-170"
+
+
+def _uncropped(axis: Axis, size: int, _given: Given) -> Crop:
+    return Crop(0, (size - 1) * axis.stride + axis.span)
+
+
+_MODES = {
+    "valid": VALID,
+    "custom": Mode(explicit, takes_numbers=True),
+    "same": SAME_UPPER,
+    "same_lower": SAME_LOWER,
+}
+_NUMBERS = naming.padding("pad", Layout.INTERLEAVED)
+_TYPE = naming.padding("pad_type", modes=_MODES, default="valid")
+_POOL = (
+    naming.kernel("kernel_sizes"),
+    naming.stride("strides", "stride"),
+    _TYPE,
+    _NUMBERS,
+    naming.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED}),
+)
+
+CONVENTION = Convention(
+    source=f"{_CONV}; {_POOLS}",
+    aliases=("coreml",),
+    layers=(
+        Layer(
+            "conv",
+            (
+                naming.stride("strides", "stride"),
+                _TYPE,
+                _NUMBERS,
+                naming.dilation("dilations", "dilation"),
+                naming.groups("groups"),
+            ),
+            Evidence.READ,
+            _CONV,
+        ),
+        Layer("max_pool", _POOL, Evidence.READ, _POOLS),
+        Layer(
+            "avg_pool",
+            (
+                *_POOL,
+                naming.divisor(
+                    "exclude_padding_from_average",
+                    {True: Divisor.REAL, False: Divisor.WHOLE},
+                    default=False,
+                ),
+            ),
+            Evidence.READ,
+            _POOLS,
+        ),
+        Layer(
+            "conv_transpose",
+            (
+                naming.stride("strides", "stride"),
+                naming.padding(
+                    "pad_type",
+                    modes={
+                        "valid": Mode(cut=_uncropped),
+                        "custom": Mode(cut=CROP_BOTH.cut, takes_numbers=True),
+                        "same": Mode(cut=same_multiple),
+                    },
+                    default="valid",
+                ),
+                _NUMBERS,
+                naming.extent("output_shape"),
+                naming.dilation("dilations", "dilation"),
+                naming.groups("groups"),
+            ),
+            Evidence.READ,
+            f"{_CONV}; same gives size*stride, its split is taken to be that of TensorFlow",
+        ),
+    ),
+)

@@ -1,0 +1,64 @@
+"""cuDNN's legacy descriptors: one pad for each axis, so as many cells at both sides.
+
+Frameworks with asymmetric padding pad the tensor first. Pools round down.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import CROP_BOTH
+from onnxpad.frameworks.placing import EXPLICIT
+from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout
+
+_READ = "cudnnSetPoolingNdDescriptor, cudnnSetConvolutionNdDescriptor: one pad for each axis"
+_SIZE = f"{_READ}; the output size is from memory of the cuDNN manual"
+_MODES = {
+    "CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING": Divisor.WHOLE,
+    "CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING": Divisor.REAL,
+}
+_CONV = (
+    naming.kernel("window", "kernel", default=None),
+    naming.stride("stride", "filterStride"),
+    naming.padding("pad", Layout.EACH, default=0),
+    naming.dilation("dilation"),
+    naming.groups("groupCount"),
+)
+_POOL = (
+    naming.kernel("window", "kernel"),
+    naming.stride("stride"),
+    naming.padding("pad", Layout.EACH, default=0),
+)
+
+CONVENTION = Convention(
+    source=_SIZE,
+    layers=(
+        Layer("conv", _CONV, Evidence.REMEMBERED, _SIZE, number=EXPLICIT),
+        Layer(
+            "max_pool",
+            (*_POOL, naming.label("mode", "CUDNN_POOLING_MAX", "CUDNN_POOLING_MAX_DETERMINISTIC")),
+            Evidence.REMEMBERED,
+            _SIZE,
+            number=EXPLICIT,
+        ),
+        Layer(
+            "avg_pool",
+            (
+                *_POOL,
+                naming.divisor(
+                    "mode", _MODES, default="CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING"
+                ),
+            ),
+            Evidence.REMEMBERED,
+            f"{_SIZE}; the modes: Theano 7505f23 tensor/signal/pool.py:266-268",
+            number=EXPLICIT,
+        ),
+        Layer(
+            "conv_transpose",
+            _CONV,
+            Evidence.REMEMBERED,
+            f"{_SIZE}; it is the gradient of conv",
+            number=CROP_BOTH,
+        ),
+    ),
+)

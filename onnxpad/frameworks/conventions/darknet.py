@@ -1,0 +1,72 @@
+"""Darknet: pad=1 means size//2 at both sides; a max pool's padding is a total.
+
+A convolution takes padding=N as N cells at both sides, or pad=1 instead. A max pool has
+(size+padding-window)//stride+1 windows, padding//2 cells stand in front, and the total is window-1
+where it is left out. Average pools are global.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import CROP_BOTH
+from onnxpad.frameworks.placing import explicit, split
+from onnxpad.frameworks.words import Evidence, Given, Layer, Layout, Mode, Outside, Pair
+from onnxpad.geometry.windows import Axis
+
+_CONV = "pjreddie/darknet f6afaab, src/convolutional_layer.c:66-74, parser.c:187"
+_POOL = "pjreddie/darknet f6afaab, src/maxpool_layer.c:30-31 and 82, parser.c:487"
+_TRANSPOSED = "pjreddie/darknet f6afaab, src/deconvolutional_layer.c:67"
+_PLANE = frozenset({2})
+
+
+def _half_kernel(axis: Axis, _given: Given) -> Pair:
+    return (axis.kernel // 2, axis.kernel // 2)
+
+
+def _total(axis: Axis, given: Given) -> Pair:
+    return split(given.pads[0] if given.pads else axis.kernel - 1)
+
+
+_WINDOW = (
+    naming.kernel("size", default=None),
+    naming.stride("stride"),
+    naming.padding("padding", Layout.EACH),
+)
+
+CONVENTION = Convention(
+    source=f"{_CONV}; {_POOL}; {_TRANSPOSED}",
+    layers=(
+        Layer(
+            "conv",
+            (
+                *_WINDOW,
+                naming.padding(
+                    "pad",
+                    modes={0: Mode(explicit, takes_numbers=True), 1: Mode(_half_kernel)},
+                    default=0,
+                ),
+                naming.groups("groups"),
+            ),
+            Evidence.READ,
+            _CONV,
+            ranks=_PLANE,
+        ),
+        Layer(
+            "max_pool",
+            (
+                naming.kernel("size"),
+                naming.stride("stride"),
+                naming.padding("padding", Layout.EACH),
+            ),
+            Evidence.READ,
+            _POOL,
+            number=Mode(_total),
+            outside=Outside.LOWEST,
+            ranks=_PLANE,
+        ),
+        Layer(
+            "conv_transpose", _WINDOW, Evidence.READ, _TRANSPOSED, number=CROP_BOTH, ranks=_PLANE
+        ),
+    ),
+)

@@ -1,0 +1,76 @@
+"""Deeplearning4j: Same is TensorFlow's, Truncate rounds down, Strict refuses a remainder.
+
+Causal pads span-1 cells in front, in one dimension. Same ignores explicit padding.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
+from onnxpad.frameworks.placing import causal, explicit, same_upper
+from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode, Rounding
+
+_SOURCE = "DL4J ConvolutionMode (javadoc); libnd4j ConvolutionUtils"
+_POOL_SOURCE = f"{_SOURCE}; the divisor of averages is from memory"
+_MODES = {
+    "Strict": Mode(explicit, rounding=Rounding.EXACT, takes_numbers=True),
+    "Truncate": Mode(explicit, takes_numbers=True),
+    "Same": Mode(same_upper, takes_numbers=True),
+}
+_MODE = naming.padding("convolutionMode", modes=_MODES, default="Truncate")
+_WINDOW = (
+    naming.kernel("kernelSize", "kernel", default=None),
+    naming.stride("stride"),
+    naming.padding("padding", Layout.EACH),
+    naming.dilation("dilation"),
+)
+
+CONVENTION = Convention(
+    source=_SOURCE,
+    aliases=("deeplearning4j",),
+    layers=(
+        Layer(
+            "conv",
+            (
+                *_WINDOW,
+                naming.padding(
+                    "convolutionMode", modes=_MODES | {"Causal": Mode(causal)}, default="Truncate"
+                ),
+            ),
+            Evidence.READ,
+            _SOURCE,
+        ),
+        Layer("max_pool", (*_WINDOW, _MODE), Evidence.READ, _SOURCE),
+        Layer(
+            "avg_pool",
+            (
+                *_WINDOW,
+                _MODE,
+                naming.divisor(
+                    "avgPoolIncludePadInDivisor",
+                    {True: Divisor.WHOLE, False: Divisor.REAL},
+                    default=False,
+                ),
+            ),
+            Evidence.REMEMBERED,
+            _POOL_SOURCE,
+        ),
+        Layer(
+            "conv_transpose",
+            (
+                *_WINDOW,
+                naming.padding(
+                    "convolutionMode",
+                    modes={
+                        "Truncate": Mode(cut=CROP_BOTH.cut, takes_numbers=True),
+                        "Same": Mode(cut=same_multiple, takes_numbers=True),
+                    },
+                    default="Truncate",
+                ),
+            ),
+            Evidence.READ,
+            _SOURCE,
+        ),
+    ),
+)

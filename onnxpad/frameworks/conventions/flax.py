@@ -1,0 +1,72 @@
+"""Flax (linen): JAX's SAME and SAME_LOWER, CAUSAL, and the mirrored CIRCULAR and REFLECT.
+
+avg_pool divides by the whole window unless count_include_pad=False, also with SAME.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.placing import (
+    EXPLICIT,
+    SAME_LOWER,
+    SAME_UPPER,
+    VALID,
+    causal,
+    window_less_one,
+)
+from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Mode
+
+_CONV = "Flax 0.12.8 on JAX 0.10.2 measured; flax/linen/linear.py:592-606"
+_POOLS = "Flax 0.12.8 on JAX 0.10.2 measured; flax/linen/pooling.py:80-110"
+_SAME = {"SAME": SAME_UPPER, "SAME_LOWER": SAME_LOWER, "VALID": VALID}
+_POOL = (
+    naming.label("api"),
+    naming.kernel("window_shape"),
+    naming.stride("strides", "stride"),
+    naming.padding("padding", Layout.PAIRS, modes=_SAME, default="VALID"),
+)
+
+CONVENTION = Convention(
+    source=f"{_CONV}; {_POOLS}",
+    layers=(
+        Layer(
+            "conv",
+            (
+                naming.label("api"),
+                naming.kernel("kernel_size", default=None),
+                naming.stride("window_strides", "strides", "stride"),
+                naming.padding(
+                    "padding",
+                    Layout.EACH,
+                    Layout.PAIRS,
+                    modes=_SAME
+                    | {
+                        "CAUSAL": Mode(causal),
+                        "CIRCULAR": Mode(window_less_one, fill=Fill.WRAP),
+                        "REFLECT": Mode(window_less_one, fill=Fill.REFLECT),
+                    },
+                    default="SAME",
+                ),
+                naming.dilation("rhs_dilation", "kernel_dilation"),
+                naming.groups("feature_group_count"),
+            ),
+            Evidence.EXECUTED,
+            _CONV,
+            number=EXPLICIT,
+        ),
+        Layer("max_pool", _POOL, Evidence.EXECUTED, _POOLS, number=EXPLICIT),
+        Layer(
+            "avg_pool",
+            (
+                *_POOL,
+                naming.divisor(
+                    "count_include_pad", {True: Divisor.WHOLE, False: Divisor.REAL}, default=True
+                ),
+            ),
+            Evidence.EXECUTED,
+            _POOLS,
+            number=EXPLICIT,
+        ),
+    ),
+)

@@ -1,0 +1,79 @@
+"""JAX (lax): SAME puts the odd cell at the end, SAME_LOWER at the begin; negative pads crop.
+
+conv_transpose with SAME gives size*stride cells, cut as TensorFlow cuts them.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import full_extent, valid_gradient
+from onnxpad.frameworks.placing import EXPLICIT, SAME_LOWER, SAME_UPPER, VALID
+from onnxpad.frameworks.words import Crop, Evidence, Given, Layer, Layout, Mode
+from onnxpad.geometry.windows import Axis
+
+_CONV = "JAX 0.10.2 measured; jax/_src/lax/lax.py:9332-9385"
+_TRANSPOSED = "JAX 0.10.2 measured; jax/_src/lax/convolution.py:260-287"
+
+
+def _same_cut(axis: Axis, size: int, _given: Given) -> Crop:
+    total = axis.span + axis.stride - 2
+    wide = axis.stride > axis.span - 1
+    before = axis.span - 1 if wide else -(-total // 2)
+    return Crop(axis.span - 1 - before, size * axis.stride)
+
+
+def _pairs_cut(axis: Axis, size: int, given: Given) -> Crop:
+    """Explicit pairs pad the spread input: span-1 less of them is the crop."""
+    begin, end = given.pads or (0, 0)
+    most = axis.span - 1
+    return Crop(most - begin, full_extent(axis, size) - 2 * most + begin + end)
+
+
+_STEPS = (
+    naming.stride("window_strides", "strides", "stride"),
+    naming.dilation("rhs_dilation", "kernel_dilation"),
+)
+
+CONVENTION = Convention(
+    source=f"{_CONV}; {_TRANSPOSED}",
+    layers=(
+        Layer(
+            "conv",
+            (
+                naming.label("api"),
+                *_STEPS,
+                naming.padding(
+                    "padding",
+                    Layout.PAIRS,
+                    modes={"SAME": SAME_UPPER, "SAME_LOWER": SAME_LOWER, "VALID": VALID},
+                    default="VALID",
+                    negative=True,
+                ),
+                naming.groups("feature_group_count"),
+            ),
+            Evidence.EXECUTED,
+            _CONV,
+            number=EXPLICIT,
+        ),
+        Layer(
+            "conv_transpose",
+            (
+                naming.label("api"),
+                naming.stride("strides", "stride"),
+                naming.dilation("rhs_dilation"),
+                naming.padding(
+                    "padding",
+                    Layout.PAIRS,
+                    modes={"SAME": Mode(cut=_same_cut), "VALID": Mode(cut=valid_gradient)},
+                    default="SAME",
+                    negative=True,
+                ),
+                naming.flag("transpose_kernel"),
+            ),
+            Evidence.EXECUTED,
+            _TRANSPOSED,
+            number=Mode(cut=_pairs_cut),
+        ),
+    ),
+)

@@ -1,0 +1,85 @@
+"""Keras: TensorFlow's SAME and VALID, causal padding, and output_padding.
+
+Causal convolutions pad span-1 cells in front. Transposed ones without output_padding give
+size*stride cells (same) or size*stride+max(span-stride, 0) (valid).
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import full_extent, same_multiple
+from onnxpad.frameworks.placing import SAME_UPPER, VALID, causal
+from onnxpad.frameworks.words import Crop, Evidence, Given, Layer, Mode, Special
+from onnxpad.geometry.windows import Axis
+
+_CONV = "Keras 3.15.1 on TensorFlow 2.21 measured (causal); same and valid are TensorFlow's"
+_TRANSPOSED = "Keras 3.15.1 measured; src/backend/common/backend_utils.py:271-297"
+
+
+def _same(axis: Axis, size: int, given: Given) -> Crop:
+    """size*stride, or with output_padding (size-1)*stride + span%2 + output_padding."""
+    if given.growth is None:
+        return same_multiple(axis, size, given)
+    output = (size - 1) * axis.stride + axis.span % 2 + given.growth
+    return Crop(max(0, full_extent(axis, size) - output) // 2, output)
+
+
+def _valid(axis: Axis, size: int, given: Given) -> Crop:
+    extra = max(axis.stride - axis.span, 0) if given.growth is None else given.growth
+    return Crop(0, full_extent(axis, size) + extra)
+
+
+_STRIDES = naming.stride("strides", "stride")
+_DILATION = naming.dilation("dilation_rate", "dilation")
+_LAYOUT = naming.label("data_format", "channels_last")
+_SAME_VALID = {"same": SAME_UPPER, "valid": VALID}
+_POOL = (
+    naming.label("api"),
+    naming.kernel("pool_size", default=2),
+    naming.stride("strides", "stride", default=Special.KERNEL),
+    naming.padding("padding", modes=_SAME_VALID, default="valid"),
+    _LAYOUT,
+)
+
+CONVENTION = Convention(
+    source=f"{_CONV}; {_TRANSPOSED}",
+    layers=(
+        Layer(
+            "conv",
+            (
+                naming.label("api"),
+                naming.kernel("kernel_size", default=None),
+                _STRIDES,
+                naming.padding(
+                    "padding", modes=_SAME_VALID | {"causal": Mode(causal)}, default="valid"
+                ),
+                _DILATION,
+                naming.groups("groups"),
+                _LAYOUT,
+            ),
+            Evidence.EXECUTED,
+            _CONV,
+        ),
+        Layer("max_pool", _POOL, Evidence.READ, "Keras 3.15.1 calls TensorFlow's pools"),
+        Layer("avg_pool", _POOL, Evidence.READ, "Keras 3.15.1 calls TensorFlow's pools"),
+        Layer(
+            "conv_transpose",
+            (
+                naming.label("api"),
+                naming.kernel("kernel_size", default=None),
+                _STRIDES,
+                naming.padding(
+                    "padding",
+                    modes={"same": Mode(cut=_same), "valid": Mode(cut=_valid)},
+                    default="valid",
+                ),
+                naming.growth("output_padding"),
+                _DILATION,
+                _LAYOUT,
+            ),
+            Evidence.EXECUTED,
+            _TRANSPOSED,
+        ),
+    ),
+)

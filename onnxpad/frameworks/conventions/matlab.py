@@ -1,0 +1,66 @@
+"""MATLAB's Deep Learning Toolbox: 'same' gives ceil(size/stride) windows, the odd cell last.
+
+Numbers are one for all sides, one for each axis, or [top bottom left right]. Averages divide by
+the whole window. Cropping 'same' of transposed layers gives size*stride cells.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
+from onnxpad.frameworks.placing import EXPLICIT, SAME_UPPER
+from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode
+
+_SOURCE = "Deep Learning Toolbox documentation, averagePooling2dLayer and its siblings"
+_SAME_SOURCE = f"{_SOURCE}; that the odd cell goes last is from memory"
+_PADDING = naming.padding(
+    "Padding", Layout.EACH, Layout.INTERLEAVED, modes={"same": SAME_UPPER}, default=0
+)
+_STRIDE = naming.stride("Stride")
+_POOL = (naming.kernel("PoolSize"), _STRIDE, _PADDING)
+
+CONVENTION = Convention(
+    source=_SAME_SOURCE,
+    layers=(
+        Layer(
+            "conv",
+            (
+                naming.kernel("FilterSize", default=None),
+                _STRIDE,
+                naming.dilation("DilationFactor"),
+                _PADDING,
+                naming.groups("NumGroups"),
+            ),
+            Evidence.REMEMBERED,
+            _SAME_SOURCE,
+            number=EXPLICIT,
+        ),
+        Layer("max_pool", _POOL, Evidence.REMEMBERED, _SAME_SOURCE, number=EXPLICIT),
+        Layer(
+            "avg_pool",
+            _POOL,
+            Evidence.REMEMBERED,
+            _SAME_SOURCE,
+            number=EXPLICIT,
+            divisor=Divisor.WHOLE,
+        ),
+        Layer(
+            "conv_transpose",
+            (
+                naming.kernel("FilterSize", default=None),
+                _STRIDE,
+                naming.padding(
+                    "Cropping",
+                    Layout.EACH,
+                    Layout.INTERLEAVED,
+                    modes={"same": Mode(cut=same_multiple)},
+                    default=0,
+                ),
+            ),
+            Evidence.REMEMBERED,
+            _SAME_SOURCE,
+            number=CROP_BOTH,
+        ),
+    ),
+)

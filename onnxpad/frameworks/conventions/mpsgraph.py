@@ -1,0 +1,78 @@
+"""Apple's MPSGraph: explicit pads, TF_SAME, TF_VALID, ONNX_SAME_LOWER."""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple, valid_gradient
+from onnxpad.frameworks.placing import SAME_LOWER, SAME_UPPER, VALID, explicit
+from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode, Rounding
+
+_SOURCE = "MPSGraphPaddingStyle (MPSGraph headers): Explicit, TF_VALID, TF_SAME, ONNX_SAME_LOWER"
+_STYLES = {
+    "Explicit": Mode(explicit, takes_numbers=True),
+    "TF_VALID": VALID,
+    "TF_SAME": SAME_UPPER,
+    "ONNX_SAME_LOWER": SAME_LOWER,
+}
+_NUMBERS = naming.padding("padding", Layout.INTERLEAVED, Layout.PAIRS)
+_STYLE = naming.padding("paddingStyle", modes=_STYLES, default="Explicit")
+_STEPS = (naming.stride("strides", "stride"), naming.dilation("dilationRates", "dilation"))
+_POOL = (
+    naming.kernel("kernelSizes"),
+    *_STEPS,
+    _NUMBERS,
+    _STYLE,
+    naming.rounding("ceilMode", {False: Rounding.DOWN, True: Rounding.UP}),
+)
+
+CONVENTION = Convention(
+    source=_SOURCE,
+    layers=(
+        Layer(
+            "conv",
+            (*_STEPS, _NUMBERS, _STYLE, naming.groups("groups")),
+            Evidence.READ,
+            _SOURCE,
+        ),
+        Layer(
+            "max_pool",
+            _POOL,
+            Evidence.REMEMBERED,
+            f"{_SOURCE}; what ceilMode drops is from memory",
+        ),
+        Layer(
+            "avg_pool",
+            (
+                *_POOL,
+                naming.divisor(
+                    "includeZeroPadToAverage",
+                    {True: Divisor.PADDED, False: Divisor.REAL},
+                    default=False,
+                ),
+            ),
+            Evidence.REMEMBERED,
+            f"{_SOURCE}; includeZeroPadToAverage is from memory",
+        ),
+        Layer(
+            "conv_transpose",
+            (
+                *_STEPS,
+                naming.extent("outputShape"),
+                naming.groups("groups"),
+                _NUMBERS,
+                naming.padding(
+                    "paddingStyle",
+                    modes={
+                        "Explicit": Mode(cut=CROP_BOTH.cut, takes_numbers=True),
+                        "TF_SAME": Mode(cut=same_multiple),
+                        "TF_VALID": Mode(cut=valid_gradient),
+                    },
+                    default="Explicit",
+                ),
+            ),
+            Evidence.REMEMBERED,
+            f"{_SOURCE}; the crop is taken to be that of TensorFlow",
+        ),
+    ),
+)

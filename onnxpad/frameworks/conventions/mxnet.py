@@ -1,0 +1,93 @@
+"""MXNet: as many cells at both sides; pooling_convention valid rounds down, full up.
+
+full keeps every window, also one that starts outside: it is not Caffe's rule. Deconvolution
+with target_shape cuts the larger half in front, the other way round than TensorFlow.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import limits, naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import crop_both, full_extent
+from onnxpad.frameworks.placing import EXPLICIT
+from onnxpad.frameworks.words import (
+    Crop,
+    Divisor,
+    Evidence,
+    Given,
+    Layer,
+    Layout,
+    Mode,
+    Outside,
+    Rounding,
+)
+from onnxpad.geometry.windows import Axis
+
+_SOURCE = "MXNet 1.9.1 native kernels measured; apache/mxnet 04a89ca, src/operator/nn/pooling.cc"
+
+
+def _target(axis: Axis, size: int, given: Given) -> Crop:
+    """target_shape takes the place of pad and adj, the odd cell is cut in front."""
+    if given.extent is None:
+        return crop_both(axis, size, given)
+    return Crop((full_extent(axis, size) - given.extent + 1) // 2, given.extent)
+
+
+_ROUNDING = naming.rounding(
+    "pooling_convention",
+    {
+        "valid": Rounding.DOWN,
+        "full": Rounding.UP_ALL,
+        "same": "MXNet 1.9.1 refuses every call with it",
+    },
+    default="valid",
+)
+_WINDOW = (
+    naming.stride("stride"),
+    naming.padding("pad", Layout.EACH, default=0),
+)
+_CONV = (
+    naming.kernel("kernel", default=None),
+    *_WINDOW,
+    naming.dilation("dilate"),
+    naming.groups("num_group"),
+)
+_POOL = (naming.kernel("kernel"), *_WINDOW, _ROUNDING)
+
+CONVENTION = Convention(
+    source=_SOURCE,
+    layers=(
+        Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, number=EXPLICIT),
+        Layer(
+            "max_pool",
+            (*_POOL, naming.label("pool_type", "max")),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=EXPLICIT,
+            outside=Outside.LOWEST,
+            checks=(limits.fits_the_padded_input,),
+        ),
+        Layer(
+            "avg_pool",
+            (
+                *_POOL,
+                naming.label("pool_type", "avg"),
+                naming.divisor(
+                    "count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True
+                ),
+            ),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=EXPLICIT,
+            outside=Outside.ZERO,
+            checks=(limits.fits_the_padded_input,),
+        ),
+        Layer(
+            "conv_transpose",
+            (*_CONV, naming.growth("adj"), naming.extent("target_shape")),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=Mode(cut=_target),
+        ),
+    ),
+)

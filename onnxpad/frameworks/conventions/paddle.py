@@ -1,0 +1,120 @@
+"""PaddlePaddle: SAME is TensorFlow's, but it resets the dilation to 1.
+
+ceil_mode keeps every window. exclusive=False counts padding at the end only as far as at the
+begin; divisor_override rescales the average that exclusive gave. Transposed SAME crops what a
+convolution over the input would pad.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import CROP_BOTH, full_extent
+from onnxpad.frameworks.placing import EXPLICIT, VALID, same_upper
+from onnxpad.frameworks.words import (
+    Crop,
+    Divisor,
+    Evidence,
+    Given,
+    Layer,
+    Layout,
+    Mode,
+    Outside,
+    Override,
+    Rounding,
+    Special,
+)
+from onnxpad.geometry.windows import Axis
+
+_CONV = "PaddlePaddle 3.3.1 on the CPU measured; phi/kernels/cpu/conv_util.h:51-66"
+_POOLS = "PaddlePaddle 3.3.1 on the CPU measured; phi/kernels/funcs/pooling.h:521-532"
+
+
+def _same_cut(axis: Axis, size: int, given: Given) -> Crop:
+    begin, end = same_upper(axis, given)
+    return Crop(begin, full_extent(axis, size) - begin - end + (given.growth or 0))
+
+
+def _valid_cut(axis: Axis, size: int, given: Given) -> Crop:
+    return Crop(0, full_extent(axis, size) + (given.growth or 0))
+
+
+_LAYOUTS = (Layout.EACH, Layout.INTERLEAVED, Layout.PAIRS_CHANNELS_FIRST)
+_PADDING = naming.padding(
+    "padding",
+    *_LAYOUTS,
+    modes={"SAME": Mode(same_upper, undilated=True), "VALID": VALID},
+    default=0,
+)
+_KERNEL = naming.kernel("kernel_size", default=None)
+_POOL = (
+    naming.kernel("kernel_size"),
+    naming.stride("stride", default=Special.KERNEL),
+    _PADDING,
+    naming.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_ALL}),
+)
+
+CONVENTION = Convention(
+    source=f"{_CONV}; {_POOLS}",
+    aliases=("paddlepaddle",),
+    layers=(
+        Layer(
+            "conv",
+            (
+                _KERNEL,
+                naming.stride("stride"),
+                _PADDING,
+                naming.dilation("dilation"),
+                naming.groups("groups"),
+            ),
+            Evidence.EXECUTED,
+            _CONV,
+            number=EXPLICIT,
+        ),
+        Layer(
+            "max_pool",
+            _POOL,
+            Evidence.EXECUTED,
+            _POOLS,
+            number=EXPLICIT,
+            outside=Outside.LOWEST,
+        ),
+        Layer(
+            "avg_pool",
+            (
+                *_POOL,
+                naming.divisor(
+                    "exclusive", {True: Divisor.REAL, False: Divisor.BEGIN_PADDED}, default=True
+                ),
+                naming.override("divisor_override"),
+            ),
+            Evidence.EXECUTED,
+            f"{_POOLS}; nn/functional/pooling.py:410-414",
+            number=EXPLICIT,
+            override=Override.RESCALE,
+            outside=Outside.QUOTIENT,
+        ),
+        Layer(
+            "conv_transpose",
+            (
+                _KERNEL,
+                naming.stride("stride"),
+                naming.padding(
+                    "padding",
+                    *_LAYOUTS,
+                    modes={
+                        "SAME": Mode(cut=_same_cut, undilated=True),
+                        "VALID": Mode(cut=_valid_cut),
+                    },
+                    default=0,
+                ),
+                naming.growth("output_padding"),
+                naming.dilation("dilation"),
+                naming.groups("groups"),
+            ),
+            Evidence.EXECUTED,
+            _CONV,
+            number=CROP_BOTH,
+        ),
+    ),
+)

@@ -1,0 +1,117 @@
+"""TensorFlow, Keras and TFLite: SAME or VALID, an odd cell goes to the end.
+
+SAME gives ceil(size/stride) windows. Averages never count padded cells, pools never round up.
+JAX's SAME, Core ML's same and DL4J's Same place cells alike.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import limits, naming
+from onnxpad.frameworks.conventions import Convention, Habits, Placement
+from onnxpad.frameworks.cropping import SAME_GRADIENT, VALID_GRADIENT
+from onnxpad.frameworks.placing import EXPLICIT, SAME_UPPER, VALID
+from onnxpad.frameworks.words import Evidence, Layer, Layout, Outside, Role, Rounding, Special, Word
+
+_SOURCE = (
+    "TensorFlow 2.21 measured; python/ops/nn_ops.py:20-90, notes on padding; "
+    "core/framework/kernel_shape_util.cc"
+)
+_NHWC = (Layout.PAIRS_CHANNELS_LAST,)
+_LAYOUT = naming.label("data_format", "NHWC", "NWC", "NDHWC")
+
+
+def _numbers(name: str, role: Role, default: object, *aliases: str) -> Word:
+    """One for each axis, or batch, axes and channels as TensorFlow writes them."""
+    return Word(name, role, default, aliases, layouts=_NHWC)
+
+
+_PADDING = naming.padding(
+    "padding",
+    *_NHWC,
+    modes={"SAME": SAME_UPPER, "VALID": VALID},
+    default="VALID",
+    aliases=("explicit_paddings",),
+)
+_TRANSPOSED_PADDING = naming.padding(
+    "padding", modes={"SAME": SAME_GRADIENT, "VALID": VALID_GRADIENT}, default="SAME"
+)
+_STRIDES = _numbers("strides", Role.STRIDE, 1, "stride")
+_DILATIONS = _numbers("dilations", Role.DILATION, 1, "dilation", "rate")
+_POOL = (
+    _numbers("ksize", Role.KERNEL, Special.REQUIRED, "window_shape", "pool_size"),
+    _STRIDES,
+    _DILATIONS,
+    _PADDING,
+    _LAYOUT,
+)
+
+CONVENTION = Convention(
+    source=_SOURCE,
+    aliases=("tf",),
+    habits=Habits(
+        placements=(Placement.ODD_CELL_LAST,),
+        padded=frozenset({Rounding.DOWN}),
+        unpadded=frozenset({Rounding.DOWN}),
+        counts=frozenset({False}),
+    ),
+    layers=(
+        Layer(
+            "conv",
+            (
+                naming.label("api"),
+                _STRIDES,
+                _PADDING,
+                _DILATIONS,
+                naming.groups("groups"),
+                _LAYOUT,
+            ),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=EXPLICIT,
+        ),
+        Layer(
+            "depthwise_conv",
+            (
+                naming.label("api"),
+                _STRIDES,
+                _PADDING,
+                _DILATIONS,
+                naming.groups("groups"),
+                _LAYOUT,
+            ),
+            Evidence.EXECUTED,
+            f"{_SOURCE}; equal strides, and dilation only with stride 1",
+            number=EXPLICIT,
+            checks=(limits.equal_strides, limits.no_stride_with_dilation),
+            ranks=frozenset({2}),
+        ),
+        Layer(
+            "max_pool",
+            (naming.label("api"), *_POOL, naming.label("pooling_type", "MAX")),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=EXPLICIT,
+            outside=Outside.UNKNOWN,
+        ),
+        Layer(
+            "avg_pool",
+            (naming.label("api"), *_POOL, naming.label("pooling_type", "AVG")),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=EXPLICIT,
+        ),
+        Layer(
+            "conv_transpose",
+            (
+                naming.label("api"),
+                _numbers("output_shape", Role.EXTENT, Special.REQUIRED),
+                _STRIDES,
+                _TRANSPOSED_PADDING,
+                _DILATIONS,
+                _LAYOUT,
+            ),
+            Evidence.EXECUTED,
+            f"{_SOURCE}; it is the gradient of conv, ceil(output/stride) must be the input's size",
+        ),
+    ),
+)

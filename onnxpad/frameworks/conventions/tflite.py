@@ -1,0 +1,49 @@
+"""TFLite: TensorFlow's SAME and VALID, by the built-in kernels.
+
+With the XNNPACK delegate, TFLite 2.21 computes SAME convolutions wrongly where
+(ceil(size/stride)-1)*stride + kernel is less than the size and the kernel is wider than 1.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import SAME_GRADIENT, VALID_GRADIENT
+from onnxpad.frameworks.placing import SAME_UPPER, VALID
+from onnxpad.frameworks.words import Evidence, Layer, Special
+
+_SOURCE = "tf.lite 2.21 measured, built-in kernels; lite/kernels/padding.h"
+_STRIDES = naming.stride("strides", "stride")
+_PADDING = naming.padding("padding", modes={"SAME": SAME_UPPER, "VALID": VALID}, default="SAME")
+_CONV = (
+    _STRIDES,
+    _PADDING,
+    naming.dilation("dilations", "dilation"),
+    naming.groups("groups"),
+    naming.label("depth_multiplier"),
+)
+_POOL = (naming.kernel("ksize", "filter_size"), _STRIDES, _PADDING)
+
+CONVENTION = Convention(
+    source=_SOURCE,
+    layers=(
+        Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),
+        Layer("max_pool", _POOL, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),
+        Layer("avg_pool", _POOL, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),
+        Layer(
+            "conv_transpose",
+            (
+                naming.extent("output_shape", default=Special.REQUIRED),
+                _STRIDES,
+                naming.padding(
+                    "padding",
+                    modes={"SAME": SAME_GRADIENT, "VALID": VALID_GRADIENT},
+                    default="SAME",
+                ),
+            ),
+            Evidence.EXECUTED,
+            _SOURCE,
+            ranks=frozenset({2}),
+        ),
+    ),
+)

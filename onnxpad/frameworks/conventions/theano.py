@@ -1,0 +1,69 @@
+"""Theano: as many cells at both sides, or (begin, end) pairs; half is span//2, full is span-1.
+
+Pools round down with ignore_border, else up without windows that start outside. Convolutions
+flip their kernels unless filter_flip=False; a weight in ONNX layout has that behind it.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.placing import EXPLICIT, VALID, full, half_span
+from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode, Rounding, Special
+
+_CONV = "Theano 1.0.5 measured; Theano/Theano 7505f23, tensor/nnet/abstract_conv.py:100-155"
+_POOLS = "Theano 1.0.5 measured; Theano/Theano 7505f23, tensor/signal/pool.py:419-440 and 556-574"
+_WINDOW = (
+    naming.kernel("ws", "ds"),
+    naming.stride("stride", "st", default=Special.KERNEL),
+    naming.padding("pad", Layout.EACH, default=0, aliases=("padding",)),
+    naming.rounding(
+        "ignore_border", {True: Rounding.DOWN, False: Rounding.UP_FROM_ONE}, default=True
+    ),
+)
+
+CONVENTION = Convention(
+    source=f"{_CONV}; {_POOLS}",
+    layers=(
+        Layer(
+            "conv",
+            (
+                naming.padding(
+                    "border_mode",
+                    Layout.EACH,
+                    Layout.PAIRS,
+                    modes={"valid": VALID, "half": Mode(half_span), "full": Mode(full)},
+                    default="valid",
+                ),
+                naming.stride("subsample", "stride"),
+                naming.dilation("filter_dilation"),
+                naming.flag("filter_flip"),
+                naming.groups("num_groups"),
+            ),
+            Evidence.EXECUTED,
+            _CONV,
+            number=EXPLICIT,
+        ),
+        Layer(
+            "max_pool",
+            (*_WINDOW, naming.label("mode", "max")),
+            Evidence.EXECUTED,
+            _POOLS,
+            number=EXPLICIT,
+        ),
+        Layer(
+            "avg_pool",
+            (
+                *_WINDOW,
+                naming.divisor(
+                    "mode",
+                    {"average_inc_pad": Divisor.PADDED, "average_exc_pad": Divisor.REAL},
+                    default=Special.REQUIRED,
+                ),
+            ),
+            Evidence.EXECUTED,
+            _POOLS,
+            number=EXPLICIT,
+        ),
+    ),
+)

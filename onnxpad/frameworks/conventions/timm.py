@@ -1,0 +1,91 @@
+"""timm (pytorch-image-models): the layers that imitate TensorFlow's SAME in PyTorch.
+
+Conv2dSame is TensorFlow's SAME; MaxPool2dSame pads for the kernel without its dilation.
+AvgPool2dSame pads zeros first, so its divisor is the whole window, whatever count_include_pad
+says. padding='' pads ((stride-1)+span-1)//2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxpad.frameworks import naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.placing import SAME_UPPER, same_upper
+from onnxpad.frameworks.words import Divisor, Evidence, Given, Layer, Mode, Pair, Special
+from onnxpad.geometry.windows import Axis
+
+_SOURCE = "timm 1.0.20 measured; rwightman/pytorch-image-models 899aa94, timm/layers/padding.py"
+
+
+def _symmetric(axis: Axis, _given: Given) -> Pair:
+    pad = (axis.stride - 1 + axis.span - 1) // 2
+    return (pad, pad)
+
+
+def _undilated_same(axis: Axis, given: Given) -> Pair:
+    """MaxPool2dSame pads for the kernel without its dilation."""
+    return same_upper(replace(axis, dilation=1), given)
+
+
+_POOL = (
+    naming.kernel("kernel_size"),
+    naming.stride("stride", default=Special.KERNEL),
+)
+
+CONVENTION = Convention(
+    source=_SOURCE,
+    layers=(
+        Layer(
+            "conv",
+            (
+                naming.padding(
+                    "layer",
+                    modes={
+                        "Conv2dSame": SAME_UPPER,
+                        "create_conv2d_pad(padding='same')": SAME_UPPER,
+                        "create_conv2d_pad(padding='')": Mode(_symmetric),
+                    },
+                    default="Conv2dSame",
+                ),
+                naming.kernel("kernel_size", default=None),
+                naming.stride("stride"),
+                naming.dilation("dilation"),
+                naming.groups("groups"),
+            ),
+            Evidence.EXECUTED,
+            _SOURCE,
+            ranks=frozenset({2}),
+        ),
+        Layer(
+            "max_pool",
+            (
+                naming.padding(
+                    "layer", modes={"MaxPool2dSame": Mode(_undilated_same)}, default="MaxPool2dSame"
+                ),
+                *_POOL,
+                naming.dilation("dilation"),
+            ),
+            Evidence.EXECUTED,
+            _SOURCE,
+            ranks=frozenset({2}),
+        ),
+        Layer(
+            "avg_pool",
+            (
+                naming.padding(
+                    "layer", modes={"AvgPool2dSame": SAME_UPPER}, default="AvgPool2dSame"
+                ),
+                *_POOL,
+                naming.divisor(
+                    "count_include_pad",
+                    {True: Divisor.WHOLE, False: Divisor.WHOLE},
+                    default=True,
+                ),
+            ),
+            Evidence.EXECUTED,
+            f"{_SOURCE}, timm/layers/pool2d_same.py",
+            ranks=frozenset({2}),
+        ),
+    ),
+)

@@ -1,0 +1,68 @@
+"""Torch7 (Lua): as many cells at both sides; pools round down, or up after :ceil().
+
+Rounding up drops a window that starts in the end padding on all axes once any axis is padded,
+and none otherwise: Caffe's rule. Averages count padded cells unless setCountExcludePad().
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import limits, naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import CROP_BOTH
+from onnxpad.frameworks.placing import EXPLICIT
+from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Role, Rounding
+
+_CONV = "torch/nn 8726825, SpatialConvolution.lua:3-22"
+_POOLS = (
+    "torch/nn 8726825, lib/THNN/generic/SpatialDilatedMaxPooling.c:43-62, "
+    "SpatialAveragePooling.c:40-59 and 164-181"
+)
+_WINDOW = (
+    *naming.by_axis(Role.KERNEL, "kH", "kW"),
+    *naming.by_axis(Role.STRIDE, "dH", "dW"),
+    naming.padding("pad", Layout.EACH, default=0),
+    *naming.by_axis(Role.PADDING, "padH", "padW"),
+)
+_POOL = (
+    *_WINDOW,
+    naming.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_ANY_PADDED}),
+)
+_PLANE = frozenset({2})
+
+CONVENTION = Convention(
+    source=f"{_CONV}; {_POOLS}",
+    layers=(
+        Layer("conv", _WINDOW, Evidence.READ, _CONV, number=EXPLICIT, ranks=_PLANE),
+        Layer(
+            "max_pool",
+            _POOL,
+            Evidence.READ,
+            _POOLS,
+            number=EXPLICIT,
+            checks=(limits.at_most_half_a_window,),
+            ranks=_PLANE,
+        ),
+        Layer(
+            "avg_pool",
+            (
+                *_POOL,
+                naming.divisor(
+                    "count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True
+                ),
+            ),
+            Evidence.READ,
+            _POOLS,
+            number=EXPLICIT,
+            checks=(limits.at_most_half_a_window,),
+            ranks=_PLANE,
+        ),
+        Layer(
+            "conv_transpose",
+            (*_WINDOW, *naming.by_axis(Role.GROWTH, "adjH", "adjW")),
+            Evidence.READ,
+            _CONV,
+            number=CROP_BOTH,
+            ranks=_PLANE,
+        ),
+    ),
+)

@@ -1,0 +1,70 @@
+"""THNN, Torch7's kernels as PyTorch 1.0 shipped them: rounding up drops windows axis by axis.
+
+A window that starts in the end padding is dropped on padded axes and kept on others: neither
+Torch7's rule nor today's PyTorch.
+"""
+
+from __future__ import annotations
+
+from onnxpad.frameworks import limits, naming
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.cropping import CROP_BOTH
+from onnxpad.frameworks.placing import EXPLICIT
+from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Outside, Rounding, Special
+
+_SOURCE = "THNN kernels in torch 1.0.1 measured"
+_CEIL = naming.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED})
+_NUMBERS = naming.padding("padding", Layout.EACH, default=0)
+_CONV = (
+    naming.kernel("kernel_size", default=None),
+    naming.stride("stride"),
+    _NUMBERS,
+    naming.dilation("dilation"),
+    naming.groups("groups"),
+    naming.label("padding_mode", "zeros"),
+)
+_POOL = (
+    naming.kernel("kernel_size"),
+    naming.stride("stride", default=Special.KERNEL),
+    _NUMBERS,
+    _CEIL,
+)
+
+CONVENTION = Convention(
+    source=_SOURCE,
+    aliases=("thnn",),
+    layers=(
+        Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, number=EXPLICIT),
+        Layer(
+            "max_pool",
+            (*_POOL, naming.dilation("dilation")),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=EXPLICIT,
+            outside=Outside.LOWEST,
+            checks=(limits.at_most_half_a_window,),
+        ),
+        Layer(
+            "avg_pool",
+            (
+                *_POOL,
+                naming.divisor(
+                    "count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True
+                ),
+                naming.override("divisor_override"),
+            ),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=EXPLICIT,
+            outside=Outside.ZERO,
+            checks=(limits.at_most_half_a_window,),
+        ),
+        Layer(
+            "conv_transpose",
+            (*_CONV, naming.growth("output_padding")),
+            Evidence.EXECUTED,
+            _SOURCE,
+            number=CROP_BOTH,
+        ),
+    ),
+)

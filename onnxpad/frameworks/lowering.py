@@ -1,0 +1,229 @@
+"""From a plan to the ONNX nodes that compute it: one node where ONNX can say it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf, isnan, nan
+
+from onnxpad.errors import RequestError
+from onnxpad.frameworks.planning import Plan
+from onnxpad.frameworks.steps import PadWith, Scale, SliceStep, Step, Windows
+from onnxpad.frameworks.transposing import transposed_steps
+from onnxpad.frameworks.words import Fill, Outside, Slide
+from onnxpad.geometry.windows import Axis, output_size
+from onnxpad.padding.chain import Pads
+
+LOWEST = -3.4028234663852886e38
+_SHORT = 100_000
+
+
+def lower(plan: Plan) -> tuple[Step, ...]:
+    """The nodes in order. RequestError where no chain of nodes gives the same numbers."""
+    if plan.is_transposed:
+        return transposed_steps(plan.slides, plan.group)
+    if not plan.is_pool:
+        steps, slides = _crop(plan.slides)
+        return (*steps, *_convolve(replace(plan, slides=slides)))
+    inner, outer = _without_outer(plan, plan.slides)
+    steps, inner = _crop(inner)
+    steps += _max_pool(inner) if plan.op == "max_pool" else _average_pool(inner, bare=not outer)
+    steps += outer
+    if plan.scale != 1:
+        steps.append(Scale(plan.scale))
+    return tuple(steps)
+
+
+def _crop(slides: tuple[Slide, ...]) -> tuple[list[Step], tuple[Slide, ...]]:
+    """Cut off what windows skip in front, and at the end what would make one window more."""
+    starts = tuple(max(0, -slide.begin) for slide in slides)
+    cuts = tuple(_too_much(slide) for slide in slides)
+    if not any(starts) and not any(cuts):
+        return [], slides
+    ends = tuple(slide.size - cut for slide, cut in zip(slides, cuts, strict=True))
+    if any(end <= start for start, end in zip(starts, ends, strict=True)):
+        raise RequestError("negative padding leaves nothing of the input")
+    kept = tuple(
+        replace(
+            slide,
+            size=end - start,
+            begin=max(0, slide.begin),
+            end=max(0, slide.end),
+        )
+        for slide, start, end in zip(slides, starts, ends, strict=True)
+    )
+    return [SliceStep(starts, ends)], kept
+
+
+def _too_much(slide: Slide) -> int:
+    """Cells at the end that no window reads and that are enough for another stride."""
+    unread = -slide.reach
+    return unread if unread >= slide.stride else 0
+
+
+def _end(slide: Slide) -> int:
+    """The end pad to write: the framework's own where it gives as many windows, else the reach."""
+    room = slide.size + slide.begin + slide.end - slide.span
+    fits = slide.end >= 0 and room // slide.stride + 1 == slide.output
+    return slide.end if fits else max(slide.reach, 0)
+
+
+def _pads(slides: tuple[Slide, ...]) -> Pads:
+    return Pads(tuple(slide.begin for slide in slides), tuple(map(_end, slides)))
+
+
+def _read(slides: tuple[Slide, ...]) -> Pads:
+    """What windows really read."""
+    ends = tuple(max(slide.reach, 0) for slide in slides)
+    return Pads(tuple(slide.begin for slide in slides), ends)
+
+
+def _pool_pads(slides: tuple[Slide, ...]) -> Pads:
+    pads = _pads(slides)
+    return pads if _narrow(slides, pads) else _read(slides)
+
+
+def _windows(op: str, slides: tuple[Slide, ...], pads: Pads) -> Windows:
+    return Windows(
+        op,
+        tuple(slide.kernel for slide in slides),
+        tuple(slide.stride for slide in slides),
+        tuple(slide.dilation for slide in slides),
+        pads,
+    )
+
+
+def _convolve(plan: Plan) -> list[Step]:
+    pads = _pads(plan.slides)
+    nothing = Pads.zero(len(plan.slides))
+    if plan.fill is Fill.ZEROS or not any(pads.flat):
+        return [replace(_windows("Conv", plan.slides, pads), group=plan.group)]
+    conv = replace(_windows("Conv", plan.slides, nothing), group=plan.group)
+    return [PadWith(pads, plan.fill), conv]
+
+
+def _max_pool(slides: tuple[Slide, ...]) -> list[Step]:
+    pads = _pool_pads(slides)
+    if _narrow(slides, pads):
+        return [_windows("MaxPool", slides, pads)]
+    return [PadWith(pads, value=-inf), _windows("MaxPool", slides, Pads.zero(len(slides)))]
+
+
+def _average_pool(slides: tuple[Slide, ...], *, bare: bool) -> list[Step]:
+    """An average whose divisor counts `counted` padded cells and no others.
+
+    Padded cells that count become real zeros where one node cannot say which count.
+    """
+    pads = _pool_pads(slides)
+    counted = Pads(
+        tuple(min(slide.counted[0], slide.begin) for slide in slides),
+        tuple(min(slide.counted[1], max(slide.reach, 0)) for slide in slides),
+    )
+    pool = _windows("AveragePool", slides, pads)
+    read = _read(slides)
+    if _narrow(slides, pads):
+        if not any(counted.flat):
+            return [pool]
+        if counted == read:
+            return [replace(pool, count_include_pad=True)]
+        own = Pads(pads.begins, tuple(slide.end for slide in slides))
+        if bare and _narrow(slides, own) and all(map(_is_ceil_mode, slides)):
+            return [replace(pool, pads=own, ceil_mode=True, count_include_pad=True)]
+    rest = Pads(
+        tuple(a - b for a, b in zip(read.begins, counted.begins, strict=True)),
+        tuple(a - b for a, b in zip(read.ends, counted.ends, strict=True)),
+    )
+    if not _narrow(slides, rest):
+        raise RequestError(
+            "onnxruntime takes no pads as wide as the kernel, and only pads stay out of a divisor"
+        )
+    return [PadWith(counted), replace(pool, pads=rest, unpadded=not any(rest.flat))]
+
+
+def _is_ceil_mode(slide: Slide) -> bool:
+    """Whether ONNX's ceil_mode over the framework's own pads gives these windows and divisors."""
+    axis = Axis(slide.size, slide.kernel, slide.stride, slide.dilation)
+    up = output_size(axis, slide.begin, slide.end, ceil_mode=True)
+    return slide.counted == (slide.begin, slide.end) and up == slide.output
+
+
+def _narrow(slides: tuple[Slide, ...], pads: Pads) -> bool:
+    """onnxruntime takes no pool whose pads reach its kernel_shape."""
+    return all(
+        max(begin, end) < slide.kernel
+        for slide, begin, end in zip(slides, pads.begins, pads.ends, strict=True)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Outer:
+    """Windows of one axis that hold no cell: how many on each side."""
+
+    before: int
+    after: int
+
+
+def _without_outer(plan: Plan, slides: tuple[Slide, ...]) -> tuple[tuple[Slide, ...], list[Step]]:
+    """Leave out windows that hold nothing; Pad nodes write their results behind the pool."""
+    outers = [_outer(slide) for slide in slides]
+    inner: list[Slide] = []
+    strips: list[tuple[float, Pads]] = []
+    for index, (slide, outer) in enumerate(zip(slides, outers, strict=True)):
+        count = slide.output - outer.before - outer.after
+        if count < 1:
+            raise RequestError("all windows lie outside the input: no ONNX node gives that")
+        begin = slide.begin - outer.before * slide.stride
+        inner.append(replace(slide, begin=begin, output=count))
+        if outer.before or outer.after:
+            value = _outside_value(plan.outside, slide, outer)
+            strips.append((value, _strip(len(slides), index, outer)))
+    # Where strips of two axes cross, NaN wins: it is written last.
+    strips.sort(key=lambda strip: isnan(strip[0]))
+    return tuple(inner), [PadWith(pads, value=value) for value, pads in strips]
+
+
+def _outer(slide: Slide) -> _Outer:
+    low, high = -slide.counted[0], slide.size + slide.counted[1]
+    if slide.dilation > 1 and high - low < slide.dilation:
+        return _dilated_outer(slide, low, high)
+    before = max(0, (slide.begin - slide.span + low) // slide.stride + 1)
+    inside = -(-(high + slide.begin) // slide.stride)
+    return _Outer(before, max(0, slide.output - inside))
+
+
+def _dilated_outer(slide: Slide, low: int, high: int) -> _Outer:
+    """The same for taps that are farther apart than the input is wide: any window may miss it."""
+    if slide.output > _SHORT:
+        raise RequestError("too many windows over an input that is narrower than the dilation")
+    empty = [
+        not any(low <= start + tap * slide.dilation < high for tap in range(slide.kernel))
+        for start in range(-slide.begin, slide.output * slide.stride - slide.begin, slide.stride)
+    ]
+    before = empty.index(False) if False in empty else len(empty)
+    after = empty[::-1].index(False) if False in empty else 0
+    if any(empty[before : len(empty) - after]):
+        raise RequestError("a dilated window in the middle holds no cell: ONNX cannot say that")
+    return _Outer(before, after)
+
+
+def _outside_value(outside: Outside, slide: Slide, outer: _Outer) -> float:
+    match outside:
+        case Outside.LOWEST:
+            return LOWEST
+        case Outside.MINUS_INFINITY:
+            return -inf
+        case Outside.ZERO:
+            return 0.0
+        case Outside.QUOTIENT if outer.before == 0 and outer.after == 1:
+            start = (slide.output - 1) * slide.stride - slide.begin
+            return nan if start == slide.size + slide.counted[1] else 0.0
+        case _:
+            raise RequestError(
+                "a window holds no cell of the input, and what the framework gives then is not "
+                "known"
+            )
+
+
+def _strip(rank: int, index: int, outer: _Outer) -> Pads:
+    begins = tuple(outer.before if axis == index else 0 for axis in range(rank))
+    ends = tuple(outer.after if axis == index else 0 for axis in range(rank))
+    return Pads(begins, ends)

@@ -1,0 +1,220 @@
+"""What a framework's file says about its layers: words, rules, and how they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TypeAlias
+
+from onnxpad.geometry.windows import Axis
+
+Pair: TypeAlias = tuple[int, int]
+
+
+class Evidence(StrEnum):
+    """How a rule is known."""
+
+    EXECUTED = "executed"
+    READ = "read"
+    REMEMBERED = "remembered"
+
+
+class Rounding(StrEnum):
+    """How many windows a layer has where they do not end at the border."""
+
+    DOWN = "down"
+    UP = "up, but no window starts in the end padding"
+    UP_ALL = "up"
+    UP_FROM_ONE = "up, at least one, and no window starts in the end padding"
+    UP_IF_ANY_PADDED = "up, and once any axis is padded no window starts in the end padding"
+    UP_IF_AXIS_PADDED = "up, and on padded axes no window starts in the end padding"
+    EXACT = "windows must end at the border"
+
+
+class Divisor(StrEnum):
+    """What an average divides by."""
+
+    REAL = "cells of the input"
+    PADDED = "cells of the input and of the padding"
+    WHOLE = "the whole window"
+    BEGIN_PADDED = "cells of the input and of the padding, at the end as many as at the begin"
+
+
+class Override(StrEnum):
+    """What a given divisor does."""
+
+    SUM = "divides the sum"
+    RESCALE = "rescales the average by window/divisor"
+
+
+class Outside(StrEnum):
+    """What a window without any cell of the input gives."""
+
+    LOWEST = "the lowest finite float32"
+    MINUS_INFINITY = "-inf"
+    ZERO = "0"
+    QUOTIENT = "NaN where the window ends at the border, else 0"
+    UNKNOWN = "unknown"
+
+
+class Fill(StrEnum):
+    """What padded cells of a convolution hold, by ONNX's Pad modes."""
+
+    ZEROS = "constant"
+    REFLECT = "reflect"
+    EDGE = "edge"
+    WRAP = "wrap"
+
+
+class Role(StrEnum):
+    """What an attribute means."""
+
+    KERNEL = "kernel"
+    STRIDE = "stride"
+    DILATION = "dilation"
+    PADDING = "padding"
+    FILL = "fill"
+    GROUPS = "groups"
+    ROUNDING = "rounding"
+    DIVISOR = "divisor"
+    OVERRIDE = "override"
+    GROWTH = "output padding"
+    EXTENT = "output size"
+    LABEL = "label"
+
+
+class Layout(StrEnum):
+    """How numbers of a padding attribute are laid out."""
+
+    EACH = "one number, or one for each axis, for both sides"
+    BEGINS_ENDS = "all begins, then all ends"
+    INTERLEAVED = "begin and end of each axis in turn"
+    PAIRS = "a (begin, end) pair for each axis"
+    PAIRS_CHANNELS_LAST = "(begin, end) pairs of batch, axes, channels"
+    PAIRS_CHANNELS_FIRST = "(begin, end) pairs of batch, channels, axes"
+    FLAGS = "true or false for each axis, channels in front of them or left out"
+
+
+class Special(StrEnum):
+    """Defaults that are not plain values."""
+
+    REQUIRED = "required"
+    KERNEL = "the kernel"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Numbers that a layer states about one axis, None where it does not.
+
+    `pads` are explicit (begin, end), `growth` is output padding, `extent` the output size.
+    """
+
+    pads: Pair | None = None
+    growth: int | None = None
+    extent: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """What a transposed layer keeps of one axis: cells cut off in front, and the size."""
+
+    begin: int
+    output: int
+
+
+Place: TypeAlias = Callable[[Axis, Given], Pair]
+Cut: TypeAlias = Callable[[Axis, int, Given], Crop]
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """One way to pad: how it places cells (or crops), and what else it decides.
+
+    `undilated` says that the mode resets the dilation to 1.
+    """
+
+    place: Place | None = None
+    cut: Cut | None = None
+    rounding: Rounding | None = None
+    fill: Fill | None = None
+    undilated: bool = False
+    takes_numbers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """An attribute: its name, what it means, its default, and the values it may have.
+
+    `axis` is set for names such as kernel_h. `choices` are the values of ROUNDING, DIVISOR, FILL
+    and LABEL; `modes` and `layouts` those of PADDING, `negative` allows its numbers below 0.
+    """
+
+    name: str
+    role: Role
+    default: object = Special.REQUIRED
+    aliases: tuple[str, ...] = ()
+    axis: int | None = None
+    choices: Mapping[object, object] = field(default_factory=dict)
+    modes: Mapping[object, Mode] = field(default_factory=dict)
+    layouts: tuple[Layout, ...] = ()
+    negative: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that it answers to."""
+        return (self.name, *self.aliases)
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """One axis of a layer that is worked out.
+
+    `begin` and `end` are the cells that the framework pads, for transposed layers those that it
+    crops (below 0: adds); `counted` the padded cells that averages count at each side.
+    """
+
+    size: int
+    kernel: int
+    stride: int
+    dilation: int
+    begin: int
+    end: int
+    output: int
+    counted: Pair = (0, 0)
+
+    @property
+    def span(self) -> int:
+        """Extent of the dilated kernel: d(k-1)+1."""
+        return self.dilation * (self.kernel - 1) + 1
+
+    @property
+    def reach(self) -> int:
+        """Cells that the last window reads behind the input; below 0: cells that none reads."""
+        return (self.output - 1) * self.stride + self.span - self.size - self.begin
+
+
+Check: TypeAlias = Callable[[tuple[Slide, ...]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One kind of layer of a framework.
+
+    `number` is how explicit numbers (or none at all) pad, where no mode says otherwise.
+    `checks` give the framework's own reason to refuse a layer, or ''. `grouped` covers depthwise
+    and grouped convolutions too.
+    """
+
+    op: str
+    words: tuple[Word, ...]
+    evidence: Evidence
+    source: str
+    number: Mode = Mode()
+    rounding: Rounding = Rounding.DOWN
+    divisor: Divisor = Divisor.REAL
+    override: Override = Override.SUM
+    outside: Outside = Outside.UNKNOWN
+    checks: tuple[Check, ...] = ()
+    ranks: frozenset[int] = frozenset({1, 2, 3})
+    grouped: bool = True

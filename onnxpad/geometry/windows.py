@@ -1,0 +1,320 @@
+"""One axis of a sliding window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from onnxpad.geometry.size import Size, ceil_divide, floor_divide, plus, residues, times
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A window that slides along one axis; sizes and steps in cells.
+
+    `size` is the extent of the operator's input, None where not even a name is known.
+    """
+
+    size: Size | None
+    kernel: int
+    stride: int = 1
+    dilation: int = 1
+
+    @property
+    def span(self) -> int:
+        """Extent of the dilated kernel: d(k-1)+1."""
+        return self.dilation * (self.kernel - 1) + 1
+
+
+def output_size(axis: Axis, begin: int, end: int, *, ceil_mode: bool = False) -> Size | None:
+    """Number of windows over the padded axis.
+
+    With ceil_mode the last window is dropped when it would start in the end padding
+    (ONNX Operators, MaxPool-22 and AveragePool-22; onnxruntime does so at every opset).
+    """
+    if axis.size is None:
+        return None
+    room = plus(axis.size, begin + end - axis.span)
+    if not ceil_mode:
+        return plus(floor_divide(room, axis.stride), 1)
+    count = plus(ceil_divide(room, axis.stride), 1)
+    if isinstance(count, int) and isinstance(axis.size, int):
+        return count - 1 if (count - 1) * axis.stride >= axis.size + begin else count
+    return count if _last_window_starts_inside(axis, end) else None
+
+
+def _last_window_starts_inside(axis: Axis, end: int) -> bool:
+    """Whether no size lets the last ceil window start in the end padding.
+
+    Its start lies at most stride-1 cells after room = size+begin+end-span.
+    """
+    return end - axis.span + axis.stride - 1 < 0
+
+
+def smaller_than_window(axis: Axis, begin: int, end: int, *, ceil_mode: bool = False) -> bool:
+    """Whether the padded axis is known to be too short for one window.
+
+    ceil_mode rounds up to one where less than a stride is missing.
+    """
+    if not isinstance(axis.size, int):
+        return False
+    missing = axis.span - (axis.size + begin + end)
+    return missing >= axis.stride if ceil_mode else missing > 0
+
+
+def holds_padding_alone(axis: Axis, begin: int, windows: int) -> bool:
+    """Whether one of the first `windows` windows is known to hold no cell of the input."""
+    if not isinstance(axis.size, int) or axis.size < 1:
+        return False
+    size, step, reach = axis.size, axis.dilation, axis.span
+    first = range(min(windows, -(-begin // axis.stride)))
+    last = range(max(0, (size - reach + begin) // axis.stride), windows)
+    return any(
+        not any(0 <= start + cell < size for cell in range(0, reach, step))
+        for start in (window * axis.stride - begin for window in {*first, *last})
+    )
+
+
+def same_pads(axis: Axis, *, lower: bool) -> tuple[int, int] | None:
+    """(begin, end) of SAME padding in cells, or None where it depends on an unknown size.
+
+    The output has ceil(size/stride) windows, so the total is max(0, span - r) with
+    r = (size-1) mod stride + 1 (ONNX Operators, Conv-22, with the dilated kernel and clamped
+    at 0). Where r is not known, one pair serves if every possible r asks for the same begin
+    and the largest end gives none of them another window; padding behind the last window is
+    never read.
+    """
+    remainders = _remainders(axis)
+    splits = [_split(max(0, total), lower=lower) for total in same_totals(axis)]
+    begin, end = splits[0][0], max(end for _, end in splits)
+    if any(other != begin for other, _ in splits):
+        return None
+    if any(r + begin + end - axis.span >= axis.stride for r in remainders):
+        return None
+    return begin, end
+
+
+def possible_same_pads(axis: Axis, *, lower: bool) -> tuple[tuple[int, int], ...]:
+    """(begin, end) of SAME padding for every size that is possible."""
+    splits = [_split(max(0, total), lower=lower) for total in same_totals(axis)]
+    return tuple(dict.fromkeys(splits))
+
+
+def same_totals(axis: Axis) -> tuple[int, ...]:
+    """Cells that SAME adds for every size that is possible; where negative, it adds none."""
+    return tuple(axis.span - r for r in _remainders(axis))
+
+
+def same_output(size: Size, stride: int) -> Size:
+    """ceil(size/stride), the number of windows that SAME asks for."""
+    return ceil_divide(size, stride)
+
+
+def _remainders(axis: Axis) -> tuple[int, ...]:
+    """The values of (size-1) mod stride + 1 that the size allows."""
+    if axis.stride == 1:
+        return (1,)
+    if axis.size is None:
+        return tuple(range(1, axis.stride + 1))
+    return tuple((value - 1) % axis.stride + 1 for value in residues(axis.size, axis.stride))
+
+
+def _split(total: int, *, lower: bool) -> tuple[int, int]:
+    small = total // 2
+    return (total - small, small) if lower else (small, total - small)
+
+
+def overhang(axis: Axis, begin: int, end: int) -> int:
+    """Fewest cells behind the padded axis with which rounding down gives the windows of ceil_mode.
+
+    `end` must be below the span. With room = size + begin + end - span, rounding up adds a window
+    that lacks -room mod stride cells. It is dropped when it would start in the end padding, at
+    size + begin or later: then end - span + lacking >= 0, whatever the size (MaxPool-22,
+    AveragePool-22). Where several sizes are possible, what the widest window that is kept lacks
+    serves all of them: a stride more would be needed for a further window, and as much as it
+    lacks itself for one that is dropped, which is more than any that is kept.
+    """
+    if axis.size is None:
+        rests = tuple(range(axis.stride))
+    else:
+        rests = residues(plus(axis.size, begin + end - axis.span), axis.stride)
+    lacking = (-rest % axis.stride for rest in rests)
+    return max((cells for cells in lacking if end - axis.span + cells < 0), default=0)
+
+
+def full_size(axis: Axis) -> Size | None:
+    """Extent without any crop: (size-1)*stride + span."""
+    return None if axis.size is None else plus(times(plus(axis.size, -1), axis.stride), axis.span)
+
+
+def same_crop(axis: Axis, output_padding: int, *, upper: bool) -> tuple[int, int]:
+    """(begin, end) that auto_pad=SAME crops, whatever the size of the input.
+
+    The total is max(0, span + output_padding - stride), clamped as onnxruntime and shape
+    inference do; SAME_UPPER crops the smaller half at the begin (ConvTranspose-11).
+    """
+    return split_crop(max(0, axis.span + output_padding - axis.stride), upper=upper)
+
+
+def shape_crop(full: int, output_padding: int, wanted: int, *, upper: bool) -> tuple[int, int]:
+    """(begin, end) that output_shape crops from `full` cells and output_padding.
+
+    A negative end stands for cells that output_padding would have to add.
+    """
+    total = full + output_padding - wanted
+    return split_crop(total, upper=upper) if total >= 0 else (0, total)
+
+
+def split_crop(total: int, *, upper: bool) -> tuple[int, int]:
+    """Split a crop: SAME_UPPER takes the smaller half at the begin, all others the larger.
+
+    The text of ConvTranspose-1 says the opposite, and runtimes of its time did so.
+    """
+    small = total // 2
+    return (small, total - small) if upper else (total - small, small)
+
+
+def transposed_output(axis: Axis, begin: int, end: int, output_padding: int) -> Size | None:
+    """Output size: full size + output_padding - begin - end."""
+    full = full_size(axis)
+    return None if full is None else plus(full, output_padding - begin - end)
+
+
+class TapsAround(NamedTuple):
+    """More taps at the `front` and `back` of a kernel; `pad` is cropped on both sides then."""
+
+    pad: int
+    extra: int
+    front: int
+    back: int
+
+
+def equal_crop(axis: Axis, begin: int, end: int, extra: int) -> int | None:
+    """The output_padding with which `begin` cropped on both sides leaves the same cells.
+
+    An end pad and output_padding that grow together leave what they left. None where
+    output_padding would be negative or reach the stride, which onnxruntime refuses.
+    """
+    wanted = extra + begin - end
+    return wanted if wanted == extra or 0 <= wanted < axis.stride else None
+
+
+def inner_extra(end: int, extra: int, pad: int) -> int:
+    """The output_padding that a crop of `pad` at the end, at most `end`, needs to leave as much."""
+    return max(0, extra - end + pad)
+
+
+def taps_around(axis: Axis, begin: int, end: int, extra: int) -> TapsAround | None:
+    """Taps of 0 with which an equal crop on both sides leaves the cells of (begin, end).
+
+    Each tap moves the full output by one dilation. End pad and output_padding may shrink
+    together first. None where no such end differs from `begin` by whole dilations.
+    """
+    ends = range(end - min(end, extra), end + 1)
+    fitting = [one for one in ends if (one - begin) % axis.dilation == 0]
+    if not fitting:
+        return None
+    nearest = min(fitting, key=lambda one: abs(one - begin))
+    front, back = max(0, nearest - begin), max(0, begin - nearest)
+    less = extra - (end - nearest)
+    return TapsAround(max(begin, nearest), less, front // axis.dilation, back // axis.dilation)
+
+
+def taps_behind(axis: Axis, end: int, extra: int) -> tuple[int, int]:
+    """(taps, end pad) that leave the cells of `end` and output_padding `extra` without the latter.
+
+    The taps of 0 at the back reach at least as far as output_padding did.
+    """
+    taps = -(-max(0, extra - end) // axis.dilation)
+    return taps, end + taps * axis.dilation - extra
+
+
+class Cut(NamedTuple):
+    """`pad` cells on both sides; the first `first` and the last `beyond` windows are too many."""
+
+    pad: int
+    first: int
+    beyond: int
+
+
+class Growth(NamedTuple):
+    """`pad` cells on both sides of a kernel with more taps at its `front` and `back`."""
+
+    pad: int
+    front: int
+    back: int
+
+
+def equal_ends(axis: Axis, begin: int, end: int) -> tuple[int, int]:
+    """The smallest and the largest end pad that give the windows of `end`, whatever the size.
+
+    Cells behind the last window are never read, and a further window needs a whole stride.
+    """
+    rests = _rests(axis, begin, end)
+    return max(0, end - min(rests)), end + axis.stride - 1 - max(rests)
+
+
+def cut(axis: Axis, begin: int, end: int) -> Cut | None:
+    """The least symmetric pad whose windows hold those of (begin, end), a whole stride apart.
+
+    None where the number of windows behind them depends on an unknown size.
+    """
+    rests = _rests(axis, begin, end)
+    first = max(0, -(-(end - min(rests) - begin) // axis.stride))
+    pad = begin + first * axis.stride
+    beyond = {(rest + pad - end) // axis.stride for rest in rests}
+    return Cut(pad, first, beyond.pop()) if len(beyond) == 1 else None
+
+
+def cut_rounding_up(axis: Axis, begin: int, end: int, *, counts: bool) -> Cut | None:
+    """The same for windows of ceil_mode, which stays; `counts` says that padded cells matter.
+
+    Pads stay below the kernel, as onnxruntime asks of pools. An average that counts its padding
+    counts no cell behind the end pad: that must be the same, or out of reach.
+    """
+    if max(begin, end) >= axis.kernel:
+        return None
+    rests = _rests(axis, begin, end)
+    for first, pad in enumerate(range(begin, axis.kernel, axis.stride)):
+        found = {
+            (rest + pad - end) // axis.stride
+            + _one_more(axis, rest + pad - end, pad)
+            - _one_more(axis, rest, end)
+            for rest in rests
+        }
+        inside = not any(_one_more(axis, rest, end) or end - rest > pad for rest in rests)
+        if len(found) == 1 and min(found) >= 0 and (pad == end or inside or not counts):
+            return Cut(pad, first, found.pop())
+    return None
+
+
+def _one_more(axis: Axis, cells: int, end: int) -> int:
+    """Windows that ceil_mode adds, with `cells` behind the last whole window or behind that.
+
+    The window lacks -cells mod stride; it is dropped where it would start in the end padding
+    (see `overhang`).
+    """
+    lacking = -cells % axis.stride
+    return int(lacking > 0 and end - axis.span + lacking < 0)
+
+
+def growth(axis: Axis, begin: int, end: int) -> Growth | None:
+    """Taps of 0 that let a symmetric pad give the windows of (begin, end).
+
+    A tap in front starts each window one dilation earlier, a tap at the back keeps another
+    window from fitting. None where no end pad differs from `begin` by whole dilations.
+    """
+    low, high = equal_ends(axis, begin, end)
+    ends = [one for one in range(low, high + 1) if (one - begin) % axis.dilation == 0]
+    if not ends:
+        return None
+    nearest = min(ends, key=lambda one: abs(one - begin))
+    front, back = max(0, nearest - begin), max(0, begin - nearest)
+    return Growth(max(begin, nearest), front // axis.dilation, back // axis.dilation)
+
+
+def _rests(axis: Axis, begin: int, end: int) -> tuple[int, ...]:
+    """Numbers of cells that may lie behind the last window."""
+    if axis.size is None:
+        return tuple(range(axis.stride))
+    return residues(plus(axis.size, begin + end - axis.span), axis.stride)

@@ -1,1 +1,0 @@
-"""The graph layer: the only imports of onnx and onnx_graphsurgeon."""

@@ -1,1 +1,0 @@
-"""The same for an onnx_graphsurgeon.Graph."""

@@ -1,0 +1,412 @@
+"""inspect: every node with padding, what it pads, how that is written, and what may go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from onnxpad.errors import ModelError
+from onnxpad.fitting import fits
+from onnxpad.geometry.size import show
+from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
+from onnxpad.model.reading.attributes import Unbound
+from onnxpad.model.reading.chains import Preference, Preferences
+from onnxpad.model.reading.context import Context, beyond_batch
+from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.pads import constant_integers
+from onnxpad.model.reading.scopes import address_of
+from onnxpad.model.reading.surroundings import Observer
+from onnxpad.model.reading.survey import Site, Survey, selection
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Pads, Skip, Unclear
+from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.forms import Form, forms_of
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.for_target.report import Opening, Verdict, verdict_record
+from onnxpad.runtimes.targets import find_target
+from onnxpad.runtimes.traps import Shape, Surroundings, Trap, all_rules, traps_of
+
+
+class Facts(NamedTuple):
+    """What follows from a chain and its surroundings alone."""
+
+    chain: Chain
+    pads: Pads | Skip
+    forms: tuple[str, ...]
+    conventions: tuple[str, ...]
+    traps: tuple[Trap, ...]
+
+
+class Known:
+    """Facts, worked out once for nodes that compute the same: those share one Chain object."""
+
+    def __init__(self) -> None:
+        self._facts: dict[tuple[int, Surroundings], Facts] = {}
+
+    def of(self, chain: Chain, around: Surroundings) -> Facts:
+        """The facts about a node, the same object for nodes that are alike."""
+        key = (id(chain), around)
+        if key not in self._facts:
+            pads, forms = _pads(chain, around), _forms(with_far_pad(chain), around)
+            known = None if isinstance(pads, Skip) else pads
+            self._facts[key] = Facts(
+                chain,
+                pads,
+                tuple(str(form) for form in Form if form in forms),
+                () if _is_behind_pad(with_far_pad(chain)) else fits(chain, known),
+                traps_of(chain, around),
+            )
+        return self._facts[key]
+
+
+def with_far_pad(chain: Chain) -> Chain:
+    """The chain with a Pad in front that reaches it through other operators, if there is one.
+
+    Behind a Transpose, or the DequantizeLinear of a group of its own, it pads all the same.
+    """
+    far = chain.far_pad
+    if chain.pad is not None or far is None or far.unclear or not any(far.pads.flat):
+        return chain
+    return replace(chain, pad=far)
+
+
+def _pads(chain: Chain, around: Surroundings) -> Pads | Skip:
+    step = chain.pad
+    if chain.op.kind is not Kind.PAD or step is None:
+        found = effective_pads(chain)
+        if isinstance(found, Skip) and not found.hints:
+            return Skip(found.reason, _hints(chain, around))
+        return found
+    return Skip(step.unclear, step.hints) if step.unclear else step.pads
+
+
+def _is_behind_pad(chain: Chain) -> bool:
+    """Whether a Pad node in front pads as well, so that the operator's own pads say too little."""
+    step = chain.pad
+    return step is not None and (bool(step.unclear) or any(step.pads.flat))
+
+
+def _forms(chain: Chain, around: Surroundings) -> frozenset[Form]:
+    """The forms; padding that cannot be read is dynamic only where it is computed."""
+    forms = forms_of(chain)
+    if not isinstance(chain.padding, Unclear) or not chain.trouble:
+        return forms
+    if chain.pad is None or not chain.pad.unclear:
+        forms -= {Form.DYNAMIC}
+    return forms | {Form.AUTO_PAD} if _says_auto_pad(chain, around) else forms
+
+
+def _hints(chain: Chain, around: Surroundings) -> tuple[str, ...]:
+    """What to write into a file that nobody can read as it is."""
+    if not chain.trouble or chain.op.why_left_alone:
+        return ()
+    if _says_auto_pad(chain, around) and around.auto_pad not in AutoPad.__members__:
+        return tuple(
+            f"auto_pad={mode} in the file" for mode in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+        )
+    if chain.axes:
+        return ()
+    return ("kernel_shape in the file",)
+
+
+def _says_auto_pad(chain: Chain, around: Surroundings) -> bool:
+    return chain.op.auto_pad and around.auto_pad not in ("", "NOTSET")
+
+
+
+
+def placed(
+    opened: Opened, sites: Iterable[Site], selected: Callable[[Address], bool], device: Device
+) -> dict[str, str]:
+    """The provider of each padded node that onnxruntime assigned, by the node's label.
+
+    Nodes of bodies and functions are found where their names are unique. Raises ModelError where
+    onnxruntime refuses the model and RuntimeUnavailable where there is no such device.
+    """
+    from onnxpad.sessions import RunFailure, Settings, assignments
+
+    wanted = [site for site in sites if selected(site.address)]
+    keys = {site.address.key: f"onnxpad/{site.address.key}" for site in wanted if _is_main(site)}
+    model, folder = named_copy(opened, keys)
+    found = assignments(model, Settings(device=device, folder=folder))
+    if isinstance(found, RunFailure):
+        raise ModelError(f"onnxruntime does not open it on {device}: {found.reason}")
+    providers = {
+        site.address.label: found.get(
+            keys[site.address.key] if _is_main(site) else site.node.name, ""
+        )
+        for site in wanted
+    }
+    return {label: provider for label, provider in providers.items() if provider}
+
+
+def _is_main(site: Site) -> bool:
+    return site.address.scope == ""
+
+
+SCHEMA = 1
+Plain: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...]
+Sizes: TypeAlias = tuple[int | str | None, ...] | None
+
+
+class PaddedNode(NamedTuple):
+    """A node that pads, or can pad, as it is read from one kind of call.
+
+    `node` is its address: scopes and name. `scope` is the id of the graph or function that it
+    lives in ('' for the main graph), `calls` who calls that function in the way read here.
+    Sizes are numbers, names, or None where nothing is known; a shape is None where not even the
+    rank is. `pads` are begins, then ends, in cells: over the spatial axes, over all axes for Pad
+    nodes; None where `reason` says why they cannot be known and `hints` what to try.
+    """
+
+    node: str
+    scope: str
+    calls: tuple[str, ...]
+    op: str
+    opset: int
+    dtype: str
+    input: str
+    input_shape: Sizes
+    output_shape: Sizes
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    written: Mapping[str, Plain]
+    pads: tuple[int, ...] | None
+    reason: str
+    hints: tuple[str, ...]
+    forms: tuple[str, ...]
+    conventions: tuple[str, ...]
+    traps: tuple[Trap, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data; `reason` and `try` only where the pads are not known.
+
+        Each trap names the passes that take a node out of it, where they can.
+        """
+        found = self._asdict()
+        found["written"] = {name: _jsonable(value) for name, value in self.written.items()}
+        found["traps"] = [
+            trap._asdict() | {"passes": list(all_rules()[trap.code].passes)} for trap in self.traps
+        ]
+        return found | {"try": found.pop("hints")}
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
+
+    `targets` has what each target that was asked for does with every node, `openings` what a
+    rewrite for it could be told about nodes for which there is no way, `placement` the
+    onnxruntime provider of each node where a `device` was asked for.
+    """
+
+    nodes: tuple[PaddedNode, ...]
+    assumed: Mapping[str, int | str]
+    targets: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
+    placement: Mapping[str, str] = field(default_factory=dict)
+    device: str = ""
+    openings: Mapping[str, Opening] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """Counts: nodes, those that pad, unevenly or by an unknown amount; traps; forms."""
+        forms = [form for node in self.nodes for form in node.forms]
+        return {
+            "nodes": len(self.nodes),
+            "padding": sum(1 for node in self.nodes if any(node.pads or ())),
+            "asymmetric": sum(1 for node in self.nodes if _is_uneven(node.pads or ())),
+            "unknown": sum(1 for node in self.nodes if node.pads is None),
+            "traps": sum(len(node.traps) for node in self.nodes),
+            "forms": {str(form): forms.count(form) for form in Form},
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "schema": SCHEMA,
+            "summary": self.summary,
+            "assumed": dict(self.assumed),
+            "nodes": [node.to_json() for node in self.nodes],
+            "targets": {
+                name: [verdict_record(verdict) for verdict in found]
+                for name, found in self.targets.items()
+            },
+            "openings": {name: found.to_json() for name, found in self.openings.items()},
+            "placement": dict(self.placement),
+        }
+
+    @property
+    def off_device(self) -> dict[str, str]:
+        """Padded nodes that leave the GPU that was asked for, with where they run."""
+        gone = self.placement.items() if self.device == "cuda" else ()
+        return {label: provider for label, provider in gone if not provider.startswith("CUDA")}
+
+    @property
+    def fails(self) -> bool:
+        """Whether a target refuses a node or computes it wrongly, or one leaves the GPU."""
+        found = (verdict for verdicts in self.targets.values() for verdict in verdicts)
+        return bool(self.off_device) or any(verdict.judgement.answer.fails for verdict in found)
+
+
+def _is_uneven(pads: tuple[int, ...]) -> bool:
+    return pads[: len(pads) // 2] != pads[len(pads) // 2 :]
+
+
+def _jsonable(value: Plain) -> Plain:
+    return str(value) if isinstance(value, float) and not isfinite(value) else value
+
+
+__all__ = ["Inspection", "PaddedNode", "inspect"]
+
+Device: TypeAlias = Literal["cpu", "cuda"]
+_WRITTEN = (
+    "auto_pad",
+    "pads",
+    "ceil_mode",
+    "count_include_pad",
+    "output_padding",
+    "output_shape",
+)
+
+
+def inspect(
+    model: ModelLike,
+    *,
+    dims: Mapping[str, int | str] | None = None,
+    nodes: str | Sequence[str] | None = None,
+    ambiguous: Preference = None,
+    target: str | Sequence[str] | None = None,
+    device: Device | None = None,
+) -> Inspection:
+    """List the padded nodes of a model; nothing is changed and nothing is run.
+
+    `dims` says what is known of dimensions ({'height': 640, 'width': '%32=0'}), `nodes` are
+    globs over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has
+    both. `target` are runtimes: the report then says of every node what each does with it, how
+    that is known, and what a rewrite would do. `device` opens the model with onnxruntime and says
+    which provider runs each node. Raises RequestError for names that do not exist, ModelError for
+    models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
+    """
+    names = [target] if isinstance(target, str) else target or ()
+    for name in names:
+        find_target(name)
+    opened = open_model(model)
+    folder = opened.source.folder if opened.source else None
+    survey = Survey(
+        opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
+    )
+    selected = selection(survey, nodes)
+    found = _records(survey, selected)
+    sizes = beyond_batch(opened.model, dims)
+    told = _told(survey, names, selected, sizes) if names else {}
+    places = _placed(opened, survey, selected, device) if device else {}
+    openings = {name: opened_up for name, (_, opened_up) in told.items()}
+    verdicts = {name: judged for name, (judged, _) in told.items()}
+    return Inspection(found, dict(dims or {}), verdicts, places, device or "", openings)
+
+
+def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:
+    """One for each node, or for each way in which it is called."""
+    observer, known = Observer(), Known()
+    found: dict[object, PaddedNode] = {}
+    for site in survey.sites():
+        if not selected(site.address):
+            continue
+        for context, chain in zip(site.contexts, site.chains, strict=True):
+            around = observer.around(context, site.node, chain)
+            key = (site.address, (chain, around) if len(site.chains) > 1 else None)
+            if key in found:
+                calls = found[key].calls + _calls(context)
+                found[key] = found[key]._replace(calls=calls)
+            else:
+                found[key] = _record(site, context, known.of(chain, around), around)
+    return tuple(found.values())
+
+
+def _told(
+    survey: Survey,
+    names: Sequence[str],
+    selected: Callable[[Address], bool],
+    dims: Mapping[str, int | str] | None,
+) -> dict[str, tuple[tuple[Verdict, ...], Opening]]:
+    """For each target its verdicts, and what would help where there is no way."""
+    from onnxpad.rewriting.for_target.judged import verdicts  # loads every pass
+    from onnxpad.rewriting.for_target.openings import opening
+    from onnxpad.rewriting.for_target.requests import planner
+
+    told = {}
+    for name in names:
+        if one := planner(name, dims):
+            found = tuple(verdicts(survey, one, selected))
+            told[name] = found, opening(survey, one, selected, found)
+    return told
+
+
+def _placed(
+    opened: Opened, survey: Survey, selected: Callable[[Address], bool], device: Device
+) -> dict[str, str]:
+    return placed(opened, survey.sites(), selected, device)
+
+
+def _record(site: Site, context: Context, facts: Facts, around: Surroundings) -> PaddedNode:
+    chain, pads = facts.chain, facts.pads
+    return PaddedNode(
+        node=site.address.label,
+        scope=site.address.scope,
+        calls=_calls(context),
+        op=chain.op.title,
+        opset=chain.opset,
+        dtype=chain.dtype,
+        input=site.node.inputs[0] if site.node.inputs else "",
+        input_shape=_plain_sizes(around.input_shape),
+        output_shape=_plain_sizes(around.output_shape),
+        kernel=tuple(axis.kernel for axis in chain.axes),
+        strides=tuple(axis.stride for axis in chain.axes),
+        dilations=tuple(axis.dilation for axis in chain.axes),
+        written=_written(context, site, chain),
+        pads=None if isinstance(pads, Skip) else pads.flat,
+        reason=pads.reason if isinstance(pads, Skip) else "",
+        hints=pads.hints if isinstance(pads, Skip) else (),
+        forms=facts.forms,
+        conventions=facts.conventions,
+        traps=facts.traps,
+    )
+
+
+def _calls(context: Context) -> tuple[str, ...]:
+    root: Context | None = context
+    while root is not None and root.caller is None:
+        root = root.outer
+    if root is None:
+        return ()
+    return tuple(address_of(caller.scope, call).label for caller, call in root.calls)
+
+
+def _plain_sizes(shape: Shape) -> Sizes:
+    if shape is None:
+        return None
+    return tuple(size if size is None or isinstance(size, int) else show(size) for size in shape)
+
+
+def _written(context: Context, site: Site, chain: Chain) -> dict[str, Plain]:
+    """What of the padding stands in the file, in its own words."""
+    attributes = context.attributes(site.node)
+    found: dict[str, Plain] = {}
+    for name in _WRITTEN:
+        if (value := attributes.get(name)) is not None:
+            found[name] = f"@{value.name}" if isinstance(value, Unbound) else value
+    if chain.op.kind is Kind.PAD and chain.pad is not None:
+        found["mode"] = chain.pad.mode
+        if chain.pad.mode == "constant":
+            fill = chain.pad.fill
+            found["value"] = fill.value if isinstance(fill, Constant) else str(fill)
+        for name, position in (("pads", 1), ("axes", 3)):
+            inputs = site.node.inputs[position : position + 1]
+            if inputs and inputs[0]:
+                found[name] = constant_integers(context, inputs[0]) or f"'{inputs[0]}'"
+    crossed = with_far_pad(chain).pad
+    if crossed is not None and crossed.crossed:
+        found["pad_through"] = ", ".join(crossed.crossed)
+    return found

@@ -1,0 +1,240 @@
+"""A model as validation sees it: what goes in, what comes out, and its nodes as plain values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
+from onnx.inliner import inline_local_functions
+
+from onnxpad.errors import ModelError, RequestError
+from onnxpad.model.files.onnx_file import read
+from onnxpad.model.shapes.dimensions import Dimensions
+from onnxpad.model.shapes.types import Type
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One node as plain values; `index` is its place in the main graph."""
+
+    index: int
+    op_type: str
+    domain: str
+    opset: int
+    name: str
+    attributes: Mapping[str, Any]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """Operator and name as people write them; the first output names a nameless node."""
+        return f"{self.op_type} '{self.name or next(iter(self.outputs), '?')}'"
+
+
+class Network:
+    """A model and the folder of its external data. The model is never changed.
+
+    Local functions are inlined, so that what they hold can be compared node by node.
+    """
+
+    def __init__(self, model: ModelProto, folder: Path | None = None) -> None:
+        self.model = inline_local_functions(model) if model.functions else model
+        self.folder = folder
+
+    @cached_property
+    def nodes(self) -> list[NodeProto]:
+        """Nodes of the main graph."""
+        return list(self.model.graph.node)
+
+    @cached_property
+    def initializers(self) -> dict[str, TensorProto]:
+        """Initializers of the main graph, and tensors that Constant nodes hold."""
+        found = {tensor.name: tensor for tensor in self.model.graph.initializer}
+        for node in self.nodes:
+            if node.op_type == "Constant" and node.domain in ("", "ai.onnx") and node.output:
+                tensor = _constant(node)
+                if tensor is not None:
+                    found[node.output[0]] = tensor
+        return found
+
+    @cached_property
+    def fed(self) -> tuple[str, ...]:
+        """Inputs that a caller must give: those without a default value."""
+        names = (value.name for value in self.model.graph.input)
+        return tuple(name for name in names if name not in self.initializers)
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        """Names of the outputs."""
+        return tuple(value.name for value in self.model.graph.output)
+
+    @cached_property
+    def producers(self) -> dict[str, int]:
+        """The index of the node that makes each tensor; Constant nodes make none."""
+        return {
+            name: index
+            for index, node in enumerate(self.nodes)
+            for name in node.output
+            if name and name not in self.initializers
+        }
+
+    @property
+    def tensors(self) -> list[str]:
+        """Outputs, then every tensor that a node makes."""
+        return [*self.outputs, *(name for name in self.producers if name not in self.outputs)]
+
+    @cached_property
+    def opsets(self) -> dict[str, int]:
+        """Version of each operator set."""
+        return {
+            ("" if entry.domain == "ai.onnx" else entry.domain): entry.version
+            for entry in self.model.opset_import
+        }
+
+    def input_types(self, dims: Mapping[str, int | str] | None = None) -> dict[str, Type]:
+        """Element type and sizes of every input that must be given.
+
+        Raises RequestError where `dims` names a dimension that no input has.
+        """
+        dimensions = Dimensions(dims)
+        types = {
+            value.name: dimensions.type_of(value.type, value.name, is_input=True)
+            for value in self.model.graph.input
+        }
+        dimensions.check_used()
+        return {name: types[name] for name in self.fed}
+
+    def stated_types(self) -> dict[str, Type]:
+        """Element types and sizes that the file states of outputs and other tensors."""
+        dimensions = Dimensions(None)
+        graph = self.model.graph
+        return {
+            value.name: dimensions.type_of(value.type, value.name)
+            for value in (*graph.value_info, *graph.output)
+        }
+
+    def constant(self, name: str) -> Array | None:
+        """The value of an initializer or Constant; external data is read from the folder.
+
+        Raises ModelError where the data file is missing.
+        """
+        tensor = self.initializers.get(name)
+        if tensor is None:
+            return None
+        try:
+            return numpy_helper.to_array(tensor, base_dir=str(self.folder or ""))
+        except (OSError, ValueError) as error:
+            raise ModelError(f"initializer '{name}' cannot be read: {error}") from error
+
+    def reads(self, indices: Iterable[int], values: Mapping[str, Array]) -> dict[str, Array]:
+        """Those of `values` that the nodes at `indices` read."""
+        names = self.names_read(indices)
+        return {name: value for name, value in values.items() if name in names}
+
+    def names_read(self, indices: Iterable[int]) -> set[str]:
+        """Tensors that the nodes at `indices` read, in their bodies too."""
+        return {name for index in indices for name in free_names(self.nodes[index])}
+
+    def operation(self, index: int) -> Operation:
+        """A node as plain values."""
+        node = self.nodes[index]
+        domain = "" if node.domain == "ai.onnx" else node.domain
+        attributes = {item.name: _plain(item) for item in node.attribute}
+        return Operation(
+            index,
+            node.op_type,
+            domain,
+            self.opsets.get(domain, 1),
+            node.name,
+            attributes,
+            tuple(node.input),
+            tuple(node.output),
+        )
+
+    def serialised(self) -> bytes:
+        """The model's bytes; names of external data stay relative to `folder`."""
+        data: bytes = self.model.SerializeToString()
+        return data
+
+
+def open_network(model: object, folder: Path | None = None) -> Network:
+    """A network from a path, a ModelProto or a graphsurgeon Graph.
+
+    `folder` is where a model in memory has its external data. Raises ModelError where the file
+    cannot be read, RequestError for any other kind of value.
+    """
+    if isinstance(model, ModelProto):
+        return Network(model, folder)
+    if isinstance(model, str | os.PathLike):
+        proto, source = read(model)
+        return Network(proto, source.folder)
+    if hasattr(model, "nodes") and hasattr(model, "tensors"):
+        import onnx_graphsurgeon
+
+        return Network(onnx_graphsurgeon.export_onnx(model), folder)
+    raise RequestError(f"a model is a path, a ModelProto or a gs.Graph, not {type(model).__name__}")
+
+
+def free_names(node: NodeProto) -> set[str]:
+    """Tensors that a node reads: its inputs and what its bodies take from outside."""
+    names = {name for name in node.input if name}
+    for body in bodies(node):
+        names |= _outer_names(body)
+    return names
+
+
+def bodies(node: NodeProto) -> list[GraphProto]:
+    """Graphs that a node holds: branches of If, bodies of Loop and Scan."""
+    found = []
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            found.append(attribute.g)
+        elif attribute.type == AttributeProto.GRAPHS:
+            found.extend(attribute.graphs)
+    return found
+
+
+def _outer_names(graph: GraphProto) -> set[str]:
+    known = {value.name for value in graph.input} | {t.name for t in graph.initializer}
+    known |= {name for node in graph.node for name in node.output}
+    used = {value.name for value in graph.output}
+    for node in graph.node:
+        used |= free_names(node)
+    return used - known
+
+
+def _constant(node: NodeProto) -> TensorProto | None:
+    if not node.attribute or node.attribute[0].ref_attr_name:
+        return None
+    attribute = node.attribute[0]
+    if attribute.name == "value":
+        tensor: TensorProto = attribute.t
+        return tensor
+    value = _plain(attribute)
+    kind = attribute.name.removesuffix("s")
+    if kind not in ("value_float", "value_int"):
+        return None
+    dtype = np.float32 if kind == "value_float" else np.int64
+    return numpy_helper.from_array(np.asarray(value, dtype), node.output[0])
+
+
+def _plain(attribute: AttributeProto) -> Any:  # noqa: ANN401 - whatever the attribute holds
+    value: Any = onnx.helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, TensorProto):
+        return numpy_helper.to_array(value) if value.data_location == 0 else None
+    if attribute.type in (AttributeProto.INTS, AttributeProto.FLOATS, AttributeProto.STRINGS):
+        return [item.decode() if isinstance(item, bytes) else item for item in value]
+    return value

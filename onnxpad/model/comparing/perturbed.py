@@ -1,0 +1,156 @@
+"""A model that adds random rounding to what its nodes compute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod, sqrt
+
+import onnx
+from onnx import ModelProto, NodeProto, TensorProto, helper
+
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.shapes.types import open_negative_sizes
+
+_UNIT: dict[int, float] = {
+    TensorProto.FLOAT: 2.0**-24,
+    TensorProto.FLOAT16: 2.0**-11,
+    TensorProto.DOUBLE: 2.0**-53,
+}
+_FILTERS = {"Conv": 0, "FusedConv": 0, "ConvTranspose": 1}  # axis of w that is not summed over
+_UNKNOWN_TERMS = 1024
+PHASE = "onnxpad/noise_phase"
+_LONG = ("Reduce", "LayerNormalization", "InstanceNormalization", "GlobalAveragePool", "Softmax")
+_COPIES = {
+    *("Pad", "Slice", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"),
+    *("Concat", "Split", "Gather", "GatherND", "GatherElements", "Expand", "Tile", "Where"),
+    *("DepthToSpace", "SpaceToDepth", "ScatterND", "ScatterElements", "Dropout", "Constant"),
+    *("Relu", "MaxPool", "GlobalMaxPool", "Max", "Min", "Clip", "Abs", "Neg", "QuantizeLinear"),
+}
+_NOT_DATA = ("Shape", "Size", "NonZero", "ArgMax", "ArgMin", "ConstantOfShape", "EyeLike")
+
+
+def perturbed(network: Network, *, roundings: float = 2.0) -> Network | None:
+    """The model with noise of the size of its own rounding behind every float operation.
+
+    A sum of K products gets up to roundings*sqrt(K)u of the largest value in its result, any
+    operation 4u (Higham, Accuracy and Stability, 3.1); half precision is taken to be summed in
+    float32 and rounded once. Values that come from shapes get none. The noise depends on the
+    further input `PHASE`, a scalar. None where no tensor can carry noise.
+    """
+    types = _element_types(network)
+    data = _data(network, types)
+    nodes: list[NodeProto] = []
+    kinds = set()
+    for node in network.nodes:
+        copy = NodeProto()
+        copy.CopyFrom(node)
+        nodes.append(copy)
+        if node.op_type in _COPIES or not data & set(node.output):
+            continue
+        for position, name in enumerate(node.output):
+            unit = _UNIT.get(types.get(name, 0))
+            if name in data and unit is not None:
+                kinds.add(types[name])
+                clean = copy.output[position] = f"{name}/without_noise"
+                sums = 3 + roundings * sqrt(_terms(network, node))
+                level = unit + sums * min(unit, 2.0**-24)
+                nodes.extend(_noise(clean, name, level, types[name]))
+    if not kinds:
+        return None
+    phases = [helper.make_node("Cast", [PHASE], [_phase(kind)], to=kind) for kind in sorted(kinds)]
+    return Network(_with_nodes(network, [*phases, *nodes]), network.folder)
+
+
+def only_copies(network: Network) -> bool:
+    """Whether every node hands values on: nothing can round."""
+    return all(node.op_type in _COPIES for node in network.nodes)
+
+
+def _noise(clean: str, name: str, level: float, kind: int) -> list[NodeProto]:
+    """name = clean + level * largest(clean) * sin(1000 clean + phase).
+
+    The sine spreads like random numbers; onnxruntime has RandomUniformLike for few opsets only.
+    """
+    part = {key: f"{name}/noise_{key}" for key in ("size", "largest", "angle", "wave", "unit")}
+    factor = 1.0 if kind == TensorProto.FLOAT16 else 1000.0
+    return [
+        _scalar(f"{name}/noise_factor", factor, kind),
+        _scalar(f"{name}/noise_level", level, kind),
+        helper.make_node("Mul", [clean, f"{name}/noise_factor"], [part["angle"]]),
+        helper.make_node("Add", [part["angle"], _phase(kind)], [f"{part['angle']}/moved"]),
+        helper.make_node("Sin", [f"{part['angle']}/moved"], [part["wave"]]),
+        helper.make_node("Abs", [clean], [part["size"]]),
+        helper.make_node("ReduceMax", [part["size"]], [part["largest"]], keepdims=1),
+        helper.make_node("Mul", [part["largest"], f"{name}/noise_level"], [part["unit"]]),
+        helper.make_node("Mul", [part["wave"], part["unit"]], [f"{name}/noise"]),
+        helper.make_node("Add", [clean, f"{name}/noise"], [name]),
+    ]
+
+
+def _scalar(name: str, value: float, kind: int) -> NodeProto:
+    return helper.make_node("Constant", [], [name], value=helper.make_tensor("", kind, [], [value]))
+
+
+def _phase(kind: int) -> str:
+    return f"{PHASE}/{kind}"
+
+
+def _terms(network: Network, node: NodeProto) -> int:
+    """Number of products that one cell of the result sums."""
+    if node.op_type not in (*_FILTERS, "MatMul", "Gemm"):
+        return _UNKNOWN_TERMS if node.op_type.startswith(_LONG) else 1
+    weight = network.initializers.get(node.input[1])
+    sizes = [] if weight is None else [int(size) for size in weight.dims]
+    if len(sizes) < 2:
+        return _UNKNOWN_TERMS
+    if node.op_type in ("MatMul", "Gemm"):
+        return max(sizes)
+    return max(1, prod(sizes) // max(1, sizes[_FILTERS[node.op_type]]))
+
+
+def _data(network: Network, types: Mapping[str, int]) -> set[str]:
+    """Tensors that depend on the values, not only the shapes, of float or integer inputs."""
+    found = set(network.fed)
+    for node in network.nodes:
+        if node.op_type not in _NOT_DATA and found & set(node.input):
+            found |= {name for name in node.output if types.get(name, 0) in _UNIT}
+            found |= {name for name in node.output if node.op_type in ("QuantizeLinear", "Cast")}
+            found |= {name for name in node.output if node.op_type.startswith("QLinear")}
+    return found
+
+
+def _element_types(network: Network) -> dict[str, int]:
+    """Element types as onnx infers them, from a copy without the values of large tensors."""
+    skeleton = ModelProto(ir_version=network.model.ir_version)
+    skeleton.opset_import.extend(network.model.opset_import)
+    skeleton.functions.extend(network.model.functions)
+    graph = skeleton.graph
+    graph.name = network.model.graph.name
+    graph.node.extend(network.nodes)
+    graph.input.extend(network.model.graph.input)
+    graph.output.extend(network.model.graph.output)
+    open_negative_sizes([*graph.input, *graph.output])
+    for tensor in network.model.graph.initializer:
+        if len(tensor.dims) < 2 and tensor.ByteSize() < 1024:
+            graph.initializer.add().CopyFrom(tensor)
+        else:
+            graph.input.append(
+                helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
+            )
+    inferred = onnx.shape_inference.infer_shapes(skeleton).graph
+    values = [*inferred.value_info, *inferred.output, *inferred.input]
+    return {value.name: value.type.tensor_type.elem_type for value in values}
+
+
+def _with_nodes(network: Network, nodes: list[NodeProto]) -> ModelProto:
+    model = ModelProto(ir_version=network.model.ir_version)
+    model.opset_import.extend(network.model.opset_import)
+    graph = model.graph
+    graph.name = "perturbed"
+    graph.node.extend(nodes)
+    graph.input.extend(network.model.graph.input)
+    graph.input.append(helper.make_tensor_value_info(PHASE, TensorProto.FLOAT, []))
+    graph.output.extend(network.model.graph.output)
+    graph.initializer.extend(network.model.graph.initializer)
+    graph.sparse_initializer.extend(network.model.graph.sparse_initializer)
+    return model

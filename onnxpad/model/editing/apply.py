@@ -1,0 +1,377 @@
+"""Applies edit scripts to a ModelProto, in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, MutableSequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    NodeProto,
+    TensorProto,
+    ValueInfoProto,
+    helper,
+)
+
+from onnxpad.errors import InternalError
+from onnxpad.model.editing.constants import (
+    AnyConstant,
+    Derived,
+    Weights,
+    annotate_like,
+    constant_proto,
+    derived_array,
+    derived_header,
+    derived_proto,
+)
+from onnxpad.model.editing.function_copies import clone_function
+from onnxpad.model.editing.script import (
+    CloneFunction,
+    Edit,
+    ForgetType,
+    GrownConstant,
+    InsertNode,
+    NewConstant,
+    RemoveAttribute,
+    RemoveConstant,
+    RemoveNode,
+    RemoveUnused,
+    ReshapedConstant,
+    Resize,
+    SetAttribute,
+    SetInput,
+    SetOutput,
+)
+from onnxpad.model.reading.nodes import Address, Node
+from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Document, Scope
+from onnxpad.model.shapes.constant_folding import FOLDABLE
+from onnxpad.padding.expansion import AttributeValue
+
+
+def set_attribute(node: NodeProto, name: str, value: AttributeValue) -> None:
+    """Write an attribute where it stands, or behind the others."""
+    for attribute in node.attribute:
+        if attribute.name == name:
+            attribute.CopyFrom(_attribute(name, value))
+            return
+    node.attribute.append(_attribute(name, value))
+
+
+def _attribute(name: str, value: AttributeValue) -> AttributeProto:
+    match value:
+        case tuple():
+            return AttributeProto(name=name, type=AttributeProto.INTS, ints=value)
+        case int():
+            return AttributeProto(name=name, type=AttributeProto.INT, i=value)
+        case float():
+            return AttributeProto(name=name, type=AttributeProto.FLOAT, f=value)
+        case str():
+            return AttributeProto(name=name, type=AttributeProto.STRING, s=value.encode())
+
+
+def remove_attribute(node: NodeProto, name: str) -> None:
+    """Take an attribute away; nothing happens where it is not written."""
+    for index, attribute in enumerate(node.attribute):
+        if attribute.name == name:
+            del node.attribute[index]
+            return
+
+
+def drop(scope: Scope, names: set[str], forgotten: set[str]) -> None:
+    """Take constants and types of removed tensors out of the file's lists, keeping the order.
+
+    The types of `forgotten` tensors go, whether these are still there or not.
+    """
+    if isinstance(scope.proto, GraphProto):
+        _keep_only(scope.proto.initializer, names - scope.initializers.keys())
+        gone = names - scope.initializers.keys() - scope.producers.keys()
+        _keep_only(scope.proto.quantization_annotation, gone, lambda entry: entry.tensor_name)
+    _keep_only(scope.proto.value_info, (names - scope.producers.keys()) | forgotten)
+
+
+def _keep_only(
+    entries: MutableSequence[Any],
+    gone: set[str],
+    name: Callable[[Any], str] = lambda entry: str(entry.name),
+) -> None:
+    places = [index for index, entry in enumerate(entries) if name(entry) in gone]
+    if len(places) * 8 < len(entries):
+        for index in reversed(places):
+            del entries[index]
+    elif places:
+        kept = [entry for entry in entries if name(entry) not in gone]
+        del entries[:]
+        entries.extend(kept)
+
+
+def rebuild(scope: Scope) -> None:
+    """Write the nodes of the file anew: its own order, new ones in front of their anchors."""
+    in_file_order = sorted(scope.nodes, key=lambda node: node.key)
+    ordered: list[NodeProto] = []
+    for node in in_file_order:
+        ordered += [one.proto for one in scope.row(node)]
+    container: GraphProto | FunctionProto = scope.proto
+    del container.node[:]
+    container.node.extend(ordered)
+
+
+@dataclass(eq=False)
+class Remover:
+    """What is gone from one scope: names of tensors and constants."""
+
+    scope: Scope
+    dropped: set[str] = field(default_factory=set)
+
+    def remove_unused(self, node: Node) -> None:
+        """Remove a node that is still there, if nothing reads what it writes."""
+        if node.key not in self.scope.removed and not any(
+            self.scope.uses.get(name) for name in node.outputs if name
+        ):
+            self.remove(node)
+
+    def remove(self, node: Node) -> None:
+        """Remove a node; what another node writes by now stays."""
+        scope = self.scope
+        scope.removed.add(node.key)
+        for name in node.outputs:
+            if scope.producers.get(name) is node:
+                scope.producers.pop(name)
+                self.dropped.add(name)
+        for name in node.inputs:
+            count_use(scope, name, -1)
+        for name in node.inputs[1:]:
+            self.remove_constant(name)
+
+    def remove_constant(self, name: str) -> None:
+        """Remove what nothing reads any more: a constant, or the arithmetic that made one."""
+        scope, pending = self.scope, [name]
+        while pending:
+            name = pending.pop()
+            if not name or scope.uses.get(name):
+                continue
+            maker = scope.producers.get(name)
+            if maker is not None and _is_arithmetic(maker):
+                if any(scope.uses.get(output) for output in maker.outputs):
+                    continue
+                scope.removed.add(maker.key)
+                for output in filter(None, maker.outputs):
+                    scope.producers.pop(output, None)
+                    self.dropped.add(output)
+                for used in maker.inputs:
+                    count_use(scope, used, -1)
+                pending += maker.inputs
+            elif name in scope.initializers and name not in scope.inputs:
+                scope.initializers.pop(name)
+                self.dropped.add(name)
+
+
+def _is_arithmetic(node: Node) -> bool:
+    known = node.op_type == "Constant" or node.op_type in FOLDABLE
+    return known and node.domain in PLAIN_DOMAINS
+
+
+def count_use(scope: Scope, name: str, change: int) -> None:
+    """Keep the count of readers of a tensor, wherever it is defined."""
+    if name:
+        owner = scope.owner(name) or scope
+        owner.uses[name] = owner.uses.get(name, 0) + change
+
+
+def resize(container: GraphProto | FunctionProto, edit: Resize) -> None:
+    """Write the dims of `edit` wherever the container states the tensor's type."""
+    values: list[ValueInfoProto] = list(container.value_info)
+    if isinstance(container, GraphProto):
+        values += container.output
+    for value in values:
+        if value.name == edit.tensor and value.type.HasField("tensor_type"):
+            _write(value, edit.dims)
+
+
+def _write(value: ValueInfoProto, dims: tuple[int | str, ...]) -> None:
+    tensor = value.type.tensor_type
+    tensor.ClearField("shape")
+    tensor.shape.SetInParent()
+    for size in dims:
+        dim = tensor.shape.dim.add()
+        if isinstance(size, int):
+            dim.dim_value = size
+        elif size:
+            dim.dim_param = size
+
+
+class ProtoApplier:
+    """Applies edits one by one; `finish` puts new nodes into the model once for all.
+
+    `weights` reads what derived constants are made of; without it they get a type only.
+    """
+
+    def __init__(self, document: Document, weights: Weights | None = None) -> None:
+        self._document = document
+        self._weights = weights
+        self._nodes: dict[str, dict[int, Node]] = {}
+        self._removers: dict[str, Remover] = {}
+
+    def apply(self, edits: Iterable[Edit]) -> None:
+        """Apply a script; nodes that it inserts can be addressed by later edits."""
+        for edit in edits:
+            self._apply(edit)
+
+    def finish(self) -> None:
+        """Write the new order of nodes into every scope that gained or lost some.
+
+        Bodies come before the graphs that hold them, whose nodes are copied with their bodies.
+        """
+        for scope in reversed(self._document.scopes.values()):
+            if scope.rearranged:
+                rebuild(scope)
+            remover = self._removers.get(scope.id)
+            dropped = remover.dropped if remover else set()
+            if dropped or scope.forgotten:
+                drop(scope, dropped, scope.forgotten)
+
+    def _apply(self, edit: Edit) -> None:
+        match edit:
+            case SetAttribute(place, name, value):
+                set_attribute(self._find(place).proto, name, value)
+            case RemoveAttribute(place, name):
+                remove_attribute(self._find(place).proto, name)
+            case SetInput(place, position, tensor):
+                self._set_input(place, position, tensor)
+            case SetOutput(place, position, tensor):
+                self._set_output(place, position, tensor)
+            case NewConstant() | GrownConstant() | ReshapedConstant():
+                self._new_constant(edit)
+            case InsertNode():
+                self._insert(edit)
+            case CloneFunction():
+                self._clone(edit)
+            case Resize():
+                resize(self._document.scopes[edit.maker.scope].proto, edit)
+            case _:
+                self._remove(edit)
+
+    def _remove(self, edit: RemoveNode | RemoveUnused | RemoveConstant | ForgetType) -> None:
+        match edit:
+            case RemoveNode(place):
+                self._remover(place.scope).remove(self._find(place))
+            case RemoveUnused(place):
+                self._remover(place.scope).remove_unused(self._find(place))
+            case RemoveConstant(place, tensor):
+                scope = self._document.scopes[place.scope]
+                self._remover((scope.owner(tensor) or scope).id).remove_constant(tensor)
+            case ForgetType(place, tensor):
+                self._document.scopes[place.scope].forgotten.add(tensor)
+
+    def _clone(self, edit: CloneFunction) -> None:
+        copy = clone_function(self._document, edit)
+        original = self._remover(edit.scope)
+        self._removers[copy.id] = Remover(copy, set(original.dropped))
+
+    def _remover(self, scope: str) -> Remover:
+        if scope not in self._removers:
+            self._removers[scope] = Remover(self._document.scopes[scope])
+        return self._removers[scope]
+
+    def _find(self, place: Address) -> Node:
+        nodes = self._known(self._document.scopes[place.scope])
+        if place.key not in nodes:
+            raise InternalError(f"the script edits {place.label}, which is not there")
+        return nodes[place.key]
+
+    def _known(self, scope: Scope) -> dict[int, Node]:
+        if scope.id not in self._nodes:
+            self._nodes[scope.id] = {node.key: node for node in scope.ordered()}
+        return self._nodes[scope.id]
+
+    def _set_input(self, place: Address, position: int, tensor: str) -> None:
+        scope, node = self._document.scopes[place.scope], self._find(place)
+        missing = position + 1 - len(node.inputs)
+        node.inputs += [""] * missing
+        node.proto.input.extend([""] * missing)
+        count_use(scope, node.inputs[position], -1)
+        count_use(scope, tensor, 1)
+        node.inputs[position] = tensor
+        node.proto.input[position] = tensor
+        while not tensor and node.inputs and not node.inputs[-1]:
+            node.inputs.pop()
+            node.proto.input.pop()
+
+    def _set_output(self, place: Address, position: int, tensor: str) -> None:
+        scope, node = self._document.scopes[place.scope], self._find(place)
+        if scope.producers.get(node.outputs[position]) is node:
+            scope.producers.pop(node.outputs[position])
+        node.outputs[position] = tensor
+        node.proto.output[position] = tensor
+        scope.producers[tensor] = node
+
+    def _new_constant(self, edit: AnyConstant) -> None:
+        scope = self._document.scopes[edit.before.scope]
+        tensor = constant_proto(edit) if isinstance(edit, NewConstant) else self._derived(edit)
+        if not edit.as_node and isinstance(scope.proto, GraphProto):
+            scope.next_key = max(scope.next_key, edit.key + 1)
+            scope.proto.initializer.append(tensor)
+            scope.initializers[edit.name] = scope.proto.initializer[-1]
+            if not isinstance(edit, NewConstant):
+                annotate_like(scope, edit)
+            return
+        tensor.ClearField("name")
+        proto = helper.make_node("Constant", [], [edit.name], value=tensor)
+        self._place(scope, edit.before.key, Node(edit.key, proto), behind=False)
+
+    def _derived(self, edit: Derived) -> TensorProto:
+        source = self._constant(edit.before, edit.source)
+        if self._weights is None:
+            return derived_header(edit, source)
+        zero_point = None
+        if isinstance(edit, GrownConstant) and edit.zero_point:
+            zero_point = self._weights.array(self._constant(edit.before, edit.zero_point))
+        values = derived_array(edit, self._weights.array(source), zero_point)
+        return derived_proto(edit, source, values)
+
+    def _constant(self, place: Address, name: str) -> TensorProto:
+        scope: Scope | None = self._document.scopes[place.scope]
+        while scope is not None:
+            if name in scope.initializers:
+                return scope.initializers[name]
+            if name in scope.producers:
+                attributes: list[AttributeProto] = list(scope.producers[name].proto.attribute)
+                for attribute in attributes:
+                    if attribute.name == "value":
+                        tensor: TensorProto = attribute.t
+                        return tensor
+                break
+            scope = scope.parent
+        raise InternalError(f"{place.label}: '{name}' is no constant of the model")
+
+    def _insert(self, edit: InsertNode) -> None:
+        scope = self._document.scopes[edit.before.scope]
+        proto = NodeProto(op_type=edit.op_type, name=edit.name, domain=edit.domain)
+        proto.input.extend(edit.inputs)
+        proto.output.extend(edit.outputs)
+        for name, value in edit.attributes:
+            set_attribute(proto, name, value)
+        self._place(scope, edit.before.key, Node(edit.key, proto), behind=edit.behind)
+
+    def _place(self, scope: Scope, near: int, node: Node, *, behind: bool) -> None:
+        self._known(scope)[node.key] = node
+        scope.next_key = max(scope.next_key, node.key + 1)
+        anchor = scope.anchors.get(near, near)
+        rows = scope.before, scope.behind
+        row = next((r[anchor] for r in rows if _index(r.get(anchor), near) is not None), None)
+        if row is None:
+            row = rows[behind].setdefault(anchor, [])
+            row.insert(0 if behind else len(row), node)
+        else:
+            row.insert((_index(row, near) or 0) + behind, node)
+        scope.anchors[node.key] = anchor
+        for name in node.outputs:
+            scope.producers[name] = node
+        for name in node.inputs:
+            count_use(scope, name, 1)
+
+
+def _index(row: list[Node] | None, key: int) -> int | None:
+    return next((index for index, node in enumerate(row or ()) if node.key == key), None)

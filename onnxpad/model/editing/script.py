@@ -1,0 +1,244 @@
+"""Edit scripts: what a rewrite does to a model, as values that can be printed and applied."""
+
+from __future__ import annotations
+
+from math import isfinite, prod
+from typing import Any, NamedTuple, TypeAlias
+
+from onnxpad.model.reading.nodes import Address
+from onnxpad.padding.expansion import AttributeValue
+
+
+class SetAttribute(NamedTuple):
+    """Write an attribute, in place of what it held."""
+
+    node: Address
+    name: str
+    value: AttributeValue
+
+
+class RemoveAttribute(NamedTuple):
+    """Take an attribute away, so that its default holds."""
+
+    node: Address
+    name: str
+
+
+class SetInput(NamedTuple):
+    """Let a node read another tensor at one of its inputs; '' leaves the input out."""
+
+    node: Address
+    position: int
+    tensor: str
+
+
+class SetOutput(NamedTuple):
+    """Let a node write another tensor; what read the old one waits for a new node to write it."""
+
+    node: Address
+    position: int
+    tensor: str
+
+
+class NewConstant(NamedTuple):
+    """A constant tensor; one value alone fills all of its cells.
+
+    `as_node` writes a Constant node with `key` in front of `before`, not an initializer.
+    """
+
+    before: Address
+    name: str
+    dtype: str
+    dims: tuple[int, ...]
+    values: tuple[int | float, ...]
+    as_node: bool
+    key: int
+
+
+class GrownConstant(NamedTuple):
+    """A constant made of another: new cells hold 0 or `zero_point`, one value or one a channel.
+
+    `begins` and `ends` count the new cells of each axis. `as_node` and `key` as in NewConstant.
+    """
+
+    before: Address
+    name: str
+    source: str
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+    zero_point: str
+    as_node: bool
+    key: int
+
+
+class ReshapedConstant(NamedTuple):
+    """A constant with the values of another in a new shape."""
+
+    before: Address
+    name: str
+    source: str
+    dims: tuple[int, ...]
+    as_node: bool
+    key: int
+
+
+class InsertNode(NamedTuple):
+    """A new node in front of `before`, or right behind it; later edits address it by `key`."""
+
+    before: Address
+    key: int
+    op_type: str
+    name: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: tuple[tuple[str, AttributeValue], ...] = ()
+    domain: str = ""
+    behind: bool = False
+
+
+class RemoveNode(NamedTuple):
+    """Remove a node whose outputs others write by now, with the constants that only it reads."""
+
+    node: Address
+
+
+class RemoveConstant(NamedTuple):
+    """Remove a constant that `reader` read, if nothing reads it any more."""
+
+    reader: Address
+    tensor: str
+
+
+class ForgetType(NamedTuple):
+    """Take away what the file says of the type of a tensor that `maker` writes."""
+
+    maker: Address
+    tensor: str
+
+
+class Resize(NamedTuple):
+    """Write other sizes where the file says what `maker` writes.
+
+    A size is a number, the name of a dimension, or '' where nothing is known.
+    """
+
+    maker: Address
+    tensor: str
+    dims: tuple[int | str, ...]
+
+
+class RemoveUnused(NamedTuple):
+    """Remove a node that nothing reads, with the constants that only it reads."""
+
+    node: Address
+
+
+class CloneFunction(NamedTuple):
+    """A copy of a local function under another name, called by `calls` from now on."""
+
+    scope: str
+    name: str
+    calls: tuple[Address, ...]
+
+
+Edit: TypeAlias = (
+    SetAttribute
+    | RemoveAttribute
+    | SetInput
+    | SetOutput
+    | NewConstant
+    | GrownConstant
+    | ReshapedConstant
+    | InsertNode
+    | RemoveNode
+    | RemoveUnused
+    | RemoveConstant
+    | ForgetType
+    | Resize
+    | CloneFunction
+)
+
+
+def edit_record(edit: Edit) -> dict[str, Any]:
+    """An edit as plain JSON data; `edit` names its kind. Infinities are texts: JSON has none."""
+    record: dict[str, Any] = {"edit": type(edit).__name__} | edit._asdict()
+    for name, value in record.items():
+        if isinstance(value, Address):
+            record[name] = value._asdict()
+        elif name == "calls":
+            record[name] = [call._asdict() for call in value]
+        elif name == "values":
+            record[name] = [number if isfinite(number) else str(number) for number in value]
+    return record
+
+
+def describe_edit(edit: Edit) -> str:
+    """An edit as one line for people."""
+    match edit:
+        case NewConstant() | GrownConstant() | ReshapedConstant():
+            return f"{edit.before.label}: new constant '{edit.name}' = {_constant(edit)}"
+        case InsertNode(before):
+            return f"{before.label}: {_insertion(edit)}"
+        case CloneFunction(scope, name, calls):
+            users = ", ".join(call.label for call in calls)
+            return f"function '{scope}': copy as '{name}' for {users}"
+        case RemoveConstant(place) | ForgetType(place) | Resize(place):
+            return f"{place.label}: {_tidying(edit)}"
+        case _:
+            return f"{edit.node.label}: {_change(edit)}"
+
+
+Change: TypeAlias = (
+    SetAttribute | RemoveAttribute | SetInput | SetOutput | RemoveNode | RemoveUnused
+)
+
+
+def _change(edit: Change) -> str:
+    match edit:
+        case SetAttribute(_, name, value):
+            return f"set {name}={_text(value)}"
+        case RemoveAttribute(_, name):
+            return f"remove {name}"
+        case SetInput(_, position, tensor):
+            return f"input {position} reads '{tensor}'" if tensor else f"input {position} goes"
+        case SetOutput(_, position, tensor):
+            return f"output {position} is called '{tensor}'"
+        case RemoveNode():
+            return "remove"
+        case RemoveUnused():
+            return "remove if nothing reads it"
+
+
+def _tidying(edit: RemoveConstant | ForgetType | Resize) -> str:
+    if isinstance(edit, Resize):
+        shape = ", ".join(str(size or "?") for size in edit.dims)
+        return f"the shape of '{edit.tensor}' is [{shape}]"
+    if isinstance(edit, ForgetType):
+        return f"forget the type of '{edit.tensor}'"
+    return f"remove constant '{edit.tensor}' if nothing reads it"
+
+
+def _constant(edit: NewConstant | GrownConstant | ReshapedConstant) -> str:
+    match edit:
+        case NewConstant():
+            size = prod(edit.dims)
+            filled = f" in {list(edit.dims)}" if len(edit.values) == 1 < size else ""
+            return f"{edit.dtype} {list(edit.values)}{filled}"
+        case GrownConstant():
+            by = f" holding '{edit.zero_point}'" if edit.zero_point else ""
+            cells = f"{list(edit.begins)} cells before, {list(edit.ends)} behind"
+            return f"'{edit.source}' with {cells}{by}"
+        case ReshapedConstant():
+            return f"'{edit.source}' as {list(edit.dims)}"
+
+
+def _insertion(edit: InsertNode) -> str:
+    shown = "".join(f" {key}={_text(value)}" for key, value in edit.attributes)
+    op = f"{edit.domain}.{edit.op_type}" if edit.domain else edit.op_type
+    place = "behind" if edit.behind else "in front"
+    wires = f"{list(edit.inputs)} -> {list(edit.outputs)}"
+    return f"new {op} '{edit.name}'{shown} {place}, {wires}"
+
+
+def _text(value: AttributeValue) -> str:
+    return str(list(value)) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,190 @@
+"""One model being worked on: read, changed by edit scripts, read again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+
+from onnx import ModelProto
+
+from onnxpad.model.editing.apply import ProtoApplier
+from onnxpad.model.editing.constants import Weights
+from onnxpad.model.editing.emit import emit
+from onnxpad.model.editing.function_copies import calls_by_group, can_be_cloned, free_function_name
+from onnxpad.model.editing.names import Names
+from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
+from onnxpad.model.files.onnx_file import Source, save, write_unchanged
+from onnxpad.model.opened import Opened, Result, proto_of, with_weights
+from onnxpad.model.reading.chains import NO_PREFERENCE, Preferences
+from onnxpad.model.reading.survey import Site, Survey
+from onnxpad.model.shapes.types import Type
+from onnxpad.padding.chain import Chain, Verdict
+from onnxpad.padding.expansion import Expansion
+
+
+class Session(Survey):
+    """Holds the document of one model between passes.
+
+    The model is changed in place, from the first edit on; `script` is what was done to it.
+    `owned` False makes the session work on a copy as soon as something changes. `source` is
+    where the model was read from; `weightless` marks the structure of a Graph, whose weights
+    cannot be read.
+    """
+
+    def __init__(  # noqa: PLR0913  what a Survey takes, and two of its own
+        self,
+        model: ModelProto,
+        *,
+        dims: Mapping[str, int | str] | None = None,
+        source: Source | None = None,
+        prefer: Preferences = NO_PREFERENCE,
+        owned: bool = True,
+        weightless: bool = False,
+        thorough: bool = False,
+        types: Mapping[str, Type] | None = None,
+    ) -> None:
+        self._owned = owned
+        self._weights = None if weightless else Weights(source)
+        self._memory: dict[tuple[str, int], tuple[Chain, Verdict]] = {}
+        self.script: list[Edit] = []
+        folder = source.folder if source else None
+        super().__init__(
+            model, dims=dims, folder=folder, prefer=prefer, thorough=thorough, types=types
+        )
+
+    def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
+        """Make the node compute `after`; the edits are applied and remembered."""
+        if not self._owned:
+            self._take_copy()
+        site = self._sites[site.address.scope, site.address.key]
+        self._stale = True
+        self._keep(site)
+        edits = emit(site.contexts[0], site.node, site.chain, after, self._names)
+        self._applier.apply(edits)
+        for edit in edits:
+            if isinstance(edit, ForgetType):
+                self._forget(edit.maker.scope, edit.tensor)
+        self.script += edits
+        return edits
+
+    def tidy(self, edits: Sequence[Edit]) -> None:
+        """Edits that bring what the file says of sizes in line with what was changed."""
+        if edits:
+            self._stale = True
+            self._inferred = None
+            self._applier.apply(edits)
+            self.script += edits
+
+    def tell_apart(self, site: Site, groups: Sequence[int]) -> bool:
+        """Give each group of readings of a function its own copy; False where that fails.
+
+        `groups` has a number for each of the site's chains; group 0 keeps the original.
+        """
+        scope = site.contexts[0].scope
+        if not self._owned:
+            self._take_copy()
+            site = self._sites[site.address.scope, site.address.key]
+            scope = site.contexts[0].scope
+        calls = calls_by_group(site.contexts, groups)
+        if calls is None or not can_be_cloned(scope):
+            return False
+        self._stale = True
+        for group in sorted(set(groups) - {0}):
+            name = free_function_name(self._document, scope)
+            edit = CloneFunction(scope.id, name, tuple(calls.get(group, ())))
+            self._applier.apply([edit])
+            self.script.append(edit)
+        return True
+
+    def remembered(self, name: str, chain: Chain, compute: Callable[[], Verdict]) -> Verdict:
+        """The result of a pass on a chain, computed once: equal chains are read as one object."""
+        key = (name, id(chain))
+        if key not in self._memory:
+            self._memory[key] = (chain, compute())
+        return self._memory[key][1]
+
+    def finish(self) -> ModelProto:
+        """Write new nodes into the model and give it back."""
+        self._applier.finish()
+        return self._document.model
+
+    def _open(self, model: ModelProto) -> None:
+        super()._open(model)
+        self._names = Names(self._document)
+        self._applier = ProtoApplier(self._document, self._weights)
+
+    def _take_copy(self) -> None:
+        copy = ModelProto()
+        copy.CopyFrom(self._document.model)
+        self._owned = True
+        inferred, kept = self._inferred, self._kept
+        self._open(copy)
+        self._inferred, self._kept = inferred, kept
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Edited:
+    """What was edited and how.
+
+    `edited` is what was worked on: a ModelProto, without its large weights where it was read from
+    a file, or the Graph that was given. `script` are the edits, `assumed` the sizes that the user
+    stated.
+    """
+
+    edited: Result
+    script: tuple[Edit, ...]
+    assumed: Mapping[str, int | str]
+    source: Source | None = None
+
+    @cached_property
+    def model(self) -> Result:
+        """The edited ModelProto, or the Graph that was given, edited in place."""
+        return with_weights(self.edited, self.source)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was edited; changes that take each other back are none."""
+        return bool(self.script)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model: byte for byte the input where nothing changed.
+
+        External data stays where it is when the folder is the same, and is copied otherwise.
+        Raises ModelError where the target cannot be written; nothing half-written stays.
+        """
+        if not self.changed and self.source is not None:
+            write_unchanged(self.source, path)
+        else:
+            save(proto_of(self.edited), path, source=self.source)
+
+
+def session_on(
+    opened: Opened,
+    dims: Mapping[str, int | str] | None,
+    preferences: Preferences,
+    *,
+    thorough: bool = False,
+) -> Session:
+    """A session on what was opened; a Graph lends it its structure without weights."""
+    return Session(
+        opened.model,
+        dims=dims,
+        source=opened.source,
+        prefer=preferences,
+        owned=opened.owned,
+        weightless=opened.surgeon is not None,
+        thorough=thorough,
+    )
+
+
+def finish(session: Session, opened: Opened) -> Result:
+    """The edited model, or the Graph that was given, which gets the edits in place."""
+    model = session.finish()
+    if opened.surgeon is None:
+        return model
+    from onnxpad.model.editing.graphsurgeon import apply_script
+
+    apply_script(opened.surgeon, session.script)
+    return opened.surgeon

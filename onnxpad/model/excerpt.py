@@ -1,0 +1,215 @@
+"""A padded node with what stands around it, as a small model of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+
+from onnxpad.model.reading.context import (
+    EXCERPT,
+    OUTER,
+    Context,
+    has_value,
+    is_model_input,
+    tensor_type,
+)
+from onnxpad.model.reading.crossing import CROSSABLE
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.scopes import PLAIN_DOMAINS
+from onnxpad.model.shapes.types import Type
+
+MAX_NODES = 64
+LARGE = 65_536
+_INNER = "t"
+_FRONT = CROSSABLE | {"Pad"}
+
+
+@dataclass(frozen=True, eq=False)
+class Excerpt:
+    """A model of few nodes; tensors and nodes have short names, so that alike nodes look alike.
+
+    `types` are what the whole model tells of its tensors. `focus` is the key of the node that it
+    is about, `readers` those of padded nodes that read the focus, where that is a Pad, `fronts`
+    those of Pads in front of it. Large weights have a type and no values.
+    """
+
+    model: ModelProto
+    types: Mapping[str, Type]
+    focus: int
+    readers: tuple[int, ...]
+    fronts: tuple[int, ...]
+
+    @property
+    def fingerprint(self) -> tuple[object, ...]:
+        """Equal for nodes that any plan serves alike."""
+        types = tuple(sorted((name, found) for name, found in self.types.items()))
+        return self.model.SerializeToString(deterministic=True), repr(types), self.focus
+
+
+def excerpt(context: Context, node: Node) -> Excerpt:
+    """The node, Pads in front of it with what computes their pads, and readers of a Pad."""
+    return _Cutter(context, node).cut()
+
+
+def readers_of(context: Context, node: Node) -> list[Node]:
+    """Padded nodes that read a Pad, at once or behind operators that a Pad can cross."""
+    return [found for found in _behind(context, node) if found.key in context.chains]
+
+
+def pads_before(context: Context, node: Node) -> list[Node]:
+    """Pads in front of a node, at once or before operators that a Pad can cross."""
+    found: list[Node] = []
+    maker = context.scope.producers.get(node.inputs[0]) if node.inputs else None
+    for _ in range(MAX_NODES):
+        if maker is None or not (_crosses(maker) or maker.op_type == "Pad"):
+            break
+        if maker.key in context.chains:
+            found.append(maker)
+        maker = context.scope.producers.get(maker.inputs[0])
+    return found
+
+
+def _behind(context: Context, node: Node) -> list[Node]:
+    found: dict[int, Node] = {}
+    waiting = [node]
+    while waiting and len(found) < MAX_NODES:
+        maker = waiting.pop()
+        for reader in (one for name in maker.outputs if name for one in context.readers(name)):
+            if reader.key in found or reader.inputs[0] not in maker.outputs:
+                continue
+            if reader.key in context.chains:
+                found[reader.key] = reader
+            elif _crosses(reader):
+                found[reader.key] = reader
+                waiting.append(reader)
+    return list(found.values())
+
+
+def _crosses(node: Node) -> bool:
+    return node.op_type in CROSSABLE and node.domain in PLAIN_DOMAINS
+
+
+class _Cutter:
+    def __init__(self, context: Context, node: Node) -> None:
+        self._context = context
+        self._focus = node
+        self._kept = {node.key: node}
+        self._names: dict[str, str] = {"": ""}
+        self._types: dict[str, Type] = {}
+
+    def cut(self) -> Excerpt:
+        readers: list[Node] = []
+        if self._focus.op_type == "Pad":
+            self._kept |= {found.key: found for found in _behind(self._context, self._focus)}
+            readers = readers_of(self._context, self._focus)
+        for node in list(self._kept.values()):
+            self._gather(node)
+        nodes = [node for node in self._context.scope.ordered() if node.key in self._kept]
+        places = {node.key: place for place, node in enumerate(nodes)}
+        return Excerpt(
+            self._written(nodes),
+            self._types,
+            places[self._focus.key],
+            tuple(places[node.key] for node in readers),
+            tuple(places[node.key] for node in pads_before(self._context, self._focus)),
+        )
+
+    def _gather(self, node: Node) -> None:
+        """Keep what stands in front of a node."""
+        waiting = [(node, False)]
+        while waiting and len(self._kept) < MAX_NODES:
+            reader, computes = waiting.pop()
+            for place, name in enumerate(reader.inputs):
+                maker = self._context.scope.producers.get(name) if name else None
+                if maker is None or maker.key in self._kept:
+                    continue
+                if self._context.scope.children.get(maker.key):
+                    continue
+                small = computes or (place > 0 and reader.op_type in _FRONT)
+                wanted = reader.op_type != "Shape" if small else self._is_front(maker, place)
+                if wanted:
+                    self._kept[maker.key] = maker
+                    waiting.append((maker, small))
+
+    def _is_front(self, maker: Node, place: int) -> bool:
+        if maker.op_type == "DequantizeLinear" or self._is_constant(maker):
+            return True
+        return place == 0 and maker.op_type in _FRONT and maker.domain in PLAIN_DOMAINS
+
+    def _is_constant(self, maker: Node) -> bool:
+        return self._context.constant_tensor(maker.outputs[0]) is not None
+
+    def _written(self, nodes: list[Node]) -> ModelProto:
+        document, proto = self._context.document.model, self._context.scope.proto
+        model = ModelProto(ir_version=document.ir_version, producer_name=document.producer_name)
+        scope_imports = proto.opset_import if self._context.scope.is_function else ()
+        model.opset_import.extend(scope_imports or document.opset_import)
+        model.graph.name = EXCERPT
+        made = {name for node in nodes for name in node.outputs if name}
+        for place, node in enumerate(nodes):
+            self._copy(node, model.graph.node.add(), place)
+        for name in self._free(nodes, made):
+            self._feed(model, name)
+        reads = [name for node in nodes for name in node.inputs]
+        for name in (name for node in nodes for name in node.outputs if name):
+            outside = self._context.scope.uses.get(name, 0) > reads.count(name)
+            if outside or name in self._context.scope.outputs:
+                model.graph.output.append(ValueInfoProto(name=self._name(name)))
+        return model
+
+    def _free(self, nodes: list[Node], made: set[str]) -> Iterator[str]:
+        seen = set(made)
+        for node in nodes:
+            for name in node.inputs:
+                if name and name not in seen:
+                    seen.add(name)
+                    yield name
+
+    def _name(self, name: str) -> str:
+        mark = OUTER if is_model_input(self._context, name) else _INNER
+        return self._names.setdefault(name, f"{mark}{len(self._names)}")
+
+    def _copy(self, node: Node, copy: NodeProto, place: int) -> None:
+        copy.op_type, copy.domain, copy.name = node.op_type, node.domain, f"n{place}"
+        copy.input.extend(self._name(name) for name in node.inputs)
+        copy.output.extend(self._name(name) for name in node.outputs)
+        for attribute in node.proto.attribute:
+            found: AttributeProto | None = attribute
+            if attribute.ref_attr_name:
+                found = (self._context.bindings or {}).get(attribute.ref_attr_name)
+            if found is not None:
+                copy.attribute.add().CopyFrom(found)
+                copy.attribute[-1].name = attribute.name
+                copy.attribute[-1].doc_string = ""
+        for name in node.outputs:
+            if name and (known := self._context.type_of(name)) != Type():
+                self._types[self._name(name)] = known
+
+    def _feed(self, model: ModelProto, name: str) -> None:
+        """A constant as a constant, anything else as an input, with its value where it has one."""
+        found = self._context.constant_tensor(name)
+        if isinstance(found, TensorProto):
+            copy = model.graph.initializer.add()
+            _copy_tensor(found, copy)
+            copy.name = self._name(name)
+            self._types[self._name(name)] = tensor_type(found)
+            return
+        model.graph.input.append(ValueInfoProto(name=self._name(name)))
+        self._types[self._name(name)] = self._context.type_of(name)
+        if has_value(self._context, name):
+            copy = model.graph.initializer.add()
+            _copy_tensor(self._context.scope.initializers[name], copy)
+            copy.name = self._name(name)
+
+
+def _copy_tensor(source: TensorProto, copy: TensorProto) -> None:
+    """The tensor; of a large one, or one in another file, only what it is."""
+    if source.ByteSize() <= LARGE and source.data_location != TensorProto.EXTERNAL:
+        copy.CopyFrom(source)
+        copy.doc_string = ""
+        return
+    copy.dims.extend(source.dims)
+    copy.data_type = source.data_type
+    copy.data_location = TensorProto.EXTERNAL

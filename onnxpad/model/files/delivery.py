@@ -1,0 +1,195 @@
+"""Bringing serialised models to where they are wanted: a file, a pipe or standard output."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from onnxpad.errors import ModelError
+from onnxpad.model.files.atomic import Together, copy_bytes, explained, same_bytes, write_all
+from onnxpad.model.files.external import DataFile, locate
+
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+
+
+def carry(
+    files: tuple[DataFile, ...], origin: Path, target: Path, together: Together, *, name: str
+) -> None:
+    """See to it that the data files of a model stand beside `target`, where it is to be written.
+
+    In the folder they come from they are left alone and shared. Into another folder they are
+    copied under the same relative names, as files of their own: runtimes refuse links. A file
+    that is already there is kept if it holds the same bytes and is never overwritten.
+
+    Args:
+        files: what the model refers to.
+        origin: the folder that the locations are relative to.
+        target: where the model is to be written.
+        together: stages the copies.
+        name: what to call the model in messages.
+
+    Raises:
+        ModelError: a data file cannot be used or copied, the target is one of them, or another
+            file has the name of one.
+    """
+    found = locate(files, origin, name=name)
+    folder, real = target.parent.resolve(), target.resolve()
+    pairs = {target.parent / location: source for location, source in found.items()}
+    for destination, source in pairs.items():
+        taken = destination.resolve()
+        if real in (taken, *taken.parents) or _same_file(source, target):
+            raise ModelError(
+                f"cannot write '{target}': the model has its weights in '{source}', which would "
+                "be overwritten; choose another name for the model"
+            )
+        if not taken.is_relative_to(folder):
+            raise ModelError(
+                f"cannot copy weights to '{destination}': a symbolic link leads outside the "
+                "folder; write to another folder"
+            )
+        if not _same_file(source, destination):
+            _copy(source, destination, together)
+
+
+def _copy(source: Path, destination: Path, together: Together) -> None:
+    with explained(f"cannot copy '{source}' to '{destination}'"), _opened(source) as original:
+        if os.path.lexists(destination):
+            if not _holds(destination, original):
+                raise ModelError(
+                    f"cannot copy weights to '{destination}': another file has that name; "
+                    "remove it, or write to another folder"
+                )
+            return
+        together.make_folders(destination.parent)
+        with together.create(
+            destination, replace=False, mode=os.fstat(original).st_mode & 0o777
+        ) as copy:
+            copy_bytes(original, copy)
+
+
+def _holds(destination: Path, original: int) -> bool:
+    """Whether a file, not a link or folder, has the bytes of the open one."""
+    if destination.is_symlink() or not destination.is_file():
+        return False
+    with _opened(destination) as present:
+        return same_bytes(original, present)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    descriptor = os.open(path, _READ)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return one.samefile(other)
+    return False
+
+
+AnyPath = str | os.PathLike[str]
+
+
+def is_standard(path: AnyPath) -> bool:
+    """Whether the path is '-', which stands for standard input or output."""
+    return os.fspath(path) == "-"
+
+
+def check_target(path: AnyPath) -> None:
+    """Find out whether a model could be written to `path`, before there is work to lose.
+
+    Raises:
+        ModelError: the folder does not exist, `path` is a folder, or permissions forbid it.
+    """
+    if is_standard(path):
+        return
+    told = f"cannot write '{path}'"
+    # A new file has nothing to look at; what else stops a look also stops writing.
+    with explained(told), contextlib.suppress(FileNotFoundError):
+        Path(path).stat()
+    if _is_stream(Path(path)):
+        return
+    target = Path(path).resolve()
+    if target.is_dir():
+        raise ModelError(f"{told}: it is a folder; name the file to write in it")
+    if not target.parent.is_dir():
+        raise ModelError(f"{told}: there is no folder '{target.parent}'; make it first")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise ModelError(f"{told}: it is write-protected; choose another name or allow writing")
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise ModelError(
+            f"{told}: the folder '{target.parent}' is write-protected; write to another folder"
+        )
+
+
+def deliver(
+    data: Sequence[memoryview], files: tuple[DataFile, ...], path: AnyPath, *, origin: Path | None
+) -> None:
+    """Write a serialised model, with the external data that it refers to, all or nothing.
+
+    Args:
+        data: the bytes to write, in pieces.
+        files: the external data files that the model refers to.
+        path: a file; a symbolic link stays and what it points to is replaced; a device or pipe is
+            written to directly; '-' is standard output.
+        origin: the folder of the external data; None: the folder of `path`.
+
+    Raises:
+        ModelError: the model or its external data cannot be written; nothing has changed then.
+    """
+    check_target(path)
+    if is_standard(path) or _is_stream(Path(path)):
+        _stream(data, files, path)
+        return
+    target = Path(path).absolute()
+    with Together() as together:
+        try:
+            carry(files, origin or target.parent, target, together, name=str(path))
+        except ModelError as error:
+            if origin is not None:
+                raise
+            raise ModelError(
+                f"{error}; or pass source=, the path of the file that the model came from"
+            ) from error
+        with together.create(target.resolve(), replace=True) as descriptor:
+            for piece in data:
+                write_all(descriptor, piece)
+        together.commit()
+
+
+def _stream(data: Sequence[memoryview], files: tuple[DataFile, ...], path: AnyPath) -> None:
+    told = "cannot write to standard output" if is_standard(path) else f"cannot write to '{path}'"
+    if files:
+        raise ModelError(
+            f"{told}: the model has its weights in '{files[0].location}', which would stay behind; "
+            "write to a file in a folder"
+        )
+    with explained(told):
+        if is_standard(path):
+            sys.stdout.flush()
+            for piece in data:
+                sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+            return
+        descriptor = os.open(path, os.O_WRONLY)
+        try:
+            for piece in data:
+                write_all(descriptor, piece)
+        finally:
+            os.close(descriptor)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether something stands there that cannot be replaced: a device, a pipe."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))

@@ -1,0 +1,339 @@
+"""Reading a model from a file and writing it back, exactly and all or nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from google.protobuf.message import (  # type: ignore[import-untyped, unused-ignore]
+    DecodeError,
+    EncodeError,
+)
+from onnx import ModelProto
+
+from onnxpad.errors import ModelError
+from onnxpad.model.files.atomic import explained
+from onnxpad.model.files.delivery import AnyPath, deliver, is_standard
+from onnxpad.model.files.external import data_files, locate
+from onnxpad.model.files.splicing import Light, lighten, whole
+
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_MODEL_FIELDS = {
+    1: _VARINT,  # ir_version
+    2: _BYTES,  # producer_name
+    3: _BYTES,  # producer_version
+    4: _BYTES,  # domain
+    5: _VARINT,  # model_version
+    6: _BYTES,  # doc_string
+    7: _BYTES,  # graph
+    8: _BYTES,  # opset_import
+    14: _BYTES,  # metadata_props
+    20: _BYTES,  # training_info
+    25: _BYTES,  # functions
+    26: _BYTES,  # configuration
+}
+_REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
+_FETCH_AGAIN = "export, download or copy it again"
+_SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
+    (0, b"version https://git-lfs", "a Git LFS pointer, not the file itself", "run git lfs pull"),
+    (0, b"PK\x03\x04", "a zip archive", "unpack it, or export the PyTorch or Keras model to ONNX"),
+    (0, b"\x1f\x8b", "gzip data", "run gunzip on it first"),
+    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", "export the Keras model to ONNX"),
+    (4, b"TFL3", "a TensorFlow Lite model", "convert it with tf2onnx"),
+    (4, b"ORTM", "an onnxruntime ORT-format model", "use the .onnx file it was made from"),
+    (8, b'{"', "a safetensors file", "export the model that uses these weights to ONNX"),
+    (0, b"\x80\x02", "a Python pickle", "export the PyTorch model to ONNX"),
+    (0, b"\x80\x04", "a Python pickle", "export the PyTorch model to ONNX"),
+    (0, b"\x89PNG\r\n\x1a\n", "a PNG image", "name the .onnx file"),
+    (0, b"\xff\xd8\xff", "a JPEG image", "name the .onnx file"),
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The top-level fields of a protobuf message that could be a ModelProto.
+
+    `missing_bytes` is how far the last field reaches past the end of the data (0 when whole).
+    """
+
+    fields: frozenset[int]
+    missing_bytes: int
+
+
+def why_not_a_model(data: bytes) -> str | None:
+    """What is wrong with `data` as an ONNX file and what to try, or None if it looks like one.
+
+    Looks at the first bytes and the top-level fields only, whatever the size of the model
+    (onnx.proto: ModelProto; ir_version, graph and opset_import are required).
+    """
+    if not data:
+        return f"the file is empty (0 bytes); {_FETCH_AGAIN}"
+    layout = _layout(data)
+    absent = (
+        []
+        if layout is None
+        else [label for number, label in _REQUIRED.items() if number not in layout.fields]
+    )
+    if layout and not layout.missing_bytes and not absent:
+        return None
+    foreign = _foreign(data)
+    if foreign:
+        return f"not an ONNX model but {foreign[0]}; {foreign[1]}"
+    if layout is None:
+        return f"not an ONNX model: no ModelProto starts like this; {_FETCH_AGAIN}"
+    if layout.missing_bytes:
+        return (
+            f"cut short: it has {len(data)} bytes and at least {layout.missing_bytes} more "
+            f"belong to it; {_FETCH_AGAIN}"
+        )
+    return (
+        f"not a whole ONNX model: it has no {', no '.join(absent)}; it is another protobuf "
+        f"message (a saved tensor?) or was cut short: name the .onnx file, or {_FETCH_AGAIN}"
+    )
+
+
+def _layout(data: bytes) -> Layout | None:
+    """The top-level fields, or None where a field cannot be one of a ModelProto."""
+    fields: set[int] = set()
+    position, size = 0, len(data)
+    while position < size:
+        tag, position = _varint(data, position)
+        number, wire_type = tag >> 3, tag & 7
+        if number == 0 or _MODEL_FIELDS.get(number, wire_type) != wire_type:
+            return None
+        if wire_type == _VARINT:
+            _, position = _varint(data, position)
+        elif wire_type == _BYTES:
+            length, position = _varint(data, position)
+            position += length
+        elif wire_type in (_FIXED32, _FIXED64):
+            position += 4 if wire_type == _FIXED32 else 8
+        else:
+            return None
+        fields.add(number)
+    return Layout(frozenset(fields), position - size)
+
+
+def _varint(data: bytes, position: int) -> tuple[int, int]:
+    """The value and the position behind it, which is past the end where the data stops early."""
+    value = shift = 0
+    while position < len(data) and shift < 70:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+    return 0, position + (shift < 70)
+
+
+def _foreign(data: bytes) -> tuple[str, str] | None:
+    """What the data is instead of a model and what to try, where that can be told."""
+    for offset, magic, found, attempt in _SIGNATURES:
+        if data.startswith(magic, offset):
+            return found, attempt
+    start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start[:1] in (b"{", b"["):
+        return "JSON text", "onnx.load(..., format='json') and onnx.save convert ONNX JSON"
+    if start[:1] == b"<":
+        return "a web page or XML", "the download may have failed: fetch the .onnx file itself"
+    if start.startswith((b"ir_version", b"graph {")):
+        return "protobuf text", "onnx.load(..., format='textproto') and onnx.save convert it"
+    if not any(byte < 9 or 13 < byte < 32 for byte in start):
+        return "text", "name the .onnx file"
+    return None
+
+
+_LARGEST = 2**31 - 1  # bytes in one protobuf message
+_TOO_LARGE = (
+    "protobuf holds less than 2 GiB: keep the weights in external data "
+    "(onnx.save(..., save_as_external_data=True))"
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a model came from.
+
+    Attributes:
+        path: the file, absolute; None for standard input or a model made in memory.
+        data: the bytes that were read; None for a ModelProto made in memory.
+        light: what was parsed, where large weights were left out of the model.
+    """
+
+    path: Path | None
+    data: bytes | None = field(repr=False)
+    light: Light | None = field(default=None, repr=False)
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that locations of external data are relative to."""
+        return None if self.path is None else self.path.parent
+
+
+def load(path: AnyPath) -> ModelProto:
+    """Read a model from a file; external data is kept as references and never read.
+
+    Args:
+        path: the .onnx file; '-' is standard input.
+
+    Raises:
+        ModelError: as `read`.
+    """
+    return read(path)[0]
+
+
+def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = None) -> None:
+    """Write a model to a file so that it is there whole, or as it was before.
+
+    Args:
+        model: the model; external data as references.
+        path: the file to write; '-' is standard output.
+        source: the path of the file that the model came from, which tells where its external data
+            is; not needed without external data, or if `path` is in the same folder.
+
+    Raises:
+        ModelError: as `write`.
+    """
+    if source is not None and not isinstance(source, Source):
+        source = Source(None if is_standard(source) else Path(source).absolute(), None)
+    write(model, path, source=source)
+
+
+def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
+    """Read a model; weights in external data stay there, unread.
+
+    Args:
+        path: the .onnx file; '-' is standard input ('./-' a file of that name).
+        light: leave large weights out of the model, for `write` or `completed` to bring back.
+
+    Raises:
+        ModelError: the file cannot be read, is not a whole ONNX model, or its external data is
+            missing, too short or outside its folder.
+    """
+    if is_standard(path):
+        with explained("cannot read standard input"):
+            data = sys.stdin.buffer.read()
+        name, absolute, folder = "standard input", None, None
+    else:
+        data = _bytes_of(path)
+        name, absolute = str(path), Path(path).absolute()
+        folder = absolute.parent
+    found = lighten(data) if light and not why_not_a_model(data) else None
+    model = parse(found.data if found else data, name=name, folder=folder)
+    return model, Source(absolute, data, found)
+
+
+def completed(model: ModelProto, source: Source | None) -> ModelProto:
+    """The model with the weights that `read` left out."""
+    if source is None or source.light is None or source.data is None:
+        return model
+    complete = ModelProto()
+    complete.ParseFromString(b"".join(whole(model, source.light, source.data)))
+    return complete
+
+
+def parse(data: bytes, *, name: str, folder: Path | None) -> ModelProto:
+    """The model in these bytes, after a look at whether its external data is there.
+
+    Args:
+        data: a serialised ModelProto.
+        name: what to call it in messages.
+        folder: where external data is looked for; None where there is no such folder.
+
+    Raises:
+        ModelError: as `read`.
+    """
+    if len(data) > _LARGEST:
+        raise ModelError(f"{name}: {len(data)} bytes; {_TOO_LARGE}")
+    wrong = why_not_a_model(data)
+    if wrong:
+        raise ModelError(f"{name}: {wrong}")
+    model = ModelProto()
+    try:
+        model.ParseFromString(data)
+    except DecodeError as error:
+        raise ModelError(
+            f"{name}: damaged, or subgraphs nested deeper than protobuf reads ({error}); "
+            "export, download or copy it again"
+        ) from error
+    files = data_files(model, data, name=name)
+    if folder is not None:
+        locate(files, folder, name=name)
+    elif files:
+        raise ModelError(
+            f"{name}: the model has its weights in '{files[0].location}' and there is no folder "
+            "to look for that in; give the path of the model's file"
+        )
+    return model
+
+
+def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> None:
+    """Write a model so that the file is there whole, or as it was before.
+
+    The bytes go to a temporary file in the same folder, which then takes the place of the target
+    and its permission bits; a symbolic link stays and the file it points to is replaced. A device
+    or pipe is written to directly. External data stays where it is if the folder is the one it
+    came from, and is copied along otherwise; data files are never linked or overwritten.
+
+    Args:
+        model: the model; external data as references.
+        path: the file to write; '-' is standard output.
+        source: where the model came from; None: external data is looked for beside `path`.
+
+    Raises:
+        ModelError: the model is too large for one file, or the model or its external data cannot
+            be written; nothing has changed then.
+    """
+    try:
+        if source and source.light and source.data:
+            pieces = whole(model, source.light, source.data)
+        else:
+            pieces = [memoryview(model.SerializeToString())]
+    except EncodeError as error:
+        raise ModelError(f"cannot write '{path}': {error}; {_TOO_LARGE}") from error
+    size = sum(len(piece) for piece in pieces)
+    if size > _LARGEST:
+        raise ModelError(f"cannot write '{path}': {size} bytes; {_TOO_LARGE}")
+    searched = source.light.data if source and source.light else bytes(pieces[0])
+    files = data_files(model, searched, name=str(path))
+    deliver(pieces, files, path, origin=source.folder if source else None)
+
+
+def write_unchanged(source: Source, path: AnyPath) -> None:
+    """Write the bytes that were read, byte for byte, and external data as `write` does.
+
+    Raises:
+        ModelError: as `write`, or the source has no bytes: it is a model made in memory.
+    """
+    if source.data is None:
+        raise ModelError(
+            f"cannot write '{path}': a model made in memory has no original bytes; use write"
+        )
+    model = ModelProto()
+    if b"location" in source.data:
+        model.ParseFromString(source.data)
+    files = data_files(model, source.data, name=str(path))
+    deliver([memoryview(source.data)], files, path, origin=source.folder)
+
+
+def _bytes_of(path: AnyPath) -> bytes:
+    try:
+        with Path(path).open("rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > _LARGEST:
+                raise ModelError(f"{path}: {size} bytes; {_TOO_LARGE}")
+            return file.read()
+    except FileNotFoundError:
+        raise ModelError(
+            f"{path}: there is no such file; check the name and the folder it is relative to"
+        ) from None
+    except IsADirectoryError:
+        raise ModelError(f"{path}: it is a folder; name the .onnx file in it") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError(
+            f"{path}: cannot be read: {reason}; check its permissions and name"
+        ) from error

@@ -1,0 +1,104 @@
+"""What people hand over as a model: a path, a ModelProto or a graphsurgeon Graph."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from onnx import ModelProto
+
+from onnxpad.errors import RequestError
+from onnxpad.model.files.onnx_file import Source, completed, read
+
+if TYPE_CHECKING:
+    import onnx_graphsurgeon as gs
+
+Model: TypeAlias = ModelProto
+Result: TypeAlias = Union[ModelProto, "gs.Graph"]
+ModelLike: TypeAlias = Union[str, "os.PathLike[str]", ModelProto, "gs.Graph"]
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A model ready to be worked on.
+
+    `owned` says that `model` may be changed in place. Large weights of a file are left out of it
+    (`files.completed` brings them back). `surgeon` is the Graph that was given;
+    `model` then holds its structure without weights.
+    """
+
+    model: ModelProto
+    source: Source | None
+    owned: bool
+    surgeon: gs.Graph | None = None
+
+
+def named_copy(opened: Opened, names: Mapping[int, str]) -> tuple[bytes, Path | None]:
+    """The model as bytes, with other names for nodes of the main graph, by their place in it.
+
+    With it comes the folder of its external data.
+    """
+    if opened.surgeon is not None:
+        model = proto_of(opened.surgeon)
+    else:
+        model = ModelProto()
+        model.CopyFrom(proto_of(with_weights(opened.model, opened.source)))
+    for key, name in names.items():
+        model.graph.node[key].name = name
+    return model.SerializeToString(), opened.source.folder if opened.source else None
+
+
+def is_surgeon_graph(model: object) -> bool:
+    """Whether this is an onnx_graphsurgeon.Graph; the library is not imported for that."""
+    library = sys.modules.get("onnx_graphsurgeon")
+    return library is not None and isinstance(model, library.Graph)
+
+
+def with_weights(model: ModelProto | gs.Graph, source: Source | None) -> ModelProto | gs.Graph:
+    """The model with the weights that were left out when its file was read."""
+    return completed(model, source) if isinstance(model, ModelProto) else model
+
+
+def untouched(opened: Opened) -> Result:
+    """What was opened as it was, although a session has changed it since.
+
+    A session works on a copy of what is not owned, and nothing reaches a Graph before the end.
+    """
+    if opened.surgeon is not None:
+        return opened.surgeon
+    source = opened.source
+    if not opened.owned or source is None or source.data is None:
+        return opened.model
+    model = ModelProto()
+    model.ParseFromString(source.data if source.light is None else source.light.data)
+    return model
+
+
+def proto_of(model: ModelProto | gs.Graph) -> ModelProto:
+    """The model as a ModelProto; a Graph is exported by graphsurgeon itself."""
+    if isinstance(model, ModelProto):
+        return model
+    import onnx_graphsurgeon as gs
+
+    exported: ModelProto = gs.export_onnx(model)
+    return exported
+
+
+def open_model(model: ModelLike) -> Opened:
+    """Open any kind of model; RequestError for anything else, ModelError for a bad file."""
+    if isinstance(model, str | os.PathLike):
+        proto, source = read(model, light=True)
+        return Opened(proto, source, owned=True)
+    if isinstance(model, ModelProto):
+        return Opened(model, None, owned=False)
+    if is_surgeon_graph(model):
+        from onnxpad.model.editing.graph_as_model import structure_of
+
+        return Opened(structure_of(model), None, owned=True, surgeon=model)
+    raise RequestError(
+        f"a model is a path, a ModelProto or an onnx_graphsurgeon.Graph, not {type(model).__name__}"
+    )

@@ -1,0 +1,118 @@
+"""What reads a Pad node, as facts about the Pad itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from onnxpad.model.reading.attributes import Value
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.reach import fed_by
+from onnxpad.model.shapes.computed_values import valued_inputs
+from onnxpad.padding.chain import Constant, Pads, PadStep
+from onnxpad.padding.operators import Destination, operator
+
+_WITHOUT_PADS = ("NOTSET", "", "VALID")
+
+
+_FAR = 8
+
+
+def channels_behind(context: Context, node: Node, far: int = _FAR) -> int:
+    """The first spatial axis of what a Pad writes: 1 where a reader has its channels last.
+
+    Pads behind it pass that on, and Concats, which may hold cells that a Pad wrote once; `far`
+    bounds how many.
+    """
+    for reader in _readers(context, node):
+        passes_on = reader.op_type in ("Concat", "Pad") and far > 0
+        if passes_on and channels_behind(context, reader, far - 1) == 1:
+            return 1
+        attributes = context.attributes(reader)
+        op = operator(reader.domain, reader.op_type)
+        if op is not None and (op.channels_last or attributes.get("channels_last") == 1):
+            return 1
+        perm = attributes.get("perm")
+        if reader.op_type == "Transpose" and isinstance(perm, tuple) and len(perm) > 2:
+            rank = len(perm)
+            if perm == (0, rank - 1, *range(1, rank - 1)):
+                return 1
+    return 2
+
+
+def invites_fusion(context: Context, node: Node, step: PadStep) -> bool:
+    """Whether onnxruntime would fuse the Pad wrongly, were it not for the way it is written.
+
+    Its default optimiser fuses a Pad that writes 0, with constant pads over all axes of which
+    only spatial ones are padded and none is cropped, into a pool or a convolution without
+    auto_pad (core/optimizer/pad_fusion.cc, measured with 1.31.1). It computes pads itself where
+    no size is unknown, and compares bytes: -0.0 is no 0.
+    """
+    if step.unclear or step.mode != "constant" or step.fill != Constant(0):
+        return False
+    pads = step.pads
+    cropped = any(pad < 0 for pad in pads.flat)
+    outer = any(pads.begins[:2] + pads.ends[:2])
+    signed = math.copysign(1, step.fill.value) < 0
+    if not (step.lists_axes or outer or cropped or signed or _reads_sizes(context, node, step)):
+        return False
+    kept = Pads(*(tuple(max(0, pad) for pad in side) for side in (pads.begins, pads.ends)))
+    return any(kept.flat) and any(fed_by(context, node, replace(step, pads=kept)))
+
+
+def feeds_alone(context: Context, node: Node, step: PadStep) -> Destination | None:
+    """The one kind of place that a Pad's output goes to, if there is one that matters."""
+    readers = _readers(context, node)
+    if not readers:
+        return Destination.OUTPUTS
+    name = node.outputs[0]
+    elsewhere = name in context.scope.outputs or context.scope.uses.get(name, 0) > len(readers)
+    if elsewhere or not all(_always_sees(context, reader, step) for reader in readers):
+        return None
+    return Destination.MAX_POOLS
+
+
+def _always_sees(context: Context, reader: Node, step: PadStep) -> bool:
+    """Whether each window of a plain max pool is wider than the cells that a Pad adds."""
+    attributes = context.attributes(reader)
+    kernel = attributes.get("kernel_shape")
+    if reader.op_type != "MaxPool" or not isinstance(kernel, tuple):
+        return False
+    if attributes.get("ceil_mode") or attributes.get("auto_pad", "NOTSET") not in _WITHOUT_PADS:
+        return False
+    if set(_ints(attributes.get("pads"))) - {0} or set(_ints(attributes.get("dilations"))) - {1}:
+        return False
+    reach = zip(step.pads.begins, step.pads.ends, strict=True)
+    windows = (1, 1, *kernel)
+    return len(step.pads.begins) == len(windows) and all(
+        max(sides) < width for sides, width in zip(reach, windows, strict=True)
+    )
+
+
+def _ints(value: Value | None) -> tuple[int | float, ...]:
+    return value if isinstance(value, tuple) else ()
+
+
+def _reads_sizes(context: Context, node: Node, step: PadStep) -> bool:
+    return any(_has_shape(context, node.inputs[position]) for position in step.computed)
+
+
+def _has_shape(context: Context, name: str) -> bool:
+    pending, seen = [name], set()
+    while pending:
+        name = pending.pop()
+        scope = context.scope.owner(name) if name else None
+        maker = scope.producers.get(name) if scope else None
+        if maker is None or name in seen:
+            continue
+        seen.add(name)
+        if maker.op_type in ("Shape", "Size"):
+            return True
+        pending += valued_inputs(maker)
+    return False
+
+
+def _readers(context: Context, node: Node) -> list[Node]:
+    """Nodes of the scope that read the first output of a node."""
+    return context.readers(node.outputs[0]) if node.outputs else []

@@ -1,0 +1,380 @@
+"""A padded node as a Chain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from onnxpad.errors import ModelError
+from onnxpad.geometry.size import Size
+from onnxpad.geometry.windows import Axis
+from onnxpad.model.reading import refusals as checking
+from onnxpad.model.reading.attributes import Unbound, Value
+from onnxpad.model.reading.behind import channels_behind, feeds_alone, invites_fusion
+from onnxpad.model.reading.context import Context, has_value, is_model_input, is_stored
+from onnxpad.model.reading.fusing import weight_is_padded
+from onnxpad.model.reading.in_front import front_of
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
+from onnxpad.model.reading.refusals import describe
+from onnxpad.model.shapes.types import Type
+from onnxpad.padding.chain import (
+    AutoPad,
+    Chain,
+    Constant,
+    Fill,
+    Implicit,
+    Padding,
+    Pads,
+    TensorValue,
+    Unclear,
+    Weight,
+)
+from onnxpad.padding.expansion import Attributes, AttributeValue
+from onnxpad.padding.operators import Kind, Operator
+
+_WEIGHT_SCALE = 4
+_SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
+
+
+def weight_of(context: Context, node: Node, op: Operator) -> Weight:
+    """What is known of the weight of a convolution."""
+    if op.weight is None or len(node.inputs) <= op.weight or not node.inputs[op.weight]:
+        return Weight()
+    name = node.inputs[op.weight]
+    found = context.type_of(name)
+    place = op.weight_zero_point
+    zero = node.inputs[place] if place is not None and len(node.inputs) > place else ""
+    known = not zero or is_stored(context, zero)
+    stored = is_stored(context, name)
+    value = stored or has_value(context, name)
+    return Weight(
+        *(found.dims, found.dtype, stored, known, value),
+        *(_scales(context, node, op), _listed(context, node, op)),
+    )
+
+
+def _scales(context: Context, node: Node, op: Operator) -> Size | None:
+    """How many scales the weight of a QLinearConv has."""
+    if op.name != "QLinearConv" or len(node.inputs) <= _WEIGHT_SCALE:
+        return 1
+    dims = context.type_of(node.inputs[_WEIGHT_SCALE]).dims
+    return dims[0] if dims else None if dims is None else 1
+
+
+def _listed(context: Context, node: Node, op: Operator) -> bool | None:
+    """Whether a scale or zero point of a QLinearConv is no scalar."""
+    if op.name != "QLinearConv":
+        return False
+    names = [node.inputs[place] for place in _SCALES_AND_ZERO_POINTS if place < len(node.inputs)]
+    found = [context.type_of(name).dims for name in names if name]
+    return None if None in found and not any(found) else any(found)
+
+
+def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+    """Which inputs the node has, and which of its outputs something reads."""
+    uses = context.scope.uses
+    return (
+        tuple([bool(name) for name in node.inputs]),
+        tuple([bool(name) and bool(uses.get(name)) for name in node.outputs]),
+    )
+
+
+def pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding | None:
+    """Pads that come as an input of the operator, which leaves `rank` axes to them."""
+    place = op.pads_input
+    if place is None or len(node.inputs) <= place or not node.inputs[place]:
+        return None
+    numbers = constant_integers(context, node.inputs[place])
+    if numbers is None:
+        from onnxpad.model.shapes.computed_values import why_unknown
+
+        found, hints = why_unknown(context, node.inputs[place])
+        sizes = f", {found}" if found else ""
+        return Unclear(f"its pads are computed while the model runs{sizes}", hints)
+    if len(numbers) != 2 * rank:
+        return Unclear(f"its pads are {list(numbers)} for {rank} axes")
+    mode = context.attributes(node).get("auto_pad", "NOTSET")
+    if mode not in ("NOTSET", ""):
+        return Unclear(f"it has auto_pad={mode} and pads as an input, which contradict each other")
+    return Pads(numbers[:rank], numbers[rank:])
+
+
+def plain_attributes(attributes: Mapping[str, Value]) -> Attributes:
+    """Numbers, texts and lists of integers, which steps of an expansion can write again."""
+    found: list[tuple[str, AttributeValue]] = []
+    for name, value in attributes.items():
+        match value:
+            case int() | float() | str():
+                found.append((name, value))
+            case tuple() if all(isinstance(one, int) for one in value):
+                found.append((name, tuple([int(one) for one in value])))
+    return tuple(found)
+
+
+_IMAGE_SHAPE, _BLOCK_SHAPE = 1, 2
+
+
+def read_fold(context: Context, node: Node, op: Operator, source: Type) -> Chain:
+    """The chain of a Col2Im (Col2Im-18): `axes` are those of the image, with the block as kernel.
+
+    Sizes of the image are None where image_shape is computed; a computed block_shape is trouble.
+    """
+    inputs, outputs = places_of(context, node)
+    attributes = context.attributes(node)
+    chain = Chain(op, context.scope.opset, (), Pads((), ()), Constant(0), source.dtype)
+    chain = replace(chain, shape=source.dims, inputs=inputs, outputs=outputs)
+    blocks = _integers(context, node, _BLOCK_SHAPE)
+    if blocks is None or any(isinstance(value, Unbound) for value in attributes.values()):
+        trouble = Unclear("its block_shape or its attributes are not known")
+        return replace(chain, padding=trouble, trouble=trouble)
+    rank = len(blocks)
+    sizes = _integers(context, node, _IMAGE_SHAPE) or (None,) * rank
+    strides, dilations = (_numbers(attributes, n, (1,) * rank) for n in ("strides", "dilations"))
+    pads = _numbers(attributes, "pads", (0,) * 2 * rank)
+    lengths = {len(sizes), len(strides), len(dilations), len(pads) / 2}
+    if lengths != {rank}:
+        trouble = Unclear(f"its lists have lengths that do not fit {rank} image axes")
+        return replace(chain, padding=trouble, trouble=trouble)
+    return replace(
+        chain,
+        axes=tuple(Axis(*facts) for facts in zip(sizes, blocks, strides, dilations, strict=True)),
+        padding=Pads(pads[:rank], pads[rank:]),
+        attributes=plain_attributes(attributes),
+    )
+
+
+def _integers(context: Context, node: Node, position: int) -> tuple[int, ...] | None:
+    return (
+        constant_integers(context, node.inputs[position]) if len(node.inputs) > position else None
+    )
+
+
+def _numbers(attributes: dict[str, Value], name: str, default: tuple[int, ...]) -> tuple[int, ...]:
+    value = attributes.get(name)
+    return tuple(int(one) for one in value) if isinstance(value, tuple) and value else default
+
+
+Preference: TypeAlias = Literal["auto_pad", "pads"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """How nodes are read that can be read in two ways.
+
+    `ambiguous` settles auto_pad together with pads. `legacy_split` lets transposed convolutions
+    crop their odd cell at the side that the text of ConvTranspose-1 names.
+    """
+
+    ambiguous: Preference = None
+    legacy_split: bool = False
+
+
+NO_PREFERENCE = Preferences()
+
+_ZERO = Constant(0)
+
+
+class ChainReader:
+    """Reads padded nodes; nodes that compute the same share one Chain object."""
+
+    def __init__(self, prefer: Preferences) -> None:
+        self._prefer = prefer
+        self._known: dict[tuple[object, ...], Chain] = {}
+        self._written: dict[tuple[tuple[bytes, ...], int], dict[str, Value]] = {}
+
+    def read(self, context: Context, node: Node, op: Operator) -> Chain:
+        """The chain of a padded node, seen from `context`.
+
+        Raises ModelError where attributes have lengths or values that cannot be meant.
+        """
+        checking.check_places(node, op)
+        source = context.type_of(node.inputs[0]) if node.inputs else Type()
+        if op.kind is Kind.PAD:
+            return _pad_chain(context, node, op, source)
+        if op.kind is Kind.FOLD:
+            return read_fold(context, node, op, source)
+        attributes = self._attributes(context, node)
+        kernel = _kernel(context, node, op, attributes)
+        fill = _fill(context, node, op, attributes)
+        front = front_of(context, node, op, len(kernel or ()), _first_axis(op, attributes))
+        dynamic = pads_input(context, node, op, len(kernel or ()))
+        padded = weight_is_padded(context, node, op)
+        opset = context.scope.opset
+        weight, places = weight_of(context, node, op), places_of(context, node)
+        facts = (source, fill, front, dynamic, padded, weight, places)
+        key = (id(op), opset, id(attributes), kernel, facts)
+        chain = self._known.get(key)
+        if chain is None:
+            bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
+            chain = self._known[key] = self._chain(node, bare, attributes, kernel, source)
+            checking.check_weight(node, weight, kernel)
+            if not chain.trouble or chain.axes:
+                chain = self._known[key] = replace(
+                    chain,
+                    uses_indices=places[1][1:2] == (True,),
+                    shape=source.dims,
+                    weight=weight,
+                    attributes=plain_attributes(attributes),
+                    inputs=places[0],
+                    outputs=places[1],
+                    weight_is_padded=padded,
+                    **front._asdict(),
+                    padding=dynamic or chain.padding,
+                )
+        return chain
+
+    def _attributes(self, context: Context, node: Node) -> dict[str, Value]:
+        """Attributes of the node; nodes that write the same share one dictionary."""
+        written = tuple([attribute.SerializeToString() for attribute in node.proto.attribute])
+        key = (written, id(context.bindings))
+        found = self._written.get(key)
+        if found is None:
+            checking.check_types(node)
+            found = self._written[key] = context.attributes(node)
+        return found
+
+    def _chain(
+        self,
+        node: Node,
+        chain: Chain,
+        attributes: Mapping[str, Value],
+        kernel: tuple[int, ...] | None,
+        source: Type,
+    ) -> Chain:
+        unbound = [value.name for value in attributes.values() if isinstance(value, Unbound)]
+        if what := checking.missing_input(node, chain.op):
+            return _troubled(chain, f"it has no {what}")
+        if chain.op.why_left_alone:
+            return _troubled(chain, chain.op.why_left_alone)
+        if unbound:
+            return _troubled(chain, f"the function's attributes {unbound} are not given by a call")
+        if kernel is None:
+            return _troubled(chain, checking.why_no_kernel(chain.op))
+        if odd := checking.odd_switch(attributes):
+            return _troubled(chain, odd)
+        checking.check_lengths(node, attributes, len(kernel), source)
+        first = _first_axis(chain.op, attributes)
+        padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
+        return replace(
+            chain,
+            axes=_axes(kernel, attributes, source, first),
+            padding=padding,
+            first_axis=first,
+            ceil_mode=attributes.get("ceil_mode") == 1,
+            counts_padding=attributes.get("count_include_pad") == 1,
+            output_padding=_ints(attributes, "output_padding"),
+            output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
+            legacy_split=self._prefer.legacy_split and chain.op.kind is Kind.TRANSPOSED,
+            ambiguous=_says_both(attributes) and trouble is None,
+            trouble=trouble,
+        )
+
+
+def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
+    return 1 if op.channels_last or attributes.get("channels_last") == 1 else 2
+
+
+def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:
+    rank = None if source.dims is None else len(source.dims)
+    step = read_pad(context, node, rank)
+    first = channels_behind(context, node)
+    step = replace(step, invites_fusion=invites_fusion(context, node, step))
+    dtype = source.dtype or value_type(context, node)
+    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, dtype, first)
+    inputs, outputs = places_of(context, node)
+    written = plain_attributes(context.attributes(node))
+    return replace(
+        bare,
+        pad=step,
+        shape=source.dims,
+        reads_input=is_model_input(context, node.inputs[0]),
+        feeds_alone=feeds_alone(context, node, step),
+        attributes=written,
+        inputs=inputs,
+        outputs=outputs,
+    )
+
+
+def _troubled(chain: Chain, reason: str) -> Chain:
+    return replace(chain, padding=Unclear(reason), trouble=Unclear(reason))
+
+
+def _ints(attributes: Mapping[str, Value], name: str) -> tuple[int, ...]:
+    value = attributes.get(name)
+    return tuple(int(v) for v in value) if isinstance(value, tuple) else ()
+
+
+def _kernel(
+    context: Context, node: Node, op: Operator, attributes: Mapping[str, Value]
+) -> tuple[int, ...] | None:
+    if "kernel_shape" in attributes and (kernel := _ints(attributes, "kernel_shape")):
+        return kernel
+    if op.weight is None or op.channels_last or len(node.inputs) <= op.weight:
+        return None
+    dims = context.type_of(node.inputs[op.weight]).dims
+    if dims is None or not all(isinstance(size, int) for size in dims[2:]) or len(dims) < 3:
+        return None
+    if any(isinstance(size, int) and size < 1 for size in dims[2:]):
+        raise ModelError(f"{describe(node)}: its weight has the shape {list(dims)}: no kernel")
+    return tuple(size for size in dims[2:] if isinstance(size, int))
+
+
+def _axes(
+    kernel: tuple[int, ...], attributes: Mapping[str, Value], source: Type, first: int
+) -> tuple[Axis, ...]:
+    rank = len(kernel)
+    ones = (1,) * rank
+    strides = _ints(attributes, "strides") or ones
+    dilations = _ints(attributes, "dilations") or ones
+    sizes: tuple[Size | None, ...] = (None,) * rank
+    if source.dims is not None:
+        sizes = source.dims[first : first + rank]
+    return tuple(Axis(*facts) for facts in zip(sizes, kernel, strides, dilations, strict=True))
+
+
+def _padding(
+    op: Operator, attributes: Mapping[str, Value], rank: int, prefer: Preference
+) -> tuple[Padding, Unclear | None]:
+    pads = _ints(attributes, "pads")
+    explicit = Pads(pads[:rank], pads[rank:]) if pads else Pads.zero(rank)
+    written = attributes.get("auto_pad", "NOTSET")
+    if not op.auto_pad or written in ("NOTSET", ""):
+        return explicit, None
+    if written not in AutoPad.__members__:
+        reason = f"auto_pad is '{written}', which the ONNX text does not know"
+        return Unclear(reason), Unclear(reason)
+    mode = AutoPad(str(written))
+    if "pads" not in attributes or prefer == "auto_pad":
+        return mode, None
+    if prefer == "pads":
+        return explicit, None
+    return mode, Unclear(
+        f"auto_pad={mode} and pads={list(pads)} contradict each other, runtimes differ in which "
+        "one wins",
+        ("--ambiguous auto_pad", "--ambiguous pads"),
+    )
+
+
+def _says_both(attributes: Mapping[str, Value]) -> bool:
+    return attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "") and "pads" in attributes
+
+
+def _fill(context: Context, node: Node, op: Operator, attributes: Mapping[str, Value]) -> Fill:
+    if op.kind is Kind.MAX:
+        return Implicit.LOWEST
+    if op.kind is Kind.AVERAGE and attributes.get("count_include_pad") != 1:
+        return Implicit.NOTHING
+    if op.zero_point is None or len(node.inputs) <= op.zero_point:
+        return _ZERO
+    name = node.inputs[op.zero_point]
+    if not name:
+        return _ZERO
+    value = context.constant(name)
+    dims = context.type_of(name).dims
+    if value is None:
+        return TensorValue(name) if dims in (None, (), (1,)) else Implicit.PER_CHANNEL
+    if value.size != 1:
+        return Implicit.PER_CHANNEL
+    return TensorValue(name, value.reshape(-1)[0].item())

@@ -1,0 +1,237 @@
+"""A scope as it is seen from one place: with the types of its inputs and a call's attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, numpy_helper
+
+from onnxpad.errors import ModelError
+from onnxpad.model.reading.attributes import Bindings, Value, read_attributes, resolved
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.scopes import Document, Scope
+from onnxpad.model.shapes.types import UNKNOWN, Type, dtype_name
+from onnxpad.padding.chain import Chain
+
+MAX_CONSTANT = 4096
+
+
+@dataclass(eq=False)
+class Context:
+    """One reading of a scope; a function body has one for each kind of call.
+
+    `chains` maps the keys of padded nodes to what they compute here; `calls` are all the nodes
+    that call the function in this way, the first of them `call` in `caller`. `said` names the
+    tensors of which some size is known by the word of the file alone. `bodies` are the graphs
+    inside a node, by its key and the attribute that holds them.
+    """
+
+    document: Document
+    scope: Scope
+    folder: Path | None = None
+    outer: Context | None = None
+    caller: Context | None = None
+    call: Node | None = None
+    bindings: Bindings | None = None
+    calls: list[tuple[Context, Node]] = field(default_factory=list)
+    types: dict[str, Type] = field(default_factory=dict)
+    chains: dict[int, Chain] = field(default_factory=dict)
+    folded: dict[str, np.ndarray | None] = field(default_factory=dict)
+    said: set[str] = field(default_factory=set)
+    bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
+    _readers: dict[str, list[Node]] | None = None
+    _bound: dict[int, NodeProto | None] = field(default_factory=dict)
+
+    def readers(self, name: str) -> list[Node]:
+        """Nodes of the scope that read a tensor, as the scope was when this was first asked."""
+        if self._readers is None:
+            self._readers = {}
+            for node in self.scope.ordered():
+                for read in dict.fromkeys(node.inputs):
+                    self._readers.setdefault(read, []).append(node)
+        return self._readers.get(name, [])
+
+    def type_of(self, name: str) -> Type:
+        """What is known of a tensor, here or in an enclosing graph."""
+        context: Context | None = self
+        while context is not None:
+            if name in context.types:
+                return context.types[name]
+            context = context.outer
+        return UNKNOWN
+
+    def is_said(self, name: str) -> bool:
+        """Whether a size of a tensor, here or in an enclosing graph, is only declared."""
+        return name in self.said or (self.outer is not None and self.outer.is_said(name))
+
+    def hears(self, node: Node) -> bool:
+        """Whether a node reads such a tensor."""
+        return any(map(self.is_said, node.inputs))
+
+    def attributes(self, node: Node) -> dict[str, Value]:
+        """Attributes of a node, with the call's values where they are references."""
+        return read_attributes(node.proto, self.bindings)
+
+    def bound(self, node: Node) -> NodeProto | None:
+        """The node with the call's values for references; None where one is not given."""
+        if node.key not in self._bound:
+            self._bound[node.key] = resolved(node.proto, self.bindings)
+        return self._bound[node.key]
+
+    def constant(self, name: str) -> np.ndarray | None:
+        """The value of a small tensor that never changes, stored or computed, or None."""
+        found = self.constant_tensor(name)
+        if found is not None:
+            return _array(found, self.folder)
+        value = self.value(name)
+        return None if value is None or value.dtype == object else value
+
+    def value(self, name: str) -> np.ndarray | None:
+        """The same with cells that are open: sizes that are no numbers, or None (cells.py)."""
+        if self.constant_tensor(name) is not None:
+            return self.constant(name)
+        if name not in self.folded:
+            from onnxpad.model.shapes.computed_values import computed
+
+            self.folded[name] = None  # what a constant computes itself from is not constant
+            self.folded[name] = computed(self, name)
+        return self.folded[name]
+
+    def branch(self, node: Node) -> Context | None:
+        """The body that an If runs, where its condition is known."""
+        from onnxpad.model.shapes.computed_values import condition
+
+        holds = condition(self, node)
+        names = {True: "then_branch", False: "else_branch"}
+        return None if holds is None else self.bodies.get((node.key, names[holds]))
+
+    def constant_tensor(self, name: str) -> TensorProto | AttributeProto | None:
+        """Where the value of a constant stands: an initializer or a Constant's attribute.
+
+        An initializer that an input of the model may replace (IR version 4 and newer) is no
+        constant; the input of a function is looked up at its call.
+        """
+        context: Context | None = self
+        while context is not None:
+            scope = context.scope
+            if name in scope.producers:
+                return _constant_node(context, scope.producers[name])
+            if name in scope.initializers:
+                overridable = scope.parent is None and name in context.document.overridable
+                return None if overridable else scope.initializers[name]
+            if name in scope.inputs:
+                return context.argument(name)
+            context = context.outer
+        return None
+
+    def argument(self, name: str) -> TensorProto | AttributeProto | None:
+        """The constant that the call gives for an input of the function."""
+        if self.caller is None or self.call is None:
+            return None
+        position = self.scope.inputs.index(name)
+        if position >= len(self.call.inputs) or not self.call.inputs[position]:
+            return None
+        return self.caller.constant_tensor(self.call.inputs[position])
+
+
+def is_stored(context: Context, name: str) -> bool:
+    """Whether a dense constant stands in the scope of `context` or in a graph around it.
+
+    What a function gets from its call does not: another call may give something else.
+    """
+    inside: Context | None = context
+    while inside is not None and name not in inside.scope.inputs:
+        scope = inside.scope
+        if name in scope.producers:
+            return _holds_tensor(scope.producers[name])
+        if name in scope.initializers:
+            return name not in scope.sparse
+        inside = inside.outer
+    return False
+
+
+def tensor_type(tensor: TensorProto) -> Type:
+    """Type of an initializer."""
+    return Type(dtype_name(tensor.data_type), tuple(tensor.dims))
+
+
+def _holds_tensor(node: Node) -> bool:
+    """Whether a Constant holds a tensor itself, not one that the call of a function gives."""
+    attributes = [(one.name, one.ref_attr_name) for one in node.proto.attribute]
+    return _is_constant(node) and attributes == [("value", "")]
+
+
+def _is_constant(node: Node) -> bool:
+    return node.op_type == "Constant" and node.domain in ("", "ai.onnx")
+
+
+def _constant_node(context: Context, node: Node) -> TensorProto | AttributeProto | None:
+    proto = context.bound(node) if _is_constant(node) else None
+    if proto is None:
+        return None
+    attribute: AttributeProto
+    for attribute in proto.attribute:
+        if attribute.name == "value" and attribute.HasField("t"):
+            tensor: TensorProto = attribute.t
+            return tensor
+        if attribute.name in ("value_int", "value_ints", "value_float", "value_floats"):
+            return attribute
+    return None
+
+
+def _array(found: TensorProto | AttributeProto, folder: Path | None) -> np.ndarray | None:
+    if isinstance(found, AttributeProto):
+        match found.name:
+            case "value_int":
+                return np.array(found.i, np.int64)
+            case "value_ints":
+                return np.array(found.ints, np.int64)
+            case "value_float":
+                return np.array(found.f, np.float32)
+            case _:
+                return np.array(found.floats, np.float32)
+    count = 1
+    for size in found.dims:
+        count *= size
+    external = found.data_location == TensorProto.EXTERNAL
+    if count > MAX_CONSTANT or (external and (folder is None or not found.external_data)):
+        return None
+    try:
+        return numpy_helper.to_array(found, str(folder or ""))
+    except Exception as error:  # numpy_helper raises many kinds for damaged tensors
+        raise ModelError(f"the constant '{found.name}' cannot be read: {error}") from error
+
+
+EXCERPT = "excerpt of onnxpad"
+OUTER = "i"
+"""How tensors of an excerpt are called that are inputs of the whole model."""
+
+
+def is_model_input(context: Context, name: str) -> bool:
+    """Whether a tensor is an input of the whole model, here or where an excerpt was cut out."""
+    scope = context.scope
+    if scope.parent is not None or scope.is_function or name not in scope.inputs:
+        return False
+    return scope.proto.name != EXCERPT or name.startswith(OUTER)
+
+
+def has_value(context: Context, name: str) -> bool:
+    """Whether a value is stored for a tensor, though an input or a call may give another."""
+    if context.constant_tensor(name) is not None:
+        return True
+    return context.scope.parent is None and name in context.document.overridable
+
+
+def beyond_batch(
+    model: ModelProto, dims: Mapping[str, int | str] | None
+) -> dict[str, int | str] | None:
+    """Of what a user says of sizes, all but those that stand on the first axis of inputs alone."""
+    first, others = set[str](), set[str]()
+    for value in model.graph.input:
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            (others if axis else first).update({dim.dim_param, f"{value.name}[{axis}]"})
+    batch = first - others
+    return None if dims is None else {k: size for k, size in dims.items() if k not in batch}

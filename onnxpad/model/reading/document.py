@@ -1,0 +1,176 @@
+"""Reads a model into scopes of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import onnx
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    OperatorSetIdProto,
+    SparseTensorProto,
+    TensorProto,
+)
+
+from onnxpad.errors import ModelError
+from onnxpad.model.reading.nodes import Node, in_order
+from onnxpad.model.reading.scopes import (
+    PLAIN_DOMAINS,
+    Document,
+    Scope,
+    quantisation_notes,
+    scope_label,
+)
+
+GRAPH = AttributeProto.GRAPH
+GRAPHS = AttributeProto.GRAPHS
+WITH_BODIES = frozenset({"If", "Loop", "Scan", "SequenceMap"})
+
+
+def open_document(model: ModelProto) -> Document:
+    """Index a model; its nodes are referred to, not copied.
+
+    Raises ModelError for an opset that the installed onnx does not know and for cycles.
+    """
+    opset = _default_opset(model.opset_import, "the model")
+    scopes: dict[str, Scope] = {}
+    main = _graph_scope(model.graph, "", "", None, opset, scopes)
+    functions = {}
+    for proto in model.functions:
+        key = (proto.domain, proto.name, proto.overload)
+        functions[key] = _function_scope(proto, scopes)
+    names = {value.name for value in model.graph.input} if model.ir_version >= 4 else set()
+    overridable = frozenset(names & main.initializers.keys())
+    return Document(model, main, functions, scopes, overridable)
+
+
+def _default_opset(imports: Iterable[OperatorSetIdProto], where: str) -> int:
+    newest = onnx.defs.onnx_opset_version()
+    found = 0
+    for entry in imports:
+        if entry.domain in ("", "ai.onnx"):
+            found = entry.version
+    if found > newest:
+        raise ModelError(
+            f"{where} uses opset {found}, the installed onnx {onnx.__version__} knows up to "
+            f"{newest}: update onnx, or convert the model to opset {newest}"
+        )
+    if found < 0:
+        raise ModelError(f"{where} uses opset {found}, which does not exist")
+    return found
+
+
+def _graph_scope(
+    graph: GraphProto,
+    id_: str,
+    label: str,
+    parent: Scope | None,
+    opset: int,
+    scopes: dict[str, Scope],
+) -> Scope:
+    scope = Scope(id_, label, graph, parent, opset)
+    scope.initializers = {tensor.name: tensor for tensor in graph.initializer}
+    sparse = {tensor.values.name: _header(tensor) for tensor in graph.sparse_initializer}
+    scope.initializers |= sparse
+    scope.sparse = frozenset(sparse)
+    scope.inputs = tuple(value.name for value in graph.input)
+    scope.outputs = frozenset(value.name for value in graph.output)
+    return _fill(scope, graph.node, scopes)
+
+
+def _header(sparse: SparseTensorProto) -> TensorProto:
+    """Type of a sparse initializer; its values are not read."""
+    name, kind, place = sparse.values.name, sparse.values.data_type, TensorProto.EXTERNAL
+    return TensorProto(name=name, data_type=kind, dims=sparse.dims, data_location=place)
+
+
+def _function_scope(proto: FunctionProto, scopes: dict[str, Scope]) -> Scope:
+    name = f"{proto.domain}:{proto.name}" + (f":{proto.overload}" if proto.overload else "")
+    opset = _default_opset(proto.opset_import, f"function '{name}'")
+    scope = Scope(name, name, proto, None, opset)
+    scope.inputs = tuple(proto.input)
+    scope.outputs = frozenset(proto.output)
+    return _fill(scope, proto.node, scopes)
+
+
+def _fill(scope: Scope, protos: Iterable[NodeProto], scopes: dict[str, Scope]) -> Scope:
+    scopes[scope.id] = scope
+    scope.nodes = [Node(key, proto) for key, proto in enumerate(protos)]
+    scope.next_key = len(scope.nodes)
+    _index_producers(scope)
+    uses = scope.uses
+    for name in scope.outputs:
+        uses[name] = uses.get(name, 0) + 1
+    for entry in quantisation_notes(scope):
+        for pair in entry.quant_parameter_tensor_names:
+            uses[pair.value] = uses.get(pair.value, 0) + 1
+    in_place = _count_uses(scope)
+    for node in scope.nodes:
+        if node.op_type in WITH_BODIES or node.domain not in PLAIN_DOMAINS:
+            _open_bodies(scope, node, scopes)
+    if not in_place:
+        scope.nodes = in_order(scope.nodes, _needs(scope))
+    return scope
+
+
+def _index_producers(scope: Scope) -> None:
+    producers = scope.producers
+    for node in scope.nodes:
+        for name in node.outputs:
+            if name and name in producers:
+                raise ModelError(
+                    f"tensor '{name}' is written by two nodes in {scope.label or 'the main graph'}"
+                )
+            producers[name] = node
+    producers.pop("", None)
+
+
+def _count_uses(scope: Scope) -> bool:
+    """Count readers of tensors; whether every node stands behind those that it reads from."""
+    producers, uses, in_place = scope.producers, scope.uses, True
+    for node in scope.nodes:
+        for name in node.inputs:
+            made = producers.get(name)
+            if made is not None:
+                uses[name] = uses.get(name, 0) + 1
+                in_place &= made.key < node.key
+            elif name:
+                counts = (scope.owner(name) or scope).uses if scope.parent else uses
+                counts[name] = counts.get(name, 0) + 1
+    return in_place
+
+
+def _open_bodies(scope: Scope, node: Node, scopes: dict[str, Scope]) -> None:
+    for attribute in node.proto.attribute:
+        if attribute.type not in (GRAPH, GRAPHS):
+            continue
+        graphs = [attribute.g] if attribute.type == GRAPH else list(attribute.graphs)
+        for index, graph in enumerate(graphs):
+            name = attribute.name + (f"[{index}]" if attribute.type == GRAPHS else "")
+            id_ = f"{scope.id}/{node.key}.{name}" if scope.id else f"{node.key}.{name}"
+            label = scope_label(scope, node, name)
+            body = _graph_scope(graph, id_, label, scope, scope.opset, scopes)
+            for used in body.outputs:
+                if body.owner(used) not in (body, None):
+                    outer = body.owner(used)
+                    outer.uses[used] = outer.uses.get(used, 0) + 1  # type: ignore[union-attr]
+            scope.children.setdefault(node.key, []).append((name, body))
+
+
+def _needs(scope: Scope) -> dict[int, set[int]]:
+    """For each node the keys of the nodes that it reads from, directly or in its bodies."""
+    needs = {}
+    for node in scope.nodes:
+        names = set(node.inputs)
+        pending = [body for _, body in scope.children.get(node.key, ())]
+        while pending:
+            body = pending.pop()
+            for inner in body.nodes:
+                names.update(inner.inputs)
+                pending.extend(child for _, child in body.children.get(inner.key, ()))
+        needs[node.key] = {scope.producers[n].key for n in names if n in scope.producers}
+    return needs

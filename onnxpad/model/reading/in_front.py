@@ -1,0 +1,320 @@
+"""What stands in front of a padded operator: Pads, near and far, and conversions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from onnxpad.model.reading.attributes import Value
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.crossing import (
+    BINARY,
+    Path,
+    data_position,
+    facts_of,
+    hands_on,
+    is_inference,
+    made_of,
+    path_to,
+)
+from onnxpad.model.reading.fusing import out_of_reach, pad_behind, with_neighbours
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.optimised import made_by, vanishes
+from onnxpad.model.reading.pads import constant_integers, is_pad, read_pad
+from onnxpad.model.reading.quantised import dequantised, dequantised_input, is_in_blocks, quantised
+from onnxpad.model.shapes.bounds import lower_bound
+from onnxpad.padding.chain import Constant, Dequantised, Fill, Implicit, Pads, PadStep, TensorValue
+from onnxpad.padding.operators import Kind, Operator
+
+
+@dataclass(frozen=True)
+class _Carried:
+    """Pads and value on the way; the value broadcasts with the tensor, or is a tensor's name."""
+
+    begins: tuple[int, ...]
+    ends: tuple[int, ...]
+    value: np.ndarray | str
+
+    @property
+    def padded(self) -> list[int]:
+        sides = zip(self.begins, self.ends, strict=True)
+        return [axis for axis, pair in enumerate(sides) if any(pair)]
+
+
+def seen_behind(context: Context, step: PadStep, path: Path) -> PadStep:
+    """A Pad as the operator behind `path` sees it."""
+    carried = _start(context, step, path)
+    names = tuple(f"{node.op_type} '{node.name or node.outputs[0]}'" for node in path.nodes)
+    reason = "" if carried else f"the Pad writes {step.fill}, whose type is not known"
+    for node, name in zip(path.nodes, names, strict=True):
+        if not isinstance(carried, _Carried):
+            break
+        carried = _behind(context, node, carried)
+        reason = f"what {name} makes of the Pad is not known" if carried is None else ""
+    idle = all(vanishes(context, node) for node in path.nodes)
+    step = replace(step, crossed=names, is_idle=idle)
+    if carried is None or step.unclear:
+        return replace(step, unclear=step.unclear or reason)
+    return replace(step, pads=Pads(carried.begins, carried.ends), fill=_fill(carried.value))
+
+
+def _start(context: Context, step: PadStep, path: Path) -> _Carried | None:
+    if isinstance(step.fill, TensorValue):
+        return _Carried(step.pads.begins, step.pads.ends, step.fill.tensor)
+    if not isinstance(step.fill, Constant):
+        return None
+    dtype = context.type_of(path.source).dtype
+    known = dtype in ("float16", "float32", "float64", "bool") or "int" in dtype
+    if not known and step.fill.value != 0:
+        return None
+    if "int" in dtype and not float(step.fill.value).is_integer():
+        return None
+    value = np.full((1,) * len(step.pads.begins), step.fill.value, dtype if known else "float32")
+    return _Carried(step.pads.begins, step.pads.ends, value)
+
+
+def _fill(value: np.ndarray | str) -> Fill:
+    if isinstance(value, str):
+        return TensorValue(value)
+    first = value.reshape(-1)[0]
+    return Constant(first.item()) if (value == first).all() else Implicit.PER_CHANNEL
+
+
+def _behind(context: Context, node: Node, carried: _Carried) -> _Carried | None:
+    attributes = context.attributes(node)
+    match node.op_type:
+        case "Transpose":
+            return _transposed(attributes, carried)
+        case "Unsqueeze" | "Squeeze":
+            return _reranked(context, node, attributes, carried)
+        case "QuantizeLinear" | "DequantizeLinear":
+            return _converted(context, node, attributes, carried)
+        case "DynamicQuantizeLinear":
+            return _scaled(node, carried)
+        case _:
+            return _computed(context, node, carried)
+
+
+def _transposed(attributes: dict[str, Value], carried: _Carried) -> _Carried | None:
+    rank = len(carried.begins)
+    perm = attributes.get("perm", tuple(reversed(range(rank))))
+    if not isinstance(perm, tuple) or sorted(perm) != list(range(rank)):
+        return None
+    order = [int(axis) for axis in perm]
+    value = carried.value if isinstance(carried.value, str) else carried.value.transpose(order)
+    begins, ends = (tuple(side[axis] for axis in order) for side in (carried.begins, carried.ends))
+    return _Carried(begins, ends, value)
+
+
+def _reranked(
+    context: Context, node: Node, attributes: dict[str, Value], carried: _Carried
+) -> _Carried | None:
+    listed = attributes.get("axes")
+    axes = constant_integers(context, node.inputs[1]) if len(node.inputs) > 1 else listed
+    if not isinstance(axes, tuple) or not axes:
+        return None
+    grows = node.op_type == "Unsqueeze"
+    rank = len(carried.begins) + (len(axes) if grows else 0)
+    places = sorted({int(axis) + rank if axis < 0 else int(axis) for axis in axes})
+    if len(places) < len(axes) or not 0 <= places[0] <= places[-1] < rank:
+        return None
+    if not grows and set(places) & set(carried.padded):
+        return None
+    sides = []
+    for side in (carried.begins, carried.ends):
+        cells = list(side)
+        for place in places if grows else reversed(places):
+            cells[place : place + (not grows)] = [0] if grows else []
+        sides.append(tuple(cells))
+    value = carried.value
+    if not isinstance(value, str):
+        value = np.expand_dims(value, places) if grows else value.squeeze(tuple(places))
+    return _Carried(sides[0], sides[1], value)
+
+
+def _converted(
+    context: Context, node: Node, attributes: dict[str, Value], carried: _Carried
+) -> _Carried | None:
+    rank = len(carried.begins)
+    if is_in_blocks(attributes):
+        return None
+    convert = quantised if node.op_type == "QuantizeLinear" else dequantised
+    value = convert(context, node, attributes, carried.value, rank)
+    if value is None or not (isinstance(value, str) or _is_even(value.shape, carried)):
+        return None
+    return replace(carried, value=value)
+
+
+def _scaled(node: Node, carried: _Carried) -> _Carried | None:
+    """0 becomes the zero point; the range that sets both holds 0 with the Pad and without it."""
+    if isinstance(carried.value, str) or carried.value.any() or not all(node.outputs[2:3]):
+        return None
+    return replace(carried, value=node.outputs[2]) if len(node.outputs) > 2 else None
+
+
+def _computed(context: Context, node: Node, carried: _Carried) -> _Carried | None:
+    facts, value = facts_of(context, node), carried.value
+    if node.op_type == "Dropout" and not is_inference(facts):
+        return None
+    if isinstance(value, str):
+        return carried if hands_on(context, node) else None
+    position = data_position(context, node)
+    for place, name in enumerate(node.inputs):
+        if name and place != position and not _is_even(context.type_of(name).dims, carried):
+            return None
+    if node.op_type in BINARY:
+        if facts.others[0] is None or (node.op_type == "Div" and value.dtype.kind != "f"):
+            return None
+        facts.others.insert(position, None)
+    made = made_of(node.op_type, value, facts)
+    return None if made is None else replace(carried, value=made)
+
+
+def _is_even(dims: tuple[object, ...] | None, carried: _Carried) -> bool:
+    """Whether what broadcasts with the tensor is the same all along the padded axes."""
+    if dims is None or len(dims) > len(carried.begins):
+        return False
+    sizes = (1,) * (len(carried.begins) - len(dims)) + dims
+    return all(sizes[axis] == 1 for axis in carried.padded)
+
+
+_FAR = 8
+
+
+class Front(NamedTuple):
+    """See the fields of Chain with these names."""
+
+    pad: PadStep | None = None
+    far_pad: PadStep | None = None
+    at_least: float | None = None
+    dequantised: Dequantised | None = None
+    behind_quantised: bool = False
+    producer: str = ""
+
+
+def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: int) -> Front:
+    """What stands in front of an operator with `rank` spatial axes from `first_axis` on."""
+    if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
+        return Front()
+    quantised = op.kind is Kind.MAX and _follows_quantised(context, node.inputs[0])
+    found = Front(pad_in_front(context, node, rank + 2), behind_quantised=quantised)
+    if found.pad is None:
+        found = found._replace(far_pad=_far_pad(context, node, rank + 2))
+    elif not found.pad.unclear:
+        found = found._replace(far_pad=_pads_together(context, node, rank + 2))
+    if op.kind is Kind.AVERAGE:
+        found = found._replace(producer=context.document.model.producer_name)
+    if op.kind is Kind.MAX:
+        found = found._replace(at_least=lower_bound(context, node.inputs[0]))
+    if not op.quantised:
+        spatial = slice(first_axis, first_axis + rank)
+        found = found._replace(dequantised=dequantised_input(context, node, spatial, rank + 2))
+    return found
+
+
+def _follows_quantised(context: Context, name: str) -> bool:
+    """Whether a tensor comes from QuantizeLinear or QLinear..., maybe through other operators."""
+    for _ in range(_FAR):
+        maker = context.scope.producers.get(name)
+        if maker is None or not maker.inputs:
+            return False
+        if maker.op_type.startswith(("QLinear", "Quantize")):
+            return True
+        name = maker.inputs[0]
+    return False
+
+
+def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
+    """The Pad that makes the operator's input, which has `rank` axes in all."""
+    maker, reason = pad_behind(context, node.inputs[0])
+    if reason:
+        return out_of_reach(context, node.inputs[0], reason, rank)
+    if maker is None:
+        return None
+    return with_neighbours(context, read_pad(context, maker, rank), maker, [node])
+
+
+def _far_pad(context: Context, node: Node, rank: int) -> PadStep | None:
+    path = path_to(context, node.inputs[0])
+    if context.call is not None and path.source in context.scope.inputs:
+        return _behind_more(context, path, rank, "outside the function", "the call")
+    maker, reason = pad_behind(context, path.source)
+    if reason:
+        idle = all(vanishes(context, one) for one in path.nodes)
+        return replace(out_of_reach(context, path.source, reason, rank), is_idle=idle)
+    if maker is None:
+        last = context.scope.producers.get(path.source)
+        name = f"{last.op_type} '{last.name or path.source}'" if last else ""
+        return _behind_more(context, path, rank, f"in front of {name}", name) if last else None
+    dims = context.type_of(maker.inputs[0]).dims
+    step = read_pad(context, maker, None if dims is None else len(dims))
+    step = with_neighbours(context, step, maker, [*path.nodes, node])
+    seen = seen_behind(context, step, path)
+    if len(seen.pads.begins) != rank and not seen.unclear:
+        return None
+    # What is no Pad(0) for the optimiser behind operators that compute is none for the pool.
+    return seen if seen.is_idle else replace(seen, follows_zero=False)
+
+
+def _behind_more(
+    context: Context, path: Path, rank: int, place: str, crossed: str
+) -> PadStep | None:
+    """A Pad behind what cannot be crossed, but does not keep onnxruntime from fusing it."""
+    found = made_by(context, path.source)
+    if found is None or not is_pad(found[1]):
+        return None
+    step = read_pad(*found, rank)
+    name = found[1].name or found[1].outputs[0]
+    return replace(
+        step,
+        unclear=f"the Pad '{name}' stands {place}",
+        still_fused=step.still_fused or not step.unclear,
+        crossed=(crossed,),
+        is_idle=all(vanishes(context, one) for one in path.nodes),
+    )
+
+
+def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
+    """The Pads in front of a node that add up, the nearest first, and what they do together."""
+    maker, _ = pad_behind(context, node.inputs[0])
+    found, whole = [], None
+    while maker is not None:
+        step = read_pad(context, maker, rank)
+        together = step if whole is None else _sum(step, whole)
+        if together is None or step.unclear or step.mode != "constant":
+            break
+        found.append(maker)
+        whole = together
+        maker, _ = pad_behind(context, maker.inputs[0])
+    return found, whole
+
+
+def _pads_together(context: Context, node: Node, rank: int) -> PadStep | None:
+    makers, whole = pads_in_a_row(context, node, rank)
+    if whole is None or len(makers) < 2:
+        return None
+    steps = [
+        with_neighbours(context, read_pad(context, maker, rank), maker, [*makers, node])
+        for maker in makers
+    ]
+    return replace(
+        whole,
+        follows_zero=steps[-1].follows_zero,
+        feeds_max_pool=any(step.feeds_max_pool for step in steps),
+        feeds_wide_pool=any(step.feeds_wide_pool for step in steps),
+        feeds_weight=any(step.feeds_weight for step in steps),
+        crossed=tuple(f"Pad '{maker.name or maker.outputs[0]}'" for maker in makers[:-1]),
+    )
+
+
+def _sum(first: PadStep, second: PadStep) -> PadStep | None:
+    """Two Pads as one; None where they differ, or the second adds to what the first cropped."""
+    sides = list(zip(first.pads.flat, second.pads.flat, strict=True))
+    if any(one < 0 < other for one, other in sides):
+        return None
+    adds = [any(pad > 0 for pad in step.pads.flat) for step in (first, second)]
+    if all(adds) and first.fill != second.fill:
+        return None
+    return replace(second if adds[1] else first, pads=first.pads + second.pads)

@@ -1,0 +1,164 @@
+"""A Pad node of any opset as a PadStep."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from onnxpad.model.reading.attributes import Unbound
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.refusals import LARGEST
+from onnxpad.padding.chain import Constant, Fill, Pads, PadStep, TensorValue
+from onnxpad.padding.operators import Kind, operator
+
+_FIRST_WITH_INPUTS = 11
+
+
+def is_pad(node: Node) -> bool:
+    """Whether a node is a Pad of any domain."""
+    if node.op_type != "Pad":
+        return False
+    op = operator(node.domain, node.op_type)
+    return op is not None and op.kind is Kind.PAD
+
+
+def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
+    """What a Pad node does over all axes of its input (ONNX Pad-1 to Pad-25, com.microsoft.Pad).
+
+    `rank` counts all axes; None takes it from the number of pads. `unclear` is set where the
+    pads are not constant or do not fit the rank.
+    """
+    attributes = context.attributes(node)
+    mode = attributes.get("mode", "constant")
+    by_attribute = node.domain in ("", "ai.onnx") and context.scope.opset < _FIRST_WITH_INPUTS
+    for what, found in attributes.items():
+        if isinstance(found, Unbound):
+            return _unclear(rank, f"the Pad's {what} is the function's attribute '{found.name}'")
+    if by_attribute:
+        flat = attributes.get("pads", attributes.get("paddings"))
+        fill: Fill = Constant(float(attributes.get("value", 0.0)))  # type: ignore[arg-type]
+        if not isinstance(flat, tuple):
+            return _unclear(rank, "the Pad has no pads")
+        if any(abs(pad) > LARGEST for pad in flat):
+            return _unclear(rank, f"the Pad's pads are {list(flat)}, beyond any real size")
+        numbers: tuple[int, ...] | None = tuple(int(pad) for pad in flat)
+        axes = None
+    else:
+        numbers = constant_integers(context, _input(node, 1))
+        axes = constant_integers(context, _input(node, 3)) if _input(node, 3) else None
+        fill = _value(context, node)
+        if numbers is None:
+            reason, hints = _why_not_constant(context, _input(node, 1))
+            computed = context.scope.producers.get(_input(node, 1)) is not None
+            unclear = _unclear(rank, reason, str(mode))
+            return replace(unclear, fill=fill, hints=hints, still_fused=computed)
+        if _input(node, 3) and axes is None:
+            return replace(_unclear(rank, "the Pad's axes are not constant", str(mode)), fill=fill)
+    step = _placed(numbers or (), axes, rank, fill, str(mode))
+    if by_attribute:
+        return step
+    alone = _input(node, 2) != "" and context.type_of(_input(node, 2)).dims == (1,)
+    places = _computed(context, node, fill)
+    listed = axes is not None
+    return replace(step, fill=fill, lists_axes=listed, lists_value=alone, computed=places)
+
+
+def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:
+    """Inputs behind the data that the model computes, and whose numbers are known all the same."""
+    positions = [1, 2, 3] if isinstance(fill, Constant) else [1, 3]
+    names = {position: _input(node, position) for position in positions}
+    return tuple(p for p, name in names.items() if name and context.constant_tensor(name) is None)
+
+
+def constant_integers(context: Context, name: str) -> tuple[int, ...] | None:
+    """A constant tensor of integers as a flat tuple, or None; also for numbers no pad can be."""
+    numbers = any_integers(context, name)
+    return None if any(abs(number) > LARGEST for number in numbers or ()) else numbers
+
+
+def any_integers(context: Context, name: str) -> tuple[int, ...] | None:
+    """A constant tensor of integers as a flat tuple, or None."""
+    if not name:
+        return None
+    array = context.constant(name)
+    if array is None or array.dtype.kind not in "iu":
+        return None
+    return tuple(int(value) for value in array.reshape(-1))
+
+
+def any_floats(context: Context, name: str) -> tuple[float, ...] | None:
+    """A constant tensor of floating point as a flat tuple, or None."""
+    array = context.constant(name) if name else None
+    if array is None or array.dtype.kind != "f":
+        return None
+    return tuple(float(value) for value in array.reshape(-1))
+
+
+def _placed(
+    flat: tuple[int, ...], axes: tuple[int, ...] | None, rank: int | None, fill: Fill, mode: str
+) -> PadStep:
+    count = len(flat) // 2
+    if axes is None:
+        if len(flat) % 2 or (rank is not None and count != rank):
+            return _unclear(rank, f"the Pad has {len(flat)} pads for {rank} axes", mode)
+        return PadStep(Pads(flat[:count], flat[count:]), fill, mode)
+    if len(flat) != 2 * len(axes):
+        return _unclear(rank, f"the Pad has {len(flat)} pads for {len(axes)} listed axes", mode)
+    if rank is None:
+        return _unclear(rank, "the Pad lists axes of an input of unknown rank", mode)
+    places = [axis + rank if axis < 0 else axis for axis in axes]
+    if any(not 0 <= place < rank for place in places) or len(set(places)) < len(places):
+        return _unclear(rank, f"the Pad's axes {list(axes)} do not fit {rank} axes", mode)
+    begins, ends = [0] * rank, [0] * rank
+    for index, place in enumerate(places):
+        begins[place], ends[place] = flat[index], flat[count + index]
+    return PadStep(Pads(tuple(begins), tuple(ends)), fill, mode)
+
+
+def _value(context: Context, node: Node) -> Fill:
+    name = _input(node, 2)
+    if not name:
+        return Constant(0)
+    array = context.constant(name)
+    if array is None or array.size != 1 or not _is_numeric(array):
+        return TensorValue(name)
+    value = array.reshape(-1)[0].item()
+    return TensorValue(name) if isinstance(value, float) and math.isnan(value) else Constant(value)
+
+
+def value_type(context: Context, node: Node) -> str:
+    """The element type of the value that a Pad has as an input, which is that of its data."""
+    return context.type_of(_input(node, 2)).dtype if _input(node, 2) else ""
+
+
+def _is_numeric(array: np.ndarray) -> bool:
+    return array.dtype.kind in "fiub" or array.dtype.name == "bfloat16"
+
+
+def _why_not_constant(context: Context, name: str) -> tuple[str, tuple[str, ...]]:
+    if (value := context.constant(name)) is not None and value.dtype.kind in "iu":
+        return f"the Pad's pads are {value.reshape(-1).tolist()}, beyond any real size", ()
+    if value is not None:
+        return f"the Pad's pads '{name}' are no integers", ()
+    producer = context.scope.producers.get(name)
+    if name in context.document.overridable:
+        replaceable = "are an initializer that an input of the model can replace"
+        return f"the Pad's pads '{name}' {replaceable}", ()
+    if producer is None:
+        return f"the Pad's pads '{name}' are not constant", ()
+    from onnxpad.model.shapes.computed_values import why_unknown
+
+    found, hints = why_unknown(context, name)
+    sizes = f"; they are {found}" if found else ""
+    return f"the Pad's pads are computed while the model runs (by {producer.op_type}){sizes}", hints
+
+
+def _unclear(rank: int | None, reason: str, mode: str = "constant") -> PadStep:
+    return PadStep(Pads.zero(rank or 0), Constant(0), mode, unclear=reason)
+
+
+def _input(node: Node, position: int) -> str:
+    return node.inputs[position] if len(node.inputs) > position else ""

@@ -1,0 +1,216 @@
+"""What QuantizeLinear and DequantizeLinear make of a padded cell."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onnxpad.model.reading.attributes import Value
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.scopes import PLAIN_DOMAINS
+from onnxpad.padding.chain import Constant, Conversion, Dequantised, Fill, Implicit, TensorValue
+from onnxpad.padding.expansion import AttributeValue
+from onnxpad.padding.operators import MICROSOFT
+
+
+def is_in_blocks(attributes: dict[str, Value]) -> bool:
+    """Whether scales hold for blocks of cells."""
+    return attributes.get("block_size", 0) != 0
+
+
+def quantised(
+    context: Context, node: Node, attributes: dict[str, Value], value: np.ndarray | str, rank: int
+) -> np.ndarray | str | None:
+    """What QuantizeLinear makes of a cell, an array that broadcasts with the tensor."""
+    if isinstance(value, str):
+        return None
+    zero = _zero_point(context, node, attributes, rank, "output_dtype")
+    if not value.any() or zero is None or isinstance(zero, str):
+        return zero if not value.any() else None
+    scale = _along(context, node, 1, attributes, rank)
+    if scale is None or value.dtype not in (np.float32, np.float64):
+        return None
+    limits = np.iinfo(zero.dtype)
+    with np.errstate(all="ignore"):
+        whole = np.rint(value / scale.astype(value.dtype)).astype(np.float64) + zero
+    return np.asarray(np.clip(whole, limits.min, limits.max)).astype(zero.dtype)
+
+
+def dequantised(
+    context: Context, node: Node, attributes: dict[str, Value], value: np.ndarray | str, rank: int
+) -> np.ndarray | str | None:
+    """What DequantizeLinear makes of a cell; 0 where the cell holds the zero point."""
+    zero = _zero_point(context, node, attributes, rank, "")
+    if isinstance(value, str) or isinstance(zero, str):
+        same = isinstance(zero, str) and isinstance(value, str) and zero == value
+        return np.zeros((1,) * rank, np.float32) if same else None
+    if zero is None:
+        return None
+    steps = value.astype(np.int64) - zero.astype(np.int64)
+    if not steps.any():
+        return np.zeros((1,) * rank, np.float32)
+    scale = _along(context, node, 1, attributes, rank)
+    if scale is None or scale.dtype != np.float32:
+        return None
+    return np.asarray(steps.astype(np.float32) * scale)
+
+
+def _zero_point(
+    context: Context, node: Node, attributes: dict[str, Value], rank: int, dtype_attribute: str
+) -> np.ndarray | str | None:
+    """The zero points shaped to broadcast with the tensor, or the name of one that is not known."""
+    name = input_of(node, 2)
+    if not name:
+        dtype = context.type_of(node.outputs[0] if dtype_attribute else node.inputs[0]).dtype
+        fallback = "uint8" if dtype_attribute and not attributes.get(dtype_attribute) else ""
+        kind = dtype if "int" in dtype else fallback
+        return np.zeros((1,) * rank, kind) if kind in _WHOLE else None
+    if context.constant_tensor(name) is None:
+        return name if context.type_of(name).dims in ((), (1,)) else None
+    found = _along(context, node, 2, attributes, rank)
+    return found if found is not None and found.dtype.name in _WHOLE else None
+
+
+_WHOLE = ("int8", "uint8", "int16", "uint16", "int32")
+
+
+def _along(
+    context: Context, node: Node, position: int, attributes: dict[str, Value], rank: int
+) -> np.ndarray | None:
+    value = context.constant(input_of(node, position)) if input_of(node, position) else None
+    if value is None:
+        return None
+    if value.size == 1:
+        return value.reshape((1,) * rank)
+    axis = attributes.get("axis", 1)
+    if value.ndim != 1 or not isinstance(axis, int) or not -rank <= axis < rank:
+        return None
+    return value.reshape([-1 if place == axis % rank else 1 for place in range(rank)])
+
+
+def input_of(node: Node, position: int) -> str:
+    """The name of an input, '' where it is left out."""
+    return node.inputs[position] if len(node.inputs) > position else ""
+
+
+def conversion_of(context: Context, node: Node) -> Conversion:
+    """What it takes to write the node again."""
+    attributes: list[tuple[str, AttributeValue]] = []
+    for name, value in context.attributes(node).items():
+        if isinstance(value, int | float | str):
+            attributes.append((name, value))
+    return Conversion(
+        node.inputs[0],
+        context.type_of(node.inputs[0]).dtype,
+        node.inputs[1],
+        input_of(node, 2),
+        tuple(attributes),
+        node.domain,
+        node.op_type == "QuantizeLinear",
+    )
+
+
+def zero_fill(context: Context, node: Node) -> Fill:
+    """The zero point as a number, a tensor or one value per channel."""
+    name = input_of(node, 2)
+    if not name:
+        return Constant(0)
+    value = context.constant(name)
+    if value is None:
+        dims = context.type_of(name).dims
+        return TensorValue(name) if dims in ((), (1,)) else Implicit.PER_CHANNEL
+    flat = value.reshape(-1)
+    if not flat.size or (flat != flat[0]).any():
+        return Implicit.PER_CHANNEL
+    return Constant(int(flat[0]))
+
+
+def fits_axis(
+    context: Context, node: Node, attributes: dict[str, Value], spatial: slice, rank: int
+) -> bool:
+    """Whether scale and zero point are the same along the spatial axes."""
+    dims = [context.type_of(name).dims for name in node.inputs[1:3] if name]
+    if all(shape in ((), (1,)) for shape in dims):
+        return True
+    axis = attributes.get("axis", 1)
+    if not isinstance(axis, int) or not -rank <= axis < rank:
+        return False
+    return not spatial.start <= axis % rank < spatial.stop
+
+
+_PAD_TAKES = frozenset({"int8", "uint8", "int32"})
+_INTEGER_PADS_SINCE = 11
+_DOMAINS = PLAIN_DOMAINS | {MICROSOFT}
+
+
+def dequantised_input(
+    context: Context, node: Node, spatial: slice, rank: int
+) -> Dequantised | None:
+    """The DequantizeLinear that makes the operator's data, as a place for new Pads."""
+    scope = context.scope
+    maker = scope.producers.get(input_of(node, 0))
+    if maker is None or not _is(maker, "DequantizeLinear") or len(maker.inputs) < 2:
+        return None
+    attributes = context.attributes(maker)
+    what = f"its input comes from DequantizeLinear '{maker.name or maker.outputs[0]}'"
+    if is_in_blocks(attributes) or any(one.ref_attr_name for one in maker.proto.attribute):
+        return Dequantised(refusal=f"{what}, which works in blocks or on attributes of a function")
+    if not fits_axis(context, maker, attributes, spatial, rank):
+        return Dequantised(refusal=f"{what}, which has scales along an axis that is padded")
+    dtype = context.type_of(maker.inputs[0]).dtype
+    zero = zero_fill(context, maker)
+    takes = dtype in _PAD_TAKES and scope.opset >= _INTEGER_PADS_SINCE
+    dequantise = conversion_of(context, maker)
+    before = scope.producers.get(maker.inputs[0])
+    same = before is not None and _is_pair(context, before, maker)
+    if before is not None and same and (not takes or _prefers_floats(context, before, dtype, zero)):
+        return Dequantised((conversion_of(context, before), dequantise))
+    if zero is Implicit.PER_CHANNEL:
+        return Dequantised(
+            refusal=f"{what}, whose zero point has one value per channel, a Pad writes one for all"
+        )
+    if not takes:
+        kind = f"onnxruntime has no Pad of type '{dtype or 'unknown'}'"
+        early = f"Pad of opset {scope.opset} takes no integers"
+        return Dequantised(refusal=f"{what}; {early if dtype in _PAD_TAKES else kind}")
+    return Dequantised((dequantise,), zero, int(np.iinfo(dtype).min))
+
+
+def _prefers_floats(context: Context, quantise: Node, dtype: str, zero: Fill) -> bool:
+    """Whether a Pad of floats in front of QuantizeLinear is the better place, or the only one.
+
+    onnxruntime on x86 computes with signed bytes only where QuantizeLinear stands directly in
+    front of DequantizeLinear (measured with 1.31.1); but a Pad must not part QuantizeLinear from
+    a quantised operator either.
+    """
+    if zero is Implicit.PER_CHANNEL:
+        return True
+    maker = context.scope.producers.get(quantise.inputs[0])
+    makers = [] if maker is None else [context.scope.producers.get(name) for name in maker.inputs]
+    grouped = any(one is not None and _is(one, "DequantizeLinear") for one in makers)
+    return dtype == "int8" and not grouped
+
+
+def _is(node: Node, op_type: str) -> bool:
+    return node.op_type == op_type and node.domain in _DOMAINS
+
+
+def _is_pair(context: Context, first: Node, second: Node) -> bool:
+    """Whether QuantizeLinear and DequantizeLinear have the same scale and zero point."""
+    if not _is(first, "QuantizeLinear") or first.domain != second.domain:
+        return False
+    if is_in_blocks(context.attributes(first)) or any(
+        one.ref_attr_name for one in first.proto.attribute
+    ):
+        return False
+    axes = [context.attributes(node).get("axis", 1) for node in (first, second)]
+    return axes[0] == axes[1] and all(
+        _equal(context, input_of(first, place), input_of(second, place)) for place in (1, 2)
+    )
+
+
+def _equal(context: Context, first: str, second: str) -> bool:
+    if first == second or not first or not second:
+        return first == second
+    one, other = context.constant(first), context.constant(second)
+    return one is not None and other is not None and np.array_equal(one, other)

@@ -1,0 +1,273 @@
+"""Reads a document: one forward pass gives types and the chain of every padded node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from onnx import FunctionProto, GraphProto, TensorProto
+
+from onnxpad.errors import ModelError
+from onnxpad.geometry.size import Size
+from onnxpad.model.reading.attributes import bindings_of
+from onnxpad.model.reading.chains import NO_PREFERENCE, ChainReader, Preferences
+from onnxpad.model.reading.context import MAX_CONSTANT, Context, tensor_type
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Document, Scope
+from onnxpad.model.shapes.dimensions import Dimensions
+from onnxpad.model.shapes.result_types import (
+    MICROSOFT_RULES,
+    branch_types,
+    carried_types,
+    constant_type,
+    merge,
+    padded_type,
+    sizes_behind,
+    window_type,
+)
+from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, places, ruled, scales_of
+from onnxpad.model.shapes.types import UNKNOWN, Type
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.effective_pads import output_sizes
+from onnxpad.padding.operators import MICROSOFT, Kind, Operator, operator
+
+_SETTLING = ("Slice", "Resize", "Upsample")
+_NO_SHAPES = 2
+"""Tensors of this rank and more are no shapes, whose values inference follows."""
+
+
+def is_settled(context: Context, node: Node) -> bool:
+    """Whether a Slice, Resize or Upsample reads from constants what it makes of sizes."""
+    if node.op_type not in _SETTLING or node.domain not in PLAIN_DOMAINS or not node.inputs:
+        return False
+    source = context.type_of(node.inputs[0])
+    if source.dims is None or len(source.dims) < _NO_SHAPES:
+        return False
+    facts = NodeFacts(context, node)
+    if node.op_type == "Slice":
+        return None not in places(facts)
+    return bool(scales_of(node.op_type, len(node.inputs), facts))
+
+
+def joined(context: Context, node: Node, declared: Type, found: Type) -> Type:
+    """What is known of a result that a rule found and the file or inference declares.
+
+    Of a settled one, what is declared counts only on axes whose size in front is not known.
+    """
+    whole = merge(declared, found)
+    if not is_settled(context, node) or whole.dims is None or found.dims is None:
+        return whole
+    source = context.type_of(node.inputs[0]).dims or (None,) * len(whole.dims)
+    if len(source) != len(whole.dims):
+        return whole
+    sides = zip(whole.dims, found.dims, source, strict=True)
+    return Type(whole.dtype, tuple(own if read is not None else said for said, own, read in sides))
+
+
+MAX_DEPTH = 200
+Declared = Mapping[str, Mapping[str, Type]]
+
+
+@dataclass
+class Reading:
+    """What was read: contexts in graph order, each with its chains.
+
+    `hearsay`: some size that a padded node reads is only declared in the file; ask inference too.
+    """
+
+    contexts: list[Context]
+    hearsay: bool = False
+
+    def sites(self) -> Iterator[tuple[Context, Node, Chain]]:
+        """Every padded node in graph order, function bodies once for each kind of call."""
+        for context in self.contexts:
+            for node in context.scope.ordered():
+                if node.key in context.chains:
+                    yield context, node, context.chains[node.key]
+
+
+def read(
+    document: Document,
+    dimensions: Dimensions,
+    *,
+    folder: Path | None = None,
+    prefer: Preferences = NO_PREFERENCE,
+    inferred: Declared | None = None,
+) -> Reading:
+    """Read every scope. `inferred` are types from shape inference by scope and tensor."""
+    reader = _Reader(document, dimensions, prefer, inferred or {}, folder)
+    reader.main()
+    return Reading(reader.contexts, reader.hearsay)
+
+
+class _Reader:
+    def __init__(
+        self,
+        document: Document,
+        dimensions: Dimensions,
+        prefer: Preferences,
+        inferred: Declared,
+        folder: Path | None,
+    ) -> None:
+        self.document = document
+        self.dimensions = dimensions
+        self.chains = ChainReader(prefer)
+        self._sizes: dict[int, tuple[Size | None, ...]] = {}
+        self.inferred = inferred
+        self.folder = folder
+        self.contexts: list[Context] = []
+        self.hearsay = False
+        self._calls: dict[tuple[object, ...], Context] = {}
+        self._open: list[Scope] = []
+
+    def main(self) -> None:
+        context = Context(self.document, self.document.main, self.folder)
+        self._declare(context)
+        self._walk(context)
+        for scope in self.document.functions.values():
+            if not any(context.scope is scope for context in self.contexts):
+                self._walk(Context(self.document, scope, self.folder))
+
+    def _declare(self, context: Context) -> None:
+        """Types that the file states, then those that inference found, own results later."""
+        scope, types = context.scope, context.types
+        graph = scope.proto
+        if isinstance(graph, GraphProto):
+            root = scope.parent is None
+            # The body of a Loop or Scan may call a size that changes by the name of another.
+            local = not root and bool(graph.input)
+            for value in graph.input:
+                types[value.name] = self.dimensions.type_of(
+                    value.type, value.name, is_input=root, local=local
+                )
+            for value in (*graph.value_info, *graph.output):
+                if value.name not in scope.forgotten:
+                    found = self.dimensions.type_of(value.type, value.name, local=local, claim=root)
+                    types.setdefault(value.name, found)
+        for name, found in self.inferred.get(context_address(context), {}).items():
+            types[name] = merge(types.get(name, UNKNOWN), found)
+        overridable = self.document.overridable if scope.parent is None else frozenset()
+        for name, tensor in scope.initializers.items():
+            if name not in overridable:
+                types[name] = tensor_type(tensor)
+
+    def _walk(self, context: Context) -> None:
+        if len(self._open) > MAX_DEPTH:
+            where = context.scope.label or "the model"
+            raise ModelError(f"{where}: bodies and functions are nested over {MAX_DEPTH} deep")
+        self.contexts.append(context)
+        self._open.append(context.scope)
+        types = context.types
+        for node in context.scope.ordered():
+            results = dict(zip(node.outputs, self._results(context, node), strict=False))
+            for name in filter(None, node.outputs):
+                found, declared = results.get(name, UNKNOWN), types.get(name)
+                if declared is not None:
+                    types[name] = joined(context, node, declared, found)
+                elif name in results:
+                    types[name] = found
+                if types.get(name, UNKNOWN).dims != found.dims or context.hears(node):
+                    context.said.add(name)
+        self._open.pop()
+
+    def _results(self, context: Context, node: Node) -> Sequence[Type]:
+        if (function := self.document.function(node)) is not None:
+            return self._call(context, node, function)
+        op = operator(node.domain, node.op_type)
+        if op is not None:
+            return self._padded(context, node, op)
+        children = context.scope.children
+        inner = children.get(node.key, ())
+        bodies = [self._body(context, node, place, body) for place, body in inner]
+        if node.domain in PLAIN_DOMAINS or node.domain == MICROSOFT:
+            rules = MICROSOFT_RULES if node.domain == MICROSOFT else PLAIN_RULES
+            if node.inputs and (rule := rules.get(node.op_type)):
+                inputs = [context.type_of(name) for name in node.inputs]
+                return ruled(rule, inputs, NodeFacts(context, node))
+            if (
+                node.op_type == "Constant"
+                and node.outputs
+                and (value := context.constant_tensor(node.outputs[0]))
+            ):
+                return (constant_type(value),)
+        if node.op_type == "If" and len(bodies) == 2:
+            taken = context.branch(node)
+            return branch_types(bodies if taken is None else [taken])
+        return ()
+
+    def _body(self, context: Context, node: Node, place: str, scope: Scope) -> Context:
+        body = Context(self.document, scope, self.folder, outer=context, bindings=context.bindings)
+        context.bodies[node.key, place] = body
+        self._declare(body)
+        if node.op_type == "Loop" and isinstance(scope.proto, GraphProto):
+            body.types.update(carried_types(scope.proto, body.types))
+        self._walk(body)
+        return body
+
+    def _call(self, context: Context, node: Node, function: Scope) -> Sequence[Type]:
+        proto = function.proto
+        if not isinstance(proto, FunctionProto):
+            return ()
+        if any(scope is function for scope in self._open):
+            raise ModelError(f"function '{function.label}' calls itself, which ONNX does not allow")
+        bindings = bindings_of(node.proto, context.bindings, proto.attribute_proto)
+        inputs = tuple(context.type_of(name) for name in node.inputs)
+        values = tuple(sorted((k, v.SerializeToString()) for k, v in bindings.items()))
+        constants = tuple(_constant_key(context, name) for name in node.inputs)
+        key = (function.id, inputs, values, constants)
+        if key not in self._calls:
+            inner = Context(self.document, function, self.folder, None, context, node, bindings)
+            inner.types.update(zip(function.inputs, inputs, strict=False))
+            pairs = zip(function.inputs, node.inputs, strict=False)
+            inner.said.update(inside for inside, name in pairs if context.is_said(name))
+            self._declare_function(inner, proto)
+            for tensor, found in self.inferred.get(context_address(inner), {}).items():
+                inner.types[tensor] = merge(inner.types.get(tensor, UNKNOWN), found)
+            self._calls[key] = inner
+            self._walk(inner)
+        inner = self._calls[key]
+        inner.calls.append((context, node))
+        return [inner.types.get(name, UNKNOWN) for name in proto.output]
+
+    def _declare_function(self, context: Context, proto: FunctionProto) -> None:
+        for value in proto.value_info:
+            if value.name not in context.scope.forgotten:
+                found = self.dimensions.type_of(value.type, value.name, local=True)
+                context.types.setdefault(value.name, found)
+
+    def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
+        chain = self.chains.read(context, node, op)
+        context.chains[node.key] = chain
+        source = context.type_of(node.inputs[0]) if node.inputs else UNKNOWN
+        self.hearsay |= context.hears(node)
+        if chain.op.kind is Kind.PAD:
+            if chain.pad is not None and chain.pad.unclear and source.dims is not None:
+                return (Type(source.dtype, sizes_behind(context, node, source.dims)),)
+            return (padded_type(chain, source),)
+        if chain.op.kind in (Kind.FOLD, Kind.OTHER) or not chain.axes:
+            return ()
+        if id(chain) not in self._sizes:
+            self._sizes[id(chain)] = output_sizes(chain)
+        return [window_type(context, node, chain, source, self._sizes[id(chain)])]
+
+
+def context_address(context: Context) -> str:
+    """Names a context the same way in every reading of the same document."""
+    outer: Context | None = context
+    while outer is not None and outer.caller is None:
+        outer = outer.outer
+    if outer is None or outer.caller is None or outer.call is None:
+        return context.scope.id
+    return f"{context.scope.id}@{context_address(outer.caller)}.{outer.call.key}"
+
+
+def _constant_key(context: Context, name: str) -> bytes | None:
+    """The value of a small constant argument, because bodies may read pads from it."""
+    found = context.constant_tensor(name) if name else None
+    if found is None:
+        return None
+    if isinstance(found, TensorProto) and prod(found.dims) > MAX_CONSTANT:
+        return None  # too large to be read as a constant anywhere
+    return bytes(found.SerializeToString())

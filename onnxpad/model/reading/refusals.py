@@ -1,0 +1,122 @@
+"""Attributes that no reading of the ONNX text allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from onnx import AttributeProto
+
+from onnxpad.errors import ModelError
+from onnxpad.model.reading.attributes import Value
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.shapes.types import Type
+from onnxpad.padding.chain import Weight
+from onnxpad.padding.operators import Kind, Operator
+
+LISTS = ("pads", "strides", "dilations", "kernel_shape", "output_padding", "output_shape")
+
+
+TYPES = dict.fromkeys(LISTS, AttributeProto.INTS) | {
+    "auto_pad": AttributeProto.STRING,
+    "mode": AttributeProto.STRING,
+    "value": AttributeProto.FLOAT,
+    "paddings": AttributeProto.INTS,
+    **dict.fromkeys(("ceil_mode", "count_include_pad", "channels_last"), AttributeProto.INT),
+    **dict.fromkeys(("group", "storage_order"), AttributeProto.INT),
+}
+LARGEST = 2**31 - 1
+SWITCHES = ("ceil_mode", "count_include_pad", "channels_last", "storage_order")
+
+
+def check_types(node: Node) -> None:
+    """ModelError where an attribute about padding has another type than ONNX gives it."""
+    seen = set()
+    for attribute in node.proto.attribute:
+        if attribute.name in seen:
+            raise ModelError(
+                f"{describe(node)}: the attribute {attribute.name} is written twice; keep one"
+            )
+        seen.add(attribute.name)
+        wanted = TYPES.get(attribute.name)
+        if wanted not in (None, attribute.type):
+            found = AttributeProto.AttributeType.Name(attribute.type)
+            raise ModelError(
+                f"{describe(node)}: the attribute {attribute.name} is of type {found}, "
+                f"{AttributeProto.AttributeType.Name(wanted)} was expected"
+            )
+
+
+def odd_switch(attributes: Mapping[str, Value]) -> str | None:
+    """What is wrong with an attribute that says yes or no: runtimes take other numbers for either.
+
+    onnxruntime 1.31.1 takes count_include_pad=2 for yes, and ceil_mode=2 for no.
+    """
+    for name in SWITCHES:
+        if attributes.get(name, 0) not in (0, 1):
+            return f"{name} is {attributes[name]}, the ONNX text knows 0 and 1"
+    return None
+
+
+def check_places(node: Node, op: Operator) -> None:
+    """ModelError where a node writes nothing, or a Pad reads nothing, or is not written so."""
+    if not any(node.outputs[:1]):
+        raise ModelError(f"{describe(node)}: it has no output; name one, or remove the node")
+    if op.kind is Kind.PAD and not any(node.inputs[:1]):
+        raise ModelError(f"{describe(node)}: it has no input; name one, or remove the node")
+    if op.kind in (Kind.PAD, Kind.FOLD):
+        check_types(node)
+
+
+def missing_input(node: Node, op: Operator) -> str:
+    """Which of the inputs that a padded operator needs it lacks, '' where none."""
+    if not any(node.inputs[:1]):
+        return "input"
+    return "weight" if op.weight is not None and not any(node.inputs[op.weight :][:1]) else ""
+
+
+def why_no_kernel(op: Operator) -> str:
+    """What is missing where the kernel is neither written nor known from the weight."""
+    of_pool = op.weight is None
+    why = "which a pool needs" if of_pool else "and the weight's shape is not known"
+    return f"no kernel_shape, {why}"
+
+
+def check_lengths(node: Node, attributes: Mapping[str, Value], rank: int, source: Type) -> None:
+    """ModelError where list attributes do not fit the number of spatial axes."""
+    for name in LISTS:
+        value = attributes.get(name)
+        if value is None or value == ():
+            continue
+        wanted = 2 * rank if name == "pads" else rank
+        allowed = {wanted, rank + 2} if name == "output_shape" else {wanted}
+        if not isinstance(value, tuple) or len(value) not in allowed:
+            found = list(value) if isinstance(value, tuple) else value
+            raise ModelError(
+                f"{describe(node)}: {name} is {found}, {wanted} numbers were expected "
+                f"for {rank} spatial axes"
+            )
+        if name not in ("pads", "output_padding", "output_shape") and min(value) < 1:
+            raise ModelError(f"{describe(node)}: {name} is {list(value)}, all must be at least 1")
+        if max(map(abs, value)) > LARGEST:
+            raise ModelError(f"{describe(node)}: {name} is {list(value)}, beyond any real size")
+    if source.dims is not None and len(source.dims) != rank + 2:
+        raise ModelError(
+            f"{describe(node)}: its kernel has {rank} axes, its input {len(source.dims)} axes "
+            f"in all; {rank + 2} were expected"
+        )
+
+
+def check_weight(node: Node, weight: Weight, kernel: tuple[int, ...] | None) -> None:
+    """ModelError where the weight of a convolution has other axes than its kernel asks for."""
+    if kernel is None or weight.shape is None or len(weight.shape) == len(kernel) + 2:
+        return
+    raise ModelError(
+        f"{describe(node)}: its kernel has {len(kernel)} axes, its weight {len(weight.shape)} axes "
+        f"in all; {len(kernel) + 2} were expected"
+    )
+
+
+def describe(node: Node) -> str:
+    """Operator and name of a node, its first output where it has no name."""
+    name = node.name or (node.outputs[0] if node.outputs else "")
+    return f"{node.op_type} '{name}'"

@@ -1,0 +1,130 @@
+"""A model as scopes of nodes: the main graph, bodies of If, Loop and Scan, local functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from onnx import FunctionProto, GraphProto, ModelProto, TensorAnnotation, TensorProto
+
+from onnxpad.model.reading.nodes import Address, Node
+
+PLAIN_DOMAINS = frozenset({"", "ai.onnx"})
+
+
+@dataclass(eq=False)
+class Scope:
+    """One list of nodes and what its names mean.
+
+    `id` addresses it in edit scripts: '' for the main graph, '5.then_branch' for a body of its
+    node 5, 'domain:name' for a function. `label` is the same for people. `sparse` are initializers
+    of which only the type is known. `before` and `behind` are new nodes by the key of the node that
+    they stand at, `anchors` that key by theirs. `forgotten` are tensors of which the types in the
+    file do not hold any more.
+    """
+
+    id: str
+    label: str
+    proto: GraphProto | FunctionProto
+    parent: Scope | None
+    opset: int
+    nodes: list[Node] = field(default_factory=list)
+    initializers: dict[str, TensorProto] = field(default_factory=dict)
+    sparse: frozenset[str] = frozenset()
+    inputs: tuple[str, ...] = ()
+    outputs: frozenset[str] = frozenset()
+    producers: dict[str, Node] = field(default_factory=dict)
+    uses: dict[str, int] = field(default_factory=dict)
+    children: dict[int, list[tuple[str, Scope]]] = field(default_factory=dict)
+    before: dict[int, list[Node]] = field(default_factory=dict)
+    behind: dict[int, list[Node]] = field(default_factory=dict)
+    anchors: dict[int, int] = field(default_factory=dict)
+    removed: set[int] = field(default_factory=set)
+    forgotten: set[str] = field(default_factory=set)
+    changed: bool = False
+    next_key: int = 0
+
+    @property
+    def is_function(self) -> bool:
+        """Whether this is the body of a model-local function."""
+        return isinstance(self.proto, FunctionProto)
+
+    @property
+    def rearranged(self) -> bool:
+        """Whether nodes came or went since it was read."""
+        return bool(self.before or self.behind or self.removed)
+
+    def ordered(self) -> Iterator[Node]:
+        """Nodes in graph order, with what edits inserted and without what they removed."""
+        if not self.rearranged:
+            yield from self.nodes
+            return
+        for node in self.nodes:
+            yield from self.row(node)
+
+    def row(self, node: Node) -> Iterator[Node]:
+        """What stands where `node` stood when the scope was read."""
+        for one in (*self.before.get(node.key, ()), node, *self.behind.get(node.key, ())):
+            if one.key not in self.removed:
+                yield one
+
+    def stands_before(self, one: Node, other: Node) -> bool:
+        """Whether `one` comes first in graph order."""
+        first, second = (self.anchors.get(node.key, node.key) for node in (one, other))
+        if first != second:
+            return self._places[first] < self._places[second]
+        row = self.row(self.nodes[self._places[first]])
+        return next(node.key for node in row if node.key in (one.key, other.key)) == one.key
+
+    @cached_property
+    def _places(self) -> dict[int, int]:
+        return {node.key: place for place, node in enumerate(self.nodes)}
+
+    def readers(self, name: str) -> list[Node]:
+        """Nodes of this scope that read a tensor."""
+        return [node for node in self.ordered() if name in node.inputs]
+
+    def owner(self, name: str) -> Scope | None:
+        """The scope, this or an enclosing one, that defines the tensor."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.producers or name in scope.initializers or name in scope.inputs:
+                return scope
+            scope = scope.parent
+        return None
+
+
+@dataclass(eq=False)
+class Document:
+    """A model with its scopes; `overridable` are initializers that an input may replace."""
+
+    model: ModelProto
+    main: Scope
+    functions: dict[tuple[str, str, str], Scope]
+    scopes: dict[str, Scope]
+    overridable: frozenset[str]
+
+    def function(self, node: Node) -> Scope | None:
+        """The local function that a node calls."""
+        if not self.functions:
+            return None
+        return self.functions.get((node.domain, node.op_type, node.proto.overload))
+
+
+def quantisation_notes(scope: Scope) -> Sequence[TensorAnnotation]:
+    """What the file says of the quantisation of tensors; functions have no place for it."""
+    return scope.proto.quantization_annotation if isinstance(scope.proto, GraphProto) else ()
+
+
+def address_of(scope: Scope, node: Node) -> Address:
+    """Identity of a node, with a label that leads people to it."""
+    name = node.name or next((out for out in node.outputs if out), node.op_type)
+    label = f"{scope.label}/{name}" if scope.label else name
+    return Address(scope.id, node.key, label)
+
+
+def scope_label(parent: Scope, node: Node, attribute: str) -> str:
+    """'node/then_branch' for people; the first output names a node without a name."""
+    name = node.name or (node.outputs[0] if node.outputs else node.op_type)
+    return f"{parent.label}/{name}.{attribute}" if parent.label else f"{name}.{attribute}"

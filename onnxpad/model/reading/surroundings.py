@@ -1,0 +1,122 @@
+"""What the graph around a padded node tells about it, as facts for the traps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnx import GraphProto, ValueInfoProto
+
+from onnxpad.geometry.size import Size, Symbol
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.scopes import Scope, address_of
+from onnxpad.model.shapes.bounds import lower_bound
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.operators import MICROSOFT, Kind
+from onnxpad.runtimes.traps import Shape, Surroundings
+
+_PADS_ARE_INPUTS = 11
+
+
+class Observer:
+    """Looks around padded nodes; what belongs to a whole scope is gathered once."""
+
+    def __init__(self) -> None:
+        self._declared: dict[str, dict[str, ValueInfoProto]] = {}
+        self._weights: dict[str, dict[str, str]] = {}
+
+    def around(self, context: Context, node: Node, chain: Chain) -> Surroundings:
+        """Facts about a node as it is seen from `context`."""
+        attributes = context.attributes(node)
+        auto_pad, pads = attributes.get("auto_pad"), attributes.get("pads")
+        is_pad = chain.op.kind is Kind.PAD
+        pad = node if is_pad else _pad_in_front(context, node, chain)
+        computed, overridable = _pads_source(context, node, chain)
+        output = node.outputs[0] if node.outputs else ""
+        return Surroundings(
+            auto_pad=auto_pad if isinstance(auto_pad, str) else "",
+            pads=tuple(int(n) for n in pads) if isinstance(pads, tuple) and not is_pad else None,
+            input_shape=context.type_of(node.inputs[0]).dims if node.inputs else None,
+            output_shape=context.type_of(output).dims,
+            declared=self._declared_shape(context.scope, output),
+            outputs=sum(1 for name in node.outputs if name),
+            sole_reader=pad is not None and context.scope.uses.get(pad.outputs[0]) == 1,
+            lists_axes=pad is not None and bool(_input(pad, 3)),
+            never_negative=pad is not None and _never_negative(context, pad),
+            weight_of=self._weight_reader(context.scope, output) if is_pad else "",
+            pad_reads="" if is_pad or pad is None else _dequantised_by(context, pad),
+            computed_pads=computed,
+            overridable_pads=overridable,
+        )
+
+    def _declared_shape(self, scope: Scope, name: str) -> Shape:
+        if scope.id not in self._declared:
+            proto = scope.proto
+            values = list(proto.value_info)
+            if isinstance(proto, GraphProto):
+                values += proto.output
+            self._declared[scope.id] = {value.name: value for value in values}
+        value = self._declared[scope.id].get(name)
+        if value is None or not value.type.tensor_type.HasField("shape"):
+            return None
+        return tuple(_sizes(value))
+
+    def _weight_reader(self, scope: Scope, name: str) -> str:
+        if scope.id not in self._weights:
+            self._weights[scope.id] = {
+                reader.inputs[1]: f"Conv '{address_of(scope, reader).label}'"
+                for reader in scope.ordered()
+                if reader.op_type == "Conv" and len(reader.inputs) > 1 and _is_plain(reader)
+            }
+        return self._weights[scope.id].get(name, "")
+
+
+def _sizes(value: ValueInfoProto) -> Iterator[Size | None]:
+    for dim in value.type.tensor_type.shape.dim:
+        if dim.HasField("dim_value"):
+            yield dim.dim_value
+        else:
+            yield Symbol(dim.dim_param) if dim.dim_param else None
+
+
+def _is_plain(node: Node) -> bool:
+    return node.domain in ("", "ai.onnx")
+
+
+def _input(node: Node, position: int) -> str:
+    return node.inputs[position] if len(node.inputs) > position else ""
+
+
+def _pad_in_front(context: Context, node: Node, chain: Chain) -> Node | None:
+    """The Pad node of the chain, where onnxruntime's fusion would see it as well."""
+    if chain.pad is None:
+        return None
+    pad = context.scope.producers.get(node.inputs[0])
+    return pad if pad is not None and _is_plain(pad) else None
+
+
+def _pads_source(context: Context, node: Node, chain: Chain) -> tuple[str, str]:
+    """Names of the tensor with the pads where it is computed, and where it can be replaced.
+
+    Computed pads may be known all the same.
+    """
+    position = chain.op.pads_input
+    if chain.op.kind is Kind.PAD:
+        by_input = chain.op.domain == MICROSOFT or context.scope.opset >= _PADS_ARE_INPUTS
+        position = 1 if by_input else None
+    name = "" if position is None else _input(node, position)
+    if not name or context.constant_tensor(name) is not None:
+        return "", ""
+    return ("", name) if name in context.document.overridable else (name, "")
+
+
+def _never_negative(context: Context, pad: Node) -> bool:
+    found = lower_bound(context, _input(pad, 0))
+    return found is not None and found >= 0
+
+
+def _dequantised_by(context: Context, pad: Node) -> str:
+    maker = context.scope.producers.get(_input(pad, 0))
+    if maker is None or maker.op_type != "DequantizeLinear":
+        return ""
+    return f"DequantizeLinear '{maker.name or maker.outputs[0]}'"

@@ -1,0 +1,281 @@
+"""A model read as sites: what `inspect` needs, and what rewrites start from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from onnx import ModelProto
+
+from onnxpad.errors import RequestError
+from onnxpad.model.reading.chains import NO_PREFERENCE, Preferences
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.document import open_document
+from onnxpad.model.reading.nodes import Address, Node
+from onnxpad.model.reading.reader import Reading, context_address, read
+from onnxpad.model.reading.scopes import Document, address_of
+from onnxpad.model.shapes.dimensions import Dimensions
+from onnxpad.model.shapes.result_types import merge
+from onnxpad.model.shapes.types import UNKNOWN, Type
+from onnxpad.padding.chain import Chain, PadStep, Skip
+from onnxpad.padding.effective_pads import effective_pads
+
+MAX_INFERENCES = 8
+
+
+@dataclass(eq=False, slots=True)
+class Site:
+    """A padded node; `chains` has one reading for each kind of call of its function."""
+
+    address: Address
+    op: str
+    node: Node
+    contexts: tuple[Context, ...]
+    chains: tuple[Chain, ...]
+
+    @property
+    def chain(self) -> Chain:
+        """The first reading, which stands for all where there is only one."""
+        return self.chains[0]
+
+    @property
+    def input_type(self) -> Type:
+        """Type of the tensor that is padded."""
+        return self.contexts[0].type_of(self.node.inputs[0]) if self.node.inputs else Type()
+
+    @property
+    def output_type(self) -> Type:
+        """Type of the first output."""
+        return self.contexts[0].type_of(self.node.outputs[0]) if self.node.outputs else Type()
+
+
+class Survey:
+    """One model and every padded node in it; shape inference runs only where a size is needed.
+
+    That is where pads hang on it; with `thorough`, where any size of a padded input is missing.
+    `types` are what is known of tensors of the main graph besides what the model says.
+    Raises ModelError for models that cannot be meant and RequestError for facts about
+    dimensions that the model does not have.
+    """
+
+    def __init__(
+        self,
+        model: ModelProto,
+        *,
+        dims: Mapping[str, int | str] | None = None,
+        folder: Path | None = None,
+        prefer: Preferences = NO_PREFERENCE,
+        thorough: bool = False,
+        types: Mapping[str, Type] | None = None,
+    ) -> None:
+        self._given = {"": dict(types or {})}
+        self._folder = folder
+        self._thorough = thorough
+        self._prefer = prefer
+        self._said = dict(dims or {})
+        self._dimensions = Dimensions(dims)
+        self._sites: dict[tuple[str, int], Site] = {}
+        self._open(model)
+        self._dimensions.check_used()
+
+    @property
+    def dimension_names(self) -> frozenset[str]:
+        """Every dimension that a fact can be about."""
+        return frozenset(self._dimensions.names)
+
+    @property
+    def document(self) -> Document:
+        """The model with its scopes."""
+        return self._document
+
+    @property
+    def contexts(self) -> Sequence[Context]:
+        """Every reading of every scope, in graph order."""
+        if self._stale:
+            self._read()
+        return self._contexts
+
+    def learn(self, facts: Mapping[str, int | str]) -> None:
+        """Read the model again with more known of its dimensions; a copy may, and reads only."""
+        self._said = {**self._said, **facts}
+        self._dimensions = Dimensions(self._said)
+        self._given = {"": dict(self._given[""])}
+        self._forget_all()
+        self._read()
+
+    def typed_contexts(self) -> Sequence[Context]:
+        """The same, with what inference finds of every tensor where some size lacks a name."""
+        if any(_is_open(found) for context in self.contexts for found in _made(context)):
+            from onnxpad.model.shapes.shape_inference import infer
+
+            return self._once(infer(Reading(list(self._contexts)))).contexts
+        return self._contexts
+
+    def sites(self) -> Iterator[Site]:
+        """Every padded node in graph order, read anew where the model has changed."""
+        if self._stale:
+            self._read()
+        yield from self._sites.values()
+
+    def _open(self, model: ModelProto) -> None:
+        self._document: Document = open_document(model)
+        self._forget_all()
+        self._read()
+
+    def _forget_all(self) -> None:
+        self._inferred: dict[str, dict[str, Type]] | None = None
+        self._kept: dict[str, dict[str, Type]] = {}
+
+    def _read(self) -> None:
+        self._stale = False
+        reading = self._once()
+        lacking: frozenset[str] = frozenset()
+        for _ in range(MAX_INFERENCES):
+            before, lacking = lacking, _lacking(reading) if self._thorough else lacking
+            doubted = self._inferred is None and reading.hearsay
+            if not (doubted or _needs_sizes(reading)) and lacking in (before, frozenset()):
+                break
+            from onnxpad.model.shapes.shape_inference import infer
+
+            inferred = infer(reading, believing=self._inferred is not None)
+            if inferred == self._inferred:
+                break
+            self._inferred = inferred
+            reading = self._once()
+        self._contexts = reading.contexts
+        self._sites = {(s.address.scope, s.address.key): s for s in _group(reading)}
+
+    def _keep(self, site: Site) -> None:
+        """Remember the types of what a node writes: what takes its place writes the same."""
+        for context in site.contexts:
+            kept = self._kept.setdefault(context_address(context), {})
+            kept |= {name: context.type_of(name) for name in site.node.outputs if name}
+
+    def _forget(self, scope: str, tensor: str) -> None:
+        """Drop what was found about a tensor of the scope with this id."""
+        if not scope:
+            self._given[""].pop(tensor, None)
+        for address, types in (*(self._inferred or {}).items(), *self._kept.items()):
+            if address.partition("@")[0] == scope:
+                types.pop(tensor, None)
+
+    def _once(self, inferred: dict[str, dict[str, Type]] | None = None) -> Reading:
+        return read(
+            self._document,
+            self._dimensions,
+            folder=self._folder,
+            prefer=self._prefer,
+            inferred=self._known_types(inferred or self._inferred),
+        )
+
+    def _known_types(
+        self, inferred: dict[str, dict[str, Type]] | None
+    ) -> dict[str, dict[str, Type]]:
+        """What was given for the main graph, what inference found, and what nodes wrote before."""
+        found = {address: dict(types) for address, types in (inferred or {}).items()}
+        found[""] = self._given[""] | found.get("", {})
+        for address, types in self._kept.items():
+            known = found.setdefault(address, {})
+            known |= {name: merge(known.get(name, UNKNOWN), kept) for name, kept in types.items()}
+        return found
+
+
+def _made(context: Context) -> Iterator[Type]:
+    """The types of what the nodes of a scope write."""
+    for node in context.scope.ordered():
+        yield from (context.type_of(name) for name in node.outputs if name)
+
+
+def _is_open(found: Type) -> bool:
+    return found.dims is None or None in found.dims
+
+
+def _needs_sizes(reading: Reading) -> bool:
+    """Whether some pads hang on a size of which not even a name is known, or on a lost type."""
+    return any(
+        (chain.is_max and not chain.dtype)
+        or _is_computed_from_nameless(chain.pad)
+        or (
+            any(axis.size is None for axis in chain.axes)
+            and not chain.trouble
+            and isinstance(effective_pads(chain), Skip)
+        )
+        for _, _, chain in reading.sites()
+    )
+
+
+def _is_computed_from_nameless(step: PadStep | None) -> bool:
+    """Whether a Pad's pads are computed, and not only from sizes that have a name."""
+    if step is None or not step.unclear or not step.still_fused:
+        return False
+    return not any(hint.startswith("--dim") for hint in step.hints)
+
+
+def _lacking(reading: Reading) -> frozenset[str]:
+    """Padded inputs, and weights that give the kernel, that have a size without any name."""
+    found = set()
+    for context, node, chain in reading.sites():
+        read = list(node.inputs[:1])
+        if chain.trouble and not chain.axes and chain.op.weight is not None:
+            read += node.inputs[chain.op.weight : chain.op.weight + 1]
+        for name in filter(None, read):
+            dims = context.type_of(name).dims
+            if dims is None or None in dims:
+                found.add(f"{context_address(context)}/{name}/{dims}")
+    return frozenset(found)
+
+
+def _group(reading: Reading) -> Iterator[Site]:
+    found: dict[tuple[str, int], list[tuple[Context, Node, Chain]]] = {}
+    for context, node, chain in reading.sites():
+        found.setdefault((context.scope.id, node.key), []).append((context, node, chain))
+    for rows in found.values():
+        context, node, _ = rows[0]
+        yield Site(
+            address_of(context.scope, node),
+            node.op_type,
+            node,
+            tuple(row[0] for row in rows),
+            tuple(row[2] for row in rows),
+        )
+
+
+_SHOWN = 8
+
+
+def selection(survey: Survey, nodes: str | Sequence[str] | None) -> Callable[[Address], bool]:
+    """Whether a node matches one of the globs; all do for None, and none for an empty list.
+
+    A glob may also be a label as it stands, whatever characters are in it. Raises RequestError
+    for a glob that matches no padded node.
+    """
+    if nodes is None:
+        return lambda _: True
+    globs = [nodes] if isinstance(nodes, str) else list(nodes)
+    labels = [site.address.label for site in survey.sites()] if globs else []
+    for glob in globs:
+        if not any(_matches(label, glob) for label in labels):
+            raise _nothing(glob, labels)
+    return lambda address: any(_matches(address.label, glob) for glob in globs)
+
+
+def _matches(label: str, glob: str) -> bool:
+    return label == glob or fnmatchcase(label, glob)
+
+
+def known_names(survey: Survey, names: Sequence[str], asker: str) -> None:
+    """Check labels of single nodes, which are no globs; RequestError for one that is not there.
+
+    `asker` is what names them, as messages call it.
+    """
+    labels = [site.address.label for site in survey.sites()] if names else []
+    for name in names:
+        if name not in labels:
+            raise RequestError(f"{asker}: {_nothing(name, labels)}")
+
+
+def _nothing(wanted: str, labels: Sequence[str]) -> RequestError:
+    shown = ", ".join(labels[:_SHOWN]) + (" ..." if len(labels) > _SHOWN else "")
+    return RequestError(f"no padded node matches '{wanted}'; there are: {shown or 'none'}")

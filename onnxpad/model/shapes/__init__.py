@@ -1,0 +1,1 @@
+"""Types, sizes and values of tensors before a run."""

@@ -1,0 +1,140 @@
+"""Dimensions of the file as sizes, with what the user says of them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+
+from onnx import TypeProto
+
+from onnxpad.errors import ModelError, RequestError
+from onnxpad.geometry.size import Size, Symbol
+from onnxpad.model.shapes.types import UNKNOWN, Type, dtype_name
+
+
+def linear_terms(text: str) -> tuple[int, str, int] | None:
+    """(factor, name, offset) of '32*h', 'h*32', '2*h+1'; None for anything else."""
+    if not re.search(r"[*+-]", text):
+        return None
+    try:
+        return _terms(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _terms(node: ast.expr) -> tuple[int, str, int] | None:
+    match node:
+        case ast.Name(id=name):
+            return 1, name, 0
+        case ast.BinOp(ast.Constant(value=int(factor)), ast.Mult(), ast.Name(id=name)):
+            return (factor, name, 0) if factor > 0 else None
+        case ast.BinOp(ast.Name(id=name), ast.Mult(), ast.Constant(value=int(factor))):
+            return (factor, name, 0) if factor > 0 else None
+        case ast.BinOp(left, ast.Add() | ast.Sub() as sign, ast.Constant(value=int(offset))):
+            inner = _terms(left)
+            if inner is None:
+                return None
+            return inner[0], inner[1], inner[2] + (offset if isinstance(sign, ast.Add) else -offset)
+        case _:
+            return None
+
+
+class Dimensions:
+    """Turns dimensions of the file into sizes, with what the user says of them.
+
+    `facts` maps a dimension's name, or 'images[2]' for an unnamed one, to a number or to a
+    text such as '%32==0' or '%32=0'.
+    """
+
+    def __init__(self, facts: Mapping[str, int | str] | None = None) -> None:
+        self._facts = {name: _fact(name, fact) for name, fact in (facts or {}).items()}
+        self.used: set[str] = set()
+        self.roots: set[str] = set()
+        self.names: set[str] = set()
+
+    def type_of(
+        self,
+        proto: TypeProto,
+        name: str,
+        *,
+        is_input: bool = False,
+        local: bool = False,
+        claim: bool = False,
+    ) -> Type:
+        """The type of a value; `name` names its unnamed dimensions when it is an input.
+
+        Names of dimensions that are `local` mean nothing outside, and sizes may change there. In a
+        `claim`, the name of an input's dimension is not believed: exporters take one name for the
+        height of every input and output (PyTorch's dynamic_axes), and nothing checks it.
+        """
+        tensor = proto.tensor_type
+        if not proto.HasField("tensor_type"):
+            return UNKNOWN
+        dtype = dtype_name(tensor.elem_type)
+        if not tensor.HasField("shape"):
+            return Type(dtype)
+        sizes: list[Size | None] = []
+        for axis, dim in enumerate(tensor.shape.dim):
+            if dim.HasField("dim_value") and dim.dim_value >= 0:
+                sizes.append(dim.dim_value)
+            elif claim and dim.dim_param in self.roots:
+                sizes.append(None)
+            elif dim.dim_param and not local:
+                sizes.append(self._named(dim.dim_param, root=is_input))
+            else:
+                sizes.append(self._named(f"{name}[{axis}]", root=True) if is_input else None)
+        return Type(dtype, tuple(sizes))
+
+    def check_used(self) -> None:
+        """RequestError for a fact about a dimension that the model does not have."""
+        for name in self._facts:
+            if name not in self.names:
+                known = ", ".join(sorted(self.names)) or "none: every size is fixed"
+                raise RequestError(
+                    f"no dimension is called '{name}'; named or open dimensions: {known}"
+                )
+
+    def _named(self, name: str, *, root: bool) -> Size:
+        if not isinstance(name, str):
+            raise ModelError(f"the dimension name {name!r} is no UTF-8 text")
+        self.names.add(name)
+        if root:
+            self.roots.add(name)
+        if name in self._facts:
+            fact = self._facts[name]
+            return fact if isinstance(fact, int) else fact(name)
+        if (linear := linear_terms(name)) is not None:
+            return self._linear_size(name, *linear)
+        return Symbol(name, root=name if name in self.roots else None)
+
+    def _linear_size(self, name: str, factor: int, unknown: str, offset: int) -> Size:
+        fact = self._facts.get(unknown)
+        self.names.add(unknown)
+        if isinstance(fact, int):
+            return factor * fact + offset
+        inner = fact(unknown) if fact else Symbol(unknown)
+        modulus = inner.modulus * factor
+        return Symbol(
+            name,
+            modulus,
+            (inner.residue * factor + offset) % modulus,
+            max(1, factor * inner.minimum + offset),
+        )
+
+
+def _fact(name: str, fact: int | str) -> int | Callable[[str], Symbol]:
+    if isinstance(fact, int):
+        value = fact
+    elif (match := re.fullmatch(r"\s*%\s*(\d+)\s*={1,2}\s*(\d+)\s*", fact)) is not None:
+        modulus, residue = int(match[1]), int(match[2])
+        if modulus < 1 or residue >= modulus:
+            raise RequestError(f"'{name}{fact}' can never hold: a remainder is below its divisor")
+        return lambda text: Symbol(text, modulus, residue, root=text)
+    elif fact.strip().isdigit():
+        value = int(fact)
+    else:
+        raise RequestError(f"'{fact}' says nothing about '{name}': write a number or '%32=0'")
+    if value < 1:
+        raise RequestError(f"dimension '{name}' cannot be {value}: a size is at least 1")
+    return value

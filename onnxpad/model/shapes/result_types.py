@@ -1,0 +1,215 @@
+"""Types of what padded operators, branches and constants give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from onnx import AttributeProto, GraphProto, TensorProto
+
+from onnxpad.geometry.size import Size, plus, times
+from onnxpad.geometry.sums import Sum, size_of, sum_of
+from onnxpad.model.reading.context import Context, tensor_type
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.pads import constant_integers
+from onnxpad.model.reading.refusals import LARGEST
+from onnxpad.model.shapes.open_cells import Cell, opened, plus_cells
+from onnxpad.model.shapes.shape_rules import Facts, Rule, broadcast, dequantize, keep, quantize
+from onnxpad.model.shapes.types import UNKNOWN, Type
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.operators import Kind
+
+
+def merge(declared: Type, found: Type) -> Type:
+    """What a rule found, completed by what the file or shape inference says."""
+    if found.dims is None:
+        return Type(found.dtype or declared.dtype, declared.dims)
+    if declared.dims is None or len(declared.dims) != len(found.dims):
+        return Type(found.dtype or declared.dtype, found.dims)
+    pairs = zip(found.dims, declared.dims, strict=True)
+    dims = tuple(said if own is None else own for own, said in pairs)
+    return Type(found.dtype or declared.dtype, dims)
+
+
+def padded_type(chain: Chain, source: Type) -> Type:
+    """Output type of a Pad node whose pads are known."""
+    step = chain.pad
+    if step is None or source.dims is None:
+        return Type(source.dtype)
+    sizes = zip(source.dims, step.pads.begins, step.pads.ends, strict=True)
+    return Type(
+        source.dtype,
+        tuple(_real(None if size is None else plus(size, b + e)) for size, b, e in sizes),
+    )
+
+
+def window_type(
+    context: Context, node: Node, chain: Chain, source: Type, sizes: tuple[Size | None, ...]
+) -> Type:
+    """Output type of a convolution or pool whose windows give `sizes` cells."""
+    batch = source.dims[0] if source.dims else None
+    channels = _channels(context, node, chain, source)
+    last = chain.first_axis == 1
+    sizes = tuple(_fitting(size) for size in sizes)
+    dims = (batch, *sizes, channels) if last else (batch, channels, *sizes)
+    return Type(_dtype(context, node, chain, source), dims)
+
+
+def _real(size: Size | None) -> Size | None:
+    """A size that can be; padding that crops more than there is gives none."""
+    return None if isinstance(size, int) and size < 0 else size
+
+
+def _fitting(size: Size | None) -> Size | None:
+    """An output size that can be: where no window fits, onnxruntime makes one cell or none."""
+    return None if isinstance(size, int) and size < 1 else size
+
+
+def _dtype(context: Context, node: Node, chain: Chain, source: Type) -> str:
+    if chain.op.name == "ConvInteger":
+        return "int32"
+    zero = 7 if chain.op.name == "QLinearConv" else 4 if chain.op.quantised else None
+    if zero is not None and len(node.inputs) > zero and node.inputs[zero]:
+        return context.type_of(node.inputs[zero]).dtype or source.dtype
+    return source.dtype
+
+
+def _channels(context: Context, node: Node, chain: Chain, source: Type) -> Size | None:
+    position = chain.op.weight
+    if position is None:
+        place = len(source.dims) - 1 if source.dims and chain.first_axis == 1 else 1
+        return source.dims[place] if source.dims else None
+    dims = context.type_of(node.inputs[position]).dims if len(node.inputs) > position else None
+    if not dims or chain.op.channels_last:
+        return None
+    if chain.op.kind is not Kind.TRANSPOSED:
+        return dims[0]
+    group = context.attributes(node).get("group", 1)
+    return times(dims[1], group) if dims[1] is not None and isinstance(group, int) else None
+
+
+def carried_types(body: GraphProto, types: Mapping[str, Type]) -> dict[str, Type]:
+    """What the inputs of a Loop's body are in every turn, not only in the first.
+
+    A size stays that is declared alike where the state comes in and where it goes out.
+    """
+    found = {}
+    for given, left in zip(body.input[2:], body.output[1:], strict=False):
+        known, after = types.get(given.name, UNKNOWN), types.get(left.name, UNKNOWN)
+        if known.dims is not None:
+            ends = after.dims if len(after.dims or ()) == len(known.dims) else None
+            pairs = zip(known.dims, ends or (None,) * len(known.dims), strict=True)
+            sizes = tuple(size if size == end else None for size, end in pairs)
+            found[given.name] = Type(known.dtype, sizes)
+    return found
+
+
+def branch_types(bodies: Sequence[Context]) -> list[Type]:
+    """Outputs of an If: what both branches agree on."""
+    columns = []
+    for body in bodies:
+        graph = body.scope.proto
+        if isinstance(graph, GraphProto):
+            columns.append([body.type_of(value.name) for value in graph.output])
+    return [_agreed(pair) for pair in zip(*columns, strict=False)]
+
+
+def _agreed(pair: tuple[Type, ...]) -> Type:
+    first, second = pair[0], pair[-1]
+    dtype = first.dtype if first.dtype == second.dtype else ""
+    if first.dims is None or second.dims is None or len(first.dims) != len(second.dims):
+        return Type(dtype)
+    both = zip(first.dims, second.dims, strict=True)
+    return Type(dtype, tuple(one if one == other else None for one, other in both))
+
+
+def constant_type(value: TensorProto | AttributeProto) -> Type:
+    """Type of a Constant node's output."""
+    if isinstance(value, TensorProto):
+        return tensor_type(value)
+    match value.name:
+        case "value_int":
+            return Type("int64", ())
+        case "value_ints":
+            return Type("int64", (len(value.ints),))
+        case "value_float":
+            return Type("float32", ())
+        case "value_floats":
+            return Type("float32", (len(value.floats),))
+        case _:
+            return UNKNOWN
+
+
+def _first_dims(inputs: Sequence[Type], _: Facts) -> Type:
+    return Type(inputs[0].dtype, inputs[0].dims)
+
+
+def _q_binary(inputs: Sequence[Type], facts: Facts) -> Type:
+    pair = [inputs[0], inputs[3]] if len(inputs) > 3 else [UNKNOWN, UNKNOWN]
+    return Type(inputs[0].dtype, broadcast(pair, facts).dims)
+
+
+def _q_global(inputs: Sequence[Type], facts: Facts) -> Type:
+    last = facts.attributes().get("channels_last", 0)
+    dims = inputs[0].dims
+    if dims is None or not isinstance(last, int):
+        return Type(inputs[0].dtype)
+    ones: tuple[Size | None, ...] = (1,) * (len(dims) - 2)
+    return Type(inputs[0].dtype, (dims[0], *ones, dims[-1]) if last else dims[:2] + ones)
+
+
+MICROSOFT_RULES: dict[str, Rule] = {
+    "QLinearLeakyRelu": _first_dims,
+    "QLinearSigmoid": _first_dims,
+    "QLinearSoftmax": _first_dims,
+    "QLinearAdd": _q_binary,
+    "QLinearMul": _q_binary,
+    "QLinearGlobalAveragePool": _q_global,
+    "QuantizeLinear": quantize,
+    "DequantizeLinear": dequantize,
+    "Gelu": keep,
+    "QuickGelu": keep,
+    "FastGelu": keep,
+    "BiasGelu": keep,
+}
+
+
+def sizes_behind(
+    context: Context, node: Node, dims: Sequence[Size | None]
+) -> tuple[Size | None, ...]:
+    """Sizes of all axes of what the Pad writes; None where they hang on what is not known.
+
+    Axes that the Pad does not list keep their size, and so do those that it pads by 0 for sure.
+    """
+    places = _places(context, node, len(dims))
+    if places is None:
+        return (None,) * len(dims)
+    found = list(dims)
+    value = context.value(node.inputs[1])
+    flat: list[Cell] = [None] * (2 * len(places))
+    if value is not None and value.size == len(flat):
+        flat = list(opened(value).reshape(-1))
+    for index, place in enumerate(places):
+        found[place] = _padded(dims[place], flat[index], flat[len(places) + index])
+    return tuple(found)
+
+
+def _places(context: Context, node: Node, rank: int) -> list[int] | None:
+    """The axes that the Pad pads, where they are known."""
+    if len(node.inputs) < 2 or not node.inputs[1]:
+        return None
+    if len(node.inputs) < 4 or not node.inputs[3]:
+        return list(range(rank))
+    axes = constant_integers(context, node.inputs[3])
+    if axes is None or any(not -rank <= axis < rank for axis in axes):
+        return None
+    places = [axis % rank for axis in axes]
+    return places if len(set(places)) == len(places) else None
+
+
+def _padded(size: Size | None, begin: Cell, end: Cell) -> Size | None:
+    if size is None:
+        return None
+    amount = plus_cells(begin, end)
+    total = plus_cells(sum_of(size), amount)
+    found = size_of(total) if isinstance(total, Sum) and not total.real else None
+    return None if isinstance(found, int) and not 0 <= found <= LARGEST else found

@@ -1,0 +1,252 @@
+"""Types from onnx's shape inference, run on skeletons, only where a size is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import onnx
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    ValueInfoProto,
+    defs,
+)
+
+from onnxpad.geometry.size import Size, Symbol
+from onnxpad.model.reading.context import Context, tensor_type
+from onnxpad.model.reading.document import GRAPH, GRAPHS
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.reader import Reading, context_address, is_settled
+from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Scope
+from onnxpad.model.shapes.types import Type, dtype_code, dtype_name
+
+SMALL = 64
+Bodies = Mapping[tuple[int, str], Context]
+
+
+@dataclass
+class Skeleton:
+    """The reduced model, and where the bodies of its nodes came from.
+
+    `places` maps a path of (node, attribute) steps through the skeleton to the context that was
+    reduced there; `symbols` gives symbolic sizes back by name.
+    """
+
+    model: ModelProto
+    places: dict[tuple[tuple[int, str], ...], Context] = field(default_factory=dict)
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    inputs: dict[str, Type] = field(default_factory=dict)
+    believing: bool = True
+
+
+def reduce_context(context: Context, bodies: Bodies, *, believing: bool = True) -> Skeleton:
+    """The skeleton of the main graph or of one function body as it is called.
+
+    `bodies` finds the context of a body by the identity of the outer context and the scope id.
+    Without `believing`, only results are declared that inference has no rule for.
+    """
+    document = context.document.model
+    skeleton = Skeleton(ModelProto(ir_version=max(document.ir_version, 8)), believing=believing)
+    proto = context.scope.proto
+    imports = document.opset_import if isinstance(proto, GraphProto) else proto.opset_import
+    skeleton.model.opset_import.extend(imports)
+    skeleton.model.graph.name = "skeleton"
+    for name in context.scope.inputs:
+        if name not in context.scope.initializers:
+            _pin(skeleton, name, context.type_of(name))
+    _reduce(skeleton, context, skeleton.model.graph, (), bodies)
+    for name, found in skeleton.inputs.items():
+        skeleton.model.graph.input.append(_value_info(skeleton, name, found))
+    return skeleton
+
+
+def _reduce(
+    skeleton: Skeleton,
+    context: Context,
+    target: GraphProto,
+    path: tuple[tuple[int, str], ...],
+    bodies: Bodies,
+) -> None:
+    skeleton.places[path] = context
+    for tensor in context.scope.initializers.values():
+        if _is_small(tensor):
+            target.initializer.append(tensor)
+        else:
+            _pin(skeleton, tensor.name, tensor_type(tensor))
+    for node in context.scope.ordered():
+        if _is_cut(context, node):
+            for name in node.outputs:
+                if name:
+                    _pin(skeleton, name, context.type_of(name))
+            continue
+        copy = target.node.add()
+        _copy_node(context, node, copy)
+        for attribute, scope in context.scope.children.get(node.key, ()):
+            body = bodies.get((id(context), scope.id))
+            graph = _body_of(copy, attribute)
+            if body is not None and graph is not None:
+                _reduce_body(skeleton, body, scope, graph)
+                step = (len(target.node) - 1, attribute)
+                _reduce(skeleton, body, graph, (*path, step), bodies)
+    _declare(skeleton, context, target)
+
+
+def _reduce_body(skeleton: Skeleton, body: Context, scope: Scope, graph: GraphProto) -> None:
+    source = scope.proto
+    if isinstance(source, GraphProto):
+        graph.name = source.name
+        for value in source.input:
+            graph.input.append(_value_info(skeleton, value.name, body.type_of(value.name)))
+        graph.output.extend(source.output)
+
+
+def _declare(skeleton: Skeleton, context: Context, target: GraphProto) -> None:
+    """Types that the file declares, for results of nodes that inference does not know."""
+    proto = context.scope.proto
+    for value in proto.value_info:
+        found = context.types.get(value.name)
+        doubted = not skeleton.believing and _has_rule(context, value.name)
+        if found is not None and value.name not in skeleton.inputs and not doubted:
+            target.value_info.append(_value_info(skeleton, value.name, found))
+    if isinstance(proto, GraphProto) and context.scope.parent is None:
+        target.output.extend(ValueInfoProto(name=value.name) for value in proto.output)
+
+
+def _has_rule(context: Context, name: str) -> bool:
+    """Whether onnx's inference knows the operator that makes a tensor."""
+    node = context.scope.producers.get(name)
+    if node is None or node.domain not in PLAIN_DOMAINS:
+        return False
+    try:
+        schema = defs.get_schema(node.op_type, max(context.scope.opset, 1))
+    except defs.SchemaError:
+        return False
+    return bool(schema.has_type_and_shape_inference_function)
+
+
+def _is_cut(context: Context, node: Node) -> bool:
+    if node.key in context.chains or context.document.function(node) or not context.bound(node):
+        return True
+    if is_settled(context, node):
+        return True
+    if node.op_type != "Constant" or not node.outputs:
+        return False
+    found = context.constant_tensor(node.outputs[0])
+    return isinstance(found, TensorProto) and not _is_small(found)
+
+
+def _is_small(tensor: TensorProto) -> bool:
+    count = 1
+    for size in tensor.dims:
+        count *= size
+    return count <= SMALL and tensor.data_location != TensorProto.EXTERNAL
+
+
+def _copy_node(context: Context, node: Node, copy: NodeProto) -> None:
+    copy.op_type, copy.domain, copy.name = node.op_type, node.domain, node.name
+    copy.input.extend(node.inputs)
+    copy.output.extend(node.outputs)
+    proto = context.bound(node)
+    for attribute in proto.attribute if proto else ():
+        if attribute.type == GRAPH:
+            copy.attribute.add(name=attribute.name, type=AttributeProto.GRAPH, g=GraphProto())
+        elif attribute.type == GRAPHS:
+            empty = [GraphProto() for _ in attribute.graphs]
+            copy.attribute.add(name=attribute.name, type=AttributeProto.GRAPHS, graphs=empty)
+        else:
+            copy.attribute.append(attribute)
+
+
+def _body_of(node: NodeProto, name: str) -> GraphProto | None:
+    plain, _, index = name.partition("[")
+    for attribute in node.attribute:
+        if attribute.name == plain:
+            body: GraphProto = attribute.graphs[int(index[:-1])] if index else attribute.g
+            return body
+    return None
+
+
+def _pin(skeleton: Skeleton, name: str, found: Type) -> None:
+    """Make a tensor an input; two bodies that disagree about a name leave it open."""
+    known = skeleton.inputs.get(name)
+    skeleton.inputs[name] = found if known in (None, found) else Type()
+
+
+def _value_info(skeleton: Skeleton, name: str, found: Type) -> ValueInfoProto:
+    value = ValueInfoProto(name=name)
+    if not found.dtype and found.dims is None:
+        return value
+    tensor = value.type.tensor_type
+    if found.dtype:
+        tensor.elem_type = dtype_code(found.dtype)
+    if found.dims is not None:
+        tensor.shape.SetInParent()
+        for size in found.dims:
+            dim = tensor.shape.dim.add()
+            if isinstance(size, int):
+                dim.dim_value = size
+            elif size is not None:
+                dim.dim_param = size.name
+                skeleton.symbols[size.name] = size
+    return value
+
+
+def infer(reading: Reading, *, believing: bool = True) -> dict[str, dict[str, Type]]:
+    """Types of every scope that inference finds, by address of the context and tensor.
+
+    Without `believing`, what the file declares of results that inference can find is left out.
+    A model that inference cannot digest gives nothing: the sizes stay unknown.
+    """
+    bodies = {
+        (id(context.outer), context.scope.id): context
+        for context in reading.contexts
+        if context.outer is not None
+    }
+    found: dict[str, dict[str, Type]] = {}
+    for context in reading.contexts:
+        if context.outer is None and (context.caller is not None or not context.scope.is_function):
+            for address, name, inferred in _infer_context(
+                reduce_context(context, bodies, believing=believing)
+            ):
+                found.setdefault(address, {})[name] = inferred
+    return found
+
+
+def _infer_context(skeleton: Skeleton) -> Iterator[tuple[str, str, Type]]:
+    try:
+        result = onnx.shape_inference.infer_shapes(skeleton.model, data_prop=True)
+    except Exception:  # noqa: BLE001  inference raises many kinds; unknown sizes are an answer
+        return
+    for path, context in skeleton.places.items():
+        graph = _follow(result.graph, path)
+        for value in (*graph.value_info, *graph.output):
+            yield from _readable(skeleton, context, value)
+
+
+def _follow(graph: GraphProto, path: tuple[tuple[int, str], ...]) -> GraphProto:
+    for index, name in path:
+        plain, _, position = name.partition("[")
+        attribute = next(a for a in graph.node[index].attribute if a.name == plain)
+        graph = attribute.graphs[int(position[:-1])] if position else attribute.g
+    return graph
+
+
+def _readable(
+    skeleton: Skeleton, context: Context, value: ValueInfoProto
+) -> Iterator[tuple[str, str, Type]]:
+    tensor = value.type.tensor_type
+    if not value.type.HasField("tensor_type"):
+        return
+    dims: tuple[Size | None, ...] | None = None
+    if tensor.HasField("shape"):
+        dims = tuple(
+            dim.dim_value
+            if dim.HasField("dim_value") and dim.dim_value >= 0
+            else skeleton.symbols.get(dim.dim_param)
+            for dim in tensor.shape.dim
+        )
+    yield context_address(context), value.name, Type(dtype_name(tensor.elem_type), dims)

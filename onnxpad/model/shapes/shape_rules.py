@@ -1,0 +1,439 @@
+"""Output types of operators without padding, where they follow from symbolic input types.
+
+Only rules that keep or combine sizes exactly; whatever is missing here is left to the types
+that the model declares and to onnx's own inference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from onnxpad.geometry.cuts import FAR, cells_of_cut
+from onnxpad.geometry.size import Size, floor_divide, lower_bound, times
+from onnxpad.geometry.sums import Sum, added, at_least, scaled, size_of, sum_of
+from onnxpad.model.reading.attributes import Value
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.pads import any_floats, any_integers
+from onnxpad.model.shapes.open_cells import sizes_of
+from onnxpad.model.shapes.types import Type, dtype_name
+
+
+class Facts:
+    """What a rule may ask about the node that it is applied to."""
+
+    def attributes(self) -> dict[str, Value]:
+        """Attributes of the node."""
+        raise NotImplementedError
+
+    def integers(self, position: int) -> tuple[int, ...] | None:
+        """Constant integers at an input, or None."""
+        raise NotImplementedError
+
+    def floats(self, position: int) -> tuple[float, ...] | None:
+        """Constant numbers of floating point at an input, or None."""
+        raise NotImplementedError
+
+    def sizes(self, position: int) -> tuple[Size | None, ...] | None:
+        """Integers at an input as far as they are known; None where not even their number is."""
+        raise NotImplementedError
+
+
+Rule = Callable[[Sequence[Type], Facts], Type]
+
+_KEEP = (
+    *("Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "Sigmoid", "HardSigmoid", "HardSwish"),
+    *("Tanh", "Softplus", "Softsign", "Gelu", "Mish", "Swish", "ThresholdedRelu", "Clip", "Shrink"),
+    *("Erf", "Exp", "Log", "Neg", "Abs", "Sqrt", "Reciprocal", "Sin", "Cos", "Sign"),
+    *("Floor", "Ceil", "Round", "Identity", "Dropout", "CumSum", "Trilu"),
+    *("BatchNormalization", "InstanceNormalization", "GroupNormalization", "LRN"),
+    *("LayerNormalization", "LpNormalization", "MeanVarianceNormalization"),
+    *("Softmax", "LogSoftmax", "Hardmax"),
+)
+_BROADCAST = ("Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "Mod")
+_LOGIC = ("And", "Or", "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual")
+
+
+def keep(inputs: Sequence[Type], _: Facts) -> Type:
+    """The type of the first input."""
+    return inputs[0]
+
+
+def _cast(inputs: Sequence[Type], facts: Facts) -> Type:
+    to = facts.attributes().get("to")
+    return Type(dtype_name(to) if isinstance(to, int) else "", inputs[0].dims)
+
+
+def quantize(inputs: Sequence[Type], facts: Facts) -> Type:
+    """The zero point's element type, uint8 without one."""
+    wanted = facts.attributes().get("output_dtype", 0)
+    if len(inputs) > 2:
+        return Type(inputs[2].dtype, inputs[0].dims)
+    if not isinstance(wanted, int):
+        return Type("", inputs[0].dims)
+    return Type(dtype_name(wanted) if wanted else "uint8", inputs[0].dims)
+
+
+def dequantize(inputs: Sequence[Type], _: Facts) -> Type:
+    """The scale's element type."""
+    return Type(inputs[1].dtype or "float32", inputs[0].dims)
+
+
+def broadcast(inputs: Sequence[Type], _: Facts) -> Type:
+    """The joint shape of all inputs (ONNX Broadcasting.md)."""
+    dtype = next((one.dtype for one in inputs if one.dtype), "")
+    shapes = [one.dims for one in inputs]
+    if any(dims is None for dims in shapes):
+        return Type(dtype)
+    known = [dims for dims in shapes if dims is not None]
+    rank = max(len(dims) for dims in known)
+    padded = [(1,) * (rank - len(dims)) + dims for dims in known]
+    return Type(dtype, tuple(_joint(sizes) for sizes in zip(*padded, strict=True)))
+
+
+def _joint(sizes: Sequence[Size | None]) -> Size | None:
+    """The broadcast of sizes that fit each other; None where it depends on what is not known."""
+    fixed = [size for size in sizes if isinstance(size, int) and size != 1]
+    if fixed:
+        return fixed[0]
+    others = {size for size in sizes if size != 1}
+    return 1 if not others else others.pop() if len(others) == 1 else None
+
+
+def _logic(inputs: Sequence[Type], facts: Facts) -> Type:
+    return Type("bool", broadcast(inputs, facts).dims)
+
+
+def _where(inputs: Sequence[Type], facts: Facts) -> Type:
+    return Type(inputs[1].dtype, broadcast(inputs, facts).dims)
+
+
+def _transpose(inputs: Sequence[Type], facts: Facts) -> Type:
+    dtype, dims = inputs[0]
+    if dims is None:
+        return inputs[0]
+    perm = facts.attributes().get("perm") or tuple(reversed(range(len(dims))))
+    if not isinstance(perm, tuple) or sorted(perm) != list(range(len(dims))):
+        return Type(dtype)
+    return Type(dtype, tuple(dims[int(axis)] for axis in perm))
+
+
+def _concat(inputs: Sequence[Type], facts: Facts) -> Type:
+    axis = facts.attributes().get("axis", 1)
+    shapes = [one.dims for one in inputs if one.dims is not None]
+    dtype = next((one.dtype for one in inputs if one.dtype), "")
+    if len(shapes) < len(inputs) or not isinstance(axis, int):
+        return Type(dtype)
+    rank = len(shapes[0])
+    sizes: list[Size | None] = []
+    for position in range(rank):
+        column = [dims[position] for dims in shapes]
+        sizes.append(_sum(column) if position == axis % rank else _agreed(column))
+    return Type(dtype, tuple(sizes))
+
+
+def _agreed(column: Sequence[Size | None]) -> Size | None:
+    fixed = next((size for size in column if isinstance(size, int)), None)
+    return fixed if fixed is not None else next((size for size in column if size is not None), None)
+
+
+def _sum(column: Sequence[Size | None]) -> Size | None:
+    """Sizes side by side; None where one is not known, or names add up that do not fit."""
+    total: Sum | None = Sum()
+    for size in column:
+        total = None if size is None or total is None else added(total, sum_of(size))
+    return None if total is None else size_of(total)
+
+
+def _axes(facts: Facts, rank: int) -> tuple[int, ...] | None:
+    axes = facts.attributes().get("axes") or facts.integers(1)
+    if not isinstance(axes, tuple) or any(isinstance(axis, float) for axis in axes):
+        return None
+    return tuple(int(axis) % rank for axis in axes)
+
+
+def _unsqueeze(inputs: Sequence[Type], facts: Facts) -> Type:
+    dtype, dims = inputs[0]
+    given = facts.attributes().get("axes") or facts.integers(1)
+    if dims is None or not isinstance(given, tuple):
+        return Type(dtype)
+    axes = _axes(facts, len(dims) + len(given)) or ()
+    rest = iter(dims)
+    return Type(dtype, tuple(1 if i in axes else next(rest) for i in range(len(dims) + len(axes))))
+
+
+def _squeeze(inputs: Sequence[Type], facts: Facts) -> Type:
+    dtype, dims = inputs[0]
+    axes = _axes(facts, len(dims)) if dims else None
+    if dims is None or axes is None:
+        return Type(dtype)
+    return Type(dtype, tuple(size for i, size in enumerate(dims) if i not in axes))
+
+
+def _global_pool(inputs: Sequence[Type], _: Facts) -> Type:
+    dtype, dims = inputs[0]
+    return Type(dtype, None if dims is None else dims[:2] + (1,) * (len(dims) - 2))
+
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(_KEEP, keep),
+    **dict.fromkeys(_BROADCAST, broadcast),
+    **dict.fromkeys(_LOGIC, _logic),
+    "Cast": _cast,
+    "QuantizeLinear": quantize,
+    "DequantizeLinear": dequantize,
+    "Where": _where,
+    "Transpose": _transpose,
+    "Concat": _concat,
+    "Unsqueeze": _unsqueeze,
+    "Squeeze": _squeeze,
+    "GlobalAveragePool": _global_pool,
+    "GlobalMaxPool": _global_pool,
+    "GlobalLpPool": _global_pool,
+}
+
+
+_EXACT = 2**24
+"""Whole numbers up to here are exact in float32."""
+
+
+def _resize(inputs: Sequence[Type], facts: Facts) -> Type:
+    """Resize-10 has its scales at input 1, later versions at input 2."""
+    dtype, dims = inputs[0]
+    if dims is None:
+        return Type(dtype)
+    unknown = Type(dtype, (None,) * len(dims))
+    scales = scales_of("Resize", len(inputs), facts)
+    attributes = facts.attributes()
+    if not scales or attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize":
+        return unknown
+    axes = attributes.get("axes", tuple(range(len(dims))))
+    if not isinstance(axes, tuple) or len(axes) != len(scales):
+        return unknown
+    return Type(dtype, _scaled(dims, tuple(int(axis) for axis in axes), scales))
+
+
+def _upsample(inputs: Sequence[Type], facts: Facts) -> Type:
+    """Upsample-7 has its scales as an attribute, later ones at input 1."""
+    dtype, dims = inputs[0]
+    if dims is None:
+        return Type(dtype)
+    scales = scales_of("Upsample", len(inputs), facts)
+    if not scales or len(scales) != len(dims):
+        return Type(dtype, (None,) * len(dims))
+    return Type(dtype, _scaled(dims, tuple(range(len(dims))), scales))
+
+
+def scales_of(op_type: str, inputs: int, facts: Facts) -> tuple[float, ...] | None:
+    """The scales of a node with this many inputs, where they are constant; () where it has none."""
+    written = facts.attributes().get("scales")
+    if isinstance(written, tuple):
+        return tuple(map(float, written))
+    return facts.floats(2 if op_type == "Resize" and inputs > 2 else 1)
+
+
+def _scaled(
+    dims: tuple[Size | None, ...], axes: tuple[int, ...], scales: Sequence[float]
+) -> tuple[Size | None, ...]:
+    sizes = list(dims)
+    for axis, scale in zip(axes, scales, strict=True):
+        sizes[axis] = scaled_size(sizes[axis], scale)
+    return tuple(sizes)
+
+
+def scaled_size(size: Size | None, scale: float) -> Size | None:
+    """floor(size * scale) (Resize-19), None where that hangs on how the product is rounded.
+
+    onnxruntime 1.31.1 multiplies in float32, onnx 1.23.2 infers otherwise: 10 cells times 0.7 are
+    7 for the one and 6 for the other.
+    """
+    exact = Fraction(float(np.float32(scale)))
+    if size is None or exact <= 0:
+        return None
+    if isinstance(size, int):
+        rounded = int(np.float32(size) * np.float32(scale))
+        return rounded if rounded == int(exact * size) and size < _EXACT else None
+    if exact.denominator == 1:
+        return times(size, exact.numerator)
+    return floor_divide(size, exact.denominator) if exact.numerator == 1 else None
+
+
+RESIZE_RULES: dict[str, Rule] = {"Resize": _resize, "Upsample": _upsample}
+
+
+def _slice(inputs: Sequence[Type], facts: Facts) -> Type:
+    """Sizes behind a Slice with constant places; an axis whose size they do not settle is open."""
+    dtype, dims = inputs[0]
+    if dims is None:
+        return Type(dtype)
+    starts, ends = _list(facts, "starts", 1), _list(facts, "ends", 2)
+    axes = _known(_list(facts, "axes", 3)) if _is_given(facts, "axes", 3, len(inputs)) else ()
+    if axes is None or (starts is None and not axes):
+        return Type(dtype, (None,) * len(dims))
+    count = len(axes or starts or ())
+    axes, steps = axes or tuple(range(count)), _list(facts, "steps", 4)
+    if steps is None:
+        steps = (None if len(inputs) > _STEPS else 1,) * count
+    unknown = (None,) * count
+    sizes = list(dims)
+    for axis, *cut in zip(axes, starts or unknown, ends or unknown, steps, strict=True):
+        sizes[axis] = _cut(sizes[axis], *cut)
+    return Type(dtype, tuple(sizes))
+
+
+def places(facts: Facts) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+    """Starts and ends of a Slice where they are constant."""
+    return _known(_list(facts, "starts", 1)), _known(_list(facts, "ends", 2))
+
+
+def _is_given(facts: Facts, attribute: str, position: int, count: int) -> bool:
+    return attribute in facts.attributes() or count > position
+
+
+def _known(listed: Sizes | None) -> tuple[int, ...] | None:
+    numbers = tuple(number for number in listed or () if isinstance(number, int))
+    return numbers if listed is not None and len(numbers) == len(listed) else None
+
+
+def _list(facts: Facts, attribute: str, position: int) -> Sizes | None:
+    written = facts.attributes().get(attribute)
+    if isinstance(written, tuple):
+        return tuple(int(value) for value in written)
+    return facts.sizes(position)
+
+
+def _cut(size: Size | None, start: Size | None, end: Size | None, step: Size | None) -> Size | None:
+    """The number of cells from `start` up to `end`; None where it hangs on a size not known."""
+    if size is None or start is None or end is None or not isinstance(step, int):
+        return None
+    if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
+        cells = cells_of_cut(size, start, end, step)
+        return None if cells is None else len(cells)
+    if step != 1:
+        return None
+    first = _place(size, start)
+    last = sum_of(size) if isinstance(end, int) and end >= FAR else _place(size, end)
+    between = None if first is None or last is None else _difference(last, first)
+    least = None if between is None else at_least(between)
+    return size_of(between) if between is not None and least is not None and least > 0 else None
+
+
+def _place(size: Size, place: Size) -> Sum | None:
+    """Where a cut lies within an axis, None where it may lie outside."""
+    if isinstance(place, int) and place < 0:
+        found = added(sum_of(size), sum_of(place))
+        return found if found is not None and _never_below_zero(found) else None
+    rest = _difference(sum_of(size), sum_of(place))
+    inside = rest is not None and _never_below_zero(rest) and _never_below_zero(sum_of(place))
+    return sum_of(place) if inside else None
+
+
+def _difference(one: Sum, other: Sum) -> Sum | None:
+    negative = scaled(other, -1)
+    return None if negative is None else added(one, negative)
+
+
+def _never_below_zero(one: Sum) -> bool:
+    least = at_least(one)
+    return least is not None and least >= 0
+
+
+Sizes = tuple[Size | None, ...]
+_STEPS = 4
+
+
+def _expand(inputs: Sequence[Type], facts: Facts) -> Type:
+    """The wanted sizes, where the input is one cell."""
+    dtype, dims = inputs[0]
+    wanted, listed = facts.sizes(1), inputs[1].dims
+    if dims is None or any(size != 1 for size in dims):
+        return Type(dtype)
+    if wanted is not None:
+        return Type(dtype, wanted) if len(wanted) >= len(dims) else Type(dtype)
+    count = listed[0] if listed else None
+    return Type(dtype, (None,) * count if isinstance(count, int) else None)
+
+
+def _constant_of_shape(_: Sequence[Type], facts: Facts) -> Type:
+    value = facts.attributes().get("value")
+    return Type("" if value is not None else "float32", facts.sizes(0))
+
+
+def _reshape(inputs: Sequence[Type], facts: Facts) -> Type:
+    """The wanted sizes: 0 keeps the size at its place, -1 is what is left of the cells."""
+    dtype, dims = inputs[0]
+    wanted = facts.sizes(1)
+    if wanted is None:
+        return Type(dtype)
+    if facts.attributes().get("allowzero") == 1 and 0 in wanted:
+        return Type(dtype, tuple(None if size == 0 else size for size in wanted))
+    kept = [
+        (dims[place] if dims and place < len(dims) else None) if size == 0 else size
+        for place, size in enumerate(wanted)
+    ]
+    # A size that could be 0 or below would keep another, or be worked out from the rest.
+    sure = (size is not None and (size == 0 or lower_bound(size) > 0) for size in kept)
+    return Type(dtype, tuple(size if ok else None for size, ok in zip(kept, sure, strict=True)))
+
+
+def _shape(inputs: Sequence[Type], facts: Facts) -> Type:
+    """As many integers as there are axes, from start up to end (Shape-15)."""
+    dims, marks = inputs[0].dims, facts.attributes()
+    start, end = marks.get("start", 0), marks.get("end", len(dims or ()))
+    if dims is None or not isinstance(start, int) or not isinstance(end, int):
+        return Type("int64")
+    return Type("int64", (len(dims[start:end]),))
+
+
+CUT_RULES: dict[str, Rule] = {
+    "Slice": _slice,
+    "Expand": _expand,
+    "Shape": _shape,
+    "Reshape": _reshape,
+    "ConstantOfShape": _constant_of_shape,
+}
+
+PLAIN_RULES = RULES | CUT_RULES | RESIZE_RULES
+"""Rules of every operator of ONNX that has one here."""
+
+
+class NodeFacts(Facts):
+    """What a rule may ask about one node, read in one context."""
+
+    def __init__(self, context: Context, node: Node) -> None:
+        self._context = context
+        self._node = node
+
+    def attributes(self) -> dict[str, Value]:
+        """Attributes, with the call's values where they are references."""
+        return self._context.attributes(self._node)
+
+    def integers(self, position: int) -> tuple[int, ...] | None:
+        """Constant integers at an input, or None."""
+        if len(self._node.inputs) <= position:
+            return None
+        return any_integers(self._context, self._node.inputs[position])
+
+    def floats(self, position: int) -> tuple[float, ...] | None:
+        """Constant numbers of floating point at an input, or None."""
+        if len(self._node.inputs) <= position:
+            return None
+        return any_floats(self._context, self._node.inputs[position])
+
+    def sizes(self, position: int) -> tuple[Size | None, ...] | None:
+        """Integers at an input as far as they are known; None where not even their number is."""
+        if len(self._node.inputs) <= position or not self._node.inputs[position]:
+            return None
+        value = self._context.value(self._node.inputs[position])
+        return None if value is None or value.ndim > 1 else sizes_of(value)
+
+
+def ruled(rule: Rule, inputs: Sequence[Type], facts: Facts) -> Sequence[Type]:
+    """What a rule says; nothing where the node has fewer inputs or other axes than it may."""
+    try:
+        return (rule(inputs, facts),)
+    except (IndexError, ValueError, RuntimeError, ZeroDivisionError):
+        return ()

@@ -1,0 +1,229 @@
+"""What follows downstream when a node's output gets another size: new sizes, and what breaks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from math import prod
+
+import onnx
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+
+from onnxpad.model.editing.script import Resize
+from onnxpad.model.reading.nodes import Address, Node
+from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Document, Scope
+from onnxpad.model.shapes.types import open_negative_sizes
+
+_MOST_BYTES = 4096
+_FINDING = re.compile(
+    r"\(op_type:(?P<op>[^,)]*)(?:, node name: (?P<name>[^)]*))?\): (?P<why>[^(]*)"
+)
+Dims = tuple[int | str, ...]
+Sizes = dict[str, dict[str, Dims]]
+
+
+def resizings(document: Document, before: Sizes, changed: Address) -> list[Resize]:
+    """Edits that correct stated sizes of tensors after the output of a node got another size.
+
+    `before` is what `inferred_sizes` gave before the change. Sizes that inference does not find
+    are stated no longer where the tensor depends on the node.
+    """
+    found = inferred_sizes(document)
+    touched = _downstream(document.main, changed.key) if not changed.scope else None
+    edits: list[Resize] = []
+    for scope in document.scopes.values():
+        for value in _stated(scope):
+            own, name = _dims(value), value.name
+            if own is None or name in scope.inputs or name in scope.initializers:
+                continue
+            now = found.get(scope.id, {}).get(name)
+            if now == before.get(scope.id, {}).get(name) and (
+                now is not None or (touched is not None and name not in touched)
+            ):
+                continue
+            wanted = own if _fits(own, now) else now or ("",) * len(own)
+            if wanted != own:
+                edits.append(Resize(Address(scope.id, -1, value.name), value.name, wanted))
+    return edits
+
+
+def breaks(document: Document) -> tuple[str, ...]:
+    """Nodes whose inputs do not fit together, as strict shape inference finds them."""
+    model = _skeleton(document)
+    try:
+        result = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
+    except onnx.shape_inference.InferenceError as error:
+        return _findings(str(error))
+    except Exception:  # noqa: BLE001  inference raises many kinds; then nothing is known
+        return ()
+    return tuple(_reshapes(result.graph))
+
+
+def _findings(message: str) -> tuple[str, ...]:
+    found = [
+        f"{one['op']} '{one['name'] or ''}': {_plain(one['why'])}"
+        for one in _FINDING.finditer(message)
+    ]
+    return tuple(dict.fromkeys(found)) or (_plain(message),)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\[\w+\]\s*", "", text).strip().rstrip(",").strip()
+
+
+def _reshapes(graph: GraphProto) -> Iterator[str]:
+    """Reshapes to a fixed number of cells that their input does not have."""
+    shapes = {v.name: _dims(v) for v in (*graph.input, *graph.value_info, *graph.output)}
+    constants = {t.name: t for t in graph.initializer}
+    for node in graph.node:
+        if node.op_type != "Reshape" or node.domain not in PLAIN_DOMAINS or len(node.input) < 2:
+            continue
+        source, target = shapes.get(node.input[0]), constants.get(node.input[1])
+        if target is None or source is None or not all(isinstance(n, int) for n in source):
+            continue
+        wanted = [int(n) for n in onnx.numpy_helper.to_array(target).reshape(-1)]
+        cells = prod(n for n in source if isinstance(n, int))
+        if all(n > 0 for n in wanted) and prod(wanted) != cells:
+            yield f"Reshape '{node.name}': {cells} cells do not fit into {wanted}"
+
+
+def _stated(scope: Scope) -> Iterator[ValueInfoProto]:
+    yield from scope.proto.value_info
+    if isinstance(scope.proto, GraphProto):
+        yield from scope.proto.output
+
+
+def _fits(own: Dims, now: Dims | None) -> bool:
+    """Whether what the file states can be true where inference finds `now`."""
+    if now is None or len(own) != len(now):
+        return False
+    return all(
+        one == other or (isinstance(one, str) and isinstance(other, str))
+        for one, other in zip(own, now, strict=True)
+    )
+
+
+def _dims(value: ValueInfoProto) -> Dims | None:
+    tensor = value.type.tensor_type
+    if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
+        return None
+    return tuple(
+        dim.dim_value if dim.HasField("dim_value") else dim.dim_param for dim in tensor.shape.dim
+    )
+
+
+def _downstream(scope: Scope, key: int) -> set[str]:
+    """Names of tensors that depend on a node, those in the bodies of nodes included."""
+    found: set[str] = set()
+    for node in scope.ordered():
+        children = [child for _, child in scope.children.get(node.key, ())]
+        if (
+            node.key == key
+            or not found.isdisjoint(node.inputs)
+            or any(not found.isdisjoint(_read_in(child)) for child in children)
+        ):
+            found.update(node.outputs)
+        else:
+            continue
+        for child in children:
+            found.update(name for one in _all_nodes(child) for name in one.outputs)
+    return found
+
+
+def _read_in(scope: Scope) -> set[str]:
+    return {name for node in _all_nodes(scope) for name in node.inputs}
+
+
+def _all_nodes(scope: Scope) -> Iterator[Node]:
+    for node in scope.ordered():
+        yield node
+        for _, child in scope.children.get(node.key, ()):
+            yield from _all_nodes(child)
+
+
+def inferred_sizes(document: Document) -> Sizes:
+    """Sizes by scope and tensor, of the main graph and the bodies in it."""
+    try:
+        result = onnx.shape_inference.infer_shapes(_skeleton(document), data_prop=True)
+    except Exception:  # noqa: BLE001  inference raises many kinds; unknown sizes are an answer
+        return {}
+    found: Sizes = {}
+    _gather(document.main, result.graph, found)
+    return found
+
+
+def _gather(scope: Scope, graph: GraphProto, found: Sizes) -> None:
+    rows = ((value.name, _dims(value)) for value in (*graph.value_info, *graph.output))
+    found[scope.id] = {name: dims for name, dims in rows if dims is not None}
+    for index, node in enumerate(scope.ordered()):
+        for label, child in scope.children.get(node.key, ()):
+            _gather(child, _body(graph.node[index], label), found)
+
+
+def _skeleton(document: Document) -> ModelProto:
+    """The model as it is edited so far, without stated sizes of results and large constants."""
+    model = document.model
+    bare = ModelProto(ir_version=model.ir_version)
+    bare.opset_import.extend(model.opset_import)
+    _fill(bare.graph, document.main)
+    for scope in document.functions.values():
+        if isinstance(scope.proto, FunctionProto):
+            bare.functions.append(_function(scope, scope.proto))
+    return bare
+
+
+def _function(scope: Scope, proto: FunctionProto) -> FunctionProto:
+    copy = FunctionProto()
+    copy.CopyFrom(proto)
+    del copy.value_info[:]
+    del copy.node[:]
+    copy.node.extend(_nodes(scope))
+    return copy
+
+
+def _fill(graph: GraphProto, scope: Scope) -> None:
+    proto = scope.proto
+    if not isinstance(proto, GraphProto):
+        return
+    graph.name = proto.name or "main"
+    graph.input.extend(proto.input)
+    open_negative_sizes(graph.input)
+    for value in proto.output:
+        kept = graph.output.add()
+        kept.name = value.name
+        if value.type.HasField("tensor_type"):
+            kept.type.tensor_type.elem_type = value.type.tensor_type.elem_type
+        else:
+            kept.type.CopyFrom(value.type)
+    graph.initializer.extend(_light(tensor) for tensor in scope.initializers.values())
+    graph.node.extend(_nodes(scope))
+
+
+def _nodes(scope: Scope) -> Iterator[NodeProto]:
+    for node in scope.ordered():
+        children = scope.children.get(node.key, ())
+        if not children:
+            yield node.proto
+            continue
+        copy = NodeProto()
+        copy.CopyFrom(node.proto)
+        for label, child in children:
+            body = _body(copy, label)
+            body.Clear()
+            _fill(body, child)
+        yield copy
+
+
+def _body(node: NodeProto, label: str) -> GraphProto:
+    plain, _, position = label.partition("[")
+    attribute = next(one for one in node.attribute if one.name == plain)
+    graph: GraphProto = attribute.graphs[int(position[:-1])] if position else attribute.g
+    return graph
+
+
+def _light(tensor: TensorProto) -> TensorProto:
+    if tensor.ByteSize() <= _MOST_BYTES:
+        return tensor
+    bare = TensorProto(name=tensor.name, data_type=tensor.data_type)
+    bare.dims.extend(tensor.dims)
+    return bare

@@ -1,0 +1,1 @@
+"""The vocabulary of padding: operators, forms, chains, what stands around them."""

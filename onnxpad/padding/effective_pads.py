@@ -1,0 +1,265 @@
+"""The pads that a chain really has, and the sizes that follow; or why they cannot be known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import lcm
+
+from onnxpad.geometry.size import Size, Symbol, plus, show
+from onnxpad.geometry.windows import (
+    Axis,
+    full_size,
+    output_size,
+    overhang,
+    same_crop,
+    same_output,
+    same_pads,
+    shape_crop,
+    smaller_than_window,
+    transposed_output,
+)
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Unclear
+from onnxpad.padding.operators import Kind
+
+_EXAMPLE = 640
+_FIX = ("give the model's inputs fixed sizes",)
+
+
+def missing_sizes(chain: Chain, what: str, missing: list[int], *, exact: bool = False) -> Skip:
+    """The Skip for spatial axes whose size decides about `what` and is not known.
+
+    `exact` says that only the number helps, and no divisor of it.
+    """
+    axes = chain.axes
+    parts = [
+        f"{chain.first_axis + i} ({_which(axes[i].size)}, stride {axes[i].stride})" for i in missing
+    ]
+    kernel = ",".join(str(axis.kernel) for axis in axes)
+    noun = "the size of axis" if len(missing) == 1 else "the sizes of axes"
+    reason = f"{what} with kernel {kernel} needs {noun} {' and '.join(parts)}"
+    return sizes_to_give(reason, [axes[i] for i in missing], exact=exact)
+
+
+def sizes_to_give(reason: str, axes: Sequence[Axis], *, exact: bool = False) -> Skip:
+    """A Skip with the facts about the model's dimensions that settle these axes."""
+    moduli: dict[str, int] = {}
+    for axis in axes:
+        if isinstance(axis.size, Symbol) and axis.size.root:
+            root, modulus = axis.size.root, axis.size.divisor * axis.stride
+            moduli[root] = lcm(moduli.get(root, 1), modulus)
+    if not moduli:
+        return Skip(reason, _FIX)
+    exact = exact or 1 in moduli.values()
+    values = _numbers({root: m * max(1, _EXAMPLE // m) for root, m in moduli.items()})
+    known = all(isinstance(axis.size, Symbol) and axis.size.root for axis in axes)
+    if exact or not known:
+        return Skip(reason, (values,))
+    multiples = tuple(moduli.items())
+    return Skip(reason, (values, multiples_text(multiples)), multiples=multiples)
+
+
+def shape_to_give(reason: str, axes: Sequence[Axis], outputs: Sequence[int]) -> Skip:
+    """The same for transposed convolutions of a fixed output: the input that it is a stride of."""
+    values: dict[str, int] = {}
+    for axis, output in zip(axes, outputs, strict=True):
+        if isinstance(axis.size, Symbol) and axis.size.root:
+            cells = -(-output // axis.stride) - axis.size.offset
+            values.setdefault(axis.size.root, max(1, cells * axis.size.divisor))
+    return Skip(reason, (_numbers(values),) if values else _FIX)
+
+
+def multiples_text(multiples: Sequence[tuple[str, int]]) -> str:
+    """Options that say so: "--dim 'H%2=0' --dim 'W%4=0'"."""
+    return facts_text([(root, f"%{modulus}=0") for root, modulus in multiples])
+
+
+def facts_text(facts: Sequence[tuple[str, int | str]]) -> str:
+    """Options that say them: "--dim 'N=1' --dim 'H%2=0'"."""
+    said = ((name, f"={fact}" if isinstance(fact, int) else fact) for name, fact in facts)
+    return " ".join(f"--dim '{name}{fact}'" for name, fact in said)
+
+
+def settling(skips: Sequence[Skip]) -> tuple[tuple[tuple[str, int], ...], int]:
+    """Divisors of dimensions with which none of `skips` lacks a size, and how many that are."""
+    moduli: dict[str, int] = {}
+    helped = [skip for skip in skips if skip.multiples]
+    for skip in helped:
+        for root, modulus in skip.multiples:
+            moduli[root] = lcm(moduli.get(root, 1), modulus)
+    return tuple(moduli.items()), len(helped)
+
+
+def _numbers(sizes: Mapping[str, int]) -> str:
+    return facts_text(tuple(sizes.items()))
+
+
+def _which(size: Size | None) -> str:
+    return "which nothing in the model tells" if size is None else f"which is '{show(size)}'"
+
+
+PAD_HAS_INPUTS = 11
+
+
+def effective_pads(chain: Chain) -> Pads | Skip:
+    """Begin and end pads in cells over the spatial axes of the operator's own input.
+
+    auto_pad follows the formula of the ONNX text with the dilated kernel, never what one
+    runtime does. A Skip says which size is missing and how to give it.
+    """
+    if chain.trouble:
+        return Skip(chain.trouble.reason, chain.trouble.hints)
+    match chain.padding:
+        case Unclear(reason, hints):
+            return Skip(reason, hints)
+        case padding if chain.op.kind is Kind.TRANSPOSED:
+            return _transposed_pads(chain, padding)
+        case AutoPad.VALID:
+            return Pads.zero(chain.rank)
+        case Pads() as pads:
+            return pads
+        case AutoPad() as mode:
+            return _same(chain, mode)
+
+
+def short_axis(chain: Chain, pads: Pads) -> Skip | None:
+    """A Skip where the padded input is shorter than the window on some axis.
+
+    A transposed convolution spreads its input, which is never too short; ceil_mode gives a
+    window that lacks less than a stride.
+    """
+    if chain.op.kind is Kind.TRANSPOSED:
+        return None
+    for index, axis in enumerate(chain.axes):
+        sides = pads.begins[index], pads.ends[index]
+        if smaller_than_window(axis, *sides, ceil_mode=chain.ceil_mode):
+            return Skip(
+                f"axis {chain.first_axis + index} has {show(axis.size)} cells, with pads "
+                f"{sides[0]},{sides[1]} fewer than the window's {axis.span}"
+            )
+    return None
+
+
+def same_is_disputed(chain: Chain) -> bool:
+    """Whether runtimes compute SAME otherwise than the ONNX text says, or refuse it.
+
+    onnxruntime refuses convolutions with dilations, leaves dilation out of pools and shifts
+    windows where the kernel is shorter than the stride.
+    """
+    return any(axis.dilation > 1 or axis.kernel < axis.stride for axis in chain.axes)
+
+
+def output_sizes(chain: Chain) -> tuple[Size | None, ...]:
+    """Output size of every spatial axis, as far as it is known."""
+    if chain.trouble:
+        return (None,) * chain.rank
+    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    if same and chain.op.kind is not Kind.TRANSPOSED:
+        return tuple(
+            None if axis.size is None else same_output(axis.size, axis.stride)
+            for axis in chain.axes
+        )
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return (None,) * chain.rank
+    sides = zip(chain.axes, pads.begins, pads.ends, strict=True)
+    if chain.op.kind is Kind.TRANSPOSED:
+        extra = chain.output_padding or (0,) * chain.rank
+        return tuple(
+            transposed_output(axis, begin, end, more)
+            for (axis, begin, end), more in zip(sides, extra, strict=True)
+        )
+    return tuple(output_size(a, begin, end, ceil_mode=chain.ceil_mode) for a, begin, end in sides)
+
+
+def _same(chain: Chain, mode: AutoPad) -> Pads | Skip:
+    lower = mode is AutoPad.SAME_LOWER
+    found = [same_pads(axis, lower=lower) for axis in chain.axes]
+    known = [pair for pair in found if pair is not None]
+    if len(known) == len(found):
+        return Pads(tuple(b for b, _ in known), tuple(e for _, e in known))
+    missing = [index for index, pair in enumerate(found) if pair is None]
+    return missing_sizes(chain, mode, missing)
+
+
+def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
+    upper = (padding is AutoPad.SAME_UPPER) is not chain.legacy_split
+    extra = chain.output_padding or (0,) * chain.rank
+    if chain.output_shape:
+        full = [full_size(axis) for axis in chain.axes]
+        missing = [index for index, size in enumerate(full) if not isinstance(size, int)]
+        if missing:
+            parts = ", ".join(f"axis {chain.first_axis + index}" for index in missing)
+            reason = f"output_shape needs the size of {parts}"
+            axes = [chain.axes[index] for index in missing]
+            return shape_to_give(reason, axes, [chain.output_shape[index] for index in missing])
+        pairs = [
+            shape_crop(size, more, wanted, upper=upper)
+            for size, more, wanted in zip(full, extra, chain.output_shape, strict=True)
+            if isinstance(size, int)
+        ]
+    elif padding is AutoPad.VALID:
+        return Pads.zero(chain.rank)
+    elif isinstance(padding, Pads):
+        return padding
+    else:
+        pairs = [
+            same_crop(axis, more, upper=upper) for axis, more in zip(chain.axes, extra, strict=True)
+        ]
+    return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
+
+
+def axes_behind(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
+    """The axes as an operator sees them behind a Pad node with `pads`."""
+    return tuple(
+        replace(axis, size=None if axis.size is None else plus(axis.size, begin + end))
+        for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
+    )
+
+
+def axes_in_front(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
+    """The axes in front of a Pad node with `pads`, whose result the operator reads."""
+    return tuple(
+        replace(axis, size=None if axis.size is None else plus(axis.size, -begin - end))
+        for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
+    )
+
+
+def rounds_up(chain: Chain) -> bool:
+    """Whether ceil_mode is set and matters; SAME gives ceil(size/stride) windows anyway."""
+    return chain.ceil_mode and chain.padding not in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+
+
+def floored(chain: Chain, pads: Pads) -> Pads | Skip:
+    """Pads that give the same windows without ceil_mode."""
+    if not rounds_up(chain):
+        return pads
+    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
+    if any(end >= axis.span for axis, _, end in sides):
+        return Skip(f"the pads {list(pads.flat)} reach the window and ceil_mode is set")
+    extra = [overhang(axis, begin, end) for axis, begin, end in sides]
+    if any(extra) and chain.counts_padding:
+        reason = "the average counts its padding, but not the cells that its last window lacks"
+        return Skip(reason, ("--pass counted-padding",))
+    return Pads(pads.begins, tuple(e + more for e, more in zip(pads.ends, extra, strict=True)))
+
+
+def same_windows_when_padded(chain: Chain, moved: Pads, kept: Pads | None = None) -> bool:
+    """Whether ceil_mode gives as many windows when `moved` is data rather than padding.
+
+    `chain.axes` are the sizes without `moved`; `kept` stays padding on both sides. The rule
+    that drops a window which starts in the end padding sees a Pad node's cells as data. Where
+    a size is not known, True only if no size drops a window on either side.
+    """
+    kept = kept or Pads.zero(chain.rank)
+    for index, axis in enumerate(chain.axes):
+        begin, end = moved.begins[index], moved.ends[index]
+        own_begin, own_end = kept.begins[index], kept.ends[index]
+        grown = replace(axis, size=None if axis.size is None else plus(axis.size, begin + end))
+        inside = output_size(axis, begin + own_begin, end + own_end, ceil_mode=True)
+        outside = output_size(grown, own_begin, own_end, ceil_mode=True)
+        if inside is None or outside is None:
+            return False
+        if isinstance(inside, int) and inside != outside:
+            return False
+    return True

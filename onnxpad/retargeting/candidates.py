@@ -1,0 +1,235 @@
+"""Every way in which some framework could have meant a layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from onnxpad.frameworks.conventions import all_conventions
+from onnxpad.frameworks.placing import split
+from onnxpad.frameworks.words import Divisor, Pair, Rounding
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, PadStep, Skip
+from onnxpad.padding.effective_pads import axes_behind, effective_pads, same_is_disputed
+from onnxpad.padding.forms import reaches_kernel
+from onnxpad.padding.operators import Kind
+from onnxpad.retargeting.habits import PLACEMENTS, Manner, find_target, manner_of
+from onnxpad.retargeting.hand_written_pads import without_hand
+from onnxpad.retargeting.labels import flat_text, label_of
+from onnxpad.retargeting.move import always_up, cropped, moved_crop, same_padding
+from onnxpad.retargeting.windows_read import differs, signature
+
+_SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One way to pad a node: the node as it would be, whose rule it is, and what to call it.
+
+    `conventions` are those whose own rule gives it (SAME, VALID, one number for both sides); one
+    that can merely be given such pads, begin and end by number, is not among them.
+    """
+
+    chain: Chain
+    conventions: tuple[str, ...]
+    label: str
+
+
+_Row = tuple[Chain, str]
+
+
+@lru_cache(maxsize=4096)
+def candidates(chain: Chain) -> tuple[Candidate, ...]:
+    """The present way first, then every other one; ways that read alike are one candidate.
+
+    Output sizes may differ from the present one. Only the present way where the padding cannot
+    be worked on.
+    """
+    rows: list[_Row] = [(chain, "")]
+    if not chain.trouble and chain.op.kind not in (Kind.PAD, Kind.FOLD, Kind.OTHER):
+        rows += _crops(chain) if chain.op.kind is Kind.TRANSPOSED else _ways(chain)
+    written: dict[Chain, list[str]] = {}
+    for found, name in rows:
+        written.setdefault(found, []).append(name)
+    plain = sorted(written, key=lambda way: (way is not chain, way.ceil_mode, way.pad is not None))
+    groups: dict[object, tuple[Chain, list[str]]] = {}
+    for found in plain:
+        groups.setdefault(signature(found), (found, []))[1].extend(written[found])
+    kept: list[tuple[Chain, list[str]]] = []
+    for found, names in groups.values():
+        same = next((one for one in kept if not differs(one[0], found)), None)
+        if same is None:
+            kept.append((found, names))
+        else:
+            same[1].extend(names)
+    result = [_candidate(found, names, chain) for found, names in kept]
+    explicit = _undisputed(chain)
+    if explicit is not None:
+        result.insert(1, explicit)
+    return tuple(result)
+
+
+def _candidate(found: Chain, names: list[str], chain: Chain) -> Candidate:
+    known = tuple(sorted({name for name in names if name and name not in PLACEMENTS}))
+    return Candidate(found, known, label_of(found, chain))
+
+
+def _undisputed(chain: Chain) -> Candidate | None:
+    """auto_pad that runtimes refuse or read differently, as the numbers that it stands for."""
+    if chain.padding not in _SAME or not same_is_disputed(chain):
+        return None
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return None
+    return Candidate(replace(chain, padding=pads, ceil_mode=False), (), f"pads {flat_text(pads)}")
+
+
+def _ways(chain: Chain) -> Iterator[_Row]:
+    for bare in _bare(chain):
+        for name in (*PLACEMENTS, *_names()):
+            manner = manner_of(find_target(name), bare)
+            if isinstance(manner, Manner):
+                for way, is_own in _of_manner(bare, manner):
+                    yield way, name if is_own else ""
+                    yield from ((zeros, "") for zeros in _zeros(way))
+        for padding in _others(bare):
+            for way in variants(replace(bare, padding=padding), None):
+                yield way, ""
+                yield from ((zeros, "") for zeros in _zeros(way))
+
+
+@lru_cache(maxsize=1)
+def _names() -> tuple[str, ...]:
+    return tuple(name for name, item in all_conventions().items() if item.layers)
+
+
+def _bare(chain: Chain) -> Iterator[Chain]:
+    """The operator with the Pad in front counted in, and without it."""
+    found = without_hand(chain)
+    if isinstance(found, Chain):
+        yield found
+    if isinstance(found, Skip) and chain.pad is not None:
+        axes = tuple(replace(axis, size=None) for axis in chain.axes)
+        yield replace(chain, pad=None, axes=axes)
+
+
+def _of_manner(bare: Chain, manner: Manner) -> Iterator[tuple[Chain, bool]]:
+    """What a convention can write, and whether its own rule gives it.
+
+    That is SAME, no padding, and numbers: half a window, and those that stand there already.
+    """
+    options: list[tuple[Pads | AutoPad, bool]] = [(Pads.zero(bare.rank), True)]
+    rounds_up = bare.op.is_pool and always_up(manner.padded)
+    for numbers in dict.fromkeys((manner.alike, manner.numbers)):
+        found = same_padding(bare, replace(manner, numbers=numbers), rounds_up=rounds_up)
+        if not isinstance(found, Skip):
+            options.append((found, numbers is manner.alike))
+    if manner.numbers:
+        options.append((_half(bare), manner.alike))
+    if isinstance(bare.padding, Pads):
+        alike = bare.padding.begins == bare.padding.ends
+        if manner.any_numbers or (manner.numbers and alike):
+            options.append((bare.padding, manner.alike and alike))
+    own = {padding for padding, is_own in options if is_own}
+    for padding in dict.fromkeys(padding for padding, _ in options):
+        for way in variants(replace(bare, padding=padding), manner):
+            yield way, padding in own
+
+
+def _others(bare: Chain) -> Iterator[Pads | AutoPad]:
+    """Padding that frameworks can write whatever they call it."""
+    yield Pads.zero(bare.rank)
+    yield _half(bare)
+    yield _each(bare, lambda axis: split(axis.span - 1))
+    if bare.rank == 1 or bare.op.kind is Kind.CONVOLUTION:
+        yield _each(bare, lambda axis: (axis.span - 1, 0))
+    if isinstance(bare.padding, Pads):
+        yield bare.padding
+
+
+def _half(bare: Chain) -> Pads:
+    return _each(bare, lambda axis: (axis.span // 2, axis.span // 2))
+
+
+def _each(bare: Chain, rule: Callable[[Axis], Pair]) -> Pads:
+    pairs = [rule(axis) for axis in bare.axes]
+    return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
+
+
+def variants(chain: Chain, manner: Manner | None) -> Iterator[Chain]:
+    """Rounding and divisors that the convention has, and zeros that a max pool reads."""
+    wide = isinstance(chain.padding, Pads) and reaches_kernel(chain, chain.padding)
+    if wide and chain.op.is_pool:
+        return
+    for ceil in _ceils(chain, manner):
+        for counts in _counts(chain, manner):
+            found = replace(chain, ceil_mode=ceil)
+            if counts is not chain.counts_padding:
+                fill = Constant(0) if counts else Implicit.NOTHING
+                found = replace(found, counts_padding=counts, fill=fill)
+            yield found
+
+
+def _ceils(chain: Chain, manner: Manner | None) -> tuple[bool, ...]:
+    if not chain.op.is_pool or chain.padding in _SAME or chain.opset < chain.op.ceil_mode:
+        return (False,)
+    if manner is None:
+        return (False, True)
+    padded = isinstance(chain.padding, Pads) and any(chain.padding.flat)
+    allowed = manner.padded if padded else manner.unpadded
+    down = Rounding.DOWN in allowed
+    up = bool(allowed - {Rounding.DOWN, Rounding.EXACT})
+    return tuple(flag for flag, there in ((False, down), (True, up)) if there)
+
+
+def _counts(chain: Chain, manner: Manner | None) -> tuple[bool, ...]:
+    if chain.op.kind is not Kind.AVERAGE or chain.op.quantised or chain.opset < 7:
+        return (chain.counts_padding,)
+    if manner is None or manner.divisors is None:
+        return (False, True)
+    real, more = Divisor.REAL in manner.divisors, bool(manner.divisors - {Divisor.REAL})
+    return tuple(flag for flag, there in ((False, real), (True, more)) if there)
+
+
+def _zeros(chain: Chain) -> Iterator[Chain]:
+    """A Pad that writes 0 in front, and a max pool that pads nothing.
+
+    auto_pad=VALID keeps onnxruntime from fusing the Pad, wrongly.
+    """
+    pads = effective_pads(chain)
+    if not chain.is_max or chain.ceil_mode or isinstance(pads, Skip) or not any(pads.flat):
+        return
+    yield behind_pad(chain, pads, Constant(0.0), AutoPad.VALID)
+
+
+def behind_pad(
+    chain: Chain, pads: Pads, fill: Constant, padding: AutoPad | Pads, mode: str = "constant"
+) -> Chain:
+    """The chain with a new Pad over its spatial axes in front."""
+    begins, ends = [0] * chain.tensor_rank, [0] * chain.tensor_rank
+    begins[chain.spatial], ends[chain.spatial] = list(pads.begins), list(pads.ends)
+    step = PadStep(Pads(tuple(begins), tuple(ends)), fill, mode, is_new=True)
+    return replace(chain, axes=axes_behind(chain, pads), padding=padding, pad=step)
+
+
+def _crops(chain: Chain) -> Iterator[_Row]:
+    none = cropped(chain, [(0, 0, 0)] * chain.rank)
+    yield none, ""
+    for name in (*PLACEMENTS, *_names()):
+        manner = manner_of(find_target(name), chain)
+        found = moved_crop(_same_crop(chain), manner) if isinstance(manner, Manner) else None
+        if isinstance(found, Chain):
+            yield found, name
+    half = [(axis.span // 2, axis.span // 2) for axis in chain.axes]
+    steps = [axis.stride for axis in chain.axes]
+    for extra in (0, 1):
+        pairs = zip(half, steps, strict=True)
+        yield cropped(chain, [(b, e, min(extra, step - 1)) for (b, e), step in pairs]), ""
+
+
+def _same_crop(chain: Chain) -> Chain:
+    """A crop that leaves size*stride cells, the smaller half of it in front."""
+    totals = [axis.span - axis.stride for axis in chain.axes]
+    cuts = [(max(t, 0) // 2, max(t, 0) - max(t, 0) // 2, max(-t, 0)) for t in totals]
+    return cropped(chain, cuts)

@@ -1,0 +1,78 @@
+"""A padded operator with the padding that somebody wrote in front of it by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxpad.padding.chain import (
+    AutoPad,
+    Chain,
+    Constant,
+    Implicit,
+    Pads,
+    PadStep,
+    Skip,
+    TensorValue,
+)
+from onnxpad.padding.effective_pads import axes_in_front, effective_pads
+from onnxpad.padding.operators import Kind
+
+_MIRRORS = frozenset({"edge", "reflect"})
+
+
+def without_hand(chain: Chain) -> Chain | Skip:
+    """The chain with the Pad in front counted as the operator's own padding.
+
+    That holds for a Pad over spatial axes that writes 0 (before max pools as well, where it is
+    no padding, and before averages, which count it), the operator's own fill, or before max
+    pools a mirrored edge. Any other Pad is data and stays. A Skip where the Pad is computed, or
+    where auto_pad behind it needs a size.
+    """
+    step = chain.pad
+    if step is None or chain.op.kind is Kind.TRANSPOSED:
+        return chain
+    if step.unclear:
+        return Skip(f"{step.unclear}; a plan can take it away")
+    if not is_by_hand(chain, step):
+        return chain
+    own = effective_pads(chain)
+    if isinstance(own, Skip):
+        return own
+    front = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
+    average = chain.op.kind is Kind.AVERAGE
+    if average and any(own.flat) and not chain.counts_padding and any(front.flat):
+        return Skip("its average counts the cells of the Pad in front, but not its own padding")
+    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    counts = chain.counts_padding or (average and any(front.flat))
+    return replace(
+        chain,
+        axes=axes_in_front(chain, front),
+        padding=own + front,
+        pad=None,
+        ceil_mode=chain.ceil_mode and not same,
+        counts_padding=counts,
+        fill=Constant(0) if average and counts else chain.fill,
+    )
+
+
+def is_by_hand(chain: Chain, step: PadStep) -> bool:
+    """Whether a Pad is padding of the operator behind it rather than data."""
+    kept = chain.spatial
+    sides = (step.pads.begins, step.pads.ends)
+    if any(pad for side in sides for pad in side[: kept.start] + side[kept.stop :]):
+        return False
+    if any(pad < 0 for pad in step.pads.flat):
+        return False
+    if chain.is_max and step.mode in _MIRRORS:
+        return True
+    if step.mode != "constant":
+        return False
+    if isinstance(chain.fill, TensorValue):
+        return step.fill == chain.fill or _number(step) == chain.fill.value
+    if chain.fill is Implicit.LOWEST:
+        return True
+    return _number(step) == 0
+
+
+def _number(step: PadStep) -> float | int | None:
+    return step.fill.value if isinstance(step.fill, Constant | TensorValue) else None

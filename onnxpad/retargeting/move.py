@@ -1,0 +1,538 @@
+"""Moves one node to a convention, by what its padding means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from onnxpad.errors import RequestError
+from onnxpad.frameworks.cropping import CROP_BOTH
+from onnxpad.frameworks.placing import split
+from onnxpad.frameworks.words import Divisor, Given, Pair, Rounding
+from onnxpad.geometry.size import show
+from onnxpad.geometry.windows import Axis, output_size, same_pads
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, Skip
+from onnxpad.padding.effective_pads import effective_pads, missing_sizes
+from onnxpad.padding.forms import reaches_kernel
+from onnxpad.padding.operators import Kind
+from onnxpad.retargeting.habits import Manner, find_target, manner_of
+from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
+from onnxpad.retargeting.labels import held
+from onnxpad.retargeting.shields import shielded
+from onnxpad.retargeting.windows_read import differs, sample_sizes
+
+
+class Meaning(StrEnum):
+    """What somebody wants with padding."""
+
+    VALID = "valid"
+    SAME = "same"
+    CAUSAL = "causal"
+    FULL = "full"
+    EXPLICIT = "explicit"
+
+
+def meanings(chain: Chain, pads: Pads, source: Manner | None = None) -> frozenset[Meaning]:
+    """Everything that `pads` of an operator can mean; EXPLICIT where they fit nothing.
+
+    With `source` only what that convention would write. Axes with a kernel of 1 and no padding
+    fit anything; no padding at all is VALID and nothing else.
+    """
+    found = frozenset(Meaning) - {Meaning.EXPLICIT}
+    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+        if axis.span > 1 or begin or end:
+            found &= frozenset(_of_axis(axis, (begin, end), source))
+    if not any(pads.flat):
+        return frozenset({Meaning.VALID})
+    return found or frozenset({Meaning.EXPLICIT})
+
+
+def _of_axis(axis: Axis, pair: Pair, source: Manner | None) -> Iterator[Meaning]:
+    reach = axis.span - 1
+    if pair == (0, 0):
+        yield Meaning.VALID
+    if _is_same(axis, pair, source):
+        yield Meaning.SAME
+    if pair == (reach, 0) and (source is None or source.pads_three(2, 0)):
+        yield Meaning.CAUSAL
+    if pair == (reach, reach) and (source is None or source.pads_three(2, 2)):
+        yield Meaning.FULL
+
+
+def _is_same(axis: Axis, pair: Pair, source: Manner | None) -> bool:
+    """Whether these pads are somebody's way to get ceil(size/stride) windows.
+
+    With a size that is not known, pads may be those of the size at which a model was exported.
+    """
+    if source is None or source.numbers:
+        static = (axis.stride - 1 + axis.span - 1) // 2
+        half = axis.span // 2
+        if pair in {(half, half), (static, static)}:
+            return True
+    if source is None and pair == split(axis.span - 1):
+        return True
+    fitting = (_is_same_at(axis, pair, source, size) for size in sample_sizes(axis, sum(pair)))
+    return any(fitting)
+
+
+def _is_same_at(axis: Axis, pair: Pair, source: Manner | None, size: int) -> bool:
+    sized = Axis(size, axis.kernel, axis.stride, axis.dilation)
+    if source is not None:
+        found: list[Pair] = list(source.places(axis, size))
+    else:
+        pairs = [same_pads(sized, lower=lower) for lower in (False, True)]
+        found = [one for one in pairs if one is not None]
+    wanted = -(-size // axis.stride)
+    return any(
+        one[0] == pair[0] and windows(sized, one) == windows(sized, pair) == wanted for one in found
+    )
+
+
+def windows(axis: Axis, pair: Pair) -> int:
+    """Windows over an axis of known size, rounded down."""
+    size = axis.size if isinstance(axis.size, int) else 0
+    return (size + sum(pair) - axis.span) // axis.stride + 1
+
+
+def unchanged_because(chain: Chain, name: str) -> str:
+    """Why the convention `name` computes what the node computes already."""
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return f"{name} pads like this at every size"
+    if chain.pad is None and not any(pads.flat) and not any(chain.output_padding):
+        return "it pads nothing" + (", and rounds up" if chain.ceil_mode else "")
+    if chain.op.kind is Kind.TRANSPOSED:
+        return f"{name} crops like this"
+    if all(axis.stride == 1 for axis in chain.axes) and _is_centred(chain, pads):
+        return "stride 1: an odd window has as many cells on both sides"
+    if isinstance(chain.padding, AutoPad) or not _is_centred(chain, pads):
+        return f"{name} pads like this already"
+    sizes = [show(axis.size) for axis in chain.axes]
+    return f"{name} pads like this at size {'x'.join(sizes)}"
+
+
+def _is_centred(chain: Chain, pads: Pads) -> bool:
+    return pads.begins == pads.ends and all(axis.span % 2 for axis in chain.axes)
+
+
+_PROBES = (7, 8)
+Cut = tuple[int, int, int]
+
+
+def moved_crop(chain: Chain, manner: Manner) -> Chain | Skip:
+    """A transposed convolution that gives size*stride cells, cut as the convention cuts it.
+
+    Nothing cut stays so (VALID); the chain itself comes back where nothing changes.
+    """
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return pads
+    extra = chain.output_padding or (0,) * chain.rank
+    ends = tuple(end - more for end, more in zip(pads.ends, extra, strict=True))
+    if not any(pads.begins) and not any(ends):
+        return chain
+    totals = tuple(axis.span - axis.stride for axis in chain.axes)
+    if any(b + e != total for b, e, total in zip(pads.begins, ends, totals, strict=True)):
+        return Skip(
+            f"the crop {list(pads.begins + ends)} gives neither size*stride cells nor all",
+            ("--plan FILE says what it is to be",),
+        )
+    cuts = [_cut(axis, manner) for axis in chain.axes]
+    known = [cut for cut in cuts if isinstance(cut, tuple)]
+    if len(known) < len(cuts):
+        return next(cut for cut in cuts if isinstance(cut, Skip))
+    result = cropped(chain, known)
+    return result if differs(chain, result) else chain
+
+
+def cropped(chain: Chain, cuts: list[Cut]) -> Chain:
+    """The chain with (begin, end, output_padding) for each axis."""
+    growth = tuple(more for _, _, more in cuts)
+    return replace(
+        chain,
+        padding=Pads(tuple(b for b, _, _ in cuts), tuple(e for _, e, _ in cuts)),
+        output_padding=growth if any(growth) else (),
+        output_shape=(),
+        ambiguous=False,
+    )
+
+
+def _cut(axis: Axis, manner: Manner) -> Cut | Skip:
+    """(begin, end, output_padding) that leave size*stride cells."""
+    total = axis.span - axis.stride
+    begins = {_begin(axis, manner, size) for size in _PROBES}
+    if len(begins) == 1 and None not in begins:
+        begin = begins.pop() or 0
+        return (begin, max(total - begin, 0), max(begin - total, 0))
+    if not manner.numbers:
+        return Skip(f"{manner.name} has no transposed convolution that gives size*stride cells")
+    pad = max(0, -(-total // 2))
+    extra = 2 * pad - total
+    if extra and not manner.grows:
+        return Skip(f"{manner.name} has no output_padding and cannot give size*stride cells")
+    if extra >= max(axis.stride, axis.dilation):
+        return Skip(f"{manner.name} would need output_padding={extra}, not below the stride")
+    return (pad, pad, extra)
+
+
+def _begin(axis: Axis, manner: Manner, size: int) -> int | None:
+    """Cells that the convention's own mode cuts in front."""
+    wanted, sized = size * axis.stride, replace(axis, size=size)
+    for mode in manner.modes:
+        if mode.cut is None or mode is CROP_BOTH or (mode.undilated and axis.dilation > 1):
+            continue
+        for given in (Given(), Given(extent=wanted)):
+            try:
+                crop = mode.cut(sized, size, given)
+            except RequestError:
+                continue
+            if crop.output == wanted:
+                return crop.begin
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """Ways to write one axis: numbers that serve every size, and auto_pad; `why` there is none."""
+
+    pair: Pair | None = None
+    upper: bool = False
+    lower: bool = False
+    why: str = ""
+
+
+def same_padding(chain: Chain, manner: Manner, *, rounds_up: bool) -> Pads | AutoPad | Skip:
+    """What `manner` writes for SAME: numbers where they serve every size that the input can have.
+
+    `chain` has no Pad in front that pads by hand. A Skip says which size is missing, or why the
+    convention has no such padding.
+    """
+    spots = [_spot(axis, manner, rounds_up=rounds_up) for axis in chain.axes]
+    pairs = [spot.pair for spot in spots if spot.pair is not None]
+    if len(pairs) == len(spots):
+        return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
+    reasons = [spot.why for spot in spots if spot.why]
+    if reasons:
+        return Skip(f"{manner.name} {reasons[0]}")
+    if all(spot.upper for spot in spots):
+        return AutoPad.SAME_UPPER
+    if all(spot.lower for spot in spots):
+        return AutoPad.SAME_LOWER
+    missing = [index for index, spot in enumerate(spots) if spot.pair is None]
+    return missing_sizes(chain, f"padding as {manner.name} does it", missing)
+
+
+def _spot(axis: Axis, manner: Manner, *, rounds_up: bool) -> _Spot:
+    if axis.stride == 1 and axis.span == 1:
+        return _Spot((0, 0), upper=True, lower=True)
+    sizes = [size for size in sample_sizes(axis, 2 * axis.span) if size > 0]
+    if not isinstance(axis.size, int):
+        # Some frameworks refuse inputs below the kernel's size.
+        sizes = [size for size in sizes if size >= axis.span] or sizes
+    found = [_wanted(axis, manner, size, rounds_up=rounds_up) for size in sizes]
+    wanted = [pair for pair in found if pair is not None]
+    if not found or len(wanted) < len(found):
+        return _alike(axis, manner, sizes, rounds_up=rounds_up)
+    if any(begin < 0 for begin, _ in wanted):
+        return _Spot(why=f"begins inside the input here: its padding is {min(wanted)[0]} cells")
+    tries = dict.fromkeys([(wanted[-1][0], max(end for _, end in wanted)), *wanted])
+    pair = next((one for one in tries if _serves(axis, one, sizes, wanted)), None)
+    upper, lower = (_is_auto(axis, sizes, wanted, lower=flag) for flag in (False, True))
+    return _Spot(pair if pair is None or pair[1] >= 0 else (pair[0], 0), upper, lower)
+
+
+def _wanted(axis: Axis, manner: Manner, size: int, *, rounds_up: bool) -> Pair | None:
+    """The first of the convention's own ways that gives ceil(size/stride) windows."""
+    sized = replace(axis, size=size)
+    for pair in manner.places(axis, size):
+        if _count(sized, pair, rounds_up=rounds_up) == -(-size // axis.stride):
+            return pair
+    return None
+
+
+def _alike(axis: Axis, manner: Manner, sizes: Sequence[int], *, rounds_up: bool) -> _Spot:
+    """As many cells at both sides, at most half a window, that give ceil(size/stride) windows."""
+    if not manner.numbers:
+        return _Spot(why="has no padding here that gives ceil(size/stride) windows")
+    fits: dict[int, bool] = {}
+    halves = range(axis.span // 2, -1, -1)
+    for pad in sorted(halves, key=lambda pad: pad != _centred(axis, sizes)):
+        counts = [
+            _count(replace(axis, size=size), (pad, pad), rounds_up=rounds_up)
+            == -(-size // axis.stride)
+            for size in sizes
+        ]
+        if all(counts):
+            return _Spot((pad, pad))
+        fits[pad] = any(counts)
+    if any(fits.values()):
+        return _Spot()
+    goal = "as many windows as cells" if axis.stride == 1 else f"ceil(size/{axis.stride}) windows"
+    why = f"has no padding alike at both sides that gives {goal} of {axis.span} cells"
+    return _Spot(why=why)
+
+
+def _centred(axis: Axis, sizes: Sequence[int]) -> int | None:
+    """SAME padding of an even window that is alike at both sides by itself."""
+    found = {same_pads(replace(axis, size=size), lower=False) for size in sizes}
+    pair = found.pop() if len(found) == 1 and axis.span % 2 == 0 else None
+    return pair[0] if pair is not None and pair[0] == pair[1] else None
+
+
+def _serves(axis: Axis, pair: Pair, sizes: Sequence[int], wanted: Sequence[Pair]) -> bool:
+    """Whether one pair reads what the wanted pair reads, at every size."""
+    return all(
+        pair[0] == one[0] and _number(axis, size, pair) == _number(axis, size, one)
+        for size, one in zip(sizes, wanted, strict=True)
+    )
+
+
+def _is_auto(axis: Axis, sizes: Sequence[int], wanted: Sequence[Pair], *, lower: bool) -> bool:
+    autos = [same_pads(replace(axis, size=size), lower=lower) for size in sizes]
+    return all(
+        auto is not None
+        and auto[0] == one[0]
+        and _number(axis, size, auto) == _number(axis, size, one)
+        for size, auto, one in zip(sizes, autos, wanted, strict=True)
+    )
+
+
+def _number(axis: Axis, size: int, pair: Pair) -> int | None:
+    return _count(replace(axis, size=size), pair, rounds_up=False)
+
+
+def _count(axis: Axis, pair: Pair, *, rounds_up: bool) -> int | None:
+    found = output_size(axis, *pair, ceil_mode=rounds_up)
+    return found if isinstance(found, int) else None
+
+
+def always_up(allowed: frozenset[Rounding]) -> bool:
+    """Whether a convention has no pools that round down."""
+    return not allowed & {Rounding.DOWN, Rounding.EXACT}
+
+
+_SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+_BOUND = frozenset({"DeformConv", "MaxpoolWithMask"})
+_COUNTS_SINCE = 7
+_CEIL_SINCE = 10
+
+
+def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
+    """The node as the convention `to` would write it; the chain itself where nothing changes.
+
+    `to` and `source` are names of conventions, SAME_UPPER, SAME_LOWER or symmetric; `source`
+    says by whose words the padding is to be read. A Skip says why the node cannot be moved:
+    padding that fits no convention, or not the source, that can mean things which differ, sizes
+    that are not known. Raises RequestError for unknown names.
+    """
+    target = find_target(to)
+    origin = None if source is None else find_target(source)
+    if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER):
+        return Skip(f"{chain.op.name} has no convention of its own", moot=True)
+    if chain.trouble:
+        return Skip(chain.trouble.reason, chain.trouble.hints)
+    if chain.op.name in _BOUND:
+        return Skip(f"{chain.op.name} has an input that depends on its own padding")
+    manner = manner_of(target, chain)
+    reader = None if origin is None else manner_of(origin, chain)
+    if isinstance(manner, Skip):
+        return manner
+    if isinstance(reader, Skip):
+        return reader
+    if chain.op.kind is Kind.TRANSPOSED:
+        return moved_crop(chain, manner)
+    return _moved_windows(chain, manner, reader)
+
+
+def _moved_windows(chain: Chain, manner: Manner, reader: Manner | None) -> Chain | Skip:
+    bare = without_hand(chain)
+    if isinstance(bare, Skip):
+        return bare
+    result = _by_meaning(bare, manner, reader)
+    if isinstance(result, Skip):
+        return result
+    if differs(chain, result):
+        return shielded(chain, result)
+    return _held_by_pad(chain, manner, reader) or chain
+
+
+def _held_by_pad(chain: Chain, manner: Manner, reader: Manner | None) -> Skip | None:
+    """A Skip where the Pad in front is data because of what it holds, and zeros would move."""
+    step = chain.pad
+    if step is None or step.unclear or is_by_hand(chain, step):
+        return None
+    zeros = replace(chain, pad=replace(step, mode="constant", fill=Constant(0)))
+    bare = without_hand(zeros)
+    found = bare if isinstance(bare, Skip) else _by_meaning(bare, manner, reader)
+    if isinstance(found, Chain) and not differs(zeros, found):
+        return None
+    return Skip(
+        f"the Pad in front holds {held(step)}, which {manner.name} does not pad with: zeros would "
+        "be moved, this stays as it is",
+        ("--plan FILE says what it is to be",),
+    )
+
+
+def _by_meaning(bare: Chain, manner: Manner, reader: Manner | None) -> Chain | Skip:
+    pads = effective_pads(bare)
+    if bare.padding in _SAME:
+        known = Pads.zero(bare.rank) if isinstance(pads, Skip) else pads
+        foreign = _foreign(bare, known, str(bare.padding), reader)
+        return foreign or _written(bare, Meaning.SAME, known, manner)
+    if isinstance(pads, Skip):
+        return pads
+    if bare.ceil_mode and differs(bare, replace(bare, ceil_mode=False)):
+        up = reader is not None and any(reader.padded - {Rounding.DOWN, Rounding.EXACT})
+        foreign = None if up else _foreign(bare, pads, "rounding up", reader)
+        return foreign or _rounded_up(bare, pads, manner)
+    meant = meanings(bare, pads, reader)
+    if meant == {Meaning.EXPLICIT} and not _explicit(pads, reader):
+        whose = f"{reader.name} does not write" if reader else "fit no convention"
+        return Skip(
+            f"the pads {list(pads.flat)} {whose}",
+            ("--from NAME says whose they are", "--plan FILE says what they are to be"),
+        )
+    found = [_written(bare, meaning, pads, manner) for meaning in sorted(meant)]
+    return _one_of(found, meant, pads)
+
+
+def _foreign(bare: Chain, pads: Pads, what: str, reader: Manner | None) -> Skip | None:
+    """A Skip where the source would have written other padding than this SAME."""
+    if reader is None:
+        return None
+    own = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, reader)
+    if isinstance(own, Chain) and not differs(own, bare):
+        return None
+    return Skip(
+        f"{what} is not as {reader.name} pads here, which --from names",
+        ("--from with the framework that it comes from", "leaving --from out"),
+    )
+
+
+def _explicit(pads: Pads, reader: Manner | None) -> bool:
+    """Whether the source takes these as plain numbers."""
+    if reader is None:
+        return False
+    return reader.any_numbers or (reader.numbers and pads.begins == pads.ends)
+
+
+def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> Chain | Skip:
+    """What all meanings come to, or a Skip that names them."""
+    chains = [one for one in found if isinstance(one, Chain)]
+    if len(chains) < len(found):
+        return next(one for one in found if isinstance(one, Skip))
+    if any(differs(chains[0], other) for other in chains[1:]):
+        names = " or ".join(sorted(meant))
+        return Skip(
+            f"the pads {list(pads.flat)} can mean {names}, which come to different things",
+            ("--from NAME says whose they are",),
+        )
+    return chains[0]
+
+
+def _written(bare: Chain, meaning: Meaning, pads: Pads, manner: Manner) -> Chain | Skip:
+    up = bare.op.is_pool and always_up(manner.padded)
+    padding: Pads | AutoPad = pads
+    alike = manner.numbers and pads.begins == pads.ends and any(pads.flat)
+    # Max pools of Caffe's networks leave out pads that frameworks which round down need.
+    kept = alike and not (up and bare.is_max) and not manner.has_strided_same
+    if meaning is Meaning.SAME and not kept:
+        found = same_padding(bare, manner, rounds_up=up)
+        if isinstance(found, Skip):
+            return found
+        padding = found
+    changed = replace(bare, padding=padding, ceil_mode=bare.ceil_mode and padding not in _SAME)
+    return _finished(changed, manner)
+
+
+def _rounded_up(bare: Chain, pads: Pads, manner: Manner) -> Chain | Skip:
+    """A pool whose rounding up adds windows."""
+    same = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, manner)
+    if isinstance(same, Chain) and not differs(bare, same):
+        return _finished(bare, _without_rounding(manner))
+    allowed = manner.padded if any(pads.flat) else manner.unpadded
+    if allowed <= {Rounding.DOWN, Rounding.EXACT}:
+        return Skip(f"it rounds up, which no pool of {manner.name} does")
+    if pads.begins != pads.ends and not manner.any_numbers:
+        return Skip(f"{manner.name} has no pads like {list(pads.flat)} that round up")
+    return _finished(bare, manner)
+
+
+def _without_rounding(manner: Manner) -> Manner:
+    """The manner without a rule of its own for rounding."""
+    kept = frozenset({Rounding.DOWN, Rounding.UP})
+    return replace(manner, padded=kept, unpadded=kept)
+
+
+def _finished(chain: Chain, manner: Manner) -> Chain | Skip:
+    """Rounding and divisors as the convention has them, and what no runtime takes refused."""
+    if not chain.op.is_pool:
+        return chain
+    found = _rounding(chain, manner)
+    if isinstance(found, Chain):
+        found = _divisor(found, manner)
+    pads = found.padding if isinstance(found, Chain) else None
+    if isinstance(pads, Pads) and reaches_kernel(chain, pads):
+        return Skip(
+            f"the pads would be {list(pads.flat)} and reach the kernel, which onnxruntime "
+            "refuses in a pool"
+        )
+    return found
+
+
+def _rounding(chain: Chain, manner: Manner) -> Chain | Skip:
+    pads = chain.padding if isinstance(chain.padding, Pads) else None
+    if pads is None:
+        return chain
+    allowed = manner.padded if any(pads.flat) else manner.unpadded
+    if not (always_up(allowed) or chain.ceil_mode):
+        return chain
+    up = replace(chain, ceil_mode=True)
+    if not differs(chain, up) and not _outer(up, pads, allowed):
+        return chain
+    if chain.opset < _CEIL_SINCE and not chain.op.domain:
+        return Skip(f"{chain.op.name} of opset {chain.opset} has no ceil_mode")
+    if _outer(up, pads, allowed):
+        return Skip(f"{manner.name} has a last window over padding alone here, ONNX has none")
+    return up
+
+
+def _outer(chain: Chain, pads: Pads, allowed: frozenset[Rounding]) -> bool:
+    """Whether the convention keeps windows that ceil_mode of ONNX drops."""
+    if Rounding.UP in allowed or Rounding.UP_FROM_ONE in allowed:
+        return False
+    any_padded = any(pads.flat)
+    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+        drops = {
+            Rounding.UP_IF_ANY_PADDED: any_padded,
+            Rounding.UP_IF_AXIS_PADDED: bool(begin or end),
+        }
+        if any(drops.get(one, False) for one in allowed):
+            continue
+        for size in sample_sizes(axis, begin + end):
+            sized = Axis(size, axis.kernel, axis.stride, axis.dilation)
+            plain = -(-(size + begin + end - axis.span) // axis.stride) + 1
+            if plain > 0 and plain != output_size(sized, begin, end, ceil_mode=True):
+                return True
+    return False
+
+
+def _divisor(chain: Chain, manner: Manner) -> Chain | Skip:
+    if chain.op.kind is not Kind.AVERAGE or manner.divisors is None:
+        return chain
+    real = Divisor.REAL in manner.divisors
+    counting = bool(manner.divisors - {Divisor.REAL})
+    if real and counting:
+        return chain
+    counts = counting
+    if counts == chain.counts_padding:
+        return chain
+    other = replace(chain, counts_padding=counts, fill=Constant(0) if counts else Implicit.NOTHING)
+    if not differs(chain, other):
+        return chain
+    if counts and chain.opset < _COUNTS_SINCE:
+        return Skip(f"AveragePool of opset {chain.opset} has no count_include_pad")
+    if chain.op.quantised:
+        return Skip("the zero point need not be 0: what its padding counts for cannot change")
+    return other

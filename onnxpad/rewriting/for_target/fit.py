@@ -1,0 +1,157 @@
+"""A whole model fitted to a target: every node's plan, applied together, and judged again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from onnxpad.model.editing.script import InsertNode
+from onnxpad.model.editing.session import Session
+from onnxpad.model.excerpt import pads_before, readers_of
+from onnxpad.model.reading.scopes import address_of
+from onnxpad.rewriting.costs import Cost
+from onnxpad.rewriting.for_target.judged import Selected, verdicts
+from onnxpad.rewriting.for_target.openings import opening
+from onnxpad.rewriting.for_target.report import (
+    NoWay,
+    Opening,
+    Place,
+    Plan,
+    Verdict,
+    cost_record,
+    verdict_record,
+)
+from onnxpad.rewriting.for_target.search import (
+    MAX_STEPS,
+    Judge,
+    Planner,
+    Unit,
+    advance,
+    chosen,
+    obstacles,
+    plain_obstacles,
+    title_of,
+)
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.pipeline import Change
+from onnxpad.rewriting.work import work_of
+
+
+def brought(session: Session, judge: Judge, changes: Sequence[Change]) -> Iterator[Verdict]:
+    """What of the nodes that `changes` wrote, and that are still there, the target does not take.
+
+    What they wrote with padding is judged as every padded node is.
+    """
+    made: dict[Place, str] = {}
+    rules: dict[Place, str] = {}
+    for change in changes:
+        for edit in change.edits:
+            if isinstance(edit, InsertNode):
+                place = (edit.before.scope, edit.key)
+                made[place], rules[place] = title_of(edit), change.rule
+    for found in plain_obstacles(session, made, judge):
+        scope = session.document.scopes[found.place[0]]
+        node = next(one for one in scope.ordered() if one.key == found.place[1])
+        yield Verdict(
+            address_of(scope, node),
+            found.op,
+            found.judgement,
+            NoWay((), ()),
+            rules[found.place],
+        )
+
+
+MAX_ROUNDS = 4
+Progress = Callable[[str, int, int], None]
+
+
+class Fitting(NamedTuple):
+    """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
+
+    `cost` is what the work of the whole model grew by, `opening` what a user can add to the
+    request for those without a way.
+    """
+
+    plans: tuple[Verdict, ...]
+    no_way: tuple[Verdict, ...]
+    changes: tuple[Change, ...]
+    cost: Cost
+    opening: Opening = Opening()
+
+    def to_json(self, target: str) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "name": target,
+            "plans": [verdict_record(verdict) for verdict in self.plans],
+            "no_way": [verdict_record(verdict) for verdict in self.no_way],
+            "cost": cost_record(self.cost),
+            "opening": self.opening.to_json(),
+        }
+
+
+def fit(
+    session: Session,
+    planner: Planner,
+    selected: Selected,
+    earlier: Sequence[Change] = (),
+    progress: Progress | None = None,
+) -> Fitting:
+    """Rewrite what the target does not take, node by node, as cheaply as can be.
+
+    What `earlier` passes wrote is judged as well: for it there is no way but other passes. What
+    is new in one round may trouble a neighbour, which the next round sees.
+    """
+    before = work_of(session.typed_contexts())
+    plans: list[Verdict] = []
+    changes: list[Change] = []
+    for number in range(MAX_ROUNDS):
+        if progress:
+            progress(f"planning for {planner.judge.target.name}", number, MAX_ROUNDS)
+        found = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
+        wanted = [verdict for verdict in found if isinstance(verdict.way, Plan)]
+        done = _carry_out(session, planner.judge, wanted)
+        if not done:
+            break
+        plans += wanted
+        changes += done
+    left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
+    final = (*left, *brought(session, planner.judge, earlier))
+    cost = work_of(session.typed_contexts()) - before
+    return Fitting(
+        tuple(plans), final, tuple(changes), cost, opening(session, planner, selected, final)
+    )
+
+
+def _carry_out(session: Session, judge: Judge, wanted: list[Verdict]) -> list[Change]:
+    """Run each step of all plans, pass by pass."""
+    units = [_unit(session, judge, verdict) for verdict in wanted]
+    ways = [verdict.way.passes if isinstance(verdict.way, Plan) else () for verdict in wanted]
+    changes: list[Change] = []
+    for depth in range(MAX_STEPS):
+        for name in sorted({way[depth] for way in ways if len(way) > depth}):
+            rule, places = all_passes()[name], set[Place]()
+            mine = [
+                unit for unit, way in zip(units, ways, strict=True) if way[depth:][:1] == (name,)
+            ]
+            for unit in mine:
+                places |= chosen(session, unit, obstacles(session, unit, judge), rule)
+            changes += advance(session, rule, places, lambda place: _owner(units, place))
+    return changes
+
+
+def _unit(session: Session, judge: Judge, verdict: Verdict) -> Unit:
+    focus = (verdict.node.scope, verdict.node.key)
+    sites = {(site.address.scope, site.address.key): site for site in session.sites()}
+    site = sites[focus]
+    context = site.contexts[0]
+    read = readers_of(context, site.node) if site.op == "Pad" else []
+    readers = frozenset((focus[0], node.key) for node in read)
+    fronts = frozenset((focus[0], node.key) for node in pads_before(context, site.node))
+    tolerated = {one for one in readers | fronts if judge.objects(judge.site(sites[one]))}
+    return Unit(focus, readers, fronts, frozenset(tolerated))
+
+
+def _owner(units: list[Unit], place: Place) -> Unit | None:
+    """The unit that a node belongs to, its own before one that it is only a reader of."""
+    own = (unit for unit in units if unit.focus == place or place in unit.made)
+    return next(own, next((unit for unit in units if place in unit.members), None))

@@ -1,0 +1,116 @@
+"""What would let a target take nodes for which there is no way: facts about sizes, each tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from math import lcm
+
+from onnxpad.errors import ModelError
+from onnxpad.geometry.size import Symbol
+from onnxpad.model.reading.context import beyond_batch
+from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.survey import Survey
+from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.effective_pads import effective_pads, settling
+from onnxpad.rewriting.for_target.judged import verdicts
+from onnxpad.rewriting.for_target.report import NoWay, Opening, Verdict
+from onnxpad.rewriting.for_target.search import Planner
+
+Facts = dict[str, int | str]
+_EXAMPLE = 640
+
+
+def opening(
+    survey: Survey,
+    planner: Planner,
+    selected: Callable[[Address], bool],
+    found: Sequence[Verdict],
+) -> Opening:
+    """What settles most of the nodes of `found` that have no way, tried on the model itself."""
+    stuck = [one for one in found if isinstance(one.way, NoWay)]
+    granted = sum(1 for one in stuck if one.waits_for_knowledge)
+    best = Opening(len(stuck), granted=granted)
+    hopeful = {one.node for one in stuck if _may_hang_on_sizes(one)}
+    chains = [chain for s in survey.sites() if s.address in hopeful for chain in s.chains]
+    *weaker, strongest = _candidates(chains)
+    trial = _Trial(survey, planner, selected, {one.node for one in stuck}, hopeful)
+    most = trial.settled(strongest)
+    for facts in (*weaker, strongest) if most else ():
+        if best.settled < most and (number := trial.settled(facts)) > best.settled:
+            best = best._replace(facts=tuple(facts.items()), settled=number)
+    return best
+
+
+class _Trial:
+    def __init__(
+        self,
+        survey: Survey,
+        planner: Planner,
+        selected: Callable[[Address], bool],
+        stuck: set[Address],
+        hopeful: set[Address],
+    ) -> None:
+        self._survey = survey
+        self._planner = planner
+        self._assuming = planner.assuming_sizes()
+        self._selected = selected
+        self._stuck = stuck
+        self._hopeful = hopeful
+        self._known: dict[tuple[tuple[str, int | str], ...], int] = {(): 0}
+
+    def settled(self, facts: Facts) -> int:
+        """How many of the hopeful nodes are no longer stuck; 0 where others then are."""
+        key = tuple(facts.items())
+        if key not in self._known:
+            left = self._left(facts)
+            self._known[key] = len(self._hopeful - left) if left <= self._stuck else 0
+        return self._known[key]
+
+    def _left(self, facts: Facts) -> set[Address]:
+        known = copy(self._survey)
+        try:
+            known.learn(facts)
+        except ModelError:  # these sizes contradict the model
+            return self._stuck
+        sizes = beyond_batch(self._survey.document.model, facts)
+        after = verdicts(known, self._assuming if sizes else self._planner, self._selected)
+        return {one.node for one in after if isinstance(one.way, NoWay)}
+
+
+def _may_hang_on_sizes(verdict: Verdict) -> bool:
+    """Whether facts may help: not where the operator is lacking in every form."""
+    return not verdict.brought_by and not verdict.judgement.is_blanket
+
+
+def _candidates(chains: Sequence[Chain]) -> Iterator[Facts]:
+    """Facts about dimensions, those that say least first."""
+    pads = [effective_pads(chain) for chain in chains]
+    multiples, _ = settling([found for found in pads if isinstance(found, Skip)])
+    rests: Facts = {root: f"%{modulus}=0" for root, modulus in multiples}
+    batch: Facts = {
+        size.root: 1
+        for chain in chains
+        if isinstance(size := (chain.shape or (None,))[0], Symbol) and _is_dimension(size)
+        if size.root
+    }
+    yield rests
+    yield batch
+    yield batch | rests
+    moduli = _moduli(chains)
+    yield batch | {root: f"%{modulus}=0" for root, modulus in moduli.items()}
+    yield batch | {root: m * max(1, _EXAMPLE // m) for root, m in moduli.items()}
+
+
+def _is_dimension(size: Symbol) -> bool:
+    return size.divisor == 1 and not size.offset
+
+
+def _moduli(chains: Sequence[Chain]) -> dict[str, int]:
+    """For each open size that operators slide along, the product of the strides behind it."""
+    moduli: dict[str, int] = {}
+    for axis in (axis for chain in chains for axis in chain.axes):
+        if isinstance(axis.size, Symbol) and axis.size.root:
+            modulus = axis.size.divisor * axis.stride
+            moduli[axis.size.root] = lcm(moduli.get(axis.size.root, 1), modulus)
+    return moduli

@@ -1,0 +1,55 @@
+"""What users say about targets and passes, checked and made into a planner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from onnxpad.errors import RequestError
+from onnxpad.rewriting.passes import find_pass
+
+if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.search import Planner
+
+Names = str | Sequence[str] | None
+
+
+def planner(
+    target: str | None,
+    dims: Mapping[str, int | str] | None = None,
+    *,
+    prefer: Names = None,
+    exclude: Names = None,
+    allow_unknown: bool = False,
+) -> Planner | None:
+    """A planner for `target`, None without one; `dims` are sizes that the user gave.
+
+    Raises RequestError for names that do not exist, a pass that is preferred and excluded, and
+    wishes without a target.
+    """
+    if target is None:
+        given = {"prefer": prefer, "exclude": exclude, "allow-unknown": allow_unknown}
+        named = [f"--{name}" for name, value in given.items() if value]
+        if named:
+            raise RequestError(f"{' and '.join(named)}: for a target alone, add --target T")
+        return None
+    from onnxpad.rewriting.for_target.search import (  # loads every pass and target
+        Judge,
+        Planner,
+        Wishes,
+    )
+    from onnxpad.runtimes.targets import find_target
+
+    wishes = Wishes(names_of(prefer), names_of(exclude))
+    for name in (*wishes.prefer, *wishes.exclude):
+        find_pass(name)
+    both = sorted(set(wishes.prefer) & set(wishes.exclude))
+    if both:
+        raise RequestError(f"'{both[0]}' is preferred and excluded: name it once")
+    judge = Judge(find_target(target), allows_unknown=allow_unknown, assumes_sizes=bool(dims))
+    return Planner(judge, wishes)
+
+
+def names_of(names: Names) -> tuple[str, ...]:
+    """One name or several as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names or ())

@@ -1,0 +1,324 @@
+"""Search over sequences of passes, on a small model cut out around one node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+from math import inf
+
+from onnxpad.model.editing.script import InsertNode
+from onnxpad.model.editing.session import Session
+from onnxpad.model.excerpt import Excerpt, excerpt
+from onnxpad.model.reading.context import Context, is_model_input
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.survey import Site
+from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.forms import Form
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.costs import Cost
+from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Place, Plan
+from onnxpad.rewriting.passes import Pass, all_passes
+from onnxpad.rewriting.pipeline import Change, run
+from onnxpad.rewriting.work import work_of
+from onnxpad.runtimes.conditions.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
+from onnxpad.runtimes.judge import Judgement, judge, judge_plain
+from onnxpad.runtimes.targets import Target
+
+
+@dataclass
+class Unit:
+    """One node that is to be rewritten, what became of it, and what reads it.
+
+    `readers` are padded nodes behind a Pad, into which it may be folded, `fronts` Pads in front of
+    an operator, which may be what is wrong with it; what was wrong with either before
+    (`tolerated`) is not this unit's business.
+    """
+
+    focus: Place
+    readers: frozenset[Place] = frozenset()
+    fronts: frozenset[Place] = frozenset()
+    tolerated: frozenset[Place] = frozenset()
+    made: dict[Place, str] = field(default_factory=dict)
+
+    @property
+    def members(self) -> set[Place]:
+        """Every node that the unit answers for."""
+        return {self.focus, *self.made, *self.readers, *self.fronts}
+
+
+class Judge:
+    """What a target says of nodes; `allows_unknown` takes for granted what is not known.
+
+    `assumes_sizes` says that some sizes are known to the user, and not to the target.
+    """
+
+    def __init__(
+        self, target: Target, *, allows_unknown: bool = False, assumes_sizes: bool = False
+    ) -> None:
+        self.target = target
+        self._assumes_sizes = assumes_sizes
+        self.allows_unknown = allows_unknown
+        self._known: dict[int, tuple[Chain, Judgement]] = {}
+
+    def chain(self, chain: Chain) -> Judgement:
+        """The judgement of a padded operator; chains that are one object are judged once."""
+        if id(chain) not in self._known:
+            seen = replace(chain, assumes_sizes=True) if self._assumes_sizes else chain
+            self._known[id(chain)] = (chain, judge(self.target, seen))
+        return self._known[id(chain)][1]
+
+    def site(self, site: Site) -> Judgement:
+        """The worst judgement of a node's readings."""
+        return max((self.chain(chain) for chain in site.chains), key=lambda j: j.answer.rank)
+
+    def objects(self, judgement: Judgement) -> bool:
+        """Whether a node with this judgement is to be rewritten."""
+        return judgement.answer.fails or (judgement.answer.is_open and not self.allows_unknown)
+
+
+def obstacles(session: Session, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
+    """Nodes of the unit that the target does not take, in graph order; plain ones last."""
+    members = unit.members - unit.tolerated
+    for site in session.sites():
+        place = (site.address.scope, site.address.key)
+        if place in members and judge.objects(found := judge.site(site)):
+            yield Obstacle(place, site.address.label, site.chain.op.title, found)
+    yield from plain_obstacles(session, unit.made, judge)
+
+
+def plain_obstacles(
+    session: Session, made: Mapping[Place, str], judge: Judge
+) -> Iterator[Obstacle]:
+    """Those of the nodes in `made`, operators by place, that have no padding and are not taken."""
+    padded = {(site.address.scope, site.address.key) for site in session.sites()}
+    for place, op in made.items():
+        if place in padded or not _exists(session, place):
+            continue
+        context = next(one for one in session.contexts if one.scope.id == place[0])
+        name = _told_apart(context, place[1], op)
+        found = judge_plain(judge.target, name, context.scope.opset)
+        if judge.objects(found):
+            yield Obstacle(place, name, op, found)
+
+
+def _exists(session: Session, place: Place) -> bool:
+    scope = session.document.scopes[place[0]]
+    return place[1] not in scope.removed
+
+
+def _told_apart(context: Context, key: int, op: str) -> str:
+    """The name under which targets speak of a node without padding.
+
+    Of Slice, whether it reads an input of the model and is no part of a Concat; of Concat, whether
+    it joins a constant or what Expand makes, whether that is infinite, and on which axis.
+    """
+    node = next(one for one in context.scope.ordered() if one.key == key)
+    if op == "Slice" and is_model_input(context, node.inputs[0]):
+        joined = any(one.op_type == "Concat" for one in context.readers(node.outputs[0]))
+        return op if joined else INPUT_CROP[0]
+    if op != "Concat":
+        return op
+    makers = map(context.scope.producers.get, node.inputs)
+    made = [one.inputs[0] for one in makers if one is not None and one.op_type == "Expand"]
+    stored = [name for name in node.inputs if context.constant_tensor(name) is not None]
+    if not made and not stored:
+        return PIECES[0]
+    kinds = OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS
+    return kinds[any(_is_infinite(context, name) for name in (*made, *stored))]
+
+
+def _is_infinite(context: Context, name: str) -> bool:
+    """Whether a cell of a constant is infinite; of large ones, which passes do not write, no."""
+    value = context.constant(name)
+    return value is not None and value.dtype.kind == "f" and bool((abs(value) == inf).any())
+
+
+def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
+    """Nodes that a pass is to look at: those that the target does not take, and Pads before them.
+
+    For a pass that folds Pads, what reads them as well.
+    """
+    places = {obstacle.place for obstacle in found}
+    if unit.focus in places:
+        places |= unit.fronts
+    if Form.PAD_NODE not in rule.removes:
+        return places
+    pads = {
+        (site.address.scope, site.address.key)
+        for site in session.sites()
+        if site.chain.op.kind is Kind.PAD
+    }
+    return places | unit.readers if places & pads else places
+
+
+def would_do(session: Session, places: set[Place], rule: Pass) -> bool:
+    """Whether a pass would change any of the nodes."""
+    for site in session.sites():
+        if (site.address.scope, site.address.key) in places:
+            for chain in site.chains:
+                if not isinstance(rule.rewrite(chain), Skip):
+                    return True
+    return False
+
+
+def advance(
+    session: Session, rule: Pass, wanted: set[Place], owner: Callable[[Place], Unit | None]
+) -> tuple[Change, ...]:
+    """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
+    outcome = run(session, [rule], lambda address: (address.scope, address.key) in wanted)
+    for change in outcome.changes:
+        unit = owner((change.node.scope, change.node.key))
+        for edit in change.edits:
+            if unit is not None and isinstance(edit, InsertNode):
+                unit.made[edit.before.scope, edit.key] = title_of(edit)
+    return tuple(outcome.changes)
+
+
+def title_of(edit: InsertNode) -> str:
+    """The operator of a new node, with its domain."""
+    return f"{edit.domain}.{edit.op_type}" if edit.domain else edit.op_type
+
+
+MAX_STEPS = 4
+MAX_TRIALS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user says about passes: those that cost nothing in the choice, and those left out.
+
+    `prefer` and `exclude` are names of passes.
+    """
+
+    prefer: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    passes: tuple[str, ...]
+    cost: Cost
+    weight: int
+    remaining: tuple[Obstacle, ...]
+    new: int
+    looks: bytes
+
+    @property
+    def distance(self) -> tuple[int, int, int, int]:
+        """How far it is from a form that the target takes: silent errors count most."""
+        ranks = [obstacle.judgement.answer.rank for obstacle in self.remaining]
+        return max(ranks, default=0), sum(ranks), len(self.passes), self.weight
+
+
+class Planner:
+    """Plans for the nodes of one model; nodes that look alike are planned once."""
+
+    def __init__(self, judge: Judge, wishes: Wishes | None = None) -> None:
+        self.judge = judge
+        self._wishes = wishes or Wishes()
+        left_out = set(self._wishes.exclude)
+        self._rules = [rule for name, rule in all_passes().items() if name not in left_out]
+        self._known: dict[object, Plan | NoWay] = {}
+
+    def assuming_sizes(self) -> Planner:
+        """A planner with the same wishes, for sizes that the user knows alone."""
+        judge = Judge(
+            self.judge.target, allows_unknown=self.judge.allows_unknown, assumes_sizes=True
+        )
+        return Planner(judge, self._wishes)
+
+    def plan(self, context: Context, node: Node) -> Plan | NoWay:
+        """What to do with a node that the target does not take."""
+        part = excerpt(context, node)
+        key = part.fingerprint
+        if key not in self._known:
+            found = _Search(part, self.judge, self._rules, self._wishes).result()
+            # What is wrong shows in the whole model alone, where no pass was tried.
+            is_blind = isinstance(found, Plan) and not found.passes
+            self._known[key] = NoWay((), ()) if is_blind else found
+        return self._known[key]
+
+
+class _Search:
+    def __init__(self, part: Excerpt, judge: Judge, rules: list[Pass], wishes: Wishes) -> None:
+        self._part = part
+        self._judge = judge
+        self._rules = rules
+        self._wishes = wishes
+        self._trials = 0
+        session = self._opened()
+        self._before = work_of(session.typed_contexts())
+        readers = frozenset(("", key) for key in part.readers)
+        fronts = frozenset(("", key) for key in part.fronts)
+        everyone = Unit(("", part.focus), readers, fronts)
+        self._readers, self._fronts = readers, fronts
+        self._tolerated = frozenset(
+            found.place
+            for found in obstacles(session, everyone, judge)
+            if found.place in readers | fronts
+        )
+
+    def result(self) -> Plan | NoWay:
+        """The cheapest sequence, the shortest of equal ones, the first in the alphabet."""
+        start = self._tried((), 0, Cost())
+        if start is None:
+            return NoWay((), ())
+        queue, seen, nearest = [_entry(start)], {start.looks}, start
+        while queue:
+            state = heappop(queue)[-1]
+            if not state.remaining:
+                return Plan(state.passes, state.cost)
+            nearest = min(nearest, state, key=lambda found: found.distance)
+            if len(state.passes) == MAX_STEPS:
+                continue
+            for found in self._followers(state):
+                if found.looks not in seen:
+                    seen.add(found.looks)
+                    heappush(queue, _entry(found))
+        return NoWay(nearest.passes, nearest.remaining)
+
+    def _followers(self, state: _State) -> Iterator[_State]:
+        session, unit = self._replayed(state.passes)
+        remaining = tuple(obstacles(session, unit, self._judge))
+        for rule in self._rules:
+            if self._trials >= MAX_TRIALS:
+                return
+            if would_do(session, chosen(session, unit, remaining, rule), rule):
+                found = self._tried((*state.passes, rule.name), state.weight, state.cost)
+                if found is not None:
+                    yield found
+
+    def _tried(self, passes: tuple[str, ...], weight: int, cost: Cost) -> _State | None:
+        self._trials += 1
+        session, unit = self._replayed(passes)
+        total = work_of(session.typed_contexts()) - self._before
+        step = (total - cost).weight
+        if passes and passes[-1] in self._wishes.prefer:
+            step = min(step, 0)
+        found = tuple(obstacles(session, unit, self._judge))
+        looks: bytes = session.finish().SerializeToString(deterministic=True)
+        return _State(passes, total, weight + step, found, len(unit.made), looks)
+
+    def _replayed(self, passes: tuple[str, ...]) -> tuple[Session, Unit]:
+        session = self._opened()
+        unit = Unit(("", self._part.focus), self._readers, self._fronts, self._tolerated)
+        for name in passes:
+            rule = all_passes()[name]
+            wanted = chosen(session, unit, obstacles(session, unit, self._judge), rule)
+            advance(session, rule, wanted, lambda place: _owner(unit, place))
+        return session, unit
+
+    def _opened(self) -> Session:
+        return Session(
+            self._part.model, owned=False, weightless=True, thorough=True, types=self._part.types
+        )
+
+
+def _owner(unit: Unit, place: Place) -> Unit | None:
+    return unit if place in unit.members else None
+
+
+def _entry(state: _State) -> tuple[int, int, int, tuple[str, ...], _State]:
+    # Less work than before is no reason to change more of the model.
+    return max(0, state.weight), len(state.passes), state.new, state.passes, state

@@ -1,0 +1,103 @@
+"""Write averages that count their padding so that it is data: count_include_pad=1 with pads.
+
+What: a Pad node in front writes what the average counts, 0 or the zero point, and the average is
+left without padding of its own. With ceil_mode, what the last window reads beyond that becomes end
+pads that are not counted, and ceil_mode goes. Where there is no padding to count, only
+count_include_pad goes.
+
+Exact: always. onnxruntime itself divides by too much in QLinearAveragePool with ceil_mode and
+count_include_pad where the last window hangs over; what this writes follows the ONNX text.
+
+Refuses: sizes that matter and are not known; ceil_mode whose overhang reaches the kernel, which
+onnxruntime refuses in a pool; integer averages before opset 11 (Pad had floats only).
+
+Cost: one Pad node and a padded copy of the input for each operator.
+
+Example: AveragePool k3 s2 pads=[1, 1] ceil_mode=1 count_include_pad=1 on 6 cells becomes
+Pad [0,0,1, 0,0,1] and AveragePool pads=[0, 1].
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, PadStep, Skip
+from onnxpad.padding.effective_pads import axes_behind, effective_pads, short_axis
+from onnxpad.padding.forms import Form, reaches_kernel
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.divisors import beyond_the_end
+from onnxpad.rewriting.steps.pads import full_pads, pad_value
+from onnxpad.rewriting.steps.run_time_pads import offering_run_time
+
+REMOVES = {Form.COUNTS_PADDING}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
+ADDS = {
+    Form.PAD_NODE,
+    Form.PAD_VALUE,
+    Form.AUTO_PAD,
+    Form.PADS,
+    Form.ASYMMETRIC,
+    Form.IGNORES_PADDING,
+}
+
+
+def rewrite(chain: Chain) -> Chain | Skip:
+    """Let a Pad node write the cells that the average counts."""
+    if chain.op.kind is not Kind.AVERAGE or not chain.counts_padding:
+        return Skip("no average that counts its padding", moot=True)
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return offering_run_time(chain, pads)
+    if any(pad < 0 for pad in pads.flat):
+        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
+    if short := short_axis(chain, pads):
+        return short
+    if not any(pads.flat):
+        return _without_padding(chain, pads)
+    return _split(chain, pads)
+
+
+def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
+    """Nothing is counted, not even what ceil_mode reads beyond the end.
+
+    SAME with windows that leave cells out becomes pads: onnxruntime 1.31.1 computes it where it
+    counts with ceil_mode, and refuses it otherwise ("padding values must be non-negative").
+    Behind a Pad, with idle operators between or not, count_include_pad stays, as it does when this
+    pass brings one: onnxruntime 1.20 forgets it when it fuses the two, and refuses a fused Pad that
+    reaches the kernel, where SAME kept them apart.
+    """
+    before_group = chain.far_pad is not None and chain.dequantised is not None
+    if chain.pad_in_reach is not None or before_group:
+        return Skip("it has no padding of its own", moot=True)
+    plain = replace(chain, counts_padding=False, fill=Implicit.NOTHING)
+    if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and _leaves_out(chain):
+        return replace(plain, padding=pads, ceil_mode=False, ambiguous=False)
+    return plain
+
+
+def _leaves_out(chain: Chain) -> bool:
+    return any(axis.span < axis.stride for axis in chain.axes)
+
+
+def _split(chain: Chain, pads: Pads) -> Chain | Skip:
+    if not chain.opset:
+        return Skip("no version of the ONNX operators is imported, so it can have no Pad")
+    fill = pad_value(chain)
+    if isinstance(fill, Skip):
+        return fill
+    beyond = beyond_the_end(chain, pads)
+    if isinstance(beyond, Skip):
+        return beyond
+    if reaches_kernel(chain, beyond):
+        return Skip(
+            f"ceil_mode reads {list(beyond.ends)} cells beyond the padding, which reaches the "
+            "kernel: onnxruntime refuses such pads in a pool"
+        )
+    axes = axes_behind(chain, pads)
+    step = PadStep(full_pads(chain, pads), fill, is_new=True)
+    after = replace(chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, ambiguous=False)
+    if any(beyond.flat):
+        return replace(after, counts_padding=False, fill=Implicit.NOTHING)
+    again = chain.pad_in_reach is not None
+    fusible = fill == Constant(0) and (again or reaches_kernel(chain, pads))
+    return replace(after, padding=AutoPad.VALID) if fusible else after

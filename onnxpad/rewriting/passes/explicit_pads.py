@@ -1,0 +1,73 @@
+"""Write auto_pad (VALID, SAME_UPPER, SAME_LOWER) as explicit pads.
+
+What: resolves auto_pad by the formula of the ONNX text, with the dilated kernel, and writes
+the numbers into `pads`; auto_pad goes, and so does a ceil_mode that SAME makes idle.
+
+Exact: always, for every size that the model allows. A symbolic size is no obstacle where the
+pads do not depend on it: stride 1, SAME_UPPER with stride 2 and an even window, SAME_LOWER
+with stride 2 and an odd one, or what `--dim 'H%32=0'` settles. It repairs models that
+onnxruntime refuses (SAME with dilation) or computes otherwise than the text (pools with
+dilation, kernels shorter than the stride).
+
+Refuses: sizes that matter and are not known (use runtime-pads); auto_pad together with pads;
+pools whose pads would reach the kernel (use split-pads); pools behind a Pad(0) that auto_pad
+protects from onnxruntime's own Pad fusion; transposed convolutions.
+
+Cost: none.
+
+Example: Conv k3 s2 SAME_UPPER on 224x224 becomes pads=[0, 0, 1, 1].
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxpad.fusion import auto_pad_stops_fusion
+from onnxpad.padding.chain import AutoPad, Chain, Skip
+from onnxpad.padding.effective_pads import effective_pads, short_axis
+from onnxpad.padding.forms import Form, reaches_kernel
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.pads import by_a_pad_node
+from onnxpad.rewriting.steps.run_time_pads import offering_run_time
+
+REMOVES = {Form.AUTO_PAD}
+MAY_REMOVE = {Form.CEIL_MODE}
+ADDS = {
+    Form.PADS,
+    Form.ASYMMETRIC,
+    Form.WIDER_THAN_KERNEL,
+    Form.COUNTS_PADDING,
+    Form.IGNORES_PADDING,
+}
+
+
+def rewrite(chain: Chain) -> Chain | Skip:
+    """Replace auto_pad by the pads that it stands for."""
+    if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER) or not (
+        isinstance(chain.padding, AutoPad) or chain.trouble or chain.ambiguous
+    ):
+        return Skip("auto_pad is not used", moot=True)
+    if chain.op.kind is Kind.TRANSPOSED and not chain.trouble:
+        reason = "a transposed convolution crops; its auto_pad is not a matter of this pass"
+        return Skip(reason, ("--pass plain-transpose",))
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return offering_run_time(chain, pads)
+    if short := short_axis(chain, pads):
+        return short
+    if chain.weight_is_padded:
+        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
+    if chain.op.is_pool:
+        if reaches_kernel(chain, pads):
+            return Skip(
+                f"the pads {list(pads.flat)} reach the kernel, which onnxruntime refuses in a pool",
+                (by_a_pad_node(chain),),
+            )
+        if auto_pad_stops_fusion(chain, pads):
+            return Skip(
+                "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly",
+                ("--pass absorb-pad",),
+            )
+    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    ceil_mode = chain.ceil_mode and not same
+    return replace(chain, padding=pads, ceil_mode=ceil_mode, ambiguous=False)

@@ -1,0 +1,103 @@
+"""Write ceil_mode of a pool as wider end pads.
+
+What: the cells that the last, rounded-up window reads beyond the padded input become end pads,
+and ceil_mode goes. Where rounding up changes nothing, only ceil_mode goes.
+
+Exact: for max pools, LpPool and averages that do not count padding; for averages that count it
+where they have no padding of their own (count_include_pad goes then: the overhang is never
+counted). The window that would start in the end padding is dropped, as the ONNX text of opset 22
+and onnxruntime at every opset do. The size need not be known: the widest overhang that is possible
+serves every size that holds a window, and what is not needed of it is never read.
+
+Refuses: SAME where runtimes disagree; end pads that would reach the kernel; averages that count
+padding of their own and hang over (their divisor counts the padding, but not the overhang, which
+no pads can say: use counted-padding); max pools behind a Pad(0) that auto_pad protects from
+onnxruntime's own Pad fusion.
+
+Cost: none.
+
+Example: MaxPool k2 s2 ceil_mode=1 on 5 cells becomes pads=[0, 1].
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onnxpad.fusion import auto_pad_stops_fusion, fuses_worse
+from onnxpad.geometry.windows import overhang
+from onnxpad.padding.chain import AutoPad, Chain, Implicit, Pads, Skip
+from onnxpad.padding.effective_pads import effective_pads, same_is_disputed, short_axis
+from onnxpad.padding.forms import Form, reaches_kernel
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.pads import by_a_pad_node
+
+REMOVES = {Form.CEIL_MODE}
+MAY_REMOVE = {Form.AUTO_PAD}
+ADDS = {Form.PADS, Form.ASYMMETRIC, Form.IGNORES_PADDING}
+
+
+def rewrite(chain: Chain) -> Chain | Skip:
+    """Let the pool round down over an input with wider end pads."""
+    if not chain.ceil_mode or not chain.op.is_pool:
+        return Skip("ceil_mode is not used", moot=True)
+    if chain.op.name == "MaxpoolWithMask":
+        return Skip("MaxpoolWithMask has an input that depends on its own padding")
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return pads
+    if short := short_axis(chain, pads):
+        return short
+    if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
+        return _under_same(chain, pads)
+    if reaches_kernel(chain, pads):
+        return _too_wide(chain, pads)
+    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
+    wider = tuple(end + overhang(axis, begin, end) for axis, begin, end in sides)
+    return _floored(chain, pads, Pads(pads.begins, wider))
+
+
+def _under_same(chain: Chain, pads: Pads) -> Chain | Skip:
+    """SAME gives ceil(size/stride) windows anyway, but not in every runtime."""
+    if same_is_disputed(chain):
+        reason = "runtimes disagree about SAME with dilations or a kernel below the stride"
+        wide = reaches_kernel(chain, pads)
+        return Skip(reason, (by_a_pad_node(chain) if wide else "--pass explicit-pads",))
+    return replace(chain, ceil_mode=False)
+
+
+def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
+    if wider == pads:
+        return replace(chain, ceil_mode=False)
+    if isinstance(chain.padding, AutoPad) and auto_pad_stops_fusion(chain, wider):
+        return Skip(
+            "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly",
+            ("--pass absorb-pad",),
+        )
+    if fuses_worse(chain, pads, replace(chain, ceil_mode=False), wider):
+        return Skip("onnxruntime would fuse the Pad in front of it, and the sum reach the kernel")
+    counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
+    if counts and any(pads.flat):
+        return Skip(
+            "the average counts its padding, but not the cells that its last window lacks",
+            ("--pass counted-padding",),
+        )
+    if reaches_kernel(chain, wider):
+        return _too_wide(chain, pads, wider)
+    return replace(
+        chain,
+        padding=wider,
+        ceil_mode=False,
+        counts_padding=False if counts else chain.counts_padding,
+        fill=Implicit.NOTHING if counts else chain.fill,
+    )
+
+
+def _too_wide(chain: Chain, pads: Pads, wider: Pads | None = None) -> Skip:
+    """A Pad node in front holds them; what is read beyond it then fits, or goes into it as well."""
+    written = list((wider or pads).flat)
+    reason = f"the pads {written} reach the kernel, which onnxruntime refuses in a pool"
+    beyond = any(end >= axis.span for end, axis in zip(pads.ends, chain.axes, strict=True))
+    if beyond or not any(pads.flat):
+        return Skip(reason)
+    again = "" if chain.fill is Implicit.NOTHING else " --pass floor-pool"
+    return Skip(reason, (by_a_pad_node(chain) + again,))

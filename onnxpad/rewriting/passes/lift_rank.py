@@ -1,0 +1,101 @@
+"""Write 1-D convolutions and pools as 2-D ones.
+
+What: the input gets an axis of size 1 in front of its spatial axis (Unsqueeze), the kernel too,
+and the output loses it again (Squeeze). A weight that is a constant is written anew with the
+axis, any other gets an Unsqueeze of its own. auto_pad, ceil_mode, output_padding, Indices and
+everything else mean the same as before: along an axis of size 1 with a kernel of 1 there is
+nothing to pad and one window. Where a Squeeze of the same axis stands in front, there is none of
+these two in between: lifted operators follow each other directly, also through operators that work
+cell by cell (Relu, Clip, Mul by a scalar ...), and a Squeeze stays for what else reads the tensor.
+
+Exact: always.
+
+Refuses: operators whose further inputs have a spatial axis as well (DeformConv, MaxpoolWithMask)
+or pads that come as an input, padding that cannot be read, inputs shorter than the window, an
+output_shape below the input's size, behind which onnxruntime takes no node.
+
+Cost: an Unsqueeze and a Squeeze for each row of such operators, which move no data.
+
+Example: Conv k3 pads=[1, 1] on [1, 8, 100] becomes Unsqueeze, Conv 1x3 pads=[0, 1, 0, 1], Squeeze.
+"""
+
+from __future__ import annotations
+
+from onnxpad.padding.chain import Chain, Skip, Verdict, Weight
+from onnxpad.padding.effective_pads import effective_pads, short_axis
+from onnxpad.padding.expansion import AttributeValue, Made, Operand, Read, Reshaped
+from onnxpad.padding.forms import Form
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.transposed import loses_axes
+
+REMOVES = {Form.ONE_AXIS}
+ADDS: set[Form] = set()
+
+_WEIGHT_AXIS = 2
+_ALONG_NEW_AXIS = {
+    "kernel_shape": 1,
+    "strides": 1,
+    "dilations": 1,
+    "pads": 0,
+    "output_padding": 0,
+    "output_shape": 1,
+}
+
+
+def rewrite(chain: Chain) -> Verdict:
+    """Let the operator slide over an image of one row."""
+    if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER) or (chain.axes and chain.rank != 1):
+        return Skip("no 1-D convolution or pool", moot=True)
+    if chain.trouble:
+        moot = chain.shape is not None and len(chain.shape) != 3
+        return Skip(chain.trouble.reason, chain.trouble.hints, moot=moot)
+    if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
+        return Skip(f"{chain.op.name} has more inputs with a spatial axis")
+    if chain.op.pads_input is not None:
+        return Skip("its pads are an input, one for each side of each axis")
+    pads = effective_pads(chain)
+    short = None if isinstance(pads, Skip) else short_axis(chain, pads)
+    return short or loses_axes(chain) or _lifted(chain)
+
+
+def _lifted(chain: Chain) -> Verdict:
+    composer = Composer(chain.opset, chain.dtype)
+    axis = (chain.first_axis,)
+    inputs: dict[int, Operand] = {0: composer.unsqueeze(Read(0), axis)}
+    position = chain.op.weight
+    if position is not None:
+        inputs[position] = _weight(composer, chain.weight, position)
+    added = chain.op.added
+    if added is not None and chain.inputs[added : added + 1] == (True,):
+        inputs[added] = composer.unsqueeze(Read(added), axis, role="added_unsqueeze")
+    node = composer.itself(inputs, sets=_attributes(chain))
+    results = [
+        composer.squeeze(Made(node.step, output), axis, role=f"squeeze{output or ''}")
+        for output in range(max(1, len(chain.outputs)))
+        if output == 0 or chain.outputs[output]
+    ]
+    return composer.finish(*results)
+
+
+def _weight(composer: Composer, weight: Weight, position: int) -> Operand:
+    known = [size for size in weight.shape or () if isinstance(size, int)]
+    if weight.is_constant and weight.shape and len(known) == len(weight.shape):
+        dims = (*known[:_WEIGHT_AXIS], 1, *known[_WEIGHT_AXIS:])
+        return Reshaped(Read(position), dims)
+    return composer.unsqueeze(Read(position), (_WEIGHT_AXIS,), role="weight_unsqueeze")
+
+
+def _attributes(chain: Chain) -> dict[str, AttributeValue]:
+    """What is written for one axis, written for two."""
+    found: dict[str, AttributeValue] = {}
+    for name, value in chain.attributes:
+        new = _ALONG_NEW_AXIS.get(name)
+        if new is None or not isinstance(value, tuple):
+            continue
+        half = len(value) // 2
+        if name == "pads":
+            found[name] = (new, *value[:half], new, *value[half:])
+        elif value:
+            found[name] = (*value[:-1], new, value[-1])
+    return found

@@ -1,0 +1,64 @@
+"""Make asymmetric pads symmetric, in the cheapest exact way.
+
+What: begin and end pads that differ become equal pads. Where that gives other windows, a Slice
+drops them, the kernel gets taps of 0, or a Pad node adds the difference: what costs least in
+multiply-adds and bytes moved. Transposed convolutions also get output_padding. One pass for each
+way does the same without the choice: symmetric-pads-by-slice, symmetric-pads-by-kernel and
+symmetric-pads-by-pad. Many runtimes read one pad for both sides of an axis, cuDNN among them.
+
+Exact: always, with what the three say about it. auto_pad counts as the pads that it stands for.
+
+Refuses: where none of the ways is exact, with the reason of each. A Pad node in front whose
+begin and end differ is left alone and named: absorb-pad makes it the operator's own padding.
+
+Cost: nothing where equal pads give the same windows, otherwise what the way says. Sizes that
+are not known count as 64 cells; a byte moved counts as 8 multiply-adds.
+
+Example: Conv k3 s2 pads=[1, 0] on 6 cells becomes pads=[1, 1], which gives the same windows.
+"""
+
+from __future__ import annotations
+
+from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.forms import Form
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.symmetric import cheapest
+
+REMOVES = {Form.ASYMMETRIC}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.OUTPUT_SHAPE}
+ADDS = {
+    Form.AUTO_PAD,
+    Form.COUNTS_PADDING,
+    Form.IGNORES_PADDING,
+    Form.OUTPUT_PADDING,
+    Form.PADS,
+    Form.PAD_NODE,
+    Form.PAD_VALUE,
+    Form.WIDER_THAN_KERNEL,
+}
+
+
+def rewrite(chain: Chain) -> Verdict:
+    """Write equal begin and end pads in the way that adds the least work."""
+    way = cheapest(chain)
+    if not isinstance(way, Skip):
+        return way.verdict
+    return _about_pad(chain) if way.moot and _follows_uneven_pad(chain) else way
+
+
+def _follows_uneven_pad(chain: Chain) -> bool:
+    """Whether a Pad node in front of the operator pads one side more than the other."""
+    step = chain.pad
+    if step is None or chain.op.kind is Kind.PAD or step.unclear or step.mode != "constant":
+        return False
+    return step.pads.begins[chain.spatial] != step.pads.ends[chain.spatial]
+
+
+def _about_pad(chain: Chain) -> Skip:
+    pads = () if chain.pad is None else chain.pad.pads.flat
+    return Skip(
+        f"its pads are equal, but not those of the Pad node in front of it: {list(pads)}",
+        ("--pass absorb-pad --pass symmetric-pads",),
+        moot=True,
+        noted=True,
+    )

@@ -1,0 +1,116 @@
+"""Write averages that do not count their padding as averages without padding, corrected behind.
+
+What: a Pad node writes 0, the average divides by the whole kernel, and a Mul behind makes up for
+the padded cells: by the cells of the kernel over the cells of data, a constant. Where a size is
+not known, a Div by the average of padded ones does the same while the model runs.
+
+Exact: up to float rounding (one more product, and the rounding of the correction).
+
+Refuses: integer averages, which cannot be corrected; SAME whose size is not known (use
+runtime-pads); ceil_mode over end pads as wide as a window; opsets before 7, or before 8 where a
+size is not known; unknown element types.
+
+Cost: one Pad node with a padded copy of the input, one Mul over the output, and a constant as
+large as one channel of the output, or one for each axis.
+
+Example: AveragePool k3 pads=[1, 1] on 5 cells becomes Pad, AveragePool k3 without pads and Mul by
+[1.5, 1, 1, 1, 1.5].
+"""
+
+from __future__ import annotations
+
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, Skip, Verdict
+from onnxpad.padding.effective_pads import effective_pads, short_axis
+from onnxpad.padding.expansion import AttributeValue, Made, Operand, Read
+from onnxpad.padding.forms import Form, reaches_kernel
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.divisors import (
+    COUNTS,
+    beyond_the_end,
+    corrections,
+    counted_share,
+    ones_of_input,
+)
+from onnxpad.rewriting.steps.pads import full_pads
+from onnxpad.rewriting.steps.run_time_pads import offering_run_time
+
+REMOVES = {Form.IGNORES_PADDING}
+MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
+ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
+
+_BROADCASTS_FREELY = 7
+_HAS_EXPAND = 8
+_OLD = ("auto_pad", "pads", "ceil_mode")
+
+
+def rewrite(chain: Chain) -> Verdict:
+    """Pad with zeros, average, and make up for the zeros."""
+    if chain.op.kind is not Kind.AVERAGE or chain.fill is not Implicit.NOTHING:
+        return Skip("no average that leaves out its padding", moot=True)
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return offering_run_time(chain, pads)
+    if not any(pads.flat):
+        return Skip("it does not pad", moot=True)
+    if refusal := _refusal(chain, pads) or short_axis(chain, pads):
+        return refusal
+    composer = Composer(chain.opset, chain.dtype)
+    beyond = beyond_the_end(chain, pads)
+    if isinstance(beyond, Skip):
+        return beyond
+    sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]
+    if len(sizes) == chain.rank:
+        return _multiplied(composer, chain, pads + beyond, sizes)
+    return _divided(composer, chain, pads + beyond)
+
+
+def _refusal(chain: Chain, pads: Pads) -> Skip | None:
+    if chain.op.quantised:
+        return Skip("an integer average cannot be corrected behind")
+    if chain.opset < _BROADCASTS_FREELY:
+        return Skip(f"Mul of opset {chain.opset} does not broadcast shapes")
+    if not chain.dtype:
+        return Skip("the element type of its input is not known")
+    if any(pad < 0 for pad in pads.flat):
+        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
+    known = all(isinstance(axis.size, int) for axis in chain.axes)
+    if not known and chain.opset < _HAS_EXPAND:
+        return Skip(f"a size is not known, and opset {chain.opset} has no Expand")
+    return None
+
+
+def _multiplied(composer: Composer, chain: Chain, pads: Pads, sizes: list[int]) -> Verdict:
+    result = _averaged(composer, chain, pads)
+    for factor in corrections(chain, pads, Pads.zero(chain.rank), sizes):
+        result = composer.add("Mul", result, factor, role=factor.role.replace("factor", "average"))
+    return composer.finish(result)
+
+
+def _divided(composer: Composer, chain: Chain, pads: Pads) -> Verdict:
+    result = _averaged(composer, chain, pads)
+    padded = _padded(composer, chain, ones_of_input(composer, chain), pads, "share_pad")
+    share = counted_share(composer, chain, padded, _written(chain, pads, again=False), pads)
+    return composer.finish(composer.add("Div", result, share, role="average"))
+
+
+def _averaged(composer: Composer, chain: Chain, pads: Pads) -> Made:
+    padded = _padded(composer, chain, Read(0), pads, "pad")
+    sets = _written(chain, pads, again=chain.pad_in_reach is not None)
+    old = [name for name, _ in chain.attributes if name in _OLD and name not in sets]
+    return composer.itself({0: padded}, sets=sets, removes=old)
+
+
+def _padded(composer: Composer, chain: Chain, data: Operand, pads: Pads, role: str) -> Made:
+    full = full_pads(chain, pads)
+    return composer.pad(data, full.begins, full.ends, Constant(0), role=role)
+
+
+def _written(chain: Chain, pads: Pads, *, again: bool) -> dict[str, AttributeValue]:
+    """What keeps onnxruntime from fusing the Pad wrongly.
+
+    Any version fuses beyond the kernel, and then refuses the model, unless there is an auto_pad.
+    """
+    if again or reaches_kernel(chain, pads):
+        return COUNTS | {"auto_pad": str(AutoPad.VALID)}
+    return COUNTS | {"pads": (0,) * (2 * chain.rank)}

@@ -1,0 +1,75 @@
+"""Write out attributes that are left to their defaults.
+
+What: strides, pads and kernel_shape of convolutions and pools, mode of Pad nodes; auto_pad=NOTSET,
+which says nothing, goes. Some runtimes have other defaults, or none. Pads that are an input of the
+node are written already.
+
+Exact: always.
+
+Refuses: pools behind a Pad that another pool reads too, where onnxruntime would make one of the
+two, once they are alike, and fuse the Pad into it wrongly; padding that cannot be read is left.
+
+Cost: none.
+
+Example: MaxPool kernel_shape=[2, 2] becomes MaxPool kernel_shape=[2, 2] strides=[1, 1] pads=[0, 0,
+0, 0].
+"""
+
+from __future__ import annotations
+
+from onnxpad.fusion import auto_pad_stops_fusion
+from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.effective_pads import effective_pads, short_axis
+from onnxpad.padding.expansion import AttributeValue, Made
+from onnxpad.padding.forms import Form
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.composer import Composer
+
+REMOVES: set[Form] = set()
+ADDS: set[Form] = set()
+_WINDOWS = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX, Kind.AVERAGE, Kind.LP)
+
+
+def rewrite(chain: Chain) -> Verdict:
+    """Say what the defaults are."""
+    written = dict(chain.attributes)
+    if chain.op.kind is Kind.PAD:
+        wanted: dict[str, AttributeValue] = {"mode": "constant"}
+    elif chain.op.kind in _WINDOWS and not chain.trouble and chain.axes:
+        wanted = _of_windows(chain)
+    else:
+        return Skip("no attribute with a default", moot=True)
+    pads = effective_pads(chain)
+    if not isinstance(pads, Skip) and (refusal := short_axis(chain, pads) or _twin(chain, pads)):
+        return refusal
+    missing = {name: value for name, value in wanted.items() if name not in written}
+    removes = ["auto_pad"] if written.get("auto_pad") == "NOTSET" else []
+    if not missing and not removes:
+        return Skip("everything is written", moot=True)
+    composer = Composer(chain.opset, chain.dtype)
+    node = composer.itself(sets=missing, removes=removes)
+    return composer.finish(*(Made(node.step, place) for place in range(len(chain.outputs))))
+
+
+def _twin(chain: Chain, pads: Pads) -> Skip | None:
+    """Only one reader is fused with; CommonSubexpressionElimination makes one of equal readers."""
+    step = chain.pad
+    if step is None or not (step.feeds_max_pool or step.feeds_wide_pool):
+        return None
+    if not isinstance(chain.padding, Pads) or not auto_pad_stops_fusion(chain, pads):
+        return None
+    return Skip(
+        "another pool reads the Pad in front too; with equal attributes onnxruntime makes one of "
+        "both and fuses the Pad wrongly"
+    )
+
+
+def _of_windows(chain: Chain) -> dict[str, AttributeValue]:
+    wanted: dict[str, AttributeValue] = {
+        "kernel_shape": tuple(axis.kernel for axis in chain.axes),
+        "strides": tuple(axis.stride for axis in chain.axes),
+    }
+    has_pads = chain.op.pads_input is None
+    if has_pads and isinstance(chain.padding, Pads) and not chain.output_shape:
+        wanted["pads"] = chain.padding.flat
+    return wanted

@@ -1,0 +1,280 @@
+"""Runs passes over the chains of a document, in graph order, until nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from onnxpad.errors import InternalError
+from onnxpad.model.editing.names import as_nodes
+from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute
+from onnxpad.model.editing.session import Session
+from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.survey import Site
+from onnxpad.model.shapes.types import Type
+from onnxpad.padding.chain import Chain, Constant, Skip, Verdict
+from onnxpad.padding.expansion import Expansion
+from onnxpad.padding.forms import forms_of
+from onnxpad.rewriting.passes import Pass, find_pass
+from onnxpad.rewriting.steps.dequantised_pads import outside_group
+
+MAX_ROUNDS = 10_000
+_CONSTANTS_HOLD_INTEGERS = 9
+
+
+class Change(NamedTuple):
+    """One node that a pass rewrote: its chain before, what took its place, and the edits."""
+
+    rule: str
+    node: Address
+    op: str
+    before: Chain
+    after: Chain | Expansion
+    edits: tuple[Edit, ...]
+
+    def __repr__(self) -> str:
+        return f"<{self.rule}: {self.op} '{self.node.label}', {len(self.edits)} edits>"
+
+
+class Refusal(NamedTuple):
+    """One node that a pass left as it was although it might have matched, or a note about it.
+
+    `tensor` is its input, of type `source`.
+    """
+
+    rule: str
+    node: Address
+    op: str
+    chain: Chain
+    skip: Skip
+    tensor: str
+    source: Type
+
+
+class Clones:
+    """A function got copies for calls that need different padding; nothing else changed yet."""
+
+
+class Start(NamedTuple):
+    """How many changes and refusals there were before a pass."""
+
+    changes: int
+    refusals: int
+
+
+@dataclass
+class Outcome:
+    """Everything that the passes did and did not do, in order.
+
+    `starts` has an entry for each pass, and one for the end.
+    """
+
+    changes: list[Change] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    starts: list[Start] = field(default_factory=lambda: [Start(0, 0)])
+
+
+def run(
+    session: Session,
+    passes: Sequence[Pass],
+    selected: Callable[[Address], bool],
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Outcome:
+    """Apply `passes` in the given order to the nodes for which `selected` holds."""
+    outcome = Outcome()
+    for number, rule in enumerate(passes):
+        if progress:
+            progress(rule.name, number, len(passes))
+        _run_pass(session, rule, selected, outcome)
+        outcome.starts.append(Start(len(outcome.changes), len(outcome.refusals)))
+    return outcome
+
+
+def _run_pass(
+    session: Session, rule: Pass, selected: Callable[[Address], bool], outcome: Outcome
+) -> None:
+    for _ in range(MAX_ROUNDS):
+        refusals: list[Refusal] = []
+        again = expanded = False
+        for site in session.sites():
+            if not selected(site.address):
+                continue
+            verdict = _decide(session, rule, site)
+            if isinstance(verdict, Change):
+                outcome.changes.append(verdict)
+                again |= _uncovers(verdict)
+                expanded |= isinstance(verdict.after, Expansion)
+            elif isinstance(verdict, Clones):
+                again = True
+                break
+            elif verdict is not None:
+                refusals.append(verdict)
+        # New nodes may be read where those that they replace could not.
+        if not again and not (expanded and refusals):
+            outcome.refusals += refusals
+            return
+    raise InternalError(f"pass {rule.name} does not come to an end")
+
+
+def _uncovers(change: Change) -> bool:
+    """Whether the change may have given the pass something new to do, at this node or another."""
+    after = change.after
+    return isinstance(after, Chain) and _absorbs(change.before, after)
+
+
+def _absorbs(before: Chain, after: Chain) -> bool:
+    near = before.pad is not None and after.pad is None
+    return near or (before.far_pad is not None and after.far_pad is None)
+
+
+def _decide(session: Session, rule: Pass, site: Site) -> Change | Refusal | Clones | None:
+    results = [_rewrite(session, rule, chain, site) for chain in site.chains]
+    groups = _groups(site.chains, results) if len(results) > 1 else [0]
+    if max(groups) > 0:
+        if session.tell_apart(site, groups):
+            return Clones()
+        skip = Skip(
+            "the function is called in ways that need different padding, and its calls cannot "
+            "be told apart"
+        )
+        return _refusal(rule, site, skip)
+    first = results[0]
+    if isinstance(first, Skip):
+        return None if first.moot and not first.noted else _refusal(rule, site, first)
+    edits = tuple(session.change(site, first))
+    return Change(rule.name, site.address, site.op, site.chain, first, edits)
+
+
+def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
+    tensor = site.node.inputs[0] if site.node.inputs else ""
+    return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
+
+
+def _groups(chains: Sequence[Chain], results: Sequence[Verdict]) -> list[int]:
+    """A number for each result; readings that are left alone share one, whatever the reason.
+
+    Edits are the difference of two chains, so both must be written alike for one set of edits.
+    """
+    seen: list[object] = []
+    groups = []
+    for chain, result in zip(chains, results, strict=True):
+        wanted = None
+        if not isinstance(result, Skip):
+            after = (
+                (written(result), _absorbs(chain, result)) if isinstance(result, Chain) else result
+            )
+            wanted = (written(replace(chain, pad=None)), chain.ambiguous, after)
+        if wanted not in seen:
+            seen.append(wanted)
+        groups.append(seen.index(wanted))
+    return groups
+
+
+def written(chain: Chain) -> tuple[object, ...]:
+    """What of a chain ends up in the file: sizes do not."""
+    spelled = (
+        chain.pad is not None and isinstance(chain.pad.fill, Constant) and chain.pad.fill.value
+    )
+    dtype = chain.dtype if spelled else ""
+    numbers = (chain.padding, chain.ceil_mode, chain.counts_padding)
+    return (*numbers, chain.output_padding, chain.output_shape, chain.pad, dtype)
+
+
+def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
+    found = session.remembered(rule.name, chain, lambda: _lawful(rule, chain, site))
+    if chain.opset >= _CONSTANTS_HOLD_INTEGERS or not isinstance(found, Expansion):
+        return found
+    if found.writes_integers and as_nodes(site.contexts[0]):
+        return Skip("before opset 9 a Constant node holds no whole numbers, which it would need")
+    return found
+
+
+def _lawful(rule: Pass, chain: Chain, site: Site) -> Verdict:
+    """The pass's result; InternalError where it brings forms that it does not declare."""
+    found = rule.rewrite(chain)
+    after = found if isinstance(found, Skip) else outside_group(chain, found)
+    if isinstance(after, Expansion) and not chain.opset:
+        return Skip("no version of the ONNX operators is imported, which it would need")
+    if isinstance(after, Chain):
+        added = forms_of(after) - forms_of(chain) - rule.adds
+        if added:
+            forms = ", ".join(sorted(added))
+            raise InternalError(
+                f"pass {rule.name} added {forms} to {site.address.label}, which it does not declare"
+            )
+    return after
+
+
+class Undone(NamedTuple):
+    """A node that passes changed and that is written in the end as it was, and those passes.
+
+    `form` is one that the first of them took away ('' where it had none to take), `edits` the
+    number of all edits.
+    """
+
+    node: Address
+    op: str
+    rules: tuple[str, ...]
+    form: str
+    edits: int
+
+
+def standing(session: Session, passes: Sequence[Pass], outcome: Outcome) -> list[Refusal]:
+    """Refusals that still hold when the last pass is through.
+
+    One goes where later changes took from the node every form that its pass removes, where the
+    pass ran again, and a note where its node is no longer what it was about.
+    """
+    last = {rule.name: number for number, rule in enumerate(passes)}
+    kept = []
+    chains: dict[tuple[str, int], tuple[Chain, ...]] | None = None
+    for number, rule in enumerate(passes):
+        begins, ends = outcome.starts[number], outcome.starts[number + 1]
+        again, later = last[rule.name] > number, len(outcome.changes) > ends.changes
+        for refusal in outcome.refusals[begins.refusals : ends.refusals]:
+            if later and chains is None:
+                chains = {_key(site.address): site.chains for site in session.sites()}
+            now = None if chains is None else chains.get(_key(refusal.node))
+            if not again and not (later and now and _settled(refusal, rule, now)):
+                kept.append(refusal)
+    return kept
+
+
+def _settled(refusal: Refusal, rule: Pass, now: Sequence[Chain]) -> bool:
+    if refusal.skip.noted:
+        return refusal.chain not in now
+    wanted = forms_of(refusal.chain) & rule.removes
+    return bool(wanted) and not any(forms_of(chain) & wanted for chain in now)
+
+
+def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
+    """Nodes of which every change edited attributes in place, and the last took the first back."""
+    found: dict[tuple[str, int], list[Change]] = {}
+    for change in changes:
+        found.setdefault(_key(change.node), []).append(change)
+    return tuple(
+        Undone(
+            steps[0].node,
+            steps[0].op,
+            tuple(dict.fromkeys(step.rule for step in steps)),
+            min(forms_of(steps[0].before) & find_pass(steps[0].rule).removes, default=""),
+            sum(len(step.edits) for step in steps),
+        )
+        for steps in found.values()
+        if _is_undone(steps)
+    )
+
+
+def _is_undone(steps: Sequence[Change]) -> bool:
+    first, last = steps[0].before, steps[-1].after
+    edits = [edit for step in steps for edit in step.edits]
+    if not all(isinstance(edit, SetAttribute | RemoveAttribute) for edit in edits):
+        return False
+    if first.ambiguous or first.trouble or not isinstance(last, Chain):
+        return False
+    return written(first) == written(last)
+
+
+def _key(address: Address) -> tuple[str, int]:
+    return address.scope, address.key

@@ -1,0 +1,192 @@
+"""rewrite: the same padding in another form; the numbers that a model computes stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from onnxpad.geometry.size import show
+from onnxpad.model.editing.script import edit_record
+from onnxpad.model.editing.session import Edited, Session, finish, session_on
+from onnxpad.model.files.onnx_file import Source
+from onnxpad.model.opened import ModelLike, Opened, Result, open_model, untouched
+from onnxpad.model.reading.chains import Preference, Preferences
+from onnxpad.model.reading.context import beyond_batch
+from onnxpad.model.reading.survey import selection
+from onnxpad.rewriting.for_target.requests import names_of, planner
+from onnxpad.rewriting.passes import find_pass
+from onnxpad.rewriting.pipeline import Change, Outcome, Refusal, Undone, run, standing, undone
+
+if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.fit import Fitting
+    from onnxpad.rewriting.for_target.judged import Selected
+    from onnxpad.rewriting.for_target.report import Verdict
+    from onnxpad.rewriting.for_target.search import Planner
+
+SCHEMA = 1
+DEFAULT_PASSES = ("explicit-pads",)
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rewriting(Edited):
+    """What a rewrite did.
+
+    `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
+    to do and says more. `fitting` is what was done for `target`.
+    """
+
+    passes: tuple[str, ...]
+    changes: tuple[Change, ...]
+    skips: tuple[Refusal, ...]
+    notes: tuple[Refusal, ...] = ()
+    target: str = ""
+    fitting: Fitting | None = None
+
+    @cached_property
+    def undone(self) -> tuple[Undone, ...]:
+        """Nodes whose changes take each other back: they are written as before."""
+        return undone(self.changes)
+
+    @property
+    def unfit(self) -> tuple[Verdict, ...]:
+        """Nodes that the target still refuses or computes wrongly: there is no way for them.
+
+        Of what the passes brought, nodes as well of which nothing is known.
+        """
+        left = self.fitting.no_way if self.fitting else ()
+        return tuple(one for one in left if one.judgement.answer.fails or one.brought_by)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "schema": SCHEMA,
+            "passes": list(self.passes),
+            "changed": self.changed,
+            "assumed": dict(self.assumed),
+            "changes": [_change_record(change) for change in self.changes],
+            "skips": [_skip_record(skip) for skip in self.skips],
+            "notes": [_skip_record(note) for note in self.notes],
+            "undone": [
+                {"node": one.node.label, "scope": one.node.scope, "passes": list(one.rules)}
+                for one in self.undone
+            ],
+            "target": self.fitting.to_json(self.target) if self.fitting else None,
+        }
+
+
+def rewrite(  # noqa: PLR0913  one option each
+    model: ModelLike,
+    *,
+    passes: str | Sequence[str] | None = None,
+    target: str | None = None,
+    prefer: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
+    allow_unknown: bool = False,
+    dims: Mapping[str, int | str] | None = None,
+    nodes: str | Sequence[str] | None = None,
+    ambiguous: Preference = None,
+    legacy_split: bool = False,
+    progress: Progress | None = None,
+) -> Rewriting:
+    """Rewrite the padding of a model without changing what it computes.
+
+    `passes` is a name or names in the order given (default: explicit-pads, without a target).
+    `target` is a runtime (`onnxpad explain` lists them): what it refuses or computes wrongly is
+    written in the cheapest form that it takes; `unfit` has nodes, those that `passes` wrote
+    included, for which there is none. `prefer` are passes that cost nothing in that choice,
+    `exclude` passes that are not used, `allow_unknown` takes unknown things for granted. `nodes`
+    are globs over node addresses, `dims` what is known of dimensions ({'height': 640, 'width':
+    '%32=0'}), `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split`
+    reads auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
+    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. Only a
+    graphsurgeon Graph is edited in place. Raises RequestError, and ModelError for bad files.
+    """
+    opened = open_model(model)
+    sizes = beyond_batch(opened.model, dims)
+    asked = planner(target, sizes, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
+    rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
+    session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
+    selected = selection(session, nodes)
+    outcome = run(session, rules, selected, progress)
+    fitting = _fitted(session, asked, selected, outcome.changes, progress) if asked else None
+    told = (outcome, standing(session, rules, outcome))
+    outcome.changes += fitting.changes if fitting else ()
+    result = _finished(session, opened, outcome.changes)
+    report = _report(result, rules, told, session, dims, opened.source)
+    return replace(report, target=target or "", fitting=fitting)
+
+
+def _fitted(
+    session: Session,
+    asked: Planner,
+    selected: Selected,
+    changes: Sequence[Change],
+    progress: Progress | None,
+) -> Fitting:
+    from onnxpad.rewriting.for_target.fit import fit  # loads every pass
+
+    return fit(session, asked, selected, changes, progress)
+
+
+def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> Result:
+    """The model as the passes left it, and as it was where all their edits take each other back."""
+    if session.script and len(session.script) == sum(one.edits for one in undone(changes)):
+        session.script.clear()
+        return untouched(opened)
+    return finish(session, opened)
+
+
+def _report(
+    model: Result,
+    rules: Sequence[Any],
+    done: tuple[Outcome, Sequence[Refusal]],
+    session: Session,
+    dims: Mapping[str, int | str] | None,
+    source: Source | None,
+) -> Rewriting:
+    outcome, refusals = done
+    return Rewriting(
+        edited=model,
+        passes=tuple(rule.name for rule in rules),
+        changes=tuple(outcome.changes),
+        skips=tuple(one for one in refusals if not one.skip.moot),
+        script=tuple(session.script),
+        assumed=dict(dims or {}),
+        source=source,
+        notes=tuple(one for one in refusals if one.skip.moot),
+    )
+
+
+def _change_record(change: Change) -> dict[str, Any]:
+    return {
+        "pass": change.rule,
+        "node": change.node.label,
+        "scope": change.node.scope,
+        "op": change.op,
+        "edits": [edit_record(edit) for edit in change.edits],
+    }
+
+
+def _skip_record(refusal: Refusal) -> dict[str, Any]:
+    return {
+        "pass": refusal.rule,
+        "node": refusal.node.label,
+        "scope": refusal.node.scope,
+        "op": refusal.op,
+        "input": refusal.tensor,
+        "input_shape": _sizes(refusal),
+        "reason": refusal.skip.reason,
+        "try": list(refusal.skip.hints),
+    }
+
+
+def _sizes(refusal: Refusal) -> list[int | str | None] | None:
+    if refusal.source.dims is None:
+        return None
+    return [
+        size if size is None or isinstance(size, int) else show(size)
+        for size in refusal.source.dims
+    ]

@@ -1,0 +1,1 @@
+"""What passes build with: steps of expansions, pads and sizes."""

@@ -1,0 +1,147 @@
+"""Writes expansions: steps one after the other, spelt as the opset of the node wants them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from onnxpad.geometry import cuts as borders
+from onnxpad.padding.chain import Constant, Fill, TensorValue
+from onnxpad.padding.expansion import (
+    AttributeValue,
+    Expansion,
+    Itself,
+    Made,
+    Named,
+    Numbers,
+    Operand,
+    Step,
+)
+
+LAST = borders.LAST
+_PAD_INPUTS = 11
+_SLICE_INPUTS = 10
+_AXES_INPUT = 13
+
+
+class Composer:
+    """Collects the steps of one expansion.
+
+    `opset` is that of the ONNX operators where the node stands, `dtype` the element type of its
+    input. Methods give what the new step makes.
+    """
+
+    def __init__(self, opset: int, dtype: str) -> None:
+        self.opset = opset
+        self.dtype = dtype
+        self._steps: list[Step | Itself] = []
+
+    def add(
+        self,
+        op_type: str,
+        *inputs: Operand | None,
+        attributes: Mapping[str, AttributeValue] | None = None,
+        role: str = "",
+        outputs: int = 1,
+        domain: str = "",
+    ) -> Made:
+        """A new node; its name ends in `role`, by default the operator's in small letters."""
+        written = tuple((attributes or {}).items())
+        named = role or op_type.lower()
+        self._steps.append(Step(named, op_type, inputs, written, outputs, domain))
+        return Made(len(self._steps) - 1)
+
+    def itself(
+        self,
+        inputs: Mapping[int, Operand | None] | None = None,
+        *,
+        sets: Mapping[str, AttributeValue] | None = None,
+        removes: Sequence[str] = (),
+    ) -> Made:
+        """The node itself, with other inputs and attributes."""
+        read = tuple((inputs or {}).items())
+        self._steps.append(Itself(read, tuple((sets or {}).items()), tuple(removes)))
+        return Made(len(self._steps) - 1)
+
+    def pad(
+        self,
+        data: Operand,
+        begins: Sequence[int],
+        ends: Sequence[int],
+        fill: Fill,
+        *,
+        role: str = "pad",
+        mode: str = "constant",
+    ) -> Made:
+        """A Pad node over all axes of `data`, which has the element type of the node's input.
+
+        Before opset 11 the fill must be a Constant (Pad-2 takes floating point only).
+        """
+        flat = (*begins, *ends)
+        if self.opset < _PAD_INPUTS:
+            value = float(fill.value) if isinstance(fill, Constant) else 0.0
+            listed = "paddings" if self.opset < 2 else "pads"
+            written: dict[str, AttributeValue] = {"mode": mode, listed: flat, "value": value}
+            return self.add("Pad", data, attributes=written, role=role)
+        pads = Numbers(f"{role}_pads", "int64", (len(flat),), flat)
+        return self.pad_by(data, pads, fill, role=role, mode=mode)
+
+    def pad_by(
+        self,
+        data: Operand,
+        pads: Operand,
+        fill: Fill,
+        *,
+        role: str = "pad",
+        mode: str = "constant",
+        axes: Sequence[int] = (),
+    ) -> Made:
+        """A Pad node whose pads are a tensor, which Pad has since opset 11; `axes` since 18."""
+        inputs: list[Operand | None] = [data, pads]
+        if isinstance(fill, TensorValue):
+            inputs.append(Named(fill.tensor))
+        elif isinstance(fill, Constant) and fill.value != 0:
+            inputs.append(Numbers(f"{role}_value", self.dtype, (), (fill.value,)))
+        if axes:
+            listed = Numbers(f"{role}_axes", "int64", (len(axes),), tuple(axes))
+            inputs += [None] * (3 - len(inputs)) + [listed]
+        return self.add("Pad", *inputs, attributes={"mode": mode}, role=role)
+
+    def slice(
+        self,
+        data: Operand,
+        axes: Sequence[int],
+        starts: Sequence[int],
+        ends: Sequence[int],
+        *,
+        steps: Sequence[int] | None = None,
+        role: str = "crop",
+    ) -> Made:
+        """A Slice with steps of 1; an end of LAST is the end of the axis.
+
+        Other `steps` need opset 10.
+        """
+        lists = {"starts": tuple(starts), "ends": tuple(ends), "axes": tuple(axes)}
+        if steps is not None:
+            lists["steps"] = tuple(steps)
+        if self.opset < _SLICE_INPUTS:
+            return self.add("Slice", data, attributes=lists, role=role)
+        given = [Numbers(f"{role}_{n}", "int64", (len(v),), v) for n, v in lists.items()]
+        return self.add("Slice", data, *given, role=role)
+
+    def unsqueeze(self, data: Operand, axes: Sequence[int], *, role: str = "unsqueeze") -> Made:
+        """Axes of size 1 at `axes` of the result."""
+        return self._with_axes("Unsqueeze", data, axes, role)
+
+    def squeeze(self, data: Operand, axes: Sequence[int], *, role: str = "squeeze") -> Made:
+        """Without `axes`, which have size 1."""
+        return self._with_axes("Squeeze", data, axes, role)
+
+    def finish(self, *results: Made) -> Expansion:
+        """The expansion; `results` are what the node's outputs become."""
+        return Expansion(tuple(self._steps), results)
+
+    def _with_axes(self, op_type: str, data: Operand, axes: Sequence[int], role: str) -> Made:
+        if self.opset < _AXES_INPUT:
+            return self.add(op_type, data, attributes={"axes": tuple(axes)}, role=role)
+        listed = Numbers(f"{role}_axes", "int64", (len(axes),), tuple(axes))
+        return self.add(op_type, data, listed, role=role)

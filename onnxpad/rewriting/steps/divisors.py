@@ -1,0 +1,95 @@
+"""Divisors of averages: what ceil_mode and padding do to them."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+from onnxpad.geometry.windows import Axis, overhang
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.expansion import AttributeValue, Made, Numbers
+from onnxpad.padding.forms import reaches_kernel
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.run_time_pads import int64s, sizes_of_input
+
+_LARGEST = 1 << 14
+_WINDOW = ("kernel_shape", "strides", "dilations")
+
+COUNTS: dict[str, AttributeValue] = {"count_include_pad": 1}
+"""Says nothing without pads, but onnxruntime 1.20 forgets it when it fuses a Pad(0) into a pool."""
+
+
+def beyond_the_end(chain: Chain, pads: Pads) -> Pads | Skip:
+    """End pads that let ceil_mode go: what its last windows read beyond `pads`."""
+    if not chain.ceil_mode or chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
+        return Pads.zero(chain.rank)
+    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
+    if any(end >= axis.span for axis, _, end in sides):
+        return Skip(f"ceil_mode drops windows over the pads {list(pads.flat)}, wider than a window")
+    return Pads((0,) * chain.rank, tuple(overhang(axis, *pair) for axis, *pair in sides))
+
+
+def ones_of_input(composer: Composer, chain: Chain) -> Made:
+    """A tensor of ones with the node's spatial axes, one channel and one in the batch."""
+    places = range(chain.first_axis, chain.first_axis + chain.rank)
+    sizes = sizes_of_input(composer, places, "share_sizes")
+    ahead = int64s("share_ahead", (1, 1))
+    shape = composer.add("Concat", ahead, sizes, attributes={"axis": 0}, role="share_shape")
+    one = Numbers("share_one", chain.dtype, (), (1.0,))
+    return composer.add("Expand", one, shape, role="share_ones")
+
+
+def counted_share(
+    composer: Composer,
+    chain: Chain,
+    padded: Made,
+    attributes: dict[str, AttributeValue],
+    pads: Pads | None = None,
+) -> Made:
+    """Which part of each window of an average lies on data, from padded ones.
+
+    A window of padding alone has some part too, so that its sum of 0 can be divided.
+    """
+    window = {key: value for key, value in chain.attributes if key in _WINDOW}
+    share = composer.add("AveragePool", padded, attributes=window | attributes, role="share")
+    dilated = any(axis.dilation > 1 for axis in chain.axes)
+    if not dilated and (pads is None or not reaches_kernel(chain, pads)):
+        return share
+    least = 0.5 / prod(axis.kernel for axis in chain.axes)
+    return composer.add(
+        "Max", share, Numbers("share_least", chain.dtype, (), (least,)), role="share_held"
+    )
+
+
+def corrections(chain: Chain, pads: Pads, counted: Pads, sizes: list[int]) -> list[Numbers]:
+    """What to multiply averages over whole kernels by, for each window.
+
+    `pads` are those of the windows, of which `counted` belong to the divisor like data; `sizes`
+    are those of the spatial axes. One constant like a channel of the output, or one for each axis.
+    """
+    sides = zip(pads.begins, pads.ends, counted.begins, counted.ends, strict=True)
+    rows = [
+        _row(axis, size, (begin, end), (first, last))
+        for axis, size, (begin, end, first, last) in zip(chain.axes, sizes, sides, strict=True)
+    ]
+    if prod(map(len, rows)) <= _LARGEST:
+        dims = (1, 1, *map(len, rows))
+        return [Numbers("factor", chain.dtype, dims, tuple(map(prod, product(*rows))))]
+    return [
+        Numbers(f"factor_{index}", chain.dtype, (len(row),) + (1,) * (chain.rank - 1 - index), row)
+        for index, row in enumerate(rows)
+        if len(row) > 1
+    ]
+
+
+def _row(
+    axis: Axis, size: int, pads: tuple[int, int], counted: tuple[int, int]
+) -> tuple[float, ...]:
+    """The factor of each window along one axis; one number where all are 1, 0 without a cell."""
+    if pads == counted:
+        return (1.0,)
+    counts = []
+    for start in range(-pads[0], size + pads[1] - axis.span + 1, axis.stride):
+        cells = range(start, start + axis.span, axis.dilation)
+        counts.append(sum(-counted[0] <= cell < size + counted[1] for cell in cells))
+    return tuple(axis.kernel / count if count else 0.0 for count in counts)

@@ -1,0 +1,141 @@
+"""Pads that follow from sizes, computed while the model runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from onnxpad.geometry.windows import same_pads, same_totals
+from onnxpad.padding.chain import AutoPad, Chain, Constant, Fill, Implicit, Pads, Skip
+from onnxpad.padding.effective_pads import PAD_HAS_INPUTS
+from onnxpad.padding.expansion import Made, Numbers, Operand, Read
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.pads import full_pads, pad_value
+
+_MAX_TAKES_INTEGERS = 12
+_SHAPE_HAS_START = 15
+_PAD_HAS_AXES = 18
+
+
+def why_not_while_running(chain: Chain) -> Skip | None:
+    """Why SAME of this chain cannot be written as pads that are computed; None where it can."""
+    if chain.opset < PAD_HAS_INPUTS:
+        reason = f"the pads of Pad are attributes in opset {chain.opset}: they cannot be computed"
+        return Skip(reason, ("raise the model's opset to 11 or newer",))
+    if chain.op.name == "MaxpoolWithMask":
+        return Skip("MaxpoolWithMask has an input that depends on its own padding")
+    if chain.weight_is_padded:
+        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
+    if chain.uses_indices:
+        return Skip("its Indices are used and would count the padded cells")
+    fill = value_while_running(chain)
+    if isinstance(fill, Skip):
+        return fill
+    if _could_be_fused(chain, fill) and chain.opset < _PAD_HAS_AXES:
+        return Skip(
+            "onnxruntime would fuse the Pad beyond the kernel as soon as the size is fixed",
+            ("raise the model's opset to 18 or newer",),
+        )
+    return None
+
+
+def offering_run_time(chain: Chain, skip: Skip) -> Skip:
+    """A Skip for sizes that are not known, with the pass that does without where it can."""
+    if chain.trouble or chain.padding not in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
+        return skip
+    if why_not_while_running(chain):
+        return skip
+    return replace(skip, hints=(*skip.hints, "--pass runtime-pads"))
+
+
+def value_while_running(chain: Chain) -> Fill | Skip:
+    """What the Pad writes; averages that do not count padding are divided again behind it."""
+    if chain.fill is not Implicit.NOTHING:
+        return pad_value(chain)
+    if chain.op.quantised:
+        return Skip("an integer average that does not count padding cannot be divided again")
+    if not chain.dtype:
+        return Skip("the element type of its input is not known")
+    return Constant(0)
+
+
+def pad_while_running(
+    composer: Composer, chain: Chain, data: Operand, pads: Made, fill: Fill, role: str
+) -> Made:
+    """A Pad of `data` by computed pads, which no onnxruntime fuses into a pool wrongly.
+
+    Where sizes are fixed later and the pads become constant, its Pad fusion leaves a Pad with
+    axes alone (measured with 1.31.1).
+    """
+    axes = range(chain.tensor_rank) if _could_be_fused(chain, fill) else ()
+    return composer.pad_by(data, pads, fill, role=role, axes=axes)
+
+
+def same_pads_of_input(composer: Composer, chain: Chain, *, lower: bool) -> Made:
+    """SAME pads of the node's input over all axes, as Pad reads them.
+
+    total = max(0, span - r) with r = (size-1) mod stride + 1 (ONNX Operators, Conv-22), for the
+    axes from the first to the last whose pads depend on an unknown size; the others are written
+    as numbers.
+    """
+    static = [same_pads(axis, lower=lower) for axis in chain.axes]
+    open_axes = [index for index, pair in enumerate(static) if pair is None]
+    first, last = open_axes[0], open_axes[-1] + 1
+    small, large = _halves(composer, chain, first, last)
+    begins, ends = (large, small) if lower else (small, large)
+    known = Pads(tuple((p or (0, 0))[0] for p in static), tuple((p or (0, 0))[1] for p in static))
+    full = full_pads(chain, known)
+    first, last = chain.first_axis + first, chain.first_axis + last
+    pieces = (
+        int64s("pads_head", full.begins[:first]),
+        begins,
+        int64s("pads_middle", full.begins[last:] + full.ends[:first]),
+        ends,
+        int64s("pads_tail", full.ends[last:]),
+    )
+    written = [piece for piece in pieces if not isinstance(piece, Numbers) or piece.values]
+    return composer.add("Concat", *written, attributes={"axis": 0}, role="pads")
+
+
+def _halves(composer: Composer, chain: Chain, first: int, last: int) -> tuple[Made, Made]:
+    axes = chain.axes[first:last]
+    sizes = sizes_of_input(composer, range(chain.first_axis + first, chain.first_axis + last))
+    before = composer.add("Sub", sizes, int64s("pads_one", (1,)), role="pads_before")
+    strides = int64s("pads_strides", tuple(axis.stride for axis in axes))
+    rest = composer.add("Mod", before, strides, role="pads_rest")
+    spans = int64s("pads_spans", tuple(axis.span - 1 for axis in axes))
+    total = composer.add("Sub", spans, rest, role="pads_total")
+    if any(min(same_totals(axis)) < 0 for axis in axes):
+        total = _clamped(composer, total)
+    small = composer.add("Div", total, int64s("pads_two", (2,)), role="pads_small")
+    return small, composer.add("Sub", total, small, role="pads_large")
+
+
+def _clamped(composer: Composer, total: Made) -> Made:
+    zero = int64s("pads_zero", (0,))
+    if composer.opset >= _MAX_TAKES_INTEGERS:
+        return composer.add("Max", total, zero, role="pads_clamped")
+    positive = composer.add("Greater", total, zero, role="pads_positive")
+    return composer.add("Where", positive, total, zero, role="pads_clamped")
+
+
+def sizes_of_input(composer: Composer, places: range, role: str = "pads_sizes") -> Made:
+    """Sizes of neighbouring axes of the node's input."""
+    if composer.opset >= _SHAPE_HAS_START:
+        some = {"start": places.start, "end": places.stop}
+        return composer.add("Shape", Read(0), attributes=some, role=role)
+    shape = composer.add("Shape", Read(0), role=f"{role}_shape")
+    return composer.add("Gather", shape, int64s(f"{role}_axes", tuple(places)), role=role)
+
+
+def _could_be_fused(chain: Chain, fill: Fill) -> bool:
+    """Whether onnxruntime's Pad fusion may go beyond the kernel if the size is fixed later."""
+    if not chain.op.is_pool or chain.op.kind is Kind.LP or fill != Constant(0):
+        return False
+    return chain.pad_in_reach is not None or any(axis.dilation > 1 for axis in chain.axes)
+
+
+def int64s(role: str, values: Sequence[int]) -> Numbers:
+    """A constant list of integers."""
+    return Numbers(role, "int64", (len(values),), tuple(values))

@@ -1,0 +1,102 @@
+"""What a convolution or pool with asymmetric pads is, before a way is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from onnxpad.fusion import auto_pad_stops_fusion, fuses_worse
+from onnxpad.geometry.windows import Cut, cut_rounding_up, equal_ends
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.effective_pads import effective_pads, floored, rounds_up, short_axis
+from onnxpad.padding.expansion import Expansion
+from onnxpad.padding.forms import reaches_kernel
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.costs import Cost
+
+
+class Way(NamedTuple):
+    """What takes the place of a chain, and what that adds to the work of the model."""
+
+    verdict: Chain | Expansion
+    cost: Cost
+
+
+def asymmetric(chain: Chain) -> Pads | Skip:
+    """The effective pads where they differ between begin and end and can be worked on."""
+    if chain.op.kind in (Kind.PAD, Kind.OTHER):
+        return Skip("no convolution or pool", moot=True)
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return pads
+    if pads.begins == pads.ends:
+        return Skip("begin and end pads are equal", moot=True)
+    if chain.op.kind is Kind.FOLD:
+        return Skip("its pads crop the folded image", ("--pass plain-col2im",))
+    if chain.op.name == "MaxpoolWithMask":
+        return Skip("MaxpoolWithMask has an input that depends on its own padding")
+    if any(pad < 0 for pad in pads.flat):
+        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
+    if chain.weight_is_padded and isinstance(chain.padding, AutoPad):
+        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
+    return short_axis(chain, pads) or pads
+
+
+def pool_refusal(chain: Chain, pads: Pads, own: Pads) -> Skip | None:
+    """Why a pool that has `pads` cannot have `own` instead."""
+    if not chain.op.is_pool:
+        return None
+    if reaches_kernel(chain, own):
+        return Skip(
+            f"symmetric pads {list(own.flat)} reach the kernel, which onnxruntime refuses in a pool"
+        )
+    shielded = isinstance(chain.padding, AutoPad) and auto_pad_stops_fusion(chain, own)
+    if shielded or fuses_worse(chain, pads, chain, own):
+        return Skip(
+            "onnxruntime would fuse the Pad in front of it wrongly into symmetric pads",
+            ("--pass absorb-pad",),
+        )
+    return None
+
+
+def free(chain: Chain, pads: Pads) -> Way | None:
+    """Symmetric pads that give the very same windows, where there are some."""
+    own = Pads(pads.begins, pads.begins)
+    if pool_refusal(chain, pads, own):
+        return None
+    if _ends_may_be_equal(chain, pads):
+        return Way(replace(chain, padding=own, ceil_mode=False, ambiguous=False), Cost())
+    cuts = cuts_rounding_up(chain, pads)
+    if cuts and not any(one.first or one.beyond for one in cuts):
+        return Way(replace(chain, padding=own, ambiguous=False), Cost())
+    return None
+
+
+def _ends_may_be_equal(chain: Chain, pads: Pads) -> bool:
+    """Whether the end pads may be the begin pads, without ceil_mode."""
+    wider = floored(chain, pads)
+    if isinstance(wider, Skip):
+        return False
+    sides = zip(chain.axes, wider.begins, wider.ends, strict=True)
+    ranges = [equal_ends(axis, begin, end) for axis, begin, end in sides]
+    return all(low <= begin <= high for (low, high), begin in zip(ranges, pads.begins, strict=True))
+
+
+def cuts_rounding_up(chain: Chain, pads: Pads) -> list[Cut]:
+    """Symmetric pads that leave ceil_mode as it is, and what is cut behind them; [] for none."""
+    if not rounds_up(chain):
+        return []
+    counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
+    sides = zip(chain.axes, pads.begins, pads.ends, strict=True)
+    found = [cut_rounding_up(axis, begin, end, counts=counts) for axis, begin, end in sides]
+    cuts = [one for one in found if one is not None]
+    return cuts if len(cuts) == len(found) else []
+
+
+def unsaid(chain: Chain) -> tuple[str, ...]:
+    """Attributes that explicit pads make wrong or idle."""
+    written = dict(chain.attributes)
+    wanted = [name for name in ("ceil_mode",) if written.get(name)]
+    if written.get("auto_pad", "NOTSET") != "NOTSET":
+        wanted.append("auto_pad")
+    return tuple(wanted)

@@ -1,0 +1,110 @@
+"""Equal begin and end pads for transposed convolutions, in three ways."""
+
+from __future__ import annotations
+
+from math import prod
+
+from onnxpad.geometry.windows import TapsAround, equal_crop, inner_extra, taps_around
+from onnxpad.padding.chain import Chain, Pads, Skip
+from onnxpad.padding.expansion import Grown, Read
+from onnxpad.rewriting import costs
+from onnxpad.rewriting.costs import Cost
+from onnxpad.rewriting.steps.composer import LAST, Composer
+from onnxpad.rewriting.steps.symmetric.premises import Way
+from onnxpad.rewriting.steps.transposed import Crop, standard_crop, with_crop, written
+
+
+def by_output_padding(chain: Chain) -> Way | Skip:
+    """A wider end pad, and output_padding that gives the cells back."""
+    crop = _asymmetric(chain)
+    if isinstance(crop, Skip):
+        return crop
+    sides = zip(chain.axes, crop.pads.begins, crop.pads.ends, crop.extra, strict=True)
+    found = [equal_crop(axis, begin, end, extra) for axis, begin, end, extra in sides]
+    extras = tuple(extra for extra in found if extra is not None)
+    if len(extras) < len(found):
+        return Skip("no output_padding below the stride makes up for the difference of its pads")
+    own = crop.pads.begins
+    return Way(with_crop(chain, Crop(Pads(own, own), extras)), Cost())
+
+
+def by_slice(chain: Chain) -> Way | Skip:
+    """The smaller crop on both sides, and a Slice that crops the rest."""
+    crop = _asymmetric(chain)
+    if isinstance(crop, Skip):
+        return crop
+    own = tuple(map(min, crop.pads.begins, crop.pads.ends))
+    return cropped(
+        chain, Crop(Pads(own, own), tuple(map(inner_extra, crop.pads.ends, crop.extra, own))), crop
+    )
+
+
+def cropped(chain: Chain, done: Crop, wanted: Crop) -> Way:
+    """The operator crops as `done` says, a Slice what is missing to `wanted`, whatever the size."""
+    starts = [b - a for a, b in zip(done.pads.begins, wanted.pads.begins, strict=True)]
+    beyond = [
+        (end - extra) - (inner - more)
+        for end, extra, inner, more in zip(
+            wanted.pads.ends, wanted.extra, done.pads.ends, done.extra, strict=True
+        )
+    ]
+    short = [index for index in range(chain.rank) if starts[index] or beyond[index]]
+    if not short:
+        return Way(with_crop(chain, done), Cost())
+    composer = Composer(chain.opset, chain.dtype)
+    sets, gone = written(chain, done)
+    whole = composer.itself(sets=sets, removes=gone)
+    axes = [chain.first_axis + index for index in short]
+    ends = [-beyond[index] or LAST for index in short]
+    result = composer.slice(whole, axes, [starts[index] for index in short], ends)
+    copied = costs.moved(chain, costs.output_cells(chain), costs.output_channels(chain))
+    return Way(composer.finish(result), Cost(bytes_moved=copied, operators=1))
+
+
+def by_kernel(chain: Chain) -> Way | Skip:
+    """A kernel with more taps of 0 in front or at the back, whose outputs are cropped."""
+    crop = _asymmetric(chain)
+    if isinstance(crop, Skip):
+        return crop
+    sides = list(zip(chain.axes, crop.pads.begins, crop.pads.ends, crop.extra, strict=True))
+    found = [taps_around(axis, begin, end, extra) for axis, begin, end, extra in sides]
+    taps = [one for one in found if one is not None]
+    if len(taps) < len(found):
+        axis, begin, end, _ = sides[found.index(None)]
+        return Skip(
+            f"begin and end pads {begin},{end} do not differ by a multiple of the dilation "
+            f"{axis.dilation}"
+        )
+    own = tuple(one.pad for one in taps)
+    return grown(chain, Crop(Pads(own, own), tuple(one.extra for one in taps)), taps)
+
+
+def grown(chain: Chain, crop: Crop, taps: list[TapsAround]) -> Way | Skip:
+    """The operator with more taps, cropping as `crop` says."""
+    if not any(one.front or one.back for one in taps):
+        return Way(with_crop(chain, crop), Cost())
+    if not chain.weight.is_constant:
+        return Skip("its weight is no constant of the model, sparse, or an input can replace it")
+    kernel = tuple(a.kernel + one.front + one.back for a, one in zip(chain.axes, taps, strict=True))
+    sets, gone = written(chain, crop)
+    if chain.attribute("kernel_shape", ()):
+        sets["kernel_shape"] = kernel
+    begins = (0, 0, *(one.front for one in taps))
+    ends = (0, 0, *(one.back for one in taps))
+    composer = Composer(chain.opset, chain.dtype)
+    weight = {chain.op.weight or 0: Grown(Read(chain.op.weight or 0), begins, ends)}
+    node = composer.itself(weight, sets=sets, removes=gone)
+    return Way(composer.finish(node), _kernel_cost(chain, kernel))
+
+
+def _kernel_cost(chain: Chain, kernel: tuple[int, ...]) -> Cost:
+    old, places = [axis.kernel for axis in chain.axes], costs.input_cells(chain)
+    more = costs.multiply_adds(chain, places, kernel) - costs.multiply_adds(chain, places, old)
+    return Cost(more, costs.moved(chain, [more // prod(places)], 1) // 2)
+
+
+def _asymmetric(chain: Chain) -> Crop | Skip:
+    crop = standard_crop(chain)
+    if isinstance(crop, Crop) and crop.pads.begins == crop.pads.ends:
+        return Skip("begin and end pads are equal", moot=True)
+    return crop

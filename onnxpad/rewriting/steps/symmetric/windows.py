@@ -1,0 +1,192 @@
+"""Equal begin and end pads for convolutions and pools, in three ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from onnxpad.geometry.windows import Cut, Growth, cut, equal_ends, growth
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.effective_pads import axes_behind, floored, missing_sizes, rounds_up
+from onnxpad.padding.expansion import AttributeValue, Grown, Made, Read
+from onnxpad.padding.forms import reaches_kernel
+from onnxpad.rewriting import costs
+from onnxpad.rewriting.costs import Cost
+from onnxpad.rewriting.steps.composer import LAST, Composer
+from onnxpad.rewriting.steps.pads import ceil_refusal, needs_valid, new_pad, pad_refusal, pad_value
+from onnxpad.rewriting.steps.symmetric.premises import (
+    Way,
+    asymmetric,
+    cuts_rounding_up,
+    free,
+    pool_refusal,
+    unsaid,
+)
+
+
+def by_slice(chain: Chain) -> Way | Skip:
+    """Wider pads, and a Slice that drops the windows that come on top."""
+    pads = asymmetric(chain)
+    if isinstance(pads, Skip):
+        return pads
+    if way := free(chain, pads):
+        return way
+    if chain.op.name == "DeformConv":
+        return Skip("DeformConv has an offset for each cell of its output, which would grow")
+    added = chain.op.added
+    if added is not None and chain.inputs[added : added + 1] == (True,):
+        return Skip("it adds a tensor to its output, which would grow")
+    cuts = _cuts(chain, pads)
+    if not isinstance(cuts, Skip):
+        return _sliced(chain, cuts, removes=unsaid(chain))
+    if (rounding := cuts_rounding_up(chain, pads)) and not _refusal(chain, pads, rounding):
+        return _sliced(chain, rounding, removes=())
+    return cuts
+
+
+def by_kernel(chain: Chain) -> Way | Skip:
+    """A kernel with more taps of 0, or of its zero point, in front or at the back."""
+    pads = asymmetric(chain)
+    if isinstance(pads, Skip):
+        return pads
+    if way := free(chain, pads):
+        return way
+    if refusal := _weight_refusal(chain):
+        return refusal
+    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
+    found = [growth(axis, begin, end) for axis, begin, end in sides]
+    growths = [one for one in found if one is not None]
+    if len(growths) < len(found):
+        axis, begin, end = sides[found.index(None)]
+        return Skip(
+            f"begin and end pads {begin},{end} do not differ by a multiple of the dilation "
+            f"{axis.dilation}"
+        )
+    return _grown(chain, growths)
+
+
+def by_pad(chain: Chain) -> Way | Skip:
+    """A Pad node in front that adds the difference of begin and end pads."""
+    pads = asymmetric(chain)
+    if isinstance(pads, Skip):
+        return pads
+    if way := free(chain, pads):
+        return way
+    if chain.uses_indices:
+        hints = ("--pass symmetric-pads-by-slice", "--pass split-pads")
+        return Skip("its Indices are used and would count the padded cells", hints)
+    fill = pad_value(chain)
+    refusal = pad_refusal(chain, pads)
+    if refusal or isinstance(fill, Skip):
+        return refusal or fill  # type: ignore[return-value]
+    rounds = rounds_up(chain)
+    kept, moved = _difference(chain, pads, rounds=rounds)
+    if rounds and (refusal := ceil_refusal(chain, pads, kept)):
+        wider = floored(chain, pads)
+        if isinstance(wider, Skip):
+            return refusal
+        pads, rounds = wider, False
+        kept, moved = _difference(chain, pads, rounds=rounds)
+    padding: Pads | AutoPad = kept
+    if needs_valid(chain, pads, fill):
+        padding, moved = AutoPad.VALID, pads
+    elif chain.op.is_pool and reaches_kernel(chain, kept):
+        padding, moved = Pads.zero(chain.rank), pads
+    behind = replace(
+        chain,
+        axes=axes_behind(chain, moved),
+        padding=padding,
+        ceil_mode=rounds,
+        pad=new_pad(chain, moved, fill),
+        ambiguous=False,
+    )
+    copied = costs.moved(chain, costs.input_cells(behind), costs.input_channels(chain))
+    return Way(behind, Cost(bytes_moved=copied, operators=1))
+
+
+def _cuts(chain: Chain, pads: Pads) -> list[Cut] | Skip:
+    """What to cut on each axis behind symmetric pads, without ceil_mode."""
+    wider = floored(chain, pads)
+    if isinstance(wider, Skip):
+        return wider
+    sides = zip(chain.axes, wider.begins, wider.ends, strict=True)
+    found = [cut(axis, begin, end) for axis, begin, end in sides]
+    cuts = [one for one in found if one is not None]
+    if len(cuts) < len(found):
+        unknown = [index for index, one in enumerate(found) if one is None]
+        return missing_sizes(chain, "a Slice behind symmetric pads", unknown)
+    return _refusal(chain, pads, cuts) or cuts
+
+
+def _refusal(chain: Chain, pads: Pads, cuts: list[Cut]) -> Skip | None:
+    own = tuple(one.pad for one in cuts)
+    return pool_refusal(chain, pads, Pads(own, own))
+
+
+def _sliced(chain: Chain, cuts: list[Cut], removes: Sequence[str]) -> Way:
+    own = tuple(one.pad for one in cuts)
+    short = [index for index, one in enumerate(cuts) if one.first or one.beyond]
+    composer = Composer(chain.opset, chain.dtype)
+    whole = composer.itself(sets={"pads": own + own}, removes=removes)
+    axes = [chain.first_axis + index for index in short]
+    starts = [cuts[index].first for index in short]
+    ends = [-cuts[index].beyond or LAST for index in short]
+    results = [composer.slice(whole, axes, starts, ends)]
+    if chain.uses_indices:
+        places = Made(whole.step, 1)
+        results.append(composer.slice(places, axes, starts, ends, role="crop_indices"))
+    return Way(composer.finish(*results), _slice_cost(chain, cuts, len(results)))
+
+
+def _slice_cost(chain: Chain, cuts: list[Cut], slices: int) -> Cost:
+    kernel, kept = [axis.kernel for axis in chain.axes], costs.output_cells(chain)
+    every = [size + one.first + one.beyond for size, one in zip(kept, cuts, strict=True)]
+    more = costs.multiply_adds(chain, every, kernel) - costs.multiply_adds(chain, kept, kernel)
+    return Cost(more, slices * costs.moved(chain, kept, costs.output_channels(chain)), slices)
+
+
+def _weight_refusal(chain: Chain) -> Skip | None:
+    if chain.op.weight is None:
+        return Skip("a pool has no weights to extend")
+    if chain.op.name == "DeformConv":
+        return Skip("DeformConv has an offset for each tap of its kernel")
+    if chain.op.channels_last:
+        return Skip(f"the layout of the weight of {chain.op.name} is not documented")
+    if not chain.weight.is_constant:
+        return Skip("its weight is no constant of the model, sparse, or an input can replace it")
+    if chain.op.quantised and not chain.weight.zero_point_is_constant:
+        return Skip("the zero point of its weight is no constant of the model")
+    return None
+
+
+def _grown(chain: Chain, growths: list[Growth]) -> Way:
+    weight, own = chain.op.weight or 0, tuple(one.pad for one in growths)
+    begins = (0, 0, *(one.front for one in growths))
+    ends = (0, 0, *(one.back for one in growths))
+    kernel = tuple(a.kernel + g.front + g.back for a, g in zip(chain.axes, growths, strict=True))
+    zero = chain.op.weight_zero_point
+    known = zero is not None and chain.inputs[zero : zero + 1] == (True,)
+    sets: dict[str, AttributeValue] = {"pads": own + own}
+    if chain.attribute("kernel_shape", ()):
+        sets["kernel_shape"] = kernel
+    composer = Composer(chain.opset, chain.dtype)
+    extended = Grown(Read(weight), begins, ends, Read(zero) if known and zero else None)
+    node = composer.itself({weight: extended}, sets=sets, removes=unsaid(chain))
+    old = [axis.kernel for axis in chain.axes]
+    places = costs.output_cells(chain)
+    more = costs.multiply_adds(chain, places, kernel) - costs.multiply_adds(chain, places, old)
+    taps = [prod(kernel) - prod(old), more // max(1, prod(places) * (prod(kernel) - prod(old)))]
+    return Way(composer.finish(node), Cost(more, costs.moved(chain, taps, 1) // 2))
+
+
+def _difference(chain: Chain, pads: Pads, *, rounds: bool) -> tuple[Pads, Pads]:
+    """Symmetric pads, and what is left to a Pad node."""
+    kept, begins, ends = [], [], []
+    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+        low, high = (end, end) if rounds else equal_ends(axis, begin, end)
+        nearest = min(max(begin, low), high)
+        kept.append(min(begin, nearest))
+        begins.append(begin - kept[-1])
+        ends.append(nearest - kept[-1])
+    return Pads(tuple(kept), tuple(kept)), Pads(tuple(begins), tuple(ends))

@@ -1,0 +1,126 @@
+"""Transposed convolutions with explicit pads: what each way of writing their crop comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from onnxpad.geometry.windows import transposed_output
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.expansion import Attributes, AttributeValue, Expansion, Read
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.composer import Composer
+
+_BIAS_BEHIND_PADS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """Cells that explicit pads crop, none negative, and those that output_padding adds."""
+
+    pads: Pads
+    extra: tuple[int, ...]
+
+
+def explicit_crop(chain: Chain) -> Crop | Skip:
+    """What a transposed convolution crops, with auto_pad and output_shape resolved.
+
+    Cells that output_shape asks for beyond the full output count as output_padding, which
+    onnxruntime wants below the stride.
+    """
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return pads
+    if isinstance(chain.padding, Pads) and not chain.output_shape and min(pads.flat, default=0) < 0:
+        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
+    extra = list(chain.output_padding or (0,) * chain.rank)
+    for index, axis in enumerate(chain.axes):
+        begin, end = pads.begins[index], pads.ends[index]
+        if end < 0:
+            extra[index] -= end
+        if end < 0 and extra[index] >= axis.stride:
+            return Skip(
+                f"output_shape {list(chain.output_shape)} lies {extra[index]} cells beyond the "
+                f"full output; output_padding must stay below the stride {axis.stride}"
+            )
+        left = transposed_output(axis, begin, max(0, end), extra[index])
+        if isinstance(left, int) and left < 1:
+            return Skip(f"its pads {begin},{end} leave nothing of axis {chain.first_axis + index}")
+    return Crop(Pads(pads.begins, tuple(max(0, end) for end in pads.ends)), tuple(extra))
+
+
+def standard_crop(chain: Chain) -> Crop | Skip:
+    """The same for operators that keep their pads in an attribute; others get a Skip."""
+    if chain.op.kind is not Kind.TRANSPOSED:
+        return Skip("no transposed convolution", moot=True)
+    if chain.op.pads_input is not None:
+        reason = f"{chain.op.name} reads its pads from an input"
+        return Skip(reason, ("--pass plain-transpose",))
+    return explicit_crop(chain)
+
+
+def loses_axes(chain: Chain) -> Skip | None:
+    """A Skip where nothing may follow the node: an output_shape below the input's size.
+
+    onnx's shape inference leaves off there and states a result of too few axes
+    (convTransposeShapeInference in onnx/defs/nn/defs.cc); onnxruntime refuses what contradicts it.
+    """
+    for index, (axis, wanted) in enumerate(zip(chain.axes, chain.output_shape, strict=False)):
+        if isinstance(axis.size, int) and wanted < axis.size:
+            return Skip(
+                f"output_shape {list(chain.output_shape)} asks for less than the {axis.size} cells "
+                f"of axis {chain.first_axis + index}: onnx then infers too few axes, and "
+                "onnxruntime refuses a node behind",
+                ("--pass plain-transpose",),
+            )
+    return None
+
+
+def with_crop(chain: Chain, crop: Crop) -> Chain:
+    """The chain with explicit pads and output_padding."""
+    kept = any(crop.extra) or bool(chain.output_padding)
+    return replace(
+        chain,
+        padding=crop.pads,
+        output_shape=(),
+        output_padding=crop.extra if kept else (),
+        legacy_split=False,
+        ambiguous=False,
+    )
+
+
+def written(chain: Chain, crop: Crop) -> tuple[dict[str, AttributeValue], tuple[str, ...]]:
+    """Attributes to set on the node and to remove from it, so that it crops like that."""
+    old = dict(chain.attributes)
+    sets: dict[str, AttributeValue] = {}
+    if any(crop.pads.flat) or "pads" in old:
+        sets["pads"] = crop.pads.flat
+    if any(crop.extra):
+        sets["output_padding"] = crop.extra
+    gone: list[str] = [
+        name for name in ("output_shape", "output_padding") if name in old and name not in sets
+    ]
+    if old.get("auto_pad", "NOTSET") != "NOTSET":
+        gone.append("auto_pad")
+    return sets, tuple(gone)
+
+
+def standard_attributes(chain: Chain, crop: Crop) -> Attributes:
+    """Every attribute of the node as a ConvTranspose that crops like that writes it."""
+    sets, gone = written(chain, crop)
+    kept = {name: value for name, value in chain.attributes if name not in gone}
+    return tuple((kept | sets).items())
+
+
+def as_standard(chain: Chain, crop: Crop) -> Expansion:
+    """ConvTranspose in the place of an operator that read its pads from an input."""
+    composer = Composer(chain.opset, chain.dtype)
+    has_bias = chain.inputs[_BIAS_BEHIND_PADS : _BIAS_BEHIND_PADS + 1] == (True,)
+    inputs = [Read(0), Read(1), *([Read(_BIAS_BEHIND_PADS)] if has_bias else [])]
+    attributes = dict(standard_attributes(chain, crop))
+    return composer.finish(composer.add("ConvTranspose", *inputs, attributes=attributes))
+
+
+def needs_words(chain: Chain) -> bool:
+    """Whether the node says its crop in another way than by pads."""
+    return isinstance(chain.padding, AutoPad) or bool(chain.output_shape) or chain.ambiguous

@@ -1,0 +1,1 @@
+"""Runtimes: what each takes, refuses or computes otherwise, and the traps that follow."""

@@ -1,0 +1,31 @@
+"""What onnxruntime itself does, whatever runs the nodes: limits of its loader and optimiser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from onnxpad.runtimes.conditions import fronts as f
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.rows import Evidence, Row, miscomputes, refuses
+
+
+def loader_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
+    """Rows that hold for every execution provider; `by` makes evidence of a family of models."""
+    return (
+        refuses("Conv", w.SAME, w.DILATED, by=by("SAME convolutions with dilations")),
+        refuses("Conv", w.NEGATIVE_PADS, by=by("negative pads attributes")),
+        miscomputes("Conv", w.SAME, w.SAME_SHIFTS, by=by("SAME with kernels below the stride")),
+        miscomputes(w.POOLS, w.SAME, w.DILATED, by=by("SAME pools with dilations")),
+        refuses(w.POOLS, w.SAME, w.SAME_NEGATIVE, by=by("SAME pools with kernels below stride")),
+        refuses(
+            (*w.POOLS, "LpPool"),
+            w.EXPLICIT_LIKE_KERNEL,
+            by=by("pools with pads up to and beyond the kernel"),
+        ),
+        miscomputes(
+            "MaxPool", f.HARMED_BY_FUSION, ~w.AUTO_PAD, by=by("Pad(0) in front of MaxPool")
+        ),
+        refuses(
+            "AveragePool", w.COUNTS, f.WIDE_BEHIND_ZEROS, by=by("Pad(0) in front of AveragePool")
+        ),
+    )

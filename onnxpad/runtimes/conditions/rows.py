@@ -1,0 +1,175 @@
+"""One fact about a runtime: for which operators, under which conditions, and how it is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from onnxpad.padding.chain import Chain
+
+
+class Answer(StrEnum):
+    """What a runtime does with a node."""
+
+    TAKES = "takes"
+    UNKNOWN = "unknown"
+    REFUSES = "refuses"
+    MISCOMPUTES = "miscomputes"
+
+    @property
+    def fails(self) -> bool:
+        """Whether the model does not run there, or computes something else."""
+        return self in (Answer.REFUSES, Answer.MISCOMPUTES)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing is known."""
+        return self is Answer.UNKNOWN
+
+    @property
+    def rank(self) -> int:
+        """How bad it is; silent errors are the worst."""
+        return tuple(Answer).index(self)
+
+
+class Certainty(StrEnum):
+    """How a fact is known, the best first."""
+
+    MEASURED = "measured"
+    READ = "read in source"
+    DOCUMENTED = "documented"
+    REPORTED = "reported"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a fact is known from: `where` is a version or a file, `what` what was run or read."""
+
+    certainty: Certainty
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.certainty}: {self.where}, {self.what}"
+
+
+def measured(version: str) -> Callable[[str], Evidence]:
+    """Evidence of runs with `version`; the argument names the family of models that were run."""
+    return lambda family: Evidence(Certainty.MEASURED, version, family)
+
+
+def read(repository: str) -> Callable[[str], Evidence]:
+    """Evidence from the source of `repository` at a commit; the argument names the file."""
+    return lambda file: Evidence(Certainty.READ, repository, file)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A question about a chain. `holds` answers None where it hangs on what is not known.
+
+    `negation` says the opposite of `text`, `cure` what a user can do to the model about it.
+    """
+
+    text: str
+    holds: Callable[[Chain], bool | None]
+    negation: str = ""
+    cure: str = ""
+
+    def __and__(self, other: Condition) -> Condition:
+        return Condition(
+            f"{self.text} and {other.text}",
+            lambda c: every((self, other), c),
+            cure=self.cure or other.cure,
+        )
+
+    def __or__(self, other: Condition) -> Condition:
+        return Condition(
+            f"{self.text} or {other.text}",
+            lambda c: _some((self, other), c),
+            cure=self.cure if self.cure == other.cure else "",
+        )
+
+    def __invert__(self) -> Condition:
+        def opposite(chain: Chain) -> bool | None:
+            found = self.holds(chain)
+            return None if found is None else not found
+
+        return Condition(self.negation or f"not ({self.text})", opposite, self.text)
+
+    def called(self, text: str, negation: str = "") -> Condition:
+        """The same question in other words."""
+        return Condition(text, self.holds, negation, self.cure)
+
+
+def every(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
+    """Whether all hold: False as soon as one does not, None where that is not known."""
+    found = [condition.holds(chain) for condition in conditions]
+    if False in found:
+        return False
+    return None if None in found else True
+
+
+def _some(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
+    found = [condition.holds(chain) for condition in conditions]
+    if True in found:
+        return True
+    return None if None in found else False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a runtime does with `operators` (titles, as in ops.py) where every condition holds.
+
+    Operators that have no padding of their own (Slice, Concat, Mul ...) are named the same way;
+    rows about them have no conditions.
+    """
+
+    operators: tuple[str, ...]
+    answer: Answer
+    when: tuple[Condition, ...]
+    evidence: Evidence
+
+    @property
+    def what(self) -> str:
+        """The operators and the conditions."""
+        names = ", ".join(self.operators)
+        return f"{names} where {self.why}" if self.when else names
+
+    @property
+    def why(self) -> str:
+        """The conditions alone."""
+        return ", and ".join(condition.text for condition in self.when)
+
+    @property
+    def cure(self) -> str:
+        """What a user can do to the model so that the row no longer holds; '' for nothing."""
+        return next((condition.cure for condition in self.when if condition.cure), "")
+
+
+Operators = str | tuple[str, ...]
+
+
+def takes(operators: Operators, *when: Condition, by: Evidence) -> Row:
+    """A row: runs and computes what the ONNX text says, unless another row objects."""
+    return _row(operators, Answer.TAKES, when, by)
+
+
+def refuses(operators: Operators, *when: Condition, by: Evidence) -> Row:
+    """A row: the model does not load, or stops with an error."""
+    return _row(operators, Answer.REFUSES, when, by)
+
+
+def miscomputes(operators: Operators, *when: Condition, by: Evidence) -> Row:
+    """A row: runs, and the numbers or sizes are wrong, without a word."""
+    return _row(operators, Answer.MISCOMPUTES, when, by)
+
+
+def untried(operators: Operators, *when: Condition, by: Evidence) -> Row:
+    """A row: what happens is not known, although the operator is taken otherwise."""
+    return _row(operators, Answer.UNKNOWN, when, by)
+
+
+def _row(operators: Operators, answer: Answer, when: tuple[Condition, ...], by: Evidence) -> Row:
+    names = (operators,) if isinstance(operators, str) else operators
+    return Row(names, answer, when, by)

@@ -1,0 +1,113 @@
+"""Questions about tensors: ranks, sizes, element types and opsets."""
+
+from __future__ import annotations
+
+from onnxpad.padding.chain import Chain
+from onnxpad.runtimes.conditions.rows import Condition
+
+
+def spatial_axes(*counts: int) -> Condition:
+    """The operator slides along as many axes as one of `counts`."""
+    words = " or ".join(f"{count}-D" for count in counts)
+    return Condition(f"the operator is {words}", lambda c: c.rank in counts if c.rank else None)
+
+
+ONE_D, TWO_D, THREE_D = spatial_axes(1), spatial_axes(2), spatial_axes(3)
+NOT_TWO_D = spatial_axes(1, 3).called("the operator is not 2-D")
+
+
+def tensor_rank(*ranks: int) -> Condition:
+    """The input has as many axes as one of `ranks`."""
+    numbers = [str(rank) for rank in ranks]
+    several = f"has neither {' nor '.join(numbers)} axes"
+    return Condition(
+        f"the input has {' or '.join(numbers)} axes",
+        lambda c: None if c.shape is None else len(c.shape) in ranks,
+        f"the input {several if len(ranks) > 1 else f'does not have {numbers[0]} axes'}",
+    )
+
+
+def opset_above(opset: int) -> Condition:
+    """The model's opset is newer."""
+    return Condition(
+        f"the opset is above {opset}",
+        lambda c: c.opset > opset,
+        f"the opset is {opset} or older",
+        f"export the model with opset {opset} or older",
+    )
+
+
+def opset_below(opset: int) -> Condition:
+    """The model's opset is older."""
+    return Condition(
+        f"the opset is below {opset}",
+        lambda c: c.opset < opset,
+        f"the opset is {opset} or newer",
+        f"export the model with opset {opset} or newer",
+    )
+
+
+def opset_is(*opsets: int) -> Condition:
+    """The model's opset is one of `opsets`."""
+    words = " or ".join(map(str, opsets))
+    return Condition(f"the opset is {words}", lambda c: c.opset in opsets)
+
+
+def element_type(*names: str) -> Condition:
+    """The input has one of these element types, as numpy names them."""
+    words = " or ".join(names)
+    return Condition(
+        f"the element type is {words}",
+        lambda c: c.dtype in names if c.dtype else None,
+        f"the element type is not {words}",
+    )
+
+
+EIGHT_BIT = element_type("int8", "uint8")
+BEHIND_QUANTISED = Condition(
+    "a quantised operator stands in front",
+    lambda c: c.behind_quantised,
+    "no quantised operator stands in front",
+)
+_FIX = "give the model's inputs fixed sizes"
+
+
+def _unknown_size(chain: Chain, first: int) -> bool | None:
+    if chain.shape is None:
+        return True
+    return any(not isinstance(size, int) for size in chain.shape[first:])
+
+
+def _left_open(first: int, text: str) -> Condition:
+    """Sizes from axis `first` on that the file leaves open, be they known to the user or not."""
+    return Condition(
+        text, lambda c: True if c.assumes_sizes else _unknown_size(c, first), cure=_FIX
+    )
+
+
+UNKNOWN_FEATURE_SIZES = _left_open(1, "a size other than the batch's is not fixed, or only assumed")
+UNKNOWN_SIZES = _left_open(1, "a size is not fixed, or only assumed")
+UNKNOWN_SPATIAL_SIZES = _left_open(2, "a size other than the batch's is not fixed, or only assumed")
+SIZES_LEFT_OPEN = UNKNOWN_SIZES.called("the file does not fix a size")
+SPATIAL_SIZES_LEFT_OPEN = UNKNOWN_SPATIAL_SIZES.called(
+    "the file does not fix a size other than the batch's"
+)
+FROM_PYTORCH = Condition(
+    "the model names pytorch as its producer",
+    lambda c: c.producer == "pytorch",
+    "the model does not name pytorch as its producer",
+)
+
+
+EQUAL_SIZES = Condition(
+    "all sizes but the batch's are fixed and equal",
+    lambda c: c.shape is not None and not _unknown_size(c, 1) and len(set(c.shape[1:])) == 1,
+)
+
+
+def _batch(chain: Chain) -> bool | None:
+    size = chain.shape[0] if chain.shape else None
+    return size != 1 if isinstance(size, int) else None
+
+
+BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch)

@@ -1,0 +1,101 @@
+"""What a target does with a node, by the rows of its file alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from onnxpad.padding.chain import Chain, Constant, Pads
+from onnxpad.padding.operators import OPERATORS
+from onnxpad.runtimes.conditions.rows import Answer, Row, every
+from onnxpad.runtimes.targets import Target
+
+_NOTHING_KNOWN = "nothing is known of {} there"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """One answer; `rows` are the facts behind it, `reason` says them in words."""
+
+    answer: Answer
+    reason: str
+    rows: tuple[Row, ...] = ()
+
+    @property
+    def is_blanket(self) -> bool:
+        """Whether the target does this with every node of the operator."""
+        return self.answer.fails and any(not row.when for row in self.rows)
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """How the facts are known."""
+        return tuple(dict.fromkeys(str(row.evidence) for row in self.rows))
+
+
+def judge(target: Target, chain: Chain) -> Judgement:
+    """What `target` does with a padded operator.
+
+    A row that refuses or miscomputes decides wherever its conditions hold, and makes the answer
+    unknown where they hang on what is not known. Without one, a row that takes the operator
+    decides; without that, nothing is known.
+    """
+    rows = [row for row in target.rows if chain.op.title in row.operators]
+    found = [(row, every(row.when, chain)) for row in rows]
+    for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
+        holding = tuple(row for row, holds in found if holds and row.answer is answer)
+        if holding:
+            return Judgement(answer, _reasons(holding, chain.op.title), holding)
+    doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
+    if doubtful:
+        reasons = _reasons(doubtful, chain.op.title)
+        reason = f"it hangs on what is not known of the model whether {reasons}"
+        return Judgement(Answer.UNKNOWN, reason, doubtful)
+    taking = tuple(row for row, holds in found if holds and row.answer is Answer.TAKES)
+    if taking:
+        return Judgement(Answer.TAKES, "", taking)
+    return Judgement(Answer.UNKNOWN, _NOTHING_KNOWN.format(chain.op.title))
+
+
+def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
+    """The same for an operator without padding, such as a pass puts beside a padded one.
+
+    Of its rows only conditions about the opset can hold.
+    """
+    around = Chain(OPERATORS["", "Pad"], opset, (), Pads((), ()), Constant(0))
+    rows = tuple(row for row in target.rows if operator in row.operators)
+    for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN, Answer.TAKES):
+        holding = tuple(row for row in rows if row.answer is answer and every(row.when, around))
+        if holding:
+            reasons = "" if answer is Answer.TAKES else _reasons(holding, operator)
+            return Judgement(answer, reasons, holding)
+    return Judgement(Answer.UNKNOWN, _NOTHING_KNOWN.format(operator))
+
+
+def cures(rows: Sequence[Row]) -> tuple[str, ...]:
+    """What a user can do to the model so that none of `rows` holds; () where that is not known."""
+    found = {row.cure for row in rows}
+    if not all(found):
+        return ()
+    strictest: dict[str, str] = {}
+    for cure in sorted(found, key=_opset_named):
+        strictest[re.sub(r"\d+", "", cure)] = cure
+    return (" and ".join(strictest.values()),) if strictest else ()
+
+
+def _opset_named(cure: str) -> int:
+    """Sorts cures that name an opset so that the last one includes the others."""
+    opset = re.search(r"\d+", cure)
+    if opset is None:
+        return 0
+    return -int(opset[0]) if cure.endswith("older") else int(opset[0])
+
+
+def _reasons(rows: tuple[Row, ...], operator: str) -> str:
+    return "; ".join(dict.fromkeys(row.why or _blanket(row, operator) for row in rows))
+
+
+def _blanket(row: Row, operator: str) -> str:
+    if row.answer is Answer.MISCOMPUTES:
+        return f"it computes {operator} wrongly"
+    return f"it has no {operator}"

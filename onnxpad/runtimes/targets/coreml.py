@@ -1,0 +1,44 @@
+"""Apple CoreML through onnxruntime, ML Program format."""
+
+from __future__ import annotations
+
+from onnxpad.runtimes.conditions import pads as p
+from onnxpad.runtimes.conditions import tensors as t
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
+from onnxpad.runtimes.conditions.rows import read, refuses, takes
+from onnxpad.runtimes.targets import Target
+
+_VERSION = "onnxruntime CoreML provider, ML Program (source of 2026)"
+_read = read("microsoft/onnxruntime, core/providers/coreml/builders/impl")
+_POOL = _read("pool_op_builder.cc")
+_TRANSPOSED = _read("convtranspose_op_builder.cc")
+_PAD = _read("pad_op_builder.cc")
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes("Conv", by=_read("conv_op_builder.cc")),
+        takes(w.POOLS, by=_POOL),
+        takes(w.TRANSPOSED, by=_TRANSPOSED),
+        takes(p.PAD, by=_PAD),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_read("op_builder_factory.cc")),
+        refuses((*w.QUANTISED, "LpPool"), by=_read("op_builder_factory.cc, no builder")),
+        refuses(w.POOLS, t.NOT_TWO_D, by=_POOL),
+        refuses(w.POOLS, w.CEIL_MODE, by=_POOL),
+        refuses(w.POOLS, w.DILATED, by=_POOL),
+        refuses("MaxPool", w.INDICES, by=_POOL),
+        refuses(w.TRANSPOSED, w.SAME, by=_TRANSPOSED),
+        refuses(w.TRANSPOSED, w.UNEQUAL_PADS, by=_TRANSPOSED),
+        refuses(w.TRANSPOSED, w.PADS_UNWRITTEN, ~w.AUTO_PAD, by=_TRANSPOSED),
+        refuses(w.TRANSPOSED, w.OUTPUT_PADDING, by=_TRANSPOSED),
+        refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_TRANSPOSED),
+        refuses(w.TRANSPOSED, w.WEIGHT_COMPUTED, by=_TRANSPOSED),
+        refuses(p.PAD, t.opset_below(11), by=_PAD),
+        refuses(p.PAD, p.COMPUTED, by=_PAD),
+        refuses(p.PAD, p.CROPS, by=_PAD),
+        refuses(p.PAD, p.mode("edge", "wrap"), by=_PAD),
+        refuses(p.PAD, p.REFLECT, p.BEYOND_LAST_TWO, by=_PAD),
+        refuses(p.PAD, p.CONSTANT, p.VALUE_LEFT_OUT, by=_PAD),
+    ),
+)

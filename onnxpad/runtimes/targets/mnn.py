@@ -1,0 +1,90 @@
+"""MNN on the CPU, models through its converter."""
+
+from __future__ import annotations
+
+from onnxpad.runtimes.conditions import fronts as f
+from onnxpad.runtimes.conditions import pads as p
+from onnxpad.runtimes.conditions import tensors as t
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
+from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.targets import Target
+
+_VERSION = "MNN 3.6.1, CPU, precision high"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
+        refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
+        refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
+        miscomputes(
+            w.WINDOWS, w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER: read as SAME_UPPER")
+        ),
+        miscomputes(("Conv", *w.POOLS), w.SAME, t.THREE_D, by=_seen("3-D SAME")),
+        miscomputes(w.TRANSPOSED, t.THREE_D, w.SAME, by=_seen("3-D SAME ConvTranspose")),
+        miscomputes(w.TRANSPOSED, t.THREE_D, w.HAS_BIAS, by=_seen("3-D ConvTranspose with a bias")),
+        miscomputes(w.TRANSPOSED, t.THREE_D, w.GROUPED, by=_seen("3-D ConvTranspose with groups")),
+        refuses(
+            ("Conv", *w.TRANSPOSED),
+            t.THREE_D,
+            w.KERNEL_UNWRITTEN,
+            by=_seen("3-D convolutions without kernel_shape"),
+        ),
+        miscomputes(
+            ("Conv", *w.POOLS),
+            w.SAME,
+            w.SAME_SHIFTS,
+            by=_seen("SAME with kernels below the stride"),
+        ),
+        miscomputes(
+            w.TRANSPOSED,
+            w.NOTHING_TO_CROP,
+            by=_seen("SAME ConvTranspose, kernels below the stride"),
+        ),
+        miscomputes(w.TRANSPOSED, w.SAME, w.DILATED, by=_seen("SAME ConvTranspose with dilations")),
+        refuses(
+            w.TRANSPOSED, w.OUTPUT_SHAPE, w.GROUPED, by=_seen("output_shape with groups: it ends")
+        ),
+        miscomputes(w.TRANSPOSED, w.ODD_OUTPUT_SHAPE, ~w.SAME_UPPER, by=_seen("odd output_shape")),
+        refuses(
+            (*w.POOLS, "LpPool"), w.STRIDES_UNWRITTEN, by=_seen("pools without strides: it ends")
+        ),
+        refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations: it ends")),
+        refuses(
+            w.POOLS, t.THREE_D, w.DILATIONS_WRITTEN, by=_seen("3-D pools with dilations: it ends")
+        ),
+        miscomputes(w.POOLS, w.VALID, w.CEIL_MODE, by=_seen("VALID: ceil_mode is ignored")),
+        miscomputes(w.POOLS, w.SAME, t.ONE_D, by=_seen("1-D SAME pools")),
+        miscomputes("MaxPool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric pools")),
+        miscomputes(w.POOLS, t.THREE_D, w.CEIL_MODE, by=_seen("3-D pools with ceil_mode")),
+        miscomputes(w.POOLS, t.THREE_D, t.BATCH_ABOVE_ONE, by=_seen("3-D pools of a batch")),
+        miscomputes("AveragePool", t.THREE_D, w.PADDED, by=_seen("padded 3-D averages")),
+        miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
+        miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
+        refuses("MaxPool", t.element_type("int8"), by=_seen("MaxPool of int8")),
+        miscomputes(
+            "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
+        ),
+        miscomputes("AveragePool", w.COUNTS, w.END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
+        miscomputes("Conv", t.THREE_D, w.DILATED, by=_seen("3-D convolutions with dilations")),
+        miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
+        refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
+        refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),
+        miscomputes("LpPool", w.ASYMMETRIC, by=_seen("asymmetric LpPool")),
+        miscomputes(p.PAD, p.ON_FOUR_AXES, by=_seen("Pad on four axes")),
+        miscomputes(
+            p.PAD,
+            t.opset_below(11),
+            p.WRITES_VALUE,
+            by=_seen("value of Pad, an attribute up to opset 10: ignored"),
+        ),
+        miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
+        miscomputes(p.PAD, p.CROPS, by=_seen("negative pads")),
+        refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes: it ends")),
+        refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
+    ),
+)

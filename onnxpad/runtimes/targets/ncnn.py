@@ -1,0 +1,72 @@
+"""ncnn, models through pnnx."""
+
+from __future__ import annotations
+
+from onnxpad.runtimes.conditions import fronts as f
+from onnxpad.runtimes.conditions import pads as p
+from onnxpad.runtimes.conditions import tensors as t
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.onnxruntime import loader_rows
+from onnxpad.runtimes.conditions.plain import CROP, FACTOR, INPUT_CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.targets import Target
+
+_VERSION = "ncnn 1.0.20261020, pnnx 20261020"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, by=_seen("Pad with its mode written")),
+        takes((*CROP, *FACTOR), by=_seen("rewritten forms")),
+        refuses("Identity", by=_seen("models of nothing else")),
+        miscomputes(INPUT_CROP, by=_seen("Slice of an input")),
+        miscomputes(JOIN, by=_seen("Concat with a constant")),
+        refuses(LOOKUP, by=_seen("Gather")),
+        refuses("LpPool", by=_seen("LpPool")),
+        refuses(("Pow", "Sqrt"), by=_seen("LpPool written with Pow")),
+        refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
+        refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
+        miscomputes(
+            (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, ~t.tensor_rank(1, 2), by=_seen("batches of 2")
+        ),
+        refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
+        miscomputes("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
+        miscomputes("Conv", w.SAME, f.BEHIND_PAD, by=_seen("Pad in front of SAME convolutions")),
+        refuses(w.TRANSPOSED, w.AUTO_PAD, by=_seen("auto_pad of ConvTranspose")),
+        refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
+        miscomputes("MaxPool", w.SAME, w.STRIDED, by=_seen("SAME pools with strides")),
+        miscomputes("AveragePool", w.SAME, by=_seen("SAME averages")),
+        miscomputes("MaxPool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric MaxPool")),
+        refuses("AveragePool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric averages")),
+        refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations")),
+        refuses("AveragePool", w.DILATIONS_WRITTEN, by=_seen("averages with dilations, 1 or not")),
+        refuses(
+            "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
+        ),
+        refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
+        miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
+        miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
+        refuses(p.PAD, p.CONSTANT, p.MODE_UNWRITTEN, by=_seen("Pad without mode")),
+        refuses(p.PAD, p.VALUE_NOT_FINITE, by=_seen("Pad that writes -inf")),
+        refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
+        refuses(p.PAD, p.COMPUTED, p.CONSTANT, by=_seen("computed pads")),
+        miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
+        refuses(p.PAD, p.CROPS & p.GROWS, by=_seen("pads of which some are negative")),
+        refuses(p.PAD, p.BATCH_AXIS, ~t.tensor_rank(1, 2), by=_seen("Pad of the batch")),
+        miscomputes(
+            p.PAD, p.CHANNEL_AXIS, t.tensor_rank(5), by=_seen("Pad of channels of 5 axes: ignored")
+        ),
+        refuses(
+            p.PAD,
+            p.PADS_NOTHING,
+            p.READS_INPUT,
+            p.FEEDS_OUTPUTS_ALONE,
+            by=_seen("no operator"),
+        ),
+        refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
+        *(row for row in loader_rows(_seen) if row.operators == ("Conv",)),
+    ),
+)

@@ -1,0 +1,64 @@
+"""Keras, models through onnx2keras, which is no longer maintained."""
+
+from __future__ import annotations
+
+from onnxpad.runtimes.conditions import fronts as f
+from onnxpad.runtimes.conditions import pads as p
+from onnxpad.runtimes.conditions import tensors as t
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.weights import SEVERAL_PER_CHANNEL
+from onnxpad.runtimes.targets import Target
+
+_VERSION = "onnx2keras 0.0.25, keras 3.15.1"
+_seen = measured(_VERSION)
+_ALL = (*w.WINDOWS, *p.PAD)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes(w.WINDOWS, by=_seen("2-D convolutions with explicit pads, pools without")),
+        takes(p.PAD, by=_seen("Pad of modes constant and reflect")),
+        refuses("LpPool", by=_seen("LpPool")),
+        refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
+        refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
+        refuses(_ALL, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("models whose sizes are not fixed")),
+        miscomputes(("Conv", *w.TRANSPOSED), w.SAME, w.PADDED, by=_seen("SAME: ignored")),
+        miscomputes("Conv", t.ONE_D, w.PADDED, by=_seen("1-D pads: ignored")),
+        miscomputes("Conv", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric pads")),
+        miscomputes("Conv", t.THREE_D, f.BEHIND_PAD, by=_seen("Pad in front of 3-D convolutions")),
+        miscomputes("Conv", t.THREE_D, w.STRIDED, w.PADDED, by=_seen("3-D pads with strides")),
+        refuses("Conv", w.STRIDED_AND_DILATED, by=_seen("strides with dilations")),
+        refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
+        miscomputes("Conv", w.DILATIONS_DIFFER, by=_seen("dilations that differ")),
+        miscomputes("Conv", t.THREE_D, w.SAME, w.STRIDED, by=_seen("3-D SAME with strides")),
+        refuses("Conv", SEVERAL_PER_CHANNEL, by=_seen("depthwise convolutions with a multiplier")),
+        miscomputes(w.TRANSPOSED, w.FIRST_UNPADDED, by=_seen("ConvTranspose: pads of W alone")),
+        refuses(w.TRANSPOSED, w.OUTPUT_PADDING, by=_seen("output_padding")),
+        miscomputes(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
+        refuses(w.TRANSPOSED, w.GROUPED, by=_seen("ConvTranspose with groups")),
+        refuses(w.TRANSPOSED, w.DILATED, by=_seen("ConvTranspose with dilations")),
+        refuses(w.TRANSPOSED, t.NOT_TWO_D, by=_seen("1-D and 3-D ConvTranspose")),
+        miscomputes(
+            "MaxPool",
+            w.PADDED,
+            ~f.NEVER_NEGATIVE,
+            ~t.element_type("uint8"),
+            by=_seen("padded MaxPool: the padding is 0"),
+        ),
+        miscomputes("AveragePool", w.PADDED, by=_seen("padded averages")),
+        miscomputes(w.POOLS, w.CEIL_MODE, by=_seen("pools with ceil_mode")),
+        refuses(w.POOLS, w.STRIDES_UNWRITTEN, by=_seen("pools without strides")),
+        refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations")),
+        refuses(w.POOLS, t.ONE_D, by=_seen("1-D pools")),
+        refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
+        miscomputes(p.PAD, p.EDGE, by=_seen("Pad in mode edge")),
+        refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
+        miscomputes(p.PAD, p.OUTER_AXES, by=_seen("Pad of batch and channels")),
+        refuses(p.PAD, ~t.tensor_rank(4, 5), by=_seen("Pad of 2 and 3 axes")),
+        refuses(p.PAD, p.WRITES_VALUE, by=_seen("Pad that writes something other than 0")),
+        refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
+        refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
+        refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
+    ),
+)

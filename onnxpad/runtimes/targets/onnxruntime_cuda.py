@@ -1,0 +1,33 @@
+"""onnxruntime's CUDA provider: what it does not take runs on the CPU, so little is refused.
+
+Of a ConvTranspose with asymmetric pads on several axes it says no, and of Pad in mode wrap before
+it had one; such nodes move to the CPU where fallback is allowed.
+"""
+
+from __future__ import annotations
+
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.onnxruntime import loader_rows
+from onnxpad.runtimes.conditions.pads import PAD
+from onnxpad.runtimes.conditions.plain import EVERYTHING, OF_ONNXRUNTIME
+from onnxpad.runtimes.conditions.rows import Certainty, Evidence, measured, refuses, takes
+from onnxpad.runtimes.targets import Target
+
+_VERSION = "onnxruntime 1.31.1, CUDA provider"
+_shared = measured("onnxruntime 1.31.1, CPU, ORT_ENABLE_ALL")
+_ISSUE = Evidence(
+    Certainty.REPORTED, "microsoft/onnxruntime issue 11312", "asymmetric ConvTranspose on CUDA"
+)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes((*w.WINDOWS, "LpPool"), by=_shared("convolutions and pools, by fallback")),
+        takes(PAD, by=_shared("Pad of every mode, by fallback")),
+        takes(w.QUANTISED, by=_shared("QLinearConv and ConvInteger, by fallback")),
+        takes(OF_ONNXRUNTIME, by=_shared("operators of com.microsoft, and rare ones")),
+        takes(EVERYTHING, by=_shared("rewritten forms with Slice, Concat, Gather and arithmetic")),
+        refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_ISSUE),
+        *loader_rows(_shared),
+    ),
+)

@@ -1,0 +1,81 @@
+"""OpenCV's dnn module with its classic engine, the only one before 5.0."""
+
+from __future__ import annotations
+
+from onnxpad.runtimes.conditions import pads as p
+from onnxpad.runtimes.conditions import tensors as t
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.plain import ARITHMETIC, BLOCKS, CROP, LOOKUP, OUTER_BLOCKS, PIECES
+from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW
+from onnxpad.runtimes.targets import Target
+
+_VERSION = "opencv-python-headless 5.0.0.93, ENGINE_CLASSIC"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
+        takes(p.PAD, by=_seen("Pad of mode constant, of all axes")),
+        takes((*CROP, *PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        miscomputes(OUTER_BLOCKS, by=_seen("Concat with a constant on axis 0 or 1")),
+        refuses("LpPool", by=_seen("LpPool")),
+        refuses("ConvInteger", by=_seen("ConvInteger")),
+        miscomputes(
+            ("Conv", "QLinearConv", *w.POOLS), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")
+        ),
+        miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
+        miscomputes("Conv", DEPTHWISE_PADDED_BELOW, by=_seen("depthwise convolutions: end pads")),
+        refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights: it ends")),
+        miscomputes(
+            ("Conv", *w.POOLS), t.ONE_D, w.EXPLICIT_ASYMMETRIC, by=_seen("1-D asymmetric pads")
+        ),
+        refuses(w.POOLS, t.ONE_D, w.SAME, by=_seen("1-D SAME pools")),
+        miscomputes(w.TRANSPOSED, t.ONE_D, ~w.KERNEL_OF_ONE, by=_seen("1-D ConvTranspose")),
+        miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
+        miscomputes(w.POOLS, w.SPREAD, by=_seen("pools with dilations: ignored")),
+        miscomputes(w.POOLS, w.VALID, w.CEIL_MODE, by=_seen("VALID: ceil_mode is ignored")),
+        miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
+        refuses(
+            "MaxPool",
+            t.EIGHT_BIT,
+            ~t.BEHIND_QUANTISED,
+            by=_seen("MaxPool of an int8 or uint8 input"),
+        ),
+        miscomputes(
+            w.POOLS,
+            w.DROPPED_BY_END,
+            by=_seen("windows that start in unequal padding"),
+        ),
+        miscomputes(
+            "AveragePool",
+            w.COUNTS,
+            w.PADDED,
+            ~t.FROM_PYTORCH,
+            by=_seen("count_include_pad: ignored, never counts"),
+        ),
+        miscomputes(
+            "AveragePool",
+            ~w.COUNTS,
+            w.PADDED,
+            t.FROM_PYTORCH,
+            by=_seen("count_include_pad: ignored, counts in models of PyTorch"),
+        ),
+        miscomputes(
+            p.PAD,
+            t.element_type("uint8"),
+            p.CONSTANT,
+            p.VALUE_LEFT_OUT,
+            by=_seen("Pad of uint8 without constant_value: writes 128"),
+        ),
+        refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
+        refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
+        refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
+        refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
+        refuses(p.PAD, p.MIRRORS, p.BEYOND_LAST_TWO, by=_seen("reflect and edge beyond H and W")),
+        refuses(p.PAD, p.MIRRORS, ~t.tensor_rank(4), by=_seen("reflect and edge, not of 4 axes")),
+    ),
+)

@@ -1,0 +1,50 @@
+"""OpenVINO on the CPU."""
+
+from __future__ import annotations
+
+from onnxpad.runtimes.conditions import fronts as f
+from onnxpad.runtimes.conditions import pads as p
+from onnxpad.runtimes.conditions import tensors as t
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.weights import LISTED_SCALES
+from onnxpad.runtimes.targets import Target
+
+_VERSION = "openvino 2026.4.1, CPU, f32"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes("ConvInteger", by=_seen("ConvInteger with zero points")),
+        takes("QLinearConv", by=_seen("QLinearConv, at times 1 off by rounding")),
+        refuses(
+            "QLinearConv",
+            LISTED_SCALES,
+            by=_seen("lists of scales: refused, or held for the input channels"),
+        ),
+        refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
+        miscomputes(
+            "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
+        ),
+        miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
+        miscomputes(
+            w.TRANSPOSED, w.SAME_UPPER, w.OUTPUT_SHAPE, by=_seen("output_shape with auto_pad")
+        ),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.GROUPED, by=_seen("output_shape with groups")),
+        miscomputes(
+            ("Conv", "AveragePool"),
+            w.SAME,
+            t.SPATIAL_SIZES_LEFT_OPEN,
+            f.BEHIND_ZEROS,
+            by=_seen("Pad(0) in front of SAME, sizes unknown: the Pad is lost"),
+        ),
+        miscomputes(
+            w.TRANSPOSED, w.SAME, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("SAME with unknown sizes")
+        ),
+    ),
+)

@@ -1,0 +1,84 @@
+"""TensorFlow Lite, models through onnx2tf."""
+
+from __future__ import annotations
+
+from onnxpad.runtimes.conditions import fronts as f
+from onnxpad.runtimes.conditions import pads as p
+from onnxpad.runtimes.conditions import tensors as t
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.plain import CROP, FACTOR, INFINITE_BLOCKS, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.same import LIKE_SAME_UPPER
+from onnxpad.runtimes.targets import Target
+
+_VERSION = "onnx2tf 1.29.24, tensorflow 2.19, ai-edge-litert 2.1.0, float32"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
+        takes((*CROP, *JOIN, *LOOKUP), by=_seen("rewritten forms")),
+        miscomputes(
+            FACTOR, by=_seen("Mul with a constant for each cell: its axes stay as in ONNX")
+        ),
+        miscomputes("QLinearConv", by=_seen("QLinearConv, padded or not")),
+        refuses("ConvInteger", by=_seen("ConvInteger")),
+        miscomputes("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
+        refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
+        miscomputes(("Conv", *w.POOLS), w.SAME, w.SAME_SHORT, by=_seen("kernels below the stride")),
+        refuses("Conv", w.STRIDED_AND_DILATED, by=_seen("strides with dilations")),
+        refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
+        miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_seen("SAME ConvTranspose")),
+        refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
+        refuses(w.TRANSPOSED, w.DILATED, by=_seen("ConvTranspose with dilations")),
+        refuses(w.TRANSPOSED, w.SAME_LOWER, by=_seen("SAME_LOWER ConvTranspose")),
+        miscomputes(w.TRANSPOSED, t.THREE_D, w.HAS_BIAS, by=_seen("3-D ConvTranspose with a bias")),
+        miscomputes(w.TRANSPOSED, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("unknown sizes")),
+        miscomputes(w.POOLS, w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
+        miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices: counted in NHWC")),
+        miscomputes(
+            "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
+        ),
+        miscomputes(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8 and uint8 behind QuantizeLinear")),
+        miscomputes("AveragePool", w.COUNTS, w.SAME, by=_seen("SAME averages that count")),
+        miscomputes("AveragePool", w.DILATED, by=_seen("averages with dilations")),
+        refuses(
+            "AveragePool",
+            t.THREE_D,
+            ~w.COUNTS,
+            w.PADDED,
+            ~LIKE_SAME_UPPER,
+            by=_seen("3-D averages of the data with pads unlike SAME_UPPER"),
+        ),
+        refuses(
+            "AveragePool",
+            t.THREE_D,
+            w.COUNTS,
+            w.PADDED,
+            LIKE_SAME_UPPER,
+            by=_seen("3-D averages that count padding, with pads like SAME_UPPER"),
+        ),
+        refuses(
+            w.POOLS, w.CEIL_MODE, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("ceil_mode, unknown sizes")
+        ),
+        miscomputes("LpPool", w.PADDED, LIKE_SAME_UPPER, by=_seen("LpPool, pads like SAME_UPPER")),
+        refuses("LpPool", w.KERNEL_BELOW_STRIDE, by=_seen("LpPool, kernels below the stride")),
+        miscomputes("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("asymmetric LpPool")),
+        miscomputes(p.PAD, p.READS_INPUT, t.EQUAL_SIZES, by=_seen("Pad of inputs such as 1x4x4x4")),
+        refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
+        miscomputes(
+            p.PAD,
+            p.VALUE_NOT_FINITE,
+            ~p.FEEDS_MAX_ALONE,
+            by=_seen("Pad that writes -inf: the lowest finite number"),
+        ),
+        miscomputes(
+            INFINITE_BLOCKS, by=_seen("Concat with -inf: the lowest finite number stands for it")
+        ),
+        refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
+        refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
+        miscomputes(p.PAD, p.COMPUTED, by=_seen("computed pads")),
+    ),
+)

@@ -1,0 +1,32 @@
+"""TVM's relax frontend for ONNX."""
+
+from __future__ import annotations
+
+from onnxpad.runtimes.conditions import pads as p
+from onnxpad.runtimes.conditions import tensors as t
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, INPUT_CROP, JOIN
+from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.targets import Target
+
+_VERSION = "apache-tvm 0.27.0.post1, relax, llvm"
+_seen = measured(_VERSION)
+
+TARGET = Target(
+    _VERSION,
+    (
+        takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(p.PAD, by=_seen("Pad of every mode, with constant pads")),
+        takes((*CROP, *JOIN, *ARITHMETIC), by=_seen("rewritten forms")),
+        refuses(("Slice", *INPUT_CROP), t.opset_below(10), by=_seen("Slice of opset 9")),
+        refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
+        refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
+        refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.PADDED | w.SAME, by=_seen("output_shape")),
+        miscomputes("MaxPool", w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
+        miscomputes(
+            "MaxPool", w.SAME, w.SAME_NEGATIVE, by=_seen("SAME pools with kernels below the stride")
+        ),
+        miscomputes("LpPool", w.CEIL_MODE, by=_seen("LpPool with ceil_mode")),
+    ),
+)

@@ -1,0 +1,91 @@
+"""Padding that is written correctly and still goes wrong somewhere: one function per trap.
+
+The files of this folder hold the rules; the folder is walked, there is no second list.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from onnxpad.geometry.size import Size
+from onnxpad.padding.chain import Chain
+
+Shape = tuple[Size | None, ...] | None
+
+
+class Trap(NamedTuple):
+    """A trap that a node is in: its code, and what goes wrong there."""
+
+    code: str
+    sentence: str
+
+
+class Surroundings(NamedTuple):
+    """What the graph around a node tells beyond its chain; the defaults say nothing.
+
+    `auto_pad` and `pads` are as written in the file. `declared` is the output shape that the
+    file states. `sole_reader` says that nothing but the operator reads the Pad in front of it,
+    or nothing but one operator reads this Pad. `lists_axes` is about the same Pad, and
+    `pad_reads` names a DequantizeLinear that makes its data.
+    """
+
+    auto_pad: str = ""
+    pads: tuple[int, ...] | None = None
+    input_shape: Shape = None
+    output_shape: Shape = None
+    declared: Shape = None
+    outputs: int = 1
+    sole_reader: bool = False
+    lists_axes: bool = False
+    never_negative: bool = False
+    weight_of: str = ""
+    pad_reads: str = ""
+    computed_pads: str = ""
+    overridable_pads: str = ""
+
+
+Finder = Callable[[Chain, Surroundings], str | None]
+
+
+class Rule(NamedTuple):
+    """How one trap is found; `text` says what it is about, `source` where that is known from.
+
+    `passes` are those that take the trap away where they can.
+    """
+
+    code: str
+    text: str
+    source: str
+    find: Finder
+    passes: tuple[str, ...] = ()
+
+
+def rule(code: str, source: str, *, passes: Sequence[str] = ()) -> Callable[[Finder], Rule]:
+    """Make a rule of a function that gives the trap's sentence, or None; its docstring explains."""
+
+    def made(find: Finder) -> Rule:
+        lines = (find.__doc__ or "").strip().splitlines()
+        text = "\n".join(line.strip() for line in lines)
+        return Rule(code, text, source, find, tuple(passes))
+
+    return made
+
+
+@cache
+def all_rules() -> dict[str, Rule]:
+    """Every rule by its code."""
+    found: dict[str, Rule] = {}
+    for file in sorted(module.name for module in pkgutil.iter_modules(__path__)):
+        module = import_module(f"{__name__}.{file}")
+        found |= {item.code: item for item in vars(module).values() if isinstance(item, Rule)}
+    return found
+
+
+def traps_of(chain: Chain, around: Surroundings) -> tuple[Trap, ...]:
+    """Every trap that a padded node is in."""
+    found = ((item.code, item.find(chain, around)) for item in all_rules().values())
+    return tuple(Trap(code, sentence) for code, sentence in found if sentence)

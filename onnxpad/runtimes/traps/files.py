@@ -1,0 +1,115 @@
+"""What a file states that is wrong, may change, or that no runtime on the CPU can run."""
+
+from __future__ import annotations
+
+from onnxpad.geometry.size import show
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Kind
+from onnxpad.runtimes.traps import Shape, Surroundings, rule
+
+_MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
+_OTHER_FLOATS = frozenset({"float64", "bfloat16"})
+_NO_KERNEL = {
+    Kind.CONVOLUTION: _OTHER_FLOATS,
+    Kind.TRANSPOSED: _OTHER_FLOATS,
+    Kind.AVERAGE: _OTHER_FLOATS,
+    Kind.LP: _OTHER_FLOATS,
+    Kind.MAX: frozenset({"bfloat16"}),
+    Kind.PAD: frozenset({"bfloat16", "int16", "uint16"}),
+}
+_NO_KERNEL_BEFORE = {"AveragePool": 7, "LpPool": 2, "Pad": 2}
+_DROPS_LAST_WINDOW_SINCE = 22
+
+
+@rule("declared-shape", "onnx 1.23.2 shape inference against onnxruntime 1.31.1, measured")
+def declared_shape(chain: Chain, around: Surroundings) -> str | None:
+    """The file declares an output shape that the node does not give.
+
+    Files carry such shapes after an edit, or from onnx's shape inference, which before opset 22
+    keeps a last window of ceil_mode that starts in the end padding, and which adds output_padding
+    to a ConvTranspose with auto_pad SAME. Runtimes that plan memory by them fail or warn.
+    """
+    if not _contradict(around.declared, around.output_shape):
+        return None
+    why = ""
+    if chain.ceil_mode and chain.opset < _DROPS_LAST_WINDOW_SINCE:
+        why = "; before opset 22 onnx's shape inference keeps windows that start in the end padding"
+    return f"the file declares {_text(around.declared)}, it is {_text(around.output_shape)}{why}"
+
+
+@rule("computed-pads", "ONNX Operators.md, Pad-11: pads became an input", passes=["static-pads"])
+def computed_pads(chain: Chain, around: Surroundings) -> str | None:
+    """The pads are computed while the model runs.
+
+    Many runtimes that compile models refuse them, even where they hang on constants alone, as
+    TorchScript writes them. Where their numbers follow from constants and from sizes that are
+    known, static-pads writes them as constants.
+    """
+    if not around.computed_pads:
+        return None
+    text = f"the pads come from '{around.computed_pads}', which is computed while the model runs"
+    known = chain.pad is not None and not chain.pad.unclear
+    return f"{text}, though its numbers are known" if known else text
+
+
+@rule("overridable-pads", "ONNX IR.md: an initializer that is also an input is a default value")
+def overridable_pads(chain: Chain, around: Surroundings) -> str | None:
+    """The pads are an initializer that is also an input of the model.
+
+    Whoever runs the model may give other pads, so they are no constant; onnxscript 0.7.2 folds
+    them all the same (measured). Remove the input if nobody uses it.
+    """
+    del chain
+    if not around.overridable_pads:
+        return None
+    return (
+        f"the pads are the initializer '{around.overridable_pads}', which is also an input of the "
+        "model and may be replaced"
+    )
+
+
+@rule("no-cpu-kernel", f"{_MEASURED}, one node per element type and opset")
+def no_cpu_kernel(chain: Chain, around: Surroundings) -> str | None:
+    """onnxruntime has no CPU kernel for the operator with this element type or opset.
+
+    float64 and bfloat16 convolutions and averages, Pad of 16-bit integers, AveragePool before
+    opset 7, LpPool and Pad before opset 2. validate uses onnxpad's own evaluator for them.
+    """
+    del around
+    name, kind = chain.op.name, chain.op.kind
+    if chain.op.domain == "" and chain.opset < _NO_KERNEL_BEFORE.get(name, 0):
+        return f"onnxruntime has no kernel for {name} of opset {chain.opset}"
+    if name == "DeformConv" and chain.dtype == "float64":
+        return None
+    if kind is Kind.PAD and chain.op.domain:
+        return None
+    if not chain.op.quantised and chain.dtype in _NO_KERNEL.get(kind, ()):
+        return f"onnxruntime has no CPU kernel for {chain.op.title} in {chain.dtype}"
+    return None
+
+
+@rule("optimised-only", "onnxruntime docs/ContribOperators.md and its NhwcTransformer")
+def optimised_only(chain: Chain, around: Surroundings) -> str | None:
+    """The operator is one that only onnxruntime's optimiser makes (Nhwc..., nchwc, nhwc).
+
+    It appears only in files that onnxruntime has optimised and saved, for one kind of machine.
+    Use the model from before that step.
+    """
+    del around
+    nhwc = chain.op.domain == MICROSOFT and chain.op.name.startswith("Nhwc")
+    if not nhwc and chain.op.domain not in OPTIMISED_DOMAINS:
+        return None
+    return "only onnxruntime's optimiser writes this operator: use the model from before that step"
+
+
+def _contradict(declared: Shape, found: Shape) -> bool:
+    if declared is None or found is None:
+        return False
+    if len(declared) != len(found):
+        return True
+    pairs = zip(declared, found, strict=True)
+    return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs)
+
+
+def _text(shape: Shape) -> str:
+    return "[" + ", ".join(show(size) for size in shape or ()) + "]"

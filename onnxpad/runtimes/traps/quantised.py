@@ -1,0 +1,37 @@
+"""Pads that part what runtimes compute as one quantised operator."""
+
+from __future__ import annotations
+
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.operators import Kind
+from onnxpad.runtimes.traps import Surroundings, rule
+from onnxpad.runtimes.traps.fusion import folded_by_onnxruntime
+
+_GROUPED = ("Conv", "AveragePool", "MaxPool")
+
+
+@rule(
+    "pad-in-quantised-group",
+    "measured with onnxruntime 1.31.1 on the CPU, unsigned bytes",
+    passes=["absorb-pad"],
+)
+def pad_in_quantised_group(chain: Chain, around: Surroundings) -> str | None:
+    """A Pad stands between DequantizeLinear and a convolution or pool.
+
+    Runtimes compute DequantizeLinear, the operator and QuantizeLinear as one quantised operator
+    where nothing stands between them; with the Pad it is computed in floating point. Harmless in
+    onnxruntime where its default optimisations fold the Pad into the operator first. absorb-pad
+    takes such a Pad away where its value allows it.
+
+    A Pad with a QuantizeLinear and a DequantizeLinear of its own behind it, as exporters write
+    it, is no such trap: the operator is computed quantised, and only the Pad in floating point
+    (absorb-pad takes it away as well).
+    """
+    if not around.pad_reads or chain.op.title not in _GROUPED or chain.op.kind is Kind.PAD:
+        return None
+    if not chain.is_max and folded_by_onnxruntime(chain, around) is not None:
+        return None
+    return (
+        f"the Pad stands between {around.pad_reads} and the {chain.op.name}, which is then "
+        "computed in floating point"
+    )

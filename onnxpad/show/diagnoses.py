@@ -1,0 +1,103 @@
+"""Diagnoses: which nodes pad otherwise, what else would fit, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from onnxpad.diagnosis import Diagnosis, NodeFinding
+from onnxpad.show.tables import Terminal, table
+from onnxpad.show.wording import counted, paragraph, shape_text, visible
+
+_HEADERS = ("node", "op", "padded", "has to be", "as in")
+_NEAREST = ("node", "op", "padded", "comes nearest with", "as in")
+_CONVENTIONS_SHOWN = 3
+_ALTERNATIVES_SHOWN = 8
+
+
+def diagnosis_text(
+    diagnosis: Diagnosis,
+    terminal: Terminal | None = None,
+    *,
+    plan: str | None = None,
+    kept: str = "",
+) -> str:
+    """The nodes to change, other ways that fit, warnings, and the verdict.
+
+    `plan` is where the plan was written, `kept` what is said where none was.
+    """
+    parts = [
+        _table(diagnosis.nodes, _HEADERS, terminal),
+        _table(diagnosis.nearest_nodes, _NEAREST, terminal),
+        paragraph(visible(line) for line in _others(diagnosis)),
+        paragraph(visible(f"warning: {warning}") for warning in diagnosis.warnings),
+        paragraph(visible(line) for line in _conclusion(diagnosis, plan, kept)),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _table(
+    nodes: tuple[NodeFinding, ...], headers: Sequence[str], terminal: Terminal | None
+) -> str:
+    rows = [_row(node) for node in nodes if node.changed]
+    return table(headers, rows, terminal, names=("node",))
+
+
+def _row(node: NodeFinding) -> tuple[str, ...]:
+    return node.node, node.op, node.before, node.after, _conventions(node.conventions)
+
+
+def _conventions(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:_CONVENTIONS_SHOWN])
+    more = len(names) - _CONVENTIONS_SHOWN
+    return (f"{shown} and {more} more" if more > 0 else shown) or "-"
+
+
+def _others(diagnosis: Diagnosis) -> Iterator[str]:
+    rows = [(node, other) for node in diagnosis.nodes for other in node.alternatives]
+    for node in diagnosis.nodes:
+        if node.why:
+            yield f"{node.node}: {node.why}"
+    for node, other in rows[:_ALTERNATIVES_SHOWN]:
+        at = f"at {shape_text(node.sizes)}" if node.sizes else "here"
+        tells = (
+            f"an input of {shape_text(other.sizes)} would tell them apart"
+            if other.sizes
+            else "other values or sizes would tell them apart"
+        )
+        yield f"also fits: {node.node} with {other.label} gives the same {at}; {tells}"
+    if rows[_ALTERNATIVES_SHOWN:]:
+        yield f"and {len(rows) - _ALTERNATIVES_SHOWN} more, all in --json"
+    if diagnosis.same_either_way:
+        count = len(diagnosis.same_either_way)
+        noun = "node reads" if count == 1 else "nodes read"
+        yield f"{count} further {noun} the same under that convention at every size"
+
+
+def _conclusion(diagnosis: Diagnosis, plan: str | None, kept: str) -> Iterator[str]:
+    yield _numbers(diagnosis)
+    ran = "; ".join(f"{role} on {', '.join(n)}" for role, n in diagnosis.providers.items())
+    tried = counted(diagnosis.tried, "assignment")
+    device = f"device {diagnosis.device}{f': {ran}' if ran else ''}"
+    yield f"{device}; {tried} in {diagnosis.seconds:.1f} s"
+    if plan and diagnosis.explained:
+        name = "the plan to standard output" if plan == "-" else plan
+        yield f"wrote {name}: {counted(len(diagnosis.plan.entries), 'node')} to change"
+    yield kept
+    yield f"{'explained' if diagnosis.explained else 'not explained'}: {diagnosis.reason}"
+
+
+def _numbers(diagnosis: Diagnosis) -> str:
+    """How far the model is from the reference, as it is and with the plan."""
+    text = f"largest difference over largest value: as it is {_number(diagnosis.before)}"
+    if diagnosis.plan.entries:
+        text += f", with the plan {_number(diagnosis.residual)}"
+    if diagnosis.allowed is not None:
+        text += f"; rounding may do {diagnosis.allowed:.2g}"
+    if diagnosis.nearest is not None:
+        text += f"; with the nearest padding {_number(diagnosis.nearest_residual)}"
+        text += ", a plan for which is in --json"
+    return f"{text}; {counted(diagnosis.samples, 'sample')}"
+
+
+def _number(value: float | None) -> str:
+    return "unknown (it does not run, or has other sizes)" if value is None else f"{value:.2g}"

@@ -1,0 +1,130 @@
+"""PyTorch: F.pad (last axis first), then a layer without padding; channels first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxpad.errors import RequestError
+from onnxpad.frameworks.steps import AddBias, PadWith, Scale, SliceStep, Step, Windows
+from onnxpad.padding.chain import Pads
+from onnxpad.resolving import Resolution
+from onnxpad.show.pasting import call, tuple_of
+
+_MODES = {"reflect": "reflect", "edge": "replicate", "wrap": "circular"}
+
+
+def write(found: Resolution) -> str:
+    """The ONNX nodes, one by one, as calls of torch.nn.functional."""
+    return "\n".join(line for step in found.steps for line in _lines(step, found))
+
+
+def _lines(step: Step, found: Resolution) -> list[str]:
+    match step:
+        case PadWith():
+            return [_pad(step.pads, step.mode, step.value)]
+        case SliceStep():
+            parts = ", ".join(f"{a}:{b}" for a, b in zip(step.starts, step.ends, strict=True))
+            return [f"x = x[:, :, {parts}]"]
+        case Scale():
+            return [f"x = x * {step.factor!r}"]
+        case AddBias():
+            ones = ", 1" * len(found.plan.slides)
+            return [f"x = x if bias is None else x + bias.reshape(1, -1{ones})"]
+        case Windows() if step.op == "ConvTranspose":
+            return _transposed(step)
+        case Windows() if step.op == "Conv":
+            return _convolution(step)
+        case Windows():
+            return _pool(step)
+
+
+def _pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
+    order = [
+        number
+        for pair in reversed(list(zip(pads.begins, pads.ends, strict=True)))
+        for number in pair
+    ]
+    how = f'mode="{_MODES[mode]}"' if mode != "constant" else ""
+    filled = f'value=float("{value}")' if value and mode == "constant" else ""
+    return f"{name} = {call('F.pad', name, str(tuple(order)), how, filled)}"
+
+
+def _dilation(step: Windows) -> str:
+    return f"dilation={tuple_of(step.dilations)}" if set(step.dilations) != {1} else ""
+
+
+def _groups(step: Windows) -> str:
+    return f"groups={step.group}" if step.group != 1 else ""
+
+
+def _stride(step: Windows) -> str:
+    """Left out where it is 1; pools always need it, theirs would be the kernel."""
+    stays = set(step.strides) == {1} and step.op.startswith("Conv")
+    return "" if stays else f"stride={tuple_of(step.strides)}"
+
+
+def _convolution(step: Windows) -> list[str]:
+    lines, padding = _outside(step.pads, limit=None)
+    name = f"F.conv{len(step.kernel)}d"
+    words = ("x", "weight", "bias", _stride(step), padding, _dilation(step), _groups(step))
+    return [*lines, f"x = {call(name, *words)}"]
+
+
+def _transposed(step: Windows) -> list[str]:
+    """Unequal crops are cut off afterwards."""
+    begins, ends = step.pads.begins, step.pads.ends
+    extra = step.output_padding or (0,) * len(step.kernel)
+    grown = tuple(b - e + g for b, e, g in zip(begins, ends, extra, strict=True))
+    limits = [max(pair) for pair in zip(step.strides, step.dilations, strict=True)]
+    if all(0 <= g < limit for g, limit in zip(grown, limits, strict=True)):
+        return [_call_transposed(step, begins, grown)]
+    cuts = ", ".join(f"{b}:{-e if e else ''}" for b, e in zip(begins, ends, strict=True))
+    return [_call_transposed(step, (0,), extra), f"x = x[:, :, {cuts}]"]
+
+
+def _call_transposed(step: Windows, crops: Sequence[int], grown: Sequence[int]) -> str:
+    padding = f"padding={tuple_of(crops)}" if any(crops) else ""
+    grows = f"output_padding={tuple_of(grown)}" if any(grown) else ""
+    bias = "bias" if step.takes_bias else "None"
+    words = (_stride(step), padding, grows, _groups(step), _dilation(step))
+    return f"x = {call(f'F.conv_transpose{len(step.kernel)}d', 'x', 'weight', bias, *words)}"
+
+
+def _outside(
+    pads: Pads, *, limit: Sequence[int] | None, value: float = 0.0
+) -> tuple[list[str], str]:
+    """(an F.pad, '') for unequal pads or pads above the limit, ([], padding=...) for others."""
+    if not any(pads.flat):
+        return [], ""
+    narrow = limit is None or all(pad <= most for pad, most in zip(pads.begins, limit, strict=True))
+    if pads.begins == pads.ends and narrow:
+        return [], f"padding={tuple_of(pads.begins)}"
+    return [_pad(pads, "constant", value)], ""
+
+
+def _pool(step: Windows) -> list[str]:
+    rank = len(step.kernel)
+    spans = [d * (k - 1) + 1 for k, d in zip(step.kernel, step.dilations, strict=True)]
+    window = (tuple_of(step.kernel), _stride(step))
+    half = [span // 2 for span in spans]
+    if step.op == "MaxPool":
+        lines, padding = _outside(step.pads, limit=half, value=float("-inf"))
+        name = f"F.max_pool{rank}d"
+        return [*lines, f"x = {call(name, 'x', *window, padding, _dilation(step))}"]
+    if set(step.dilations) != {1}:
+        raise RequestError("PyTorch's average pools have no dilation")
+    name = f"F.avg_pool{rank}d"
+    ceil = "ceil_mode=True" if step.ceil_mode else ""
+    lines, padding = _outside(step.pads, limit=half)
+    if not lines or step.count_include_pad:
+        if lines and step.ceil_mode:
+            raise RequestError("it rounds up over padding of more than half a window")
+        excludes = "" if step.count_include_pad or not padding else "count_include_pad=False"
+        return [*lines, f"x = {call(name, 'x', *window, padding, ceil, excludes)}"]
+    ones = _pad(step.pads, "constant", 0.0, "ones")
+    return [
+        "ones = torch.ones_like(x)",
+        *lines,
+        ones,
+        f"x = {call(name, 'x', *window)} / {call(name, 'ones', *window)}",
+    ]

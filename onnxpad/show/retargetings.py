@@ -1,0 +1,142 @@
+"""Retargetings: which nodes moved, which stayed and why, what breaks, how far outputs moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from onnxpad.geometry.size import show
+from onnxpad.model.editing.script import describe_edit, edit_record
+from onnxpad.retargeting import Kept, Move, Refused, Retargeting
+from onnxpad.show.tables import Terminal, table
+from onnxpad.show.wording import (
+    assumed_text,
+    counted,
+    idle_text,
+    input_text,
+    note,
+    paragraph,
+    shape_text,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from onnxpad.validation.distances import Distance, Distances
+
+STANDARD = "-"
+_HEADERS = ("node", "operator", "before", "after", "output")
+_MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
+
+
+def retargeting_text(  # noqa: PLR0913 - all that one report shows
+    model: str,
+    written: str | None,
+    found: Retargeting,
+    moved: Distances | None = None,
+    *,
+    script: bool = False,
+    compared: bool = True,
+    terminal: Terminal | None = None,
+) -> str:
+    """The report on one model: nodes, skips, what breaks, its edit script, and a summary.
+
+    `compared` is False where a comparison was asked for and there was nothing to compare.
+    """
+    name = "standard input" if model == STANDARD else model
+    target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
+    edits = paragraph(visible(describe_edit(edit)) for edit in found.script) if script else ""
+    summary = [
+        paragraph(visible(f"breaks: {one}") for one in found.breaks),
+        assumed_text(found.assumed) if found.changed else "",
+        visible(f"{name}{target}: {summary_text(found, done=written is not None)}"),
+        idle_text(in_vain=not found.changed and bool(found.skips), compared=compared),
+    ]
+    parts = [
+        table(_HEADERS, _rows(found), terminal, names=("node",)),
+        edits,
+        paragraph(skip_text(one, found.to) for one in found.skips),
+        _moved_text(moved, terminal),
+        paragraph(summary),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def retargeting_record(
+    model: str,
+    written: str | None,
+    found: Retargeting,
+    moved: Distances | None = None,
+    *,
+    script: bool = False,
+) -> dict[str, Any]:
+    """The same as plain data; `written` is the file, or null where nothing was written."""
+    record = {"file": model, "written": written} | found.to_json()
+    if script:
+        record["script"] = [edit_record(edit) for edit in found.script]
+    record["moved"] = moved.to_json() if moved else None
+    return record
+
+
+def summary_text(found: Retargeting, *, done: bool) -> str:
+    """'3 nodes moved to tensorflow, 8 unchanged, 0 skipped'; 'would be' if nothing is written."""
+    verb = "moved" if done else "would be moved"
+    goal = "as planned" if found.to == "plan" else f"to {found.to}"
+    text = f"{counted(len(found.changes), 'node')} {verb} {goal}"
+    resized = sum(one.resized for one in found.changes)
+    text += f" ({resized} with another output size)" if resized else ""
+    return f"{text}, {len(found.unchanged)} unchanged, {len(found.skips)} skipped"
+
+
+def skip_text(skip: Refused, to: str) -> str:
+    """Which node was left, why, and what to try."""
+    dims = skip.source.dims
+    shape = None if dims is None else [show(size) for size in dims]
+    axes = skip.chain.axes
+    kernel, strides = [axis.kernel for axis in axes], [axis.stride for axis in axes]
+    read = input_text(skip.tensor, shape, kernel, strides)
+    head = f"skip: {to}, {skip.op} '{skip.node.label}'"
+    return note(head, skip.skip.reason, read=read, hints=skip.skip.hints)
+
+
+def _rows(found: Retargeting) -> list[Sequence[str]]:
+    return [*map(_move_row, found.changes), *map(_kept_row, found.unchanged)]
+
+
+def _move_row(move: Move) -> Sequence[str]:
+    before, after = ("x".join(sizes) for sizes in move.sizes)
+    size = f"{before} -> {after}" if move.resized else after
+    if move.same_values:
+        size += ", same values"
+    return (move.node.label, move.op, move.before, move.after, size)
+
+
+def _kept_row(kept: Kept) -> Sequence[str]:
+    return (kept.node.label, kept.op, kept.padding, "unchanged", kept.why)
+
+
+def _moved_text(moved: Distances | None, terminal: Terminal | None) -> str:
+    if moved is None:
+        return ""
+    rows = [_moved_row(row) for row in moved.rows]
+    lines = [visible(f"{row.output}: {row.why}") for row in moved.rows if row.why]
+    lines += [visible(f"warning: {warning}") for warning in moved.warnings]
+    ran = [f"{role} on {', '.join(names)}" for role, names in moved.providers.items()]
+    return paragraph([table(_MOVED, rows, terminal, names=("output",)), *lines, "; ".join(ran)])
+
+
+def _moved_row(row: Distance) -> Sequence[str]:
+    shapes = [
+        "-" if shape is None else shape_text(shape) for shape in (row.shape_before, row.shape_after)
+    ]
+    if row.max_abs is None or row.relative is None or row.share is None:
+        other = row.shape_before != row.shape_after and not row.why
+        return (str(row.sample), row.output, *shapes, "another shape" if other else "-", "-", "-")
+    share = f"{100 * row.share:.1f} %"
+    return (
+        str(row.sample),
+        row.output,
+        *shapes,
+        f"{row.max_abs:.3g}",
+        f"{row.relative:.3g}",
+        share,
+    )

@@ -1,0 +1,173 @@
+"""Rewritings: what was done, what was skipped and why, and the edit script."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from onnxpad.geometry.size import show
+from onnxpad.model.editing.script import describe_edit, edit_record
+from onnxpad.padding.chain import Skip
+from onnxpad.padding.effective_pads import multiples_text, settling
+from onnxpad.rewriting.pipeline import Refusal, Undone
+from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad.show.wording import (
+    assumed_text,
+    counted,
+    either,
+    idle_text,
+    input_text,
+    note,
+    paragraph,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from onnxpad.validation import Validation
+
+STANDARD = "-"
+_NAMED = 3
+
+
+def rewriting_text(
+    model: str,
+    written: str | None,
+    rewriting: Rewriting,
+    validation: Validation | None = None,
+    *,
+    script: bool = False,
+    compared: bool = True,
+) -> str:
+    """The report on one model: skips, its edit script where that is wanted, and a summary.
+
+    `compared` is False where a validation was asked for and there was nothing to compare.
+    """
+    name = "standard input" if model == STANDARD else model
+    target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
+    warnings = validation.warnings if validation else ()
+    verdict = f"validation: {validation.verdict}: {validation.reason}" if validation else ""
+    lines = [
+        script_text(rewriting) if script else "",
+        skips_text(rewriting),
+        notes_text(rewriting),
+        fitting_text(rewriting),
+        *(visible(f"warning: {warning}") for warning in warnings),
+        visible(verdict),
+        assumed_text(rewriting.assumed) if rewriting.changed else "",
+        visible(f"{name}{target}: {changes_text(rewriting, done=written is not None)}"),
+        idle_text(in_vain=_in_vain(rewriting), compared=compared),
+    ]
+    return paragraph(lines) + "\n"
+
+
+def rewriting_record(
+    model: str,
+    written: str | None,
+    rewriting: Rewriting,
+    validation: Validation | None = None,
+    *,
+    script: bool = False,
+) -> dict[str, Any]:
+    """The same as plain data; `written` is the file, or null where nothing was written."""
+    record = {"file": model, "written": written} | rewriting.to_json()
+    if script:
+        record["script"] = [edit_record(edit) for edit in rewriting.script]
+    record["validation"] = validation.to_json() if validation else None
+    return record
+
+
+def skips_text(rewriting: Rewriting) -> str:
+    """What every pass left as it was, and facts about sizes that settle several nodes at once."""
+    lines = [skip_text(skip) for skip in rewriting.skips]
+    facts, helped = settling([refusal.skip for refusal in rewriting.skips])
+    if helped > 1:
+        which = f"all {helped}" if helped == len(lines) else f"{helped} of the {len(lines)} skips"
+        lines.append(visible(f"try: {multiples_text(facts)} settles {which}"))
+    return paragraph(lines)
+
+
+def notes_text(rewriting: Rewriting) -> str:
+    """What else is worth a word: one line for all nodes of which it is true."""
+    groups: dict[tuple[str, Skip], list[str]] = {}
+    for found in rewriting.notes:
+        groups.setdefault((found.rule, found.skip), []).append(f"{found.op} '{found.node.label}'")
+    lines = []
+    for (rule, skip), nodes in groups.items():
+        more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
+        tried = f"; try {either(skip.hints)}" if skip.hints else ""
+        lines.append(f"note: {rule}, {', '.join(nodes[:_NAMED])}{more}: {skip.reason}{tried}")
+    lines += [
+        f"note: {one.op} '{one.node.label}' is as before: {_undone(rewriting, one)}"
+        for one in rewriting.undone
+    ]
+    return paragraph(visible(line) for line in lines)
+
+
+def _undone(rewriting: Rewriting, one: Undone) -> str:
+    """Which passes undo each other, or what of the user's passes the target takes back."""
+    own = [rule for rule in one.rules if rule in rewriting.passes]
+    rest = [rule for rule in one.rules if rule not in own]
+    for plan in rewriting.fitting.plans if rewriting.fitting else ():
+        if plan.node == one.node and own and rest:
+            reason = f"{rewriting.target} does not take ({plan.judgement.reason})"
+            return (
+                f"{' and '.join(own)} writes what {reason}, and {' and '.join(rest)} takes it back"
+            )
+    more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
+    return f"{' and '.join(one.rules)} undo each other{more}"
+
+
+def _in_vain(rewriting: Rewriting) -> bool:
+    """Whether a pass had something to do, and the model is as it was."""
+    return not rewriting.changed and bool(rewriting.skips or rewriting.undone)
+
+
+def skip_text(skip: Refusal) -> str:
+    """Which pass left which node, why, and what to try."""
+    dims = skip.source.dims
+    shape = None if dims is None else [show(size) for size in dims]
+    axes = skip.chain.axes
+    kernel, strides = [axis.kernel for axis in axes], [axis.stride for axis in axes]
+    read = input_text(skip.tensor, shape, kernel, strides)
+    head = f"skip: {skip.rule}, {skip.op} '{skip.node.label}'"
+    return note(head, skip.skip.reason, read=read, hints=skip.skip.hints)
+
+
+def fitting_text(rewriting: Rewriting) -> str:
+    """What was done for the target, what that costs, and nodes for which there is no way."""
+    found = rewriting.fitting
+    if found is None:
+        return ""
+    from onnxpad.show.verdicts import no_way_text, opening_text, way_text
+
+    undone = {one.node for one in rewriting.undone}
+    plans = [one for one in found.plans if one.node not in undone]
+    lines = [
+        visible(
+            f"{rewriting.target}: {one.op} '{one.node.label}': {one.judgement.reason}; "
+            f"{way_text(one)}"
+        )
+        for one in plans
+    ]
+    if plans:
+        lines.append(f"cost: {found.cost}")
+    lines.append(no_way_text(rewriting.target, found.no_way))
+    return paragraph([*lines, opening_text(rewriting.target, found.opening)])
+
+
+def script_text(rewriting: Rewriting) -> str:
+    """The edit script, one line for each edit."""
+    return paragraph(visible(describe_edit(edit)) for edit in rewriting.script)
+
+
+def changes_text(rewriting: Rewriting, *, done: bool) -> str:
+    """'12 nodes rewritten (explicit-pads 12), 2 skipped'; 'would be' where nothing is written."""
+    undone = {one.node for one in rewriting.undone}
+    changes = [change for change in rewriting.changes if change.node not in undone]
+    counts = Counter(change.rule for change in changes)
+    order = dict.fromkeys((*rewriting.passes, *counts))
+    rules = [f"{name} {counts[name]}" for name in order if counts[name]]
+    nodes = len({(c.node.scope, c.node.key) for c in changes})
+    text = f"{counted(nodes, 'node')} {'' if done else 'would be '}rewritten"
+    text += f" ({', '.join(rules)})" if rules else ""
+    return f"{text}, {len(rewriting.skips)} skipped"

@@ -1,0 +1,173 @@
+"""What targets do with nodes, as tables and notes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from onnxpad.padding.effective_pads import facts_text
+from onnxpad.rewriting.costs import Cost
+from onnxpad.rewriting.for_target.report import NoWay, Opening, Plan, Verdict
+from onnxpad.runtimes.conditions.rows import Answer, Certainty
+from onnxpad.runtimes.judge import cures
+from onnxpad.show.tables import Terminal, table
+from onnxpad.show.wording import counted, note, paragraph, visible
+
+_HEADERS = ("node", "operator", "verdict", "why", "rewrite --target writes")
+_SHOWN = 3
+
+
+def verdicts_text(
+    targets: Mapping[str, Sequence[Verdict]],
+    openings: Mapping[str, Opening],
+    terminal: Terminal | None = None,
+    *,
+    everything: bool = False,
+) -> str:
+    """For each target the nodes that it does not take, and how that is known.
+
+    What a target does with every node of an operator is said once. `everything` shows nodes that
+    it takes as well.
+    """
+    parts = (
+        _target_text(name, found, openings.get(name, Opening()), terminal, everything=everything)
+        for name, found in targets.items()
+    )
+    return "\n\n".join(part for part in parts if part)
+
+
+def _target_text(
+    name: str,
+    found: Sequence[Verdict],
+    opening: Opening,
+    terminal: Terminal | None,
+    *,
+    everything: bool,
+) -> str:
+    blanket = [one for one in found if one.judgement.is_blanket and isinstance(one.way, NoWay)]
+    told = [one for one in found if one not in blanket]
+    rows = [_row(one) for one in told if everything or one.judgement.answer is not Answer.TAKES]
+    parts = [
+        f"target {name}: {_summary(found)}",
+        table(_HEADERS, rows, terminal, names=("node",), whole=("operator", "verdict")),
+        paragraph(_blanket_text(name, op, blanket) for op in dict.fromkeys(b.op for b in blanket)),
+        paragraph(_evidence(found)),
+        opening_text(name, opening),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _summary(found: Sequence[Verdict]) -> str:
+    counts = Counter(one.judgement.answer for one in found)
+    parts = [f"{answer} {counts[answer]}" for answer in Answer if counts[answer]]
+    nodes = counted(len(found), "operator that can pad", "operators that can pad")
+    return f"{', '.join(parts)} of {nodes}{_unproven(found)}" if found else "nothing"
+
+
+def _unproven(found: Sequence[Verdict]) -> str:
+    """How it is known that nodes are taken, where nobody ran it: ' (read in source, not run)'."""
+    taken = [one.judgement for one in found if one.judgement.answer is Answer.TAKES]
+    certain = [{row.evidence.certainty for row in one.rows} for one in taken]
+    unproven = [ways for ways in certain if Certainty.MEASURED not in ways]
+    if not unproven:
+        return ""
+    how = " and ".join(way for way in Certainty if any(way in ways for ways in unproven))
+    if len(unproven) < len(taken):
+        return f" ({len(unproven)} of those it takes: {how}, not run)"
+    return f" ({how}, not run)" if len(taken) == len(found) else f" (takes: {how}, not run)"
+
+
+def _row(verdict: Verdict) -> tuple[str, ...]:
+    found = verdict.judgement
+    return verdict.node.label, verdict.op, str(found.answer), found.reason or "-", way_text(verdict)
+
+
+def way_text(verdict: Verdict) -> str:
+    """What a rewrite does about a node, with its cost; '-' where nothing is to be done."""
+    match verdict.way:
+        case Plan(passes, cost):
+            costs = "" if cost == Cost() else f": {cost}"
+            return f"{', '.join(passes)}{costs}"
+        case NoWay() if verdict.judgement.answer.is_open:
+            return "left as it is"
+        case NoWay(passes) if verdict.waits_for_knowledge:
+            return f"no way; {', '.join(passes)} with --allow-unknown"
+        case NoWay():
+            return "no way"
+        case _:
+            return "-"
+
+
+def _blanket_text(target: str, op: str, found: Sequence[Verdict]) -> str:
+    mine = [one for one in found if one.op == op]
+    verb = mine[0].judgement.answer
+    return note(f"no way: {op}", f"{target} {verb} it in every form; {_named(mine)}")
+
+
+def _evidence(found: Iterable[Verdict]) -> Iterable[str]:
+    """How the facts behind failures are known, each once."""
+    failing = [one for one in found if one.judgement.answer is not Answer.TAKES]
+    lines = (line for one in failing for line in one.judgement.evidence)
+    return (f"evidence: {line}" for line in dict.fromkeys(lines))
+
+
+def no_way_text(target: str, found: Iterable[Verdict]) -> str:
+    """Why nodes cannot be written for a target, and what comes nearest; operators once."""
+    everything = list(found)
+    verdicts = [one for one in everything if not one.brought_by]
+    blanket = [one for one in verdicts if one.judgement.is_blanket]
+    notes = [_blanket_text(target, op, blanket) for op in dict.fromkeys(b.op for b in blanket)]
+    notes += [_no_way_note(target, one) for one in verdicts if one not in blanket]
+    alike: dict[tuple[str, str, str], list[Verdict]] = {}
+    for one in (one for one in everything if one.brought_by):
+        alike.setdefault((one.op, one.brought_by, one.judgement.reason), []).append(one)
+    notes += [_brought_note(target, nodes) for nodes in alike.values()]
+    return paragraph(notes)
+
+
+def _brought_note(target: str, found: Sequence[Verdict]) -> str:
+    one = found[0]
+    head = f"no way: {target}, {one.op} {_named(found)}, which {one.brought_by} writes"
+    if one.judgement.answer.is_open:
+        return note(head, one.judgement.reason)
+    return note(head, f"{target} {one.judgement.answer} it: {one.judgement.reason}")
+
+
+def _named(found: Sequence[Verdict]) -> str:
+    names = ", ".join(f"'{one.node.label}'" for one in found[:_SHOWN])
+    return names + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
+
+
+def _no_way_note(target: str, verdict: Verdict) -> str:
+    if verdict.judgement.answer is Answer.UNKNOWN:
+        head = f"unknown: {target}, {verdict.op} '{verdict.node.label}'"
+        return note(head, f"{verdict.judgement.reason}; it is left as it is")
+    head = f"no way: {target}, {verdict.op} '{verdict.node.label}'"
+    reason = f"{target} {verdict.judgement.answer} it: {verdict.judgement.reason}"
+    hints = cures(verdict.judgement.rows)
+    if isinstance(verdict.way, NoWay) and verdict.way.passes:
+        left = "; ".join(
+            f"{obstacle.op}: {obstacle.judgement.reason}"
+            for obstacle in dict.fromkeys(verdict.way.remaining)
+        )
+        reason += f". Nearest: {', '.join(verdict.way.passes)}, which leaves {left}"
+    return note(head, reason, hints=hints)
+
+
+def opening_text(target: str, found: Opening) -> str:
+    """What to add to the request, and how many of the nodes without a way that settles."""
+    lines = []
+    if found.facts:
+        lines.append(f"try: {facts_text(found.facts)} settles {_of(found.settled, found.stuck)}")
+    if found.granted:
+        lines.append(
+            "try: --allow-unknown, which takes for granted what is not known of "
+            f"{target}, settles {_of(found.granted, found.stuck)}"
+        )
+    return paragraph(visible(line) for line in lines)
+
+
+def _of(number: int, everything: int) -> str:
+    if number < everything:
+        return f"{number} of the {everything}"
+    return f"all {everything}" if everything > 1 else "it"
