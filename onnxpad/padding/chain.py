@@ -99,10 +99,14 @@ class Pads:
 
 @dataclass(frozen=True, slots=True)
 class Unclear:
-    """Padding that cannot be read as one value, with the reason and what to try."""
+    """Padding that cannot be read as one value, with the reason and what to try.
+
+    `too_new` marks operators of an opset that is not known yet: nothing of them is understood.
+    """
 
     reason: str
     hints: tuple[str, ...] = ()
+    too_new: bool = False
 
 
 Padding: TypeAlias = AutoPad | Pads | Unclear

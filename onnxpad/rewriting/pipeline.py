@@ -192,6 +192,8 @@ def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
 
 def _lawful(rule: Pass, chain: Chain, site: Site) -> Verdict:
     """The pass's result; InternalError where it brings forms that it does not declare."""
+    if chain.trouble and chain.trouble.too_new:
+        return Skip(chain.trouble.reason)
     found = rule.rewrite(chain)
     after = found if isinstance(found, Skip) else outside_group(chain, found)
     if isinstance(after, Expansion) and not chain.opset:

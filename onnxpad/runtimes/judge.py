@@ -38,8 +38,10 @@ def judge(target: Target, chain: Chain) -> Judgement:
 
     A row that refuses or miscomputes decides wherever its conditions hold, and makes the answer
     unknown where they hang on what is not known. Without one, a row that takes the operator
-    decides; without that, nothing is known.
+    decides; without that, nothing is known. Nothing is known either of an opset that is too new.
     """
+    if chain.trouble and chain.trouble.too_new:
+        return Judgement(Answer.UNKNOWN, chain.trouble.reason)
     rows = [row for row in target.rows if chain.op.title in row.operators]
     found = [(row, every(row.when, chain)) for row in rows]
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):

@@ -27,6 +27,7 @@ from onnxpad.padding.chain import (
     Implicit,
     Padding,
     Pads,
+    PadStep,
     TensorValue,
     Unclear,
     Weight,
@@ -191,6 +192,8 @@ class ChainReader:
         """
         checking.check_places(node, op)
         source = context.type_of(node.inputs[0]) if node.inputs else Type()
+        if reason := checking.too_new(context.scope.opset):
+            return _unread(context, op, source, Unclear(reason, too_new=True))
         if op.kind is Kind.PAD:
             return _pad_chain(context, node, op, source)
         if op.kind is Kind.FOLD:
@@ -295,6 +298,13 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
         inputs=inputs,
         outputs=outputs,
     )
+
+
+def _unread(context: Context, op: Operator, source: Type, why: Unclear) -> Chain:
+    """An operator of which nothing is read but that it is there."""
+    step = PadStep(Pads((), ()), _ZERO, unclear=why.reason) if op.kind is Kind.PAD else None
+    bare = Chain(op, context.scope.opset, (), why, _ZERO, source.dtype)
+    return replace(bare, pad=step, trouble=why, shape=source.dims)
 
 
 def _troubled(chain: Chain, reason: str) -> Chain:

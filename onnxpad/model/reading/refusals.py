@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import onnx
 from onnx import AttributeProto
 
 from onnxpad.errors import ModelError
@@ -55,6 +56,17 @@ def odd_switch(attributes: Mapping[str, Value]) -> str | None:
         if attributes.get(name, 0) not in (0, 1):
             return f"{name} is {attributes[name]}, the ONNX text knows 0 and 1"
     return None
+
+
+def too_new(opset: int) -> str:
+    """Why nothing is known of operators at an opset that the installed onnx has no text for."""
+    newest = onnx.defs.onnx_opset_version()
+    if opset <= newest:
+        return ""
+    return (
+        f"the model uses opset {opset}, and the installed onnx {onnx.__version__} knows up to "
+        f"{newest}: update onnx, or convert the model to opset {newest}"
+    )
 
 
 def check_places(node: Node, op: Operator) -> None:

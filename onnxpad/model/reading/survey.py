@@ -218,7 +218,9 @@ def _lacking(reading: Reading) -> frozenset[str]:
     found = set()
     for context, node, chain in reading.sites():
         read = list(node.inputs[:1])
-        if chain.trouble and not chain.axes and chain.op.weight is not None:
+        trouble = chain.trouble
+        lacks_kernel = trouble and not trouble.too_new and not chain.axes
+        if lacks_kernel and chain.op.weight is not None:
             read += node.inputs[chain.op.weight : chain.op.weight + 1]
         for name in filter(None, read):
             dims = context.type_of(name).dims
