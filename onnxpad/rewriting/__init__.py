@@ -1,1 +1,1 @@
-"""The same padding in another form: passes, the pipeline that runs them, the search for a target."""
+"""Writes the same padding in another form: passes, their pipeline, the search for targets."""

@@ -24,7 +24,7 @@ from tests.benchmarks.processes import Cost, interleaved, median, whole_process
 
 PASSES = """
 from onnxpad.rewriting.rewrite import rewrite
-import onnxpad.rewriting.passes.explicit_pads, onnxpad.rewriting.passes.split_pads, onnxpad.rewriting.passes.absorb_pad
+from onnxpad.rewriting.passes import absorb_pad, explicit_pads, split_pads
 """
 LOAD = "import onnx; onnx.load({path!r})"
 ROUND_TRIP = "import onnx; onnx.save(onnx.load({path!r}), {out!r})"

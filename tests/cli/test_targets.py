@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from onnx import parser
 
-from onnxpad import inspection
-from onnxpad import inspection as placing
+from onnxpad import inspection, sessions
 from onnxpad.cli import run
 from onnxpad.errors import RuntimeUnavailable
 from tests.cli.processes import MODELS, SAME
@@ -183,15 +182,13 @@ def test_nodes_that_leave_the_gpu_are_findings(
         names = {f"onnxpad/{key}": "CUDAExecutionProvider" for key in range(50)}
         return names | {"onnxpad/0": "CPUExecutionProvider"}
 
-    monkeypatch.setattr(placing, "assignments", assigned)
+    monkeypatch.setattr(sessions, "assignments", assigned)
     assert run(["inspect", str(SAME), "--device", "cuda"]) == 1
     shown = capsys.readouterr().out
     assert "leaves the GPU: 'Conv.0': onnxruntime runs it with CPUExecutionProvider" in shown
 
 
 def test_without_cuda_the_device_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    from onnxpad import sessions as runtime
-
-    monkeypatch.setattr(runtime, "cuda_problem", lambda: "none here")
+    monkeypatch.setattr(sessions, "cuda_problem", lambda: "none here")
     with pytest.raises(RuntimeUnavailable, match="none here"):
         inspection.inspect(SAME, device="cuda")
