@@ -9,8 +9,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.concluding import concluded
-from onnxpad.diagnosis.fitting import Fitting
+from onnxpad.diagnosis.conclude import concluded
+from onnxpad.diagnosis.fit import Fitting
 from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, Difference, NodeFinding
 from onnxpad.errors import RequestError
 from onnxpad.model.comparing.networks import Network
@@ -20,8 +20,7 @@ from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import Survey
 from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.checking import checked_inputs, checked_outputs
-from onnxpad.validation.request import Given
+from onnxpad.validation.request import Given, checked_inputs, checked_outputs
 
 Array = NDArray[Any]
 

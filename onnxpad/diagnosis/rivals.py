@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.hypotheses import Choice, whole_guesses
-from onnxpad.diagnosis.judging import PRECISE, size_of
-from onnxpad.diagnosis.pursuing import changed
-from onnxpad.diagnosis.running import Broken, Runner
+from onnxpad.diagnosis.guesses import Choice, whole_guesses
+from onnxpad.diagnosis.runner import Broken, Runner
+from onnxpad.diagnosis.score import PRECISE, size_of
+from onnxpad.diagnosis.search import changed
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.reference import FOREIGN
 

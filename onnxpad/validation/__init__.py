@@ -13,11 +13,10 @@ from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.reading.chains import Preference
 from onnxpad.model.shapes.types import Type
 from onnxpad.sessions import Device, Settings, resolved
-from onnxpad.validation.archive import samples_from_npz
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.checking import checked_inputs, checked_outputs, in_layout, turned_inputs
-from onnxpad.validation.concluding import concluded
+from onnxpad.validation.conclude import concluded
 from onnxpad.validation.optimised import optimised
+from onnxpad.validation.recorded import samples_from_npz
 from onnxpad.validation.reference import against_reference
 from onnxpad.validation.report import (
     ONNXRUNTIME,
@@ -27,10 +26,17 @@ from onnxpad.validation.report import (
     Validation,
     Verdict,
 )
-from onnxpad.validation.request import Given, joint_types, matched
-from onnxpad.validation.running import Pair, Ran, random_samples, run_both
-from onnxpad.validation.sampling import Sampler
-from onnxpad.validation.verifying import Verifier
+from onnxpad.validation.request import (
+    Given,
+    checked_inputs,
+    checked_outputs,
+    in_layout,
+    joint_types,
+    matched,
+    turned_inputs,
+)
+from onnxpad.validation.samples import Pair, Ran, Sampler, random_samples, run_both
+from onnxpad.validation.verifier import Verifier
 
 Array = NDArray[Any]
 

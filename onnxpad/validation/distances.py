@@ -15,8 +15,7 @@ from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.agreement import gap, relative_gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.request import joint_types, matched
-from onnxpad.validation.running import Pair, Ran, random_samples
-from onnxpad.validation.sampling import Sampler
+from onnxpad.validation.samples import Pair, Ran, Sampler, random_samples
 
 Array = NDArray[Any]
 

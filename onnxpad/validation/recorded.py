@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.files.datasets import folders_in, tensors_in
-from onnxpad.validation.archive import array_from_npy
-from onnxpad.validation.pairing import Rows, Sides, Warn, in_order, say_what_is_left, sides_in_npz
 from onnxpad.validation.request import quoted
 
 Array = NDArray[Any]
+OUTPUTS = ("out", "ref", "src")
+_NPY = b"\x93NUMPY"
+# What damaged or hostile archives make zipfile and numpy raise.
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    EOFError,
+    KeyError,
+    MemoryError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+Rows: TypeAlias = dict[str, dict[int, Array]]
+Warn: TypeAlias = Callable[[str], None]
+_SHOWN = 6
 Samples = dict[str, list[Array]]
 
 
@@ -102,3 +125,188 @@ def _from_folder(folder: Path, network: Network, warn: Warn) -> tuple[Samples, S
         by_place = zip(placed, rows, strict=False)
         sides.append(named or {name: [value] for name, (_, value) in by_place})
     return sides[0], sides[1]
+
+
+class Sides(NamedTuple):
+    """Inputs and outputs of a file: by tensor, then by the sample's number."""
+
+    inputs: Rows
+    outputs: Rows
+
+
+def sides_in_npz(
+    path: str | Path, network: Network, warn: Warn, needs: Sequence[str] = ("input", "output")
+) -> Sides:
+    """What an .npz file holds: by name, as 's0_in0' and 's0_ref0', or by position.
+
+    A name may carry a sample, as in 's1_features'. Without any names (arr_0, arr_1, ... of
+    np.savez) the inputs come first. Positions count the model's inputs and outputs; tensors
+    inside go by name. `warn` hears of keys that match nothing. RequestError where the file cannot
+    be read, lacks one of `needs`, or has too many or too few arrays without names.
+    """
+    arrays = arrays_in(path, example=next(iter(network.fed), "x"))
+    if arrays and all(re.fullmatch(r"arr_\d+", key) for key in arrays):
+        return _by_position(path, list(arrays.values()), network)
+    used: set[str] = set()
+    found = Sides(
+        _by_key(arrays, network.fed, network.fed, ("in",), used),
+        _by_key(arrays, network.tensors, network.outputs, OUTPUTS, used),
+    )
+    for kind, side, names in (
+        ("input", found.inputs, network.fed),
+        ("output", found.outputs, network.outputs),
+    ):
+        if kind in needs and not side:
+            raise RequestError(
+                f"{path}: has {quoted(list(arrays)[:_SHOWN])}, and no {kind}: expected "
+                f"{quoted(names[:_SHOWN])}, or keys such as 's0_in0' and 's0_ref0'"
+                f"{_by_place(path, network, needs)}"
+            )
+    left = [key for key in arrays if key not in used]
+    if left:
+        say_what_is_left(path, left, set(network.fed).union(network.tensors) - used, warn)
+    return found
+
+
+def _by_place(path: str | Path, network: Network, needs: Sequence[str]) -> str:
+    """How to give arrays under names of another framework: without names, by place."""
+    alone = len(network.fed) == len(network.outputs) == 1
+    if not needs[1:]:
+        return "; an .npy file needs no names" if alone else ""
+    both = ", or --inputs x.npy --outputs y.npy" if alone else ", every input, then every output"
+    return f"; arrays without names go by place: np.savez({str(path)!r}, x, y){both}"
+
+
+def say_what_is_left(path: str | Path, names: Sequence[str], free: set[str], warn: Warn) -> None:
+    """Warn of names that match nothing, with the nearest of the `free` ones."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    nearest = (get_close_matches(name, sorted(free), 1) for name in names)
+    near = next((found[0] for found in nearest if found), "")
+    hint = f"; did you mean '{near}'?" if near else ""
+    are, they, name = ("is", "it", "names") if len(names) == 1 else ("are", "they", "name")
+    warn(
+        f"{path}: {quoted(names[:_SHOWN])}{more} {are} left out: {they} {name} no input and no "
+        f"tensor that the model computes, or one that is given already{hint}"
+    )
+
+
+def in_order(path: str | Path, side: Sides) -> tuple[dict[str, list[Array]], ...]:
+    """Inputs and outputs, the samples as lists.
+
+    RequestError where a sample lacks a tensor that another sample has.
+    """
+    tensors = side.inputs | side.outputs
+    every = {sample for rows in tensors.values() for sample in rows}
+    for name, rows in tensors.items():
+        if missing := sorted(every - set(rows)):
+            raise RequestError(
+                f"{path}: sample {missing[0]} lacks '{name}', which sample {min(rows)} has: save "
+                "the same tensors of every sample"
+            )
+    return tuple(
+        {name: [rows[sample] for sample in sorted(rows)] for name, rows in tensors.items()}
+        for tensors in side
+    )
+
+
+def _by_position(path: str | Path, values: Sequence[Array], network: Network) -> Sides:
+    more = len(values) - len(network.fed)
+    if not 0 < more <= len(network.outputs):
+        raise RequestError(
+            f"{path}: has {len(values)} arrays without names, the model has the inputs "
+            f"{quoted(network.fed)} and the outputs {quoted(network.outputs)}: save them by name, "
+            "np.savez(path, input=..., output=...)"
+        )
+    cut = len(network.fed)
+    inputs = {name: {0: value} for name, value in zip(network.fed, values, strict=False)}
+    outputs = {name: {0: value} for name, value in zip(network.outputs, values[cut:], strict=False)}
+    return Sides(inputs, outputs)
+
+
+def _by_key(
+    arrays: Mapping[str, Array],
+    names: Sequence[str],
+    placed: Sequence[str],
+    kinds: Sequence[str],
+    used: set[str],
+) -> Rows:
+    """Arrays under names, under samples and names, or under samples and places in `placed`."""
+    known = set(names)
+    plain = {name: {0: arrays[name]} for name in arrays if name in known}
+    if plain:
+        used.update(plain)
+        return plain
+    found: Rows = {}
+    for key, value in arrays.items():
+        match = re.fullmatch(r"s(\d+)_(.+)", key)
+        if match is None:
+            continue
+        place = re.fullmatch(rf"({'|'.join(kinds)})(\d+)", match[2])
+        name = match[2] if match[2] in known else ""
+        if not name and place and int(place[2]) < len(placed):
+            name = placed[int(place[2])]
+        rows = found.setdefault(name, {}) if name else {}
+        if name and int(match[1]) not in rows:
+            rows[int(match[1])] = value
+            used.add(key)
+    return found
+
+
+def samples_from_npz(
+    path: str | Path, names: Sequence[str], kinds: Sequence[str] = ("in",)
+) -> dict[str, list[Array]]:
+    """Samples in an .npz file: keys are tensor names, or 's0_in1' for sample 0 and place 1.
+
+    `kinds` are the words tried between sample and place, such as 'in', or 'ref' and 'src' for
+    outputs. Raises RequestError where the file is no .npz, cannot be read, holds Python objects, or
+    has no key that fits.
+    """
+    arrays = arrays_in(path, example=next(iter(names), "x"))
+    if any(name in arrays for name in names):
+        return {name: [arrays[name]] for name in names if name in arrays}
+    for kind in kinds:
+        found: dict[str, dict[int, Array]] = {}
+        for key, value in arrays.items():
+            match = re.fullmatch(rf"s(\d+)_{kind}(\d+)", key)
+            if match and int(match[2]) < len(names):
+                found.setdefault(names[int(match[2])], {})[int(match[1])] = value
+        if found:
+            return {name: [rows[i] for i in sorted(rows)] for name, rows in found.items()}
+    raise RequestError(
+        f"{path}: has {quoted(list(arrays)[:6])}; expected {quoted(names[:6])}, or keys such as "
+        f"'s0_{kinds[0]}0'"
+    )
+
+
+def array_from_npy(path: str | Path) -> Array:
+    """The array in an .npy file; RequestError where there is none that can be read."""
+    try:
+        value = np.load(path, allow_pickle=False)
+    except _UNREADABLE as error:
+        raise RequestError(f"{path}: is not a readable .npy file: {error}") from error
+    return _array(path, "", value)
+
+
+def arrays_in(path: str | Path, example: str) -> dict[str, Array]:
+    """All arrays of an .npz file; RequestError, with `example` as a name, where it is none."""
+    cure = f"save it with np.savez({str(path)!r}, {example}=array)"
+    try:
+        with Path(path).open("rb") as file:
+            start = file.read(len(_NPY))
+        if start == _NPY:
+            raise RequestError(f"{path}: is one array (.npy) without a name, not an .npz: {cure}")
+        if not zipfile.is_zipfile(path):
+            raise RequestError(f"{path}: is not an .npz file, or only a part of one: {cure}")
+        with np.load(path, allow_pickle=False) as content:
+            return {key: _array(path, key, content[key]) for key in content.files}
+    except _UNREADABLE as error:
+        said = str(error) or type(error).__name__
+        if "allow_pickle" in said:
+            said = "it holds Python objects (pickled), which are never loaded"
+        raise RequestError(f"{path}: is not a readable .npz file: {said}; {cure}") from error
+
+
+def _array(path: str | Path, key: str, value: object) -> Array:
+    if not isinstance(value, np.ndarray):
+        raise RequestError(f"{path}: member '{key}' is no .npy array; save with np.savez")
+    return value

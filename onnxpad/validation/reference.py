@@ -12,8 +12,8 @@ from onnxpad.model.comparing.networks import Network
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap, untelling
 from onnxpad.validation.bench import Bench, Results
-from onnxpad.validation.blaming import advice, damaged_pools
-from onnxpad.validation.concluding import apart_when_optimised
+from onnxpad.validation.conclude import apart_when_optimised
+from onnxpad.validation.optimised import advice, damaged_pools
 from onnxpad.validation.report import FirstDifference, OutputRow, Verdict
 
 Array = NDArray[Any]

@@ -1,4 +1,4 @@
-"""Checking what the caller gives: inputs, reference outputs, and models that do not match."""
+"""What the caller gives, checked: inputs, reference outputs, layouts, models that do not match."""
 
 from __future__ import annotations
 
@@ -10,14 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
-from onnxpad.geometry.size import show
+from onnxpad.geometry.size import Size, show
+from onnxpad.model.comparing.channels import input_channels
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import renamed
 from onnxpad.model.shapes.types import Type
+from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
 
 Array = NDArray[Any]
 Given = Mapping[str, "Array | Sequence[Array]"]
+Dims = Sequence[Size | None]
+Channels = tuple[int, int, int]
+_TURNED = "'{}' of shape {} is read as {}: the model has {}"
+_LAYOUTS = (("channels last (NHWC)", -1, 1), ("channels first (NCHW)", 1, -1))
 
 
 def samples_of(
@@ -169,3 +175,195 @@ def _kind(dtype: np.dtype[Any]) -> str:
 def quoted(names: Sequence[str] | Mapping[str, object]) -> str:
     """Names in a sentence."""
     return ", ".join(f"'{name}'" for name in names) or "none"
+
+
+def checked_inputs(
+    network: Network, types: Mapping[str, Type], inputs: Given, warn: Callable[[str], None]
+) -> list[dict[str, Array]]:
+    """One dict of inputs for each sample, in the model's layout, to compare a reference with.
+
+    Raises RequestError as `turned_inputs`, and for values that are NaN or empty.
+    """
+    for name, values in listed(inputs, network.fed, "input").items():
+        for index, value in enumerate(values):
+            if types[name].dtype != "string":
+                _refuse_useless("input", name, index, value)
+    return turned_inputs(network, types, inputs, warn)
+
+
+def turned_inputs(
+    network: Network, types: Mapping[str, Type], inputs: Given, warn: Callable[[str], None]
+) -> list[dict[str, Array]]:
+    """One dict of inputs for each sample, in the model's layout.
+
+    Images with channels last become channels first where only that fits the model, with a
+    warning. Raises RequestError for names, shapes, types and numbers of samples that do not fit.
+    """
+    lists = listed(inputs, network.fed, "input")
+    channels = input_channels(network)
+    types = {name: _with_channels(type_, channels.get(name)) for name, type_ in types.items()}
+    turned = {
+        name: [_turned_input(name, value, types[name].dims, warn) for value in values]
+        for name, values in lists.items()
+    }
+    for name, known in channels.items():
+        for index, value in enumerate(turned.get(name, [])):
+            _refuse_channels(f"input '{name}' of sample {index}", value, types[name].dims, known)
+    return samples_of(turned, types, warn)
+
+
+def _refuse_channels(where: str, value: Array, dims: Dims | None, known: Channels) -> None:
+    axis, count, rank = known
+    if dims is None or value.ndim != rank or dims[axis] != count or value.shape[axis] == count:
+        return
+    raise RequestError(
+        f"{where} has shape {list(value.shape)}, with {value.shape[axis]} at axis {axis}: the "
+        f"model takes {count} channels there, {_shown(dims)}, and the other layout does not "
+        "fit either; give images as they are after preprocessing"
+    )
+
+
+def _with_channels(type_: Type, known: Channels | None) -> Type:
+    """The type with the number of channels that convolutions take, where it states none."""
+    if known is None:
+        return type_
+    axis, count, rank = known
+    dims: list[Size | None] = [None] * rank if type_.dims is None else list(type_.dims)
+    if len(dims) != rank or isinstance(dims[axis], int):
+        return type_
+    dims[axis] = count
+    return Type(type_.dtype, tuple(dims))
+
+
+def checked_outputs(
+    network: Network,
+    outputs: Given,
+    count: int,
+    warn: Callable[[str], None],
+) -> dict[str, list[Array]]:
+    """Reference values by tensor, in the order of the model.
+
+    `count` is the number of samples. Raises RequestError for names that the model does not have
+    and for values that are no numbers, NaN or empty.
+    """
+    expected = listed(outputs, [*network.outputs, *network.producers], "tensor")
+    if not expected:
+        raise RequestError("there is no reference output: give at least one tensor of the model")
+    if same_count(expected) != count:
+        raise RequestError(
+            f"the number of samples differs: {same_count(expected)} of outputs, {count} of inputs"
+        )
+    if not count:
+        raise RequestError("there is no sample: give inputs and outputs of at least one run")
+    found = {}
+    for name in sorted(expected, key=lambda name: network.producers.get(name, -1)):
+        if name not in network.producers:
+            warn(f"reference '{name}' is left out: no node of the model computes it")
+            continue
+        for index, value in enumerate(expected[name]):
+            _refuse_useless("reference", name, index, value)
+        if expected[name][0].dtype == np.float16:
+            warn(f"reference '{name}' is float16: it is compared no closer than that rounds")
+        found[name] = expected[name]
+    if not found:
+        raise RequestError("no node of the model computes any of the reference outputs")
+    return found
+
+
+def _refuse_useless(kind: str, name: str, sample: int, value: Array) -> None:
+    where = f"{kind} '{name}' of sample {sample}"
+    if value.dtype.kind in "cOSU":
+        raise RequestError(f"{where} has elements of type {value.dtype}: give numbers")
+    if value.size == 0:
+        raise RequestError(f"{where} is empty: its shape is {list(value.shape)}")
+    if value.dtype.kind == "f" and (missing := int(np.isnan(value).sum())):
+        raise RequestError(
+            f"{where} holds NaN in {missing} of {value.size} elements: nothing can be compared "
+            "with those; save it again from a run without NaN"
+        )
+    if value.dtype.kind == "f" and not np.isfinite(value).any():
+        raise RequestError(f"{where} holds no finite number")
+
+
+def in_layout(
+    bench: Bench,
+    network: Network,
+    samples: Sequence[Mapping[str, Array]],
+    expected: Mapping[str, Sequence[Array]],
+) -> dict[str, list[Array]]:
+    """Reference values in the layout of the model, by what it gives or says that it gives.
+
+    Raises RequestError for values that cannot be of the tensor.
+    """
+    ran = bench.run(network, samples[0], tuple(expected))
+    stated = network.stated_types()
+    batches = {value.shape[0] for value in samples[0].values() if value.ndim > 1}
+    batch = batches.pop() if len(batches) == 1 else None
+    found = {}
+    for name, values in expected.items():
+        dims = stated[name].dims if name in stated else None
+        if not isinstance(ran, RunFailure):
+            _refuse_other(name, values[0], ran[name], batch)
+            dims = ran[name].shape
+        turned = [v if dims is None else _turned_output(name, v, dims, bench.warn) for v in values]
+        found[name] = turned
+    return found
+
+
+def _refuse_other(name: str, right: Array, got: Array, batch: int | None) -> None:
+    """Refuse a reference that cannot be of the tensor that the model computes.
+
+    It holds integers and the model computes floats, or it holds another number of images than the
+    inputs (`batch`), which no padding changes.
+    """
+    if got.dtype.kind == "f" and right.dtype.kind in "iub":
+        raise RequestError(
+            f"reference '{name}' holds {right.dtype}, the model computes {got.dtype}: save the "
+            "framework's own floats, before any rounding or quantisation"
+        )
+    if right.ndim == got.ndim > 1 and right.shape[0] != got.shape[0] == batch:
+        raise RequestError(
+            f"reference '{name}' has shape {list(right.shape)}, the model gives "
+            f"{list(got.shape)}: the inputs hold {batch} images, and padding does not change that"
+        )
+
+
+def _turned_input(name: str, value: Array, dims: Dims | None, warn: Callable[[str], None]) -> Array:
+    """Channels moved to where the model says them, if only that fits what it says."""
+    if dims is None or value.ndim != len(dims) or value.ndim < 3 or _fits(value.shape, dims):
+        return value
+    for layout, source, target in _LAYOUTS:
+        moved = np.moveaxis(value, source, target)
+        if _fits(moved.shape, dims):
+            warn(_TURNED.format(name, list(value.shape), layout, _shown(dims)))
+            return np.ascontiguousarray(moved)
+    return value
+
+
+def _fits(shape: Sequence[int], dims: Dims) -> bool:
+    pairs = zip(shape, dims, strict=True)
+    return all(own == size for own, size in pairs if isinstance(size, int))
+
+
+def _turned_output(name: str, value: Array, dims: Dims, warn: Callable[[str], None]) -> Array:
+    """Channels moved to where the model has them, as far as sizes tell.
+
+    Wrong padding may change the other sizes. Raises RequestError for another rank.
+    """
+    if value.ndim != len(dims):
+        raise RequestError(
+            f"reference '{name}' has shape {list(value.shape)}, the model gives {_shown(dims)}: "
+            "another rank"
+        )
+    shape = value.shape
+    if value.ndim < 3 or shape == tuple(dims) or shape[1] == dims[1] or shape[-1] == dims[-1]:
+        return value
+    for layout, source, target in _LAYOUTS:
+        if isinstance(dims[target], int) and shape[source] == dims[target]:
+            warn(_TURNED.format(name, list(shape), layout, _shown(dims)))
+            return np.ascontiguousarray(np.moveaxis(value, source, target))
+    return value
+
+
+def _shown(dims: Dims) -> str:
+    return "[" + ", ".join(str(size) if isinstance(size, int) else "?" for size in dims) + "]"

@@ -7,7 +7,7 @@ import pytest
 from onnx import ModelProto, parser
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.diagnosis.scoring import Target, scored
+from onnxpad.diagnosis.score import Target, scored
 from tests.retargeting.running import Array, outputs, signed
 
 BODY = """
@@ -86,7 +86,7 @@ class _Fixed:
         self.value = value
 
     def until(self, wanted: str, chosen: object) -> object:
-        from onnxpad.diagnosis.running import State
+        from onnxpad.diagnosis.runner import State
 
         del chosen
         return State({wanted: self.value})

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxpad.validation.evaluator.pooling import Pool, average_pool
+from onnxpad.validation.evaluator.kernels import Pool, average_pool
 from tests.oracle_windows import pool_average, pool_lp, pool_max
 from tests.passes.expanded import drawn, levels, rewritten_model
 from tests.tiny_models import refused, tiny

@@ -10,7 +10,7 @@ from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation import Verdict, validate
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.evaluator import Arithmetic, NotEvaluable, convolve
-from onnxpad.validation.spreading import spread_errors
+from onnxpad.validation.trace import spread_errors
 from tests.validation.builders import RANDOM, Array, model, node, renamed, zero_extended
 
 LAYERS = 6

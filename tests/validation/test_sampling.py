@@ -5,7 +5,7 @@ from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.shapes.types import Type
 from onnxpad.validation import validate
-from onnxpad.validation.sampling import Sampler
+from onnxpad.validation.samples import Sampler
 from tests.validation.builders import W1, model, node
 
 H, W = Symbol("H"), Symbol("W", 32, 8)

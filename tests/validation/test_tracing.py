@@ -12,7 +12,7 @@ from onnxpad.model.comparing.networks import Network
 from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.evaluator import Arithmetic, NotEvaluable
-from onnxpad.validation.tracing import Traced, trace
+from onnxpad.validation.trace import Traced, trace
 from tests.validation.builders import B1, RANDOM, W1, model, node
 
 Array = NDArray[Any]

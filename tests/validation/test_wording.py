@@ -9,7 +9,8 @@ import pytest
 
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.validations import validation_text
-from onnxpad.validation import Validation, Verdict, concluding, validate
+from onnxpad.validation import Validation, Verdict, validate
+from onnxpad.validation import conclude as concluding
 from onnxpad.validation.report import OutputRow
 from tests.validation.builders import W1, model, node, two_convs
 

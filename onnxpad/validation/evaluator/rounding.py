@@ -8,11 +8,8 @@ from math import sqrt
 
 import numpy as np
 
-from onnxpad.validation.evaluator.calls import Call, pool_of, widened
-from onnxpad.validation.evaluator.operators import Results, solve
-from onnxpad.validation.evaluator.pooling import max_pool
-from onnxpad.validation.evaluator.quantised import Requantised
-from onnxpad.validation.evaluator.windows import Array, NotEvaluable
+from onnxpad.validation.evaluator.kernels import Array, NotEvaluable, Requantised, max_pool
+from onnxpad.validation.evaluator.operators import Call, Results, pool_of, solve, widened
 
 BLOCKED = 8.0
 """Factor on sqrt(K)u that no measured sum of K terms exceeded (1.6 at most, Higham's lambda)."""

@@ -17,7 +17,7 @@ from onnxpad.validation.agreement import Gap, gap, same, untelling
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.evaluator import Arithmetic, NotEvaluable
 from onnxpad.validation.report import EVALUATOR, ONNXRUNTIME, SEVERITY, RegionRow, Verdict
-from onnxpad.validation.tracing import Traces, trace
+from onnxpad.validation.trace import Traces, trace
 
 Array = NDArray[Any]
 # Worst-case bounds multiply from layer to layer: after a few they would excuse real differences.

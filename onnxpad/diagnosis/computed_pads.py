@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.running import Broken, Runner
-from onnxpad.diagnosis.sites import SAME, Sizes, spelled
+from onnxpad.diagnosis.places import SAME, Sizes, spelled
+from onnxpad.diagnosis.runner import Broken, Runner
 from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import Pads
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from onnxpad.diagnosis.alike import alike
-from onnxpad.diagnosis.computed import broken_same
-from onnxpad.diagnosis.hypotheses import Choice, names
+from numpy.typing import NDArray
+
+from onnxpad.diagnosis.computed_pads import broken_same
+from onnxpad.diagnosis.guesses import Choice, names
+from onnxpad.diagnosis.indistinguishable import alike, alike_everywhere
+from onnxpad.diagnosis.places import SAME, Place, Sizes, sizes_of, spelled, telling_size
 from onnxpad.diagnosis.report import Alternative, NodeFinding
-from onnxpad.diagnosis.running import Broken, Runner, State
-from onnxpad.diagnosis.sites import SAME, Sizes, sizes_of, spelled, telling_size
+from onnxpad.diagnosis.runner import Broken, Runner, State
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.effective_pads import same_is_disputed
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.plan import Plan, PlanEntry, settings_of, with_settings
 from onnxpad.retargeting.windows_read import differs
+
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,3 +224,41 @@ def _alternatives(runner: Runner, found: Settled, number: int) -> Iterator[Alter
         tells = telling_size(mine, other.chain, sizes)
         label = label_of(other.chain) + (" (as it is)" if option == 0 else "")
         yield Alternative(label, other.conventions, tells if same else None)
+
+
+def held(
+    runner: Runner, samples: Sequence[Mapping[str, Array]], found: Settled, plan: Plan
+) -> tuple[Settled, Plan]:
+    """The choices that the plan writes, and what gives the same as they do on every sample.
+
+    Numbers that stand for SAME at the sizes of the first sample are another way to pad where
+    sizes are open: names and other ways are those of the numbers then.
+    """
+    entries = {entry.node: entry for entry in plan.entries}
+    chosen, groups = list(found.chosen), list(found.groups)
+    for number, place in enumerate(runner.places):
+        entry = entries.get(place.label)
+        if entry is None or not _stands_for_same(place, chosen[number], entry):
+            continue
+        option = _written(place, chosen[number], entry)
+        if option is None:
+            groups[number] = (chosen[number],)
+        else:
+            chosen[number] = option
+        names = () if option is None else frequent_first(place.options[option].conventions)
+        entries[place.label] = replace(entry, conventions=names)
+    final = tuple(chosen)
+    kept = alike_everywhere(runner, samples, final, groups)
+    return replace(found, chosen=final, groups=kept), Plan(tuple(entries.values()))
+
+
+def _stands_for_same(place: Place, choice: int, entry: PlanEntry) -> bool:
+    same = place.options[choice].chain.padding in SAME
+    return same and sizes_of(place.chain) is None and "pads" in entry.settings
+
+
+def _written(place: Place, choice: int, entry: PlanEntry) -> int | None:
+    """The option that pads by the numbers of the entry at every size."""
+    chain = with_settings(place.options[choice].chain, entry.settings)
+    same = (n for n, one in enumerate(place.options) if not differs(one.chain, chain))
+    return next(same, None)

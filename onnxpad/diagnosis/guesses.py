@@ -1,4 +1,4 @@
-"""Joint guesses: all nodes, or all of one kind, as one framework would pad them."""
+"""Joint guesses: all nodes, or all of one kind, as one framework or one hand would pad them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from onnxpad.diagnosis.sites import SAME, Place
+from onnxpad.diagnosis.places import SAME, Place
 from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.retargeting.habits import PLACEMENTS
+from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.move import moved
 from onnxpad.retargeting.windows_read import differs
 
@@ -202,4 +203,69 @@ _FLIPS: tuple[tuple[str, Callable[[Place], int]], ...] = (
     ("max pools padded with the lowest value instead of 0, or the reverse", _flip_zeros),
     ("Pad nodes removed", _without_hand),
     ("no padding at all", _nothing),
+)
+
+
+def handmade_guesses(places: Sequence[Place]) -> Iterator[Guess]:
+    """One kind of cells in all Pads, half a window less one everywhere, then like nodes alike."""
+    for title, rule in _RULES:
+        yield Guess(title, tuple(rule(place) for place in places))
+    groups: dict[object, list[int]] = {}
+    for number, place in enumerate(places):
+        groups.setdefault(_shape(place.chain), []).append(number)
+    for numbers in groups.values():
+        if len(numbers) > 1:
+            yield from _like_nodes(places, numbers)
+
+
+def _like_nodes(places: Sequence[Place], numbers: Sequence[int]) -> Iterator[Guess]:
+    """Every handmade way of the first node, at all of them."""
+    first = places[numbers[0]]
+    for option in first.options[first.named :]:
+        wanted = label_of(option.chain)
+        chosen = [0] * len(places)
+        for number in numbers:
+            chosen[number] = _found(places[number], lambda c, w=wanted: label_of(c) == w)  # type: ignore[misc]
+        yield Guess(f"all nodes like {first.label}: {option.label}", tuple(chosen))
+
+
+def _shape(chain: Chain) -> object:
+    windows = tuple((axis.kernel, axis.stride, axis.dilation) for axis in chain.axes)
+    return chain.op.kind, windows, chain.padding, chain.pad and (chain.pad.pads, chain.pad.mode)
+
+
+def _found(place: Place, fits: Callable[[Chain], bool]) -> int:
+    """The first way that fits; the present one where none does."""
+    found = (number for number, one in enumerate(place.options) if number and fits(one.chain))
+    return next(found, 0)
+
+
+def _mode(mode: str) -> Callable[[Chain], bool]:
+    def fits(chain: Chain) -> bool:
+        return chain.pad is not None and chain.pad.is_new and chain.pad.mode == mode
+
+    return fits
+
+
+def _lower_half(chain: Chain) -> bool:
+    halves = tuple((axis.span - 1) // 2 for axis in chain.axes)
+    return chain.pad is None and chain.padding == Pads(halves, halves) and not chain.ceil_mode
+
+
+def _instead(place: Place) -> int:
+    """Zeros of its own in place of a Pad that holds something else."""
+    step = place.chain.pad
+    if step is None or step.unclear:
+        return 0
+    own = place.chain.padding
+    front = Pads(step.pads.begins[place.chain.spatial], step.pads.ends[place.chain.spatial])
+    wanted = own + front if isinstance(own, Pads) else front
+    return _found(place, lambda chain: chain.pad is None and chain.padding == wanted)
+
+
+_RULES: tuple[tuple[str, Callable[[Place], int]], ...] = (
+    ("zeros instead of what Pads hold", _instead),
+    ("Pads that reflect", lambda place: _found(place, _mode("reflect"))),
+    ("Pads that repeat the edge", lambda place: _found(place, _mode("edge"))),
+    ("(kernel-1)/2 cells at both sides", lambda place: _found(place, _lower_half)),
 )

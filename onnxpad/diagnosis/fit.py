@@ -9,22 +9,20 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.holding import held
-from onnxpad.diagnosis.hypotheses import Choice
-from onnxpad.diagnosis.judging import PRECISE, Judgement, judged, tolerances
-from onnxpad.diagnosis.planning import Settled, plans, settled
+from onnxpad.diagnosis.guesses import Choice
+from onnxpad.diagnosis.places import places
+from onnxpad.diagnosis.plan import Settled, held, plans, settled
 from onnxpad.diagnosis.rivals import Reference, Rival, rivals, undecided
-from onnxpad.diagnosis.running import Runner
-from onnxpad.diagnosis.scoring import Target, scored
-from onnxpad.diagnosis.searching import Search
-from onnxpad.diagnosis.sites import places
+from onnxpad.diagnosis.runner import Runner
+from onnxpad.diagnosis.score import PRECISE, Judgement, Target, judged, scored, tolerances
+from onnxpad.diagnosis.search import Search
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
 from onnxpad.retargeting import retarget
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.checking import in_layout
+from onnxpad.validation.request import in_layout
 
 Array = NDArray[Any]
 _MOST_CHECKED = 12

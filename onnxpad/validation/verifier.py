@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import OnnxpadError
 from onnxpad.model.comparing.regions import Region, regions
+from onnxpad.padding.operators import operator
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap, relative_gap, same
-from onnxpad.validation.bench import Bench
-from onnxpad.validation.degenerate import max_pools
-from onnxpad.validation.judging import Case
-from onnxpad.validation.locating import first_apart
-from onnxpad.validation.renaming import renamed, tells
+from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.changed_parts import Case
 from onnxpad.validation.report import (
     EVALUATOR,
     NOBODY,
@@ -24,13 +24,14 @@ from onnxpad.validation.report import (
     RegionRow,
     Verdict,
 )
-from onnxpad.validation.rows import output_rows
-from onnxpad.validation.running import (
+from onnxpad.validation.samples import (
     Pair,
     Ran,
     captured,
     failure_text,
     lacking,
+    max_pools,
+    output_rows,
     run_both,
     without_repeats,
 )
@@ -223,3 +224,78 @@ class SampleFinding:
     verdict: Verdict
     reason: str
     first: FirstDifference | None = None
+
+
+def renamed(pair: Pair, ran: Ran, judged: Sequence[RegionRow], row: RegionRow) -> bool:
+    """Whether names explain the difference of `row`, a part that was run alone.
+
+    A Pad that went leaves tensors of other shapes between its place and the operator, made by
+    operators that do not pad; what reads them gives the same in the whole models. `judged` are
+    the parts with such names set aside.
+    """
+    before, after = ran.before, ran.after
+    if isinstance(before, RunFailure) or isinstance(after, RunFailure):
+        return False
+    if any(one.verdict not in (Verdict.IDENTICAL, Verdict.ROUNDING) for one in judged):
+        return False
+    first, second = before[row.tensor], after[row.tensor]
+    if same(first, second):
+        return tells(first)
+    made = pair.before.producers.get(row.tensor)
+    if first.shape == second.shape or made is None:
+        return False
+    maker = pair.before.operation(made)
+    return operator(maker.domain, maker.op_type) is None
+
+
+def tells(value: NDArray[Any]) -> bool:
+    """Whether a float output takes more than one value, so that equality says something."""
+    if value.dtype.kind in "iubOSU" or value.size == 0:
+        return False
+    return len(np.unique(value[np.isfinite(value)][:4096])) > 1
+
+
+def first_apart(bench: Bench, pair: Pair, ran: Ran) -> tuple[FirstDifference, str]:
+    """The first tensor, in the first model's order, whose bits differ, and a sentence on it.
+
+    Where every tensor that both models have can be captured, they are compared one by one;
+    otherwise those that the sample captured, and at last the outputs.
+    """
+    producers = pair.before.producers
+    names = [name for name in producers if name in pair.after.producers]
+    before = bench.run(pair.before, ran.feeds, names)
+    after = bench.run(pair.after, ran.feeds, names)
+    pairs: list[tuple[Results, Results]] = [(before, after), (ran.before, ran.after)]
+    for one, other in pairs:
+        if isinstance(one, RunFailure) or isinstance(other, RunFailure):
+            continue
+        both = sorted(one.keys() & other.keys(), key=lambda name: producers.get(name, -1))
+        for name in both:
+            if not _same_bits(one[name], other[name]):
+                return _said(pair, name, one[name], other[name])
+    name = pair.before.outputs[0]
+    return FirstDifference(_label(pair, name), name, None, ""), "the outputs differ"
+
+
+def _said(pair: Pair, name: str, one: Array, other: Array) -> tuple[FirstDifference, str]:
+    label = _label(pair, name)
+    if same(one, other):
+        lowest = f"{label} gives the lowest float in one model and -inf in the other"
+        why = f"{lowest} (a window of padding alone?), and nodes behind it tell them apart"
+        return FirstDifference(label, name, float("inf"), ""), why
+    found = gap(one, other)
+    first = FirstDifference(label, name, found.max_abs, found.where)
+    why = f"{label} -> '{name}' differs{first.amount()}, although it is the same in both models"
+    return first, why
+
+
+def _label(pair: Pair, name: str) -> str:
+    index = pair.before.producers.get(name)
+    return f"input '{name}'" if index is None else pair.before.operation(index).label
+
+
+def _same_bits(one: Array, other: Array) -> bool:
+    """Equal to the bit, except that NaN equals NaN; unlike `same`, -inf is not the lowest float."""
+    if one.dtype == object or one.shape != other.shape or one.dtype != other.dtype:
+        return same(one, other)
+    return bool(np.array_equal(one, other, equal_nan=one.dtype.kind == "f"))

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 from itertools import combinations, islice, product
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from onnxpad.diagnosis.handmade import handmade_guesses
-from onnxpad.diagnosis.hypotheses import Choice, guesses
-from onnxpad.diagnosis.pursuing import changed, effects, pursued, ranked_pairs
-from onnxpad.diagnosis.roaming import roamed
-from onnxpad.diagnosis.running import Broken, Runner
-from onnxpad.diagnosis.scoring import Score, Target, scored
-from onnxpad.diagnosis.staging import needed_places
+from onnxpad.diagnosis.guesses import Choice, guesses, handmade_guesses
+from onnxpad.diagnosis.places import Sizes, sized
+from onnxpad.diagnosis.runner import Broken, Runner, needed_places
+from onnxpad.diagnosis.score import Score, Target, difference, scored
+from onnxpad.padding.chain import Pads
+from onnxpad.padding.effective_pads import effective_pads
 
+Vector = NDArray[np.float64]
+Change: TypeAlias = tuple[int, int]
+Effect: TypeAlias = tuple[Change, Vector]
+_MOST_CELLS = 20_000
+Shift: TypeAlias = tuple[int, ...]
+_MOST_TRIES, _MOST_IN_VAIN = 20_000, 5_000
+_TITLE = "around what is nearest"
 _STARTS = 4
 _MOST_PAIRS = 2_000
 _MOST_SUBSETS = 1_024
@@ -227,3 +237,163 @@ class Search:
             start = tuple(option * int(keep) for option, keep in zip(way, kept, strict=True))
             self.score(start, title)
             yield from self._descend(start, way)
+
+
+def changed(chosen: Choice, *changes: Change) -> Choice:
+    """The choices with other options at some places."""
+    found = list(chosen)
+    for number, option in changes:
+        found[number] = option
+    return tuple(found)
+
+
+def roamed(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
+    """Best-first: every neighbour of the nearest choice, and of one of `roots`, in turn.
+
+    Neighbours have another option at one place, or at two places whose shifts cancel: as long as
+    the whole result is shifted, no cell agrees, however many nodes are right. Ends when every
+    choice is known, or after `_MOST_TRIES`. A wide search keeps to choices that reach as many
+    references as any, and to one of those that differ only behind the next reference: what stands
+    in front of the last one that agrees was found.
+    """
+    queue = [(score, chosen) for chosen, score in search.tried.items()]
+    heapify(queue)
+    known = set(search.tried)
+    done: set[object] = set()
+    waiting = deque(roots)
+    while queue or waiting:
+        nearest = [heappop(queue)[1]] if queue else []
+        for chosen in [*nearest, *([waiting.popleft()] if waiting else [])]:
+            key = _told(search, chosen)
+            if key in done or key is None:
+                continue
+            done.add(key)
+            for other in _neighbours(search, chosen, search.tried[chosen]):
+                if len(search.tried) >= _limit(search):
+                    return
+                score = search.score(other, _TITLE)
+                if other not in known:
+                    known.add(other)
+                    heappush(queue, (score, other))
+                yield
+    search.exhausted = True
+
+
+def _told(search: Search, chosen: Choice) -> object:
+    """What a choice is known by; None where it is not to be followed."""
+    if not search.wide:
+        return chosen
+    score = search.tried[chosen]
+    if score.missing > search.tried[search.best].missing:
+        return None
+    return tuple(chosen[number] for number in search.reached(score))
+
+
+def _limit(search: Search) -> int:
+    """Less where nothing came nearer to the reference than the model as it is."""
+    return _MOST_TRIES if any(search.best) else _MOST_IN_VAIN
+
+
+def _neighbours(search: Search, chosen: Choice, now: Score) -> Iterator[Choice]:
+    changes = list(search.singles(chosen, now))
+    for change in changes:
+        yield changed(chosen, change)
+    moves = [(change, _shift(search, chosen, change)) for change in changes]
+    for (one, first), (other, second) in combinations(moves, 2):
+        if one[0] != other[0] and _cancel(first, second):
+            yield changed(chosen, one, other)
+
+
+def _cancel(one: Shift | None, other: Shift | None) -> bool:
+    if one is None or other is None:
+        return False
+    return any(one) and all(a + b == 0 for a, b in zip(one, other, strict=True))
+
+
+def _shift(search: Search, chosen: Choice, change: Change) -> Shift | None:
+    """By how many cells of the model's input a change moves what is behind it, for each axis."""
+    number, option = change
+    runner = search.runner
+    state = runner.before(number, chosen)
+    if isinstance(state, Broken):
+        return None
+    sizes = runner.sizes(number, state)
+    before, after = (_begins(runner, number, one, sizes) for one in (chosen[number], option))
+    whole = max(runner.feeds.values(), key=lambda value: value.ndim).shape[2:]
+    if before is None or after is None or len(whole) != len(sizes):
+        return None
+    jumps = [max(1, round(all_ / size)) for all_, size in zip(whole, sizes, strict=True)]
+    return tuple((a - b) * jump for a, b, jump in zip(after, before, jumps, strict=True))
+
+
+def _begins(runner: Runner, number: int, option: int, sizes: Sizes) -> tuple[int, ...] | None:
+    """Cells in front of the input, in each spatial axis."""
+    chain = sized(runner.places[number].options[option].chain, sizes)
+    pads = None if chain is None else effective_pads(chain)
+    if chain is None or not isinstance(pads, Pads):
+        return None
+    front = chain.pad.pads.begins[chain.spatial] if chain.pad is not None else (0,) * chain.rank
+    return tuple(a + b for a, b in zip(pads.begins, front, strict=True))
+
+
+def effects(
+    runner: Runner,
+    target: Target,
+    chosen: Choice,
+    tried: Mapping[Choice, Score],
+    changes: Sequence[Change],
+) -> tuple[Vector, list[Effect]] | None:
+    """What is left of the first reference that differs, and what each change takes off it.
+
+    None where the result has another shape; changes that give another one are left out.
+    """
+    now = tried[chosen]
+    name = target.next_name(now)
+    left = difference(runner, target, name, chosen)
+    if left is None:
+        return None
+    step = max(1, left.size // _MOST_CELLS)
+    found = []
+    for change in changes:
+        other = changed(chosen, change)
+        if tried[other].misfit or tried[other].missing != now.missing:
+            continue
+        after = difference(runner, target, name, other)
+        if after is not None:
+            found.append((change, (left - after)[::step]))
+    return left[::step], found
+
+
+def pursued(chosen: Choice, left: Vector, known: Sequence[Effect]) -> list[Choice]:
+    """Sums of single changes that bring the result nearest to the reference, the largest first.
+
+    Orthogonal matching pursuit over whole changes: each place takes part once or not at all.
+    """
+    picked: dict[int, int] = {}
+    tries = []
+    while True:
+        rest = [one for one in known if one[0][0] not in picked]
+        if not rest:
+            break
+        (number, option), effect = min(rest, key=lambda one: _rest(left, one[1]))
+        if _rest(left, effect) >= float((left**2).sum()):
+            break
+        left = left - effect
+        picked[number] = option
+        if len(picked) > 1:
+            tries.append(changed(chosen, *picked.items()))
+    return tries[::-1]
+
+
+def ranked_pairs(left: Vector, known: Sequence[Effect]) -> list[tuple[Change, Change]]:
+    """Pairs of changes at two places, those first that leave least."""
+    ranked = sorted(
+        (_rest(left, first + second), one, other)
+        for (one, first), (other, second) in combinations(known, 2)
+        if one[0] != other[0]
+    )
+    return [(one, other) for _, one, other in ranked]
+
+
+def _rest(left: Vector, effect: Vector) -> float:
+    return float(((left - effect) ** 2).sum())

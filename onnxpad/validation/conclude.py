@@ -20,8 +20,8 @@ from onnxpad.validation.report import (
     Validation,
     Verdict,
 )
-from onnxpad.validation.running import Ran, lacking
-from onnxpad.validation.verifying import SampleFinding
+from onnxpad.validation.samples import Ran, lacking
+from onnxpad.validation.verifier import SampleFinding
 
 
 def concluded(

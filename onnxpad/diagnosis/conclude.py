@@ -1,0 +1,325 @@
+"""From what the search came to, to one report: the cause, the nearest padding, the words."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.diagnosis.fit import Fit, Fitting, Solution
+from onnxpad.diagnosis.guesses import Choice
+from onnxpad.diagnosis.indistinguishable import untold
+from onnxpad.diagnosis.plan import Settled, findings, plans, same_either_way, settled
+from onnxpad.diagnosis.report import Cause, Diagnosis, Difference, NodeFinding
+from onnxpad.diagnosis.runner import Broken, needed_nodes
+from onnxpad.diagnosis.score import Score
+from onnxpad.diagnosis.search import Search
+from onnxpad.errors import RequestError
+from onnxpad.retargeting.plan import Plan
+from onnxpad.validation.agreement import gap
+from onnxpad.validation.report import Verdict
+
+_PART, _MORE = 10, 0.2
+_NAMED = 8
+Array = NDArray[Any]
+
+
+def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
+    """The report on a fit."""
+    bench, search = fitting.bench, fit.search
+    bench.note_providers("model", fitting.network)
+    solution = None if fit.undecided else fit.solution
+    judgement = fit.present if solution is None else solution.judgement
+    explained = judgement.agrees and not fit.undecided
+    difference = None if judgement.agrees or fit.undecided else _difference(fitting, fit)
+    cause = cause_of(fitting, fit, difference)
+    nearest = None if explained else nearest_in(fitting, fit)
+    nodes, same = _nodes(fitting, solution)
+    if explained and solution is None:
+        nodes = untold(fitting.runner, fitting.samples, fit.rivals)
+    return Diagnosis(
+        explained=explained,
+        cause=cause,
+        reason=reason_of(fitting, fit, cause, difference, nearest),
+        plan=Plan() if solution is None else solution.plan,
+        residual=judgement.residual,
+        before=fit.present.residual,
+        allowed=judgement.allowed,
+        hypothesis="as it is" if solution is None else solution.title,
+        nodes=nodes,
+        same_either_way=same,
+        nearest=None if nearest is None else nearest.plan,
+        nearest_nodes=() if nearest is None else nearest.nodes,
+        nearest_residual=None if nearest is None else nearest.residual,
+        outputs=judgement.rows,
+        difference=difference,
+        warnings=tuple(bench.warnings),
+        device=bench.settings.device,
+        providers=dict(bench.providers),
+        samples=len(fitting.samples),
+        tried=fit.tried,
+        seconds=time.monotonic() - started,
+        complete=search is None or solution is not None or search.exhausted,
+    )
+
+
+def _nodes(
+    fitting: Fitting, solution: Solution | None
+) -> tuple[tuple[NodeFinding, ...], tuple[str, ...]]:
+    """Nodes of the plan with what else would do, and those that read the same either way."""
+    if solution is None:
+        return (), ()
+    runner, found, plan = fitting.runner, solution.found, solution.plan
+    return findings(runner, found, plan), same_either_way(runner, found, plan, fitting.plain)
+
+
+def _difference(fitting: Fitting, fit: Fit) -> Difference | None:
+    """Where the difference begins, with the nearest choices where padding is a part of it."""
+    search = fit.search
+    nearest: Choice = (0,) * len(fitting.places)
+    if search is not None and is_part(fit):
+        nearest = nearest_of(search)
+    before = ""
+    for name in fitting.names:
+        state = fitting.runner.until(name, nearest) if fitting.samples else None
+        right = fitting.expected[name][0]
+        if state is None or isinstance(state, Broken) or name not in state.tensors:
+            return _described(fitting, name, before, None, right)
+        got = state.tensors[name]
+        limit = search.target.tolerance[name] if search is not None else 0.0
+        if got.shape != right.shape or gap(right, got).max_abs > limit:
+            return _described(fitting, name, before, got, right)
+        before = name
+    return None
+
+
+def _described(
+    fitting: Fitting, name: str, before: str, got: Array | None, right: Array
+) -> Difference:
+    network = fitting.network
+    node = network.operation(network.producers[name]).label
+    found = None if got is None else gap(right, got, 1e-5 * float(np.abs(right).max(initial=0.0)))
+    size = float(np.abs(right.astype(np.float64)).max(initial=0.0)) or 1.0
+    return Difference(
+        node,
+        name,
+        None if found is None or not np.isfinite(found.max_abs) else found.max_abs,
+        None if found is None or not np.isfinite(found.max_abs) else found.max_abs / size,
+        "the model does not run" if found is None else found.where,
+        before,
+        _between(fitting, name, before),
+    )
+
+
+def _between(fitting: Fitting, name: str, before: str) -> tuple[str, ...]:
+    """Nodes that `name` hangs on and `before` does not; copies and constants are left out."""
+    network = fitting.network
+    nodes = needed_nodes(network, [name])
+    known = set(needed_nodes(network, [before])) if before else set()
+    return tuple(network.operation(index).label for index in nodes if index not in known)
+
+
+def cause_of(fitting: Fitting, fit: Fit, difference: Difference | None) -> Cause:
+    """The cause, as far as it is known.
+
+    `not padding` only where every known way to pad every padded node was tried, the sizes are
+    right, and cells inside differ: what differs at borders only is what padding does.
+    """
+    if fit.undecided:
+        return Cause.UNKNOWN
+    if fit.solution is not None:
+        return Cause.PADDING
+    match fit.present.verdict:
+        case Verdict.IDENTICAL:
+            return Cause.NOTHING
+        case Verdict.ROUNDING:
+            return Cause.ROUNDING
+    if fitting.unsearched or fit.partial is not None or _is_at_borders(fit, difference):
+        return Cause.UNKNOWN
+    if fit.search is None:
+        return Cause.UNKNOWN if fit.present.residual is None else Cause.NOT_PADDING
+    sized = not fit.search.tried[nearest_of(fit.search)].misfit
+    tried_all = fit.search.exhausted and not fit.search.out_of_time
+    return Cause.NOT_PADDING if tried_all and sized and not is_part(fit) else Cause.UNKNOWN
+
+
+def _is_at_borders(fit: Fit, difference: Difference | None) -> bool:
+    apart = [row.where for row in fit.present.rows if not (row.max_abs or 0) <= (row.bound or 0)]
+    if difference is not None:
+        apart.append(difference.where)
+    return any(where.startswith("borders") for where in apart)
+
+
+def reason_of(
+    fitting: Fitting,
+    fit: Fit,
+    cause: Cause,
+    difference: Difference | None,
+    nearest: Nearest | None,
+) -> str:
+    """The verdict in words: what was tried, what was not, and where the difference begins."""
+    if fit.undecided:
+        return _cannot_tell(fit)
+    if fit.solution is not None:
+        count = len(fit.solution.plan.entries)
+        many = f"{count} nodes" if count != 1 else "1 node"
+        return f"padding: with {many} padded otherwise, {fit.solution.judgement.reason}"
+    if cause in (Cause.NOTHING, Cause.ROUNDING):
+        return fit.present.reason
+    parts = (
+        _tried(fitting, fit, cause, nearest),
+        _unsearched(fitting),
+        _where(difference, nearest),
+    )
+    return "; ".join(part for part in parts if part)
+
+
+def _cannot_tell(fit: Fit) -> str:
+    judgement = fit.present if fit.solution is None else fit.solution.judgement
+    mine = "as it is" if fit.solution is None else fit.solution.title
+    rival = fit.undecided[0]
+    return (
+        f"cannot tell rounding from padding at this precision: rounding may do "
+        f"{judgement.allowed or 0.0:.2g} of the largest value, '{mine}' leaves "
+        f"{judgement.residual or 0.0:.2g} and '{rival.title}' {rival.residual:.2g}; "
+        "a reference in float32, or of tensors inside the model, would tell"
+    )
+
+
+def _tried(fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None) -> str:
+    search = fit.search
+    opening = "padding does not explain it" if cause is Cause.NOT_PADDING else "not found"
+    if search is None:
+        what = "that can be searched" if fitting.unsearched else "of the model"
+        none = f"no other way to pad a node {what} is known"
+        return f"{opening}: {none}; {fit.present.reason}"
+    if fit.partial is not None:
+        return f"what fits the first sample does not fit the others ({fit.partial.reason})"
+    count = len(fitting.places)
+    nodes = f"{count} nodes" if count != 1 else "1 node"
+    none = f"of the {fit.tried} ways tried to pad {nodes} none gives the reference"
+    near = _nearness(fit, nearest)
+    if search.out_of_time:
+        return f"not found within the budget: {none} ({near})"
+    if nearest is not None:
+        found = "padding is a part of it at most" if search.exhausted else "no padding was found"
+        return f"{found}: {none}, and something else may differ too ({near})"
+    more = "" if search.exhausted else ", and there are more"
+    return f"{opening}: {none}{more} ({near})"
+
+
+def _nearness(fit: Fit, nearest: Nearest | None) -> str:
+    """What came nearest, by the largest difference over the largest value, as `before` is."""
+    if nearest is None or fit.search is None:
+        return "none comes much nearer than the model as it is"
+    text = f"nearest: {fit.search.titles[nearest_of(fit.search)]}"
+    if nearest.residual is not None:
+        text += f", which leaves {nearest.residual:.2g}"
+    was = fit.present.residual
+    return text if was is None else f"{text}; as it is {was:.2g}"
+
+
+def _unsearched(fitting: Fitting) -> str:
+    labels = fitting.unsearched
+    if not labels:
+        return ""
+    more = f" and {len(labels) - _NAMED} more" if labels[_NAMED:] else ""
+    return f"other ways to pad these were not tried: {', '.join(labels[:_NAMED])}{more}"
+
+
+def _where(difference: Difference | None, nearest: Nearest | None) -> str:
+    """Where what is left begins: with the nearest padding where that is told, else as it is."""
+    if difference is None:
+        return ""
+    place = f" ({difference.where})" if difference.where else ""
+    mode, still = ("with the nearest padding ", "") if nearest is not None else ("", "still ")
+    if difference.after:
+        known = f"'{difference.after}' {still}agrees"
+    else:
+        known = "no tensor in front of it is known"
+    if len(difference.nodes) == 1:
+        return f"{mode}the first node that differs is {difference.nodes[0]}{place}, {known}"
+    return (
+        f"{mode}the first reference that differs is '{difference.tensor}', which {difference.node} "
+        f"computes{place}; {known}, {len(difference.nodes)} nodes stand in between"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """A plan that is not the whole cause, its nodes, and what it leaves.
+
+    `residual` is measured as `Diagnosis.residual` is, None where the model does not run with it
+    or gives other sizes.
+    """
+
+    plan: Plan
+    nodes: tuple[NodeFinding, ...]
+    residual: float | None
+
+
+def nearest_of(search: Search) -> Choice:
+    """The choices that came nearest, never farther from the reference than the model as it is.
+
+    Few cells may agree by chance, so what reaches as many references is compared by what is left.
+    """
+    present = search.tried[next(iter(search.tried))]
+    best = search.tried[search.best]
+    if not _comparable(best, present) or best.residual <= present.residual:
+        return search.best
+    alike = [c for c, score in search.tried.items() if _comparable(score, best)]
+    return min(alike, key=lambda chosen: search.tried[chosen].residual)
+
+
+def _comparable(one: Score, other: Score) -> bool:
+    return (one.missing, one.misfit) == (other.missing, other.misfit)
+
+
+def is_part(fit: Fit) -> bool:
+    """Whether the nearest choices leave less than a tenth of what differs as it is.
+
+    Or give a fifth more of the cells right.
+    """
+    search = fit.search
+    if search is None:
+        return False
+    nearest = nearest_of(search)
+    best = search.tried[nearest]
+    present = search.tried[next(iter(search.tried))]
+    if not _comparable(best, present):
+        return any(nearest) and best < present
+    less = best.residual < present.residual / _PART or best.unlike < present.unlike - _MORE
+    return any(nearest) and less
+
+
+def nearest_in(fitting: Fitting, fit: Fit) -> Nearest | None:
+    """The nearest choices, where padding is a part of the cause, or may be."""
+    if fit.undecided:
+        return _undecided(fitting, fit)
+    if fit.search is None or not is_part(fit):
+        return None
+    return _measured(fitting, settled(fitting.runner, nearest_of(fit.search)))
+
+
+def _undecided(fitting: Fitting, fit: Fit) -> Nearest | None:
+    """The rival that leaves least, or what was found where that leaves less."""
+    rival = fit.undecided[0]
+    judgement = fit.present if fit.solution is None else fit.solution.judgement
+    if rival.residual < (judgement.residual or 0.0):
+        return _measured(fitting, settled(fitting.runner, rival.chosen))
+    if fit.solution is None:
+        return None
+    found, plan = fit.solution.found, fit.solution.plan
+    return Nearest(plan, findings(fitting.runner, found, plan), judgement.residual)
+
+
+def _measured(fitting: Fitting, found: Settled) -> Nearest:
+    plan = next(plans(fitting.runner, found))
+    try:
+        residual = fitting.judged_with(plan, quietly=True).residual
+    except RequestError:
+        residual = None  # it cannot be written, and so not be measured
+    return Nearest(plan, findings(fitting.runner, found, plan), residual)

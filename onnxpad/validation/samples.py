@@ -1,0 +1,418 @@
+"""Samples that the models can run and that tell something, and what came out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.errors import RequestError
+from onnxpad.geometry.size import Size, Symbol
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.shapes.types import Type
+from onnxpad.sessions import RunFailure, Session
+from onnxpad.validation.agreement import gap, same
+from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.report import OutputRow
+from onnxpad.validation.trace import trace
+
+Array = NDArray[Any]
+Feeds = dict[str, Array]
+Style = Literal["range", "small", "ones"]
+_STEPS = (0, 1, 3, 6)
+_SCHEMES: tuple[tuple[int, bool], ...] = (
+    (32, False),
+    (64, False),
+    (64, True),
+    (16, False),
+    (128, True),
+    (224, True),
+    (256, True),
+    (512, True),
+    (8, False),
+)
+# A float32 or float64 beyond this came from the lowest float, not from data of ordinary size.
+HUGE = 1e37
+_MORE_TRIES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The models to compare, under the same names of inputs and outputs."""
+
+    before: Network
+    after: Network
+
+    def both(self) -> tuple[Network, Network]:
+        """Both, in order."""
+        return self.before, self.after
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One sample and what each model gave for it, optimisations off."""
+
+    index: int
+    feeds: Mapping[str, Array]
+    before: Results
+    after: Results
+
+    def outputs(self, pair: Pair) -> Ran:
+        """The same without the captured tensors inside the models."""
+        kept = [
+            {name: result[name] for name in network.outputs} if isinstance(result, dict) else result
+            for network, result in zip(pair.both(), (self.before, self.after), strict=True)
+        ]
+        return Ran(self.index, self.feeds, kept[0], kept[1])
+
+
+def run_both(
+    bench: Bench, pair: Pair, index: int, feeds: Mapping[str, Array], probes: Sequence[str]
+) -> Ran:
+    """Both models on the same inputs, with the tensors `probes` beside the outputs."""
+    before = bench.run(pair.before, feeds, probes)
+    return Ran(index, feeds, before, bench.run(pair.after, feeds, probes))
+
+
+def random_samples(
+    bench: Bench, pair: Pair, sampler: Sampler, count: int, probes: Callable[[], Sequence[str]]
+) -> Iterator[Ran]:
+    """`count` samples at sizes that the first model runs, or at least the second one.
+
+    Sizes at which a max pool's window holds padding alone, or outputs overflow, are drawn again,
+    larger; a warning says so where none was better. `probes` is asked before every sample for the
+    tensors to capture.
+    """
+    settled: Draw | None = None
+    hopeless = False
+    for index in range(count):
+        wanted = tuple(probes())
+        ran, draw = _first_that_runs(bench, pair, sampler, index, (settled, wanted))
+        if not hopeless and (why := _untold(pair, ran)):
+            ran, draw, why = _larger(bench, pair, sampler, (ran, draw, why), wanted)
+            if why:
+                hopeless = True
+                bench.warn(f"{why}, and no better sizes were found: such samples say little")
+        if not isinstance(ran.before, RunFailure):
+            settled = draw
+        yield ran
+
+
+def _untold(pair: Pair, ran: Ran) -> str:
+    """Why the sample says little ('' where it does), by the first model that ran."""
+    for network, result in zip(pair.both(), (ran.before, ran.after), strict=True):
+        if not isinstance(result, RunFailure):
+            return degenerate(network, result)
+    return ""
+
+
+def _larger(
+    bench: Bench,
+    pair: Pair,
+    sampler: Sampler,
+    poor: tuple[Ran, Draw, str],
+    probes: Sequence[str],
+) -> tuple[Ran, Draw, str]:
+    """The sample again at larger sizes until one tells; the poor one where none does."""
+    least, tried = poor[1].size_from, {_shapes(poor[0].feeds)}
+    tries = 0
+    for draw in sampler.draws():
+        if draw.size_from <= least or draw.style != poor[1].style or tries >= _MORE_TRIES:
+            continue
+        feeds = sampler.sample(poor[0].index, draw)
+        if _shapes(feeds) in tried:
+            continue
+        tried.add(_shapes(feeds))
+        tries += 1
+        ran = run_both(bench, pair, poor[0].index, feeds, probes)
+        worked = not isinstance(ran.before, RunFailure)
+        if worked == (not isinstance(poor[0].before, RunFailure)) and not _untold(pair, ran):
+            return ran, draw, ""
+    return poor
+
+
+def _shapes(feeds: Mapping[str, Array]) -> tuple[tuple[int, ...], ...]:
+    return tuple(value.shape for value in feeds.values())
+
+
+def _first_that_runs(
+    bench: Bench,
+    pair: Pair,
+    sampler: Sampler,
+    index: int,
+    known: tuple[Draw | None, tuple[str, ...]],
+) -> tuple[Ran, Draw]:
+    settled, probes = known
+    draws = [*([settled] if settled else []), *sampler.draws()]
+    opens = isinstance(bench.session(pair.before, probes), Session)
+    best: tuple[Ran, Draw] | None = None
+    patience = len(draws) if opens else 1
+    for draw in draws:
+        feeds = sampler.sample(index, draw)
+        before = bench.run(pair.before, feeds, probes)
+        if not isinstance(before, RunFailure):
+            after = bench.run(pair.after, feeds, probes)
+            return Ran(index, feeds, before, after), draw
+        if best is None or isinstance(best[0].after, RunFailure):
+            best = Ran(index, feeds, before, bench.run(pair.after, feeds, probes)), draw
+            if not isinstance(best[0].after, RunFailure):
+                patience = min(patience, _MORE_TRIES)
+        patience -= 1
+        if patience <= 0:
+            break
+    assert best is not None  # noqa: S101 - draws() is never empty
+    return best
+
+
+def captured(bench: Bench, pair: Pair, ran: Ran) -> dict[str, Array]:
+    """Tensors to judge regions on: from the first model, else the second, else computed.
+
+    Where onnxruntime runs neither, the first model is computed node by node. Raises an
+    OnnxpadError where even that is not possible.
+    """
+    for result in (ran.before, ran.after):
+        if not isinstance(result, RunFailure):
+            return {**ran.feeds, **result}
+    network = pair.before
+    indices = [
+        index
+        for index, node in enumerate(network.nodes)
+        if not (node.output and node.output[0] in network.initializers)
+    ]
+    traced = trace(bench, network, indices, ran.feeds, None)
+    return {name: value.stored() for name, value in traced.items()}
+
+
+def failure_text(ran: Ran) -> str:
+    """What onnxruntime said about the models that did not run; one text for the same words."""
+    before, after = ran.before, ran.after
+    if isinstance(before, RunFailure) and isinstance(after, RunFailure) and before == after:
+        return f"onnxruntime {before.stage}s neither model: {before}"
+    said = []
+    for title, result in (("first", before), ("second", after)):
+        if isinstance(result, RunFailure):
+            said.append(f"onnxruntime does not {result.stage} the {title} model: {result}")
+    return "; ".join(said)
+
+
+def lacking(runs: Sequence[Ran]) -> str:
+    """Which models onnxruntime runs for none of the samples, the first one or both; '' if none."""
+    if not all(isinstance(ran.before, RunFailure) for ran in runs):
+        return ""
+    if all(isinstance(ran.after, RunFailure) for ran in runs):
+        return "onnxruntime runs neither model"
+    return "onnxruntime does not run the first model"
+
+
+def without_repeats(reason: str, ran: Ran) -> str:
+    """The reason without words of onnxruntime whose cause `failure_text` already gives."""
+    head, found, words = reason.partition(": [ONNXRuntimeError]")
+    said = [str(r) for r in (ran.before, ran.after) if isinstance(r, RunFailure)]
+    repeated = found and any(_cause(words) == _cause(text) for text in said)
+    return head if repeated else reason
+
+
+def _cause(words: str) -> str:
+    return words.rsplit("Error", 1)[-1].strip()
+
+
+@cache
+def max_pools(network: Network) -> tuple[str, ...]:
+    """Results of MaxPools that may have windows of padding alone: those that pad, or round up."""
+    padded = {name for n in network.nodes if n.op_type == "Pad" for name in n.output}
+    found = []
+    for index, node in enumerate(network.nodes):
+        if node.op_type != "MaxPool" or not node.output or not node.output[0]:
+            continue
+        facts = network.operation(index).attributes
+        same = str(facts.get("auto_pad", "")).startswith("SAME")
+        if same or any(facts.get("pads", ())) or facts.get("ceil_mode") or node.input[0] in padded:
+            found.append(node.output[0])
+    return tuple(found)
+
+
+def degenerate(network: Network, results: Mapping[str, Array]) -> str:
+    """Why these results of the model say little about it, or '' where they do.
+
+    onnxruntime 1.31.1 gives the lowest float for a MaxPool window without a real cell, and -inf
+    where a Pad(-inf) stands in front; later layers make huge numbers or NaN of both.
+    """
+    for name in max_pools(network):
+        if name in results and _lost(results[name], pooled=True):
+            label = network.operation(network.producers[name]).label
+            return f"{label} has windows that hold padding alone"
+    for name in network.outputs:
+        value = results[name]
+        if value.dtype != object and value.size == 0:
+            return f"output '{name}' is empty, of shape {list(value.shape)}"
+        if _lost(value, pooled=False):
+            return f"output '{name}' holds NaN, infinities or numbers beyond {HUGE:g}"
+    return ""
+
+
+def _lost(value: Array, *, pooled: bool) -> bool:
+    if value.dtype.kind != "f" or value.size == 0:
+        return False
+    if pooled:
+        return bool((value <= np.finfo(value.dtype).min).any())
+    limit = min(HUGE, float(np.finfo(value.dtype).max))
+    with np.errstate(invalid="ignore"):
+        return not bool((np.abs(value) < limit).all())
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """How one sample is tried: sizes from `size_from`, all alike or not, and integers."""
+
+    size_from: int
+    square: bool
+    style: Style
+
+
+class Sampler:
+    """Draws samples for inputs of these types; the same seed gives the same samples.
+
+    Raises RequestError for a seed below 0, and for inputs that random numbers cannot fill.
+    """
+
+    def __init__(self, types: Mapping[str, Type], seed: int) -> None:
+        if seed < 0:
+            raise RequestError(f"seed is {seed}: give 0 or more")
+        self._types = types
+        self._seed = seed
+        for name, type_ in types.items():
+            _check(name, type_)
+
+    def draws(self) -> Iterator[Draw]:
+        """Attempts in order: sizes that differ first, then square ones, then tamer integers."""
+        dims = [d for t in self._types.values() for d in t.dims or ()]
+        open_sizes = any(isinstance(size, Symbol) for size in dims)
+        integers = any(t.dtype.startswith(("int", "uint")) for t in self._types.values())
+        styles: tuple[Style, ...] = ("range", "small", "ones") if integers else ("range",)
+        for style in styles:
+            for size_from, square in _SCHEMES if open_sizes else _SCHEMES[:1]:
+                yield Draw(size_from, square, style)
+
+    @property
+    def open_sizes(self) -> tuple[str, ...]:
+        """Named dimensions whose sizes are drawn; the batch counts only where nothing else does."""
+        named = [
+            (axis, size.root)
+            for type_ in self._types.values()
+            for axis, size in enumerate(type_.dims or ())
+            if isinstance(size, Symbol) and size.root
+        ]
+        inner = [root for axis, root in named if axis]
+        return tuple(dict.fromkeys(inner or [root for _, root in named]))
+
+    def sample(self, index: int, draw: Draw) -> Feeds:
+        """One value for every input; every third sample, from the second, has no positive float."""
+        random = np.random.default_rng([self._seed, index])
+        sizes: dict[str, int] = {}
+        feeds = {}
+        for name, type_ in self._types.items():
+            shape = [
+                _size(size, axis, len(type_.dims or ()), sizes, index, draw)
+                for axis, size in enumerate(type_.dims or ())
+            ]
+            feeds[name] = _values(random, np.dtype(type_.dtype), shape, index, draw.style)
+        return feeds
+
+
+def _check(name: str, type_: Type) -> None:
+    if type_.dtype in ("", "string"):
+        kind = type_.dtype or "no plain tensor type"
+        raise RequestError(f"input '{name}' has {kind}: random numbers cannot fill it; give inputs")
+    if type_.dims is None:
+        raise RequestError(f"input '{name}' has no shape in the model: give inputs for it")
+
+
+def _size(
+    size: Size | None, axis: int, rank: int, sizes: dict[str, int], index: int, draw: Draw
+) -> int:
+    if isinstance(size, int):
+        return size
+    if size is None:
+        return draw.size_from
+    if size.name not in sizes:
+        if axis == 0 and rank > 1:
+            wanted = 1 + index % 2
+        elif draw.square:
+            wanted = draw.size_from * (1 + index % 2)
+        else:
+            wanted = draw.size_from + _STEPS[(index + len(sizes)) % len(_STEPS)]
+        sizes[size.name] = _fitting(size, wanted)
+    return sizes[size.name]
+
+
+def _fitting(size: Symbol, wanted: int) -> int:
+    least = max(wanted, size.minimum, 1)
+    return least + (size.residue - least) % size.modulus
+
+
+def _values(
+    random: np.random.Generator, dtype: np.dtype[Any], shape: list[int], index: int, style: Style
+) -> Array:
+    if dtype.kind == "b" and not shape:
+        return np.array(index % 2 == 0)  # every branch of an If gets its turn
+    if dtype.kind == "b":
+        return random.integers(0, 2, shape).astype(bool)
+    if dtype.kind in "iu":
+        return _integers(random, dtype, shape, style)
+    values = random.standard_normal(shape)
+    if index % 3 == 1:
+        values = -np.abs(values) - 0.05
+    drawn: Array = values.astype(dtype)
+    return drawn
+
+
+def _integers(
+    random: np.random.Generator, dtype: np.dtype[Any], shape: list[int], style: Style
+) -> Array:
+    if style == "ones":
+        return np.ones(shape, dtype)
+    if style == "small":
+        return random.integers(0, 2, shape).astype(dtype)
+    if dtype.itemsize <= 2:
+        info = np.iinfo(dtype)
+        return random.integers(info.min, int(info.max) + 1, shape).astype(dtype)
+    least = 0 if dtype.kind == "u" else -4
+    return random.integers(least, 8, shape).astype(dtype)
+
+
+def output_rows(pair: Pair, ran: Ran) -> list[OutputRow]:
+    """One line for every output of a sample, optimisations off."""
+    return [
+        output_row(ran.index, name, "off", (_item(ran.before, name), _item(ran.after, name)))
+        for name in pair.before.outputs
+    ]
+
+
+def output_row(
+    sample: int,
+    name: str,
+    level: str,
+    results: tuple[Array | None, Array | None],
+    bound: float | None = None,
+) -> OutputRow:
+    """One line of the report for an output of both models (None: did not run).
+
+    With a `bound`, only what lies beyond it is said to be somewhere.
+    """
+    before, after = results
+    shapes = [None if value is None else tuple(value.shape) for value in (before, after)]
+    if before is None or after is None:
+        return OutputRow(sample, name, level, shapes[0], shapes[1], equal=False, max_abs=None)
+    found = gap(before, after, bound or 0.0)
+    equal = same(before, after)
+    return OutputRow(
+        sample, name, level, shapes[0], shapes[1], equal, found.max_abs, bound, found.where
+    )
+
+
+def _item(result: Mapping[str, Array] | RunFailure, name: str) -> Array | None:
+    return None if isinstance(result, RunFailure) else result[name]
