@@ -19,6 +19,7 @@ from tests.trap_models import (
     SAME,
     TRAPS,
     conv,
+    crop,
     declared,
     dequantised,
 )
@@ -144,6 +145,8 @@ HELPED = {
         "pads = Identity (given) [node] y = Pad (x, pads)",
         constants=f"int64[6] given = {{{AROUND}}}",
     ),
+    ("negative-pads", "plain-transpose"): crop("strides=[2], pads=[0, -1]"),
+    ("negative-pads", "output-padding-by-pad"): crop("strides=[2], pads=[0, -3]"),
     ("valid-with-ceil-mode", "floor-pool"): TRAPS["valid-with-ceil-mode"][0],
 }
 PASSES = [(rule.code, name) for rule in all_rules().values() for name in rule.passes]

@@ -12,7 +12,7 @@ SAME = "SAME_UPPER"
 
 
 class Network:
-    """Collects nodes and weights; convolutions have auto_pad=SAME_UPPER."""
+    """Collects nodes and weights."""
 
     def __init__(self, channels: int = 3, size: int = 224, seed: int = 0) -> None:
         self._random = np.random.default_rng(seed)
@@ -20,10 +20,54 @@ class Network:
         self.weights: list[TensorProto] = []
         self.last = "x"
         self.channels = channels
-        self.shape = (1, channels, size, size)
+        self.shape: tuple[int | str, ...] = (1, channels, size, size)
+        self._widths: dict[str, int] = {}
 
     def conv(self, out: int, kernel: int, stride: int = 1, group: int = 1) -> str:
-        """A convolution behind the last tensor."""
+        """A convolution behind the last tensor, with auto_pad=SAME_UPPER."""
+        return self._convolution(out, kernel, stride, group, auto_pad=SAME)
+
+    def padded_conv(self, out: int, kernel: int, stride: int = 1, pad: int | None = None) -> str:
+        """The same with pads, by default the half of the kernel at each side."""
+        pads = [kernel // 2 if pad is None else pad] * 4
+        return self._convolution(out, kernel, stride, 1, pads=pads)
+
+    def same_conv(self, out: int, kernel: int, stride: int, group: int = 1) -> str:
+        """The same behind a Pad whose pads the graph computes from the sizes that it meets."""
+        source = self.last
+        shape = self.op("Shape", source)
+        sides = [side for axis in (3, 2) for side in self._same_pads(shape, axis, kernel, stride)]
+        listed = self.op("Concat", *sides, self._constant([0, 0, 0, 0]), axis=0)
+        pairs = self.op("Reshape", listed, self._constant([-1, 2]))
+        turned = self.op("Slice", pairs, *map(self._constant, ([-1], [-(2**63) + 1], [0], [-1])))
+        flat = self.op("Reshape", self.op("Transpose", turned, perm=[1, 0]), self._constant([-1]))
+        self.op("Pad", source, self.op("Cast", flat, to=TensorProto.INT64), mode="constant")
+        return self._convolution(out, kernel, stride, group, pads=[0] * 4)
+
+    def width_of(self, tensor: str) -> int:
+        """The channels of what a convolution, or what follows it, writes."""
+        return self._widths[tensor]
+
+    def _same_pads(self, shape: str, axis: int, kernel: int, stride: int) -> tuple[str, str]:
+        """Begin and end: (ceil(size / stride) - 1) * stride + kernel - size, the half first."""
+        size = self.op("Gather", shape, self._constant(axis), axis=0)
+        down = self.op("Div", self.op("Neg", size), self._constant(stride))
+        count = self.op("Neg", self.op("Cast", down, to=TensorProto.INT64))
+        steps = self.op("Mul", self.op("Sub", count, self._constant(1)), self._constant(stride))
+        wide = self.op("Add", self.op("Add", steps, self._constant(kernel - 1)), self._constant(1))
+        total = self.op("Sub", wide, size)
+        begin = self.op("Cast", self.op("Div", total, self._constant(2)), to=TensorProto.INT64)
+        end = self.op("Sub", total, begin)
+        first, second = (self.op("Unsqueeze", side, self._constant([0])) for side in (begin, end))
+        return first, second
+
+    def _constant(self, value: int | list[int]) -> str:
+        name = f"constant{len(self.nodes)}"
+        held = numpy_helper.from_array(np.array(value, np.int64))
+        self.nodes.append(helper.make_node("Constant", [], [name], name=name, value=held))
+        return name
+
+    def _convolution(self, out: int, kernel: int, stride: int, group: int, **padding: Any) -> str:
         name = f"conv{len(self.nodes)}"
         shape = (out, self.channels // group, kernel, kernel)
         weight = self._random.standard_normal(shape, np.float32) * 0.05
@@ -34,13 +78,14 @@ class Network:
                 [self.last, f"{name}_w"],
                 [name],
                 name=name,
-                auto_pad=SAME,
+                **padding,
                 kernel_shape=[kernel, kernel],
                 strides=[stride, stride],
                 group=group,
             )
         )
         self.last, self.channels = name, out
+        self._widths[name] = out
         return name
 
     def op(self, kind: str, *inputs: str, **attributes: Any) -> str:
@@ -50,6 +95,7 @@ class Network:
             helper.make_node(kind, list(inputs) or [self.last], [name], name=name, **attributes)
         )
         self.last = name
+        self._widths[name] = self.channels
         return name
 
     def model(self) -> ModelProto:
@@ -153,3 +199,101 @@ def external(path: Path, gigabytes: float, convs: int = 100) -> None:
     path.write_bytes(net.model().SerializeToString())
     with path.with_suffix(".data").open("wb") as data:
         data.truncate(size * convs)
+
+
+def resnet34() -> ModelProto:
+    """ResNet-34 as PyTorch writes it, pads of both sides alike, with an open batch."""
+    net = Network()
+    net.shape = ("N", 3, 224, 224)
+    net.padded_conv(64, 7, 2)
+    net.op("Relu")
+    net.op("MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    for width, blocks, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+        for block in range(blocks):
+            _basic(net, width, stride if block == 0 else 1)
+    net.op("GlobalAveragePool")
+    return net.model()
+
+
+def _basic(net: Network, width: int, stride: int) -> None:
+    source, channels = net.last, net.channels
+    shortcut = source
+    if stride > 1:
+        shortcut = net.padded_conv(width, 1, stride)
+        net.last, net.channels = source, channels
+    net.padded_conv(width, 3, stride)
+    net.op("Relu")
+    net.padded_conv(width, 3)
+    net.op("Add", net.last, shortcut)
+    net.op("Relu")
+
+
+def squeezenet() -> ModelProto:
+    """SqueezeNet-1.0 as PyTorch writes it: 26 convolutions, three max pools that round up."""
+    net = Network()
+    net.padded_conv(96, 7, 2, pad=0)
+    net.op("Relu")
+    for stage in (((16, 64), (16, 64), (32, 128)), ((32, 128), (48, 192), (48, 192), (64, 256))):
+        net.op("MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)
+        for squeeze, expand in stage:
+            _fire(net, squeeze, expand)
+    net.op("MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1)
+    _fire(net, 64, 256)
+    net.padded_conv(1000, 1)
+    net.op("Relu")
+    net.op("GlobalAveragePool")
+    return net.model()
+
+
+def _fire(net: Network, squeeze: int, expand: int) -> None:
+    net.padded_conv(squeeze, 1)
+    source = net.op("Relu")
+    sides = []
+    for kernel in (1, 3):
+        net.last, net.channels = source, squeeze
+        net.padded_conv(expand, kernel)
+        sides.append(net.op("Relu"))
+    net.op("Concat", *sides, axis=1)
+    net.channels = 2 * expand
+
+
+def computed_pads() -> ModelProto:
+    """EfficientNet-B0 with open sizes, each convolution behind a Pad that the graph computes.
+
+    The pads are computed as TorchScript writes timm's `pad_same`, one Constant for each number.
+    """
+    net = Network()
+    net.shape = ("N", 3, "H", "W")
+    net.same_conv(32, 3, 2)
+    net.op("Relu")
+    plan = ((1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3))
+    for expand, out, blocks, stride, kernel in (
+        *plan,
+        (6, 112, 3, 1, 5),
+        (6, 192, 4, 2, 5),
+        (6, 320, 1, 1, 3),
+    ):
+        for block in range(blocks):
+            _inverted_same(net, (expand, out, kernel), stride if block == 0 else 1)
+    net.same_conv(1280, 1, 1)
+    net.op("GlobalAveragePool")
+    return net.model()
+
+
+def _inverted_same(net: Network, plan: tuple[int, int, int], stride: int) -> None:
+    expand, out, kernel = plan
+    source, channels = net.last, net.channels
+    if expand > 1:
+        net.same_conv(channels * expand, 1, 1)
+        net.op("Relu")
+    net.same_conv(net.channels, kernel, stride, group=net.channels)
+    net.op("Relu")
+    wide = net.last
+    net.op("GlobalAveragePool")
+    net.same_conv(max(1, channels // 4), 1, 1)
+    net.op("Relu")
+    net.same_conv(net.width_of(wide), 1, 1)
+    net.op("Mul", wide, net.op("Sigmoid"))
+    net.same_conv(out, 1, 1)
+    if stride == 1 and channels == out:
+        net.op("Add", net.last, source)

@@ -1,9 +1,10 @@
 """Write output_padding of a transposed convolution as a Pad node behind it.
 
-What: output_padding and the end pad shrink together as far as they can; a Pad behind the
-convolution adds the cells that are left. They hold the bias too, so that a bias moves into an
-Add behind the Pad. Without a bias, the Pad lists its axes or, before opset 18, pads one cell
-more that a Slice drops: onnxruntime would fuse a plain Pad into a pool behind it, wrongly.
+What: output_padding, or what negative end pads add, and the end pad shrink together as far as
+they can; a Pad behind the convolution adds the cells that are left. They hold the bias too, so
+that a bias moves into an Add behind the Pad. Without a bias, the Pad lists its axes or, before
+opset 18, pads one cell more that a Slice drops: onnxruntime would fuse a plain Pad into a pool
+behind it, wrongly.
 
 Exact: for every size of the input; bit for bit, if the runtime adds the bias last.
 
@@ -30,7 +31,7 @@ from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.transposed import Crop, standard_crop, with_crop, written
 
 REMOVES = {Form.OUTPUT_PADDING}
-MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_SHAPE}
+MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
 ADDS = {Form.PAD_AXES, Form.PAD_NODE, Form.ASYMMETRIC, Form.PADS, Form.WIDER_THAN_KERNEL}
 
 _BIAS = 2
@@ -40,7 +41,7 @@ _PAD_HAS_AXES_SINCE = 18
 
 def rewrite(chain: Chain) -> Verdict:
     """Let a Pad node add the cells of output_padding."""
-    crop = standard_crop(chain)
+    crop = standard_crop(chain, by_pad=True)
     if isinstance(crop, Skip):
         return crop
     if not any(crop.extra):

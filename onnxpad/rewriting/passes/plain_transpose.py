@@ -1,8 +1,8 @@
 """Write auto_pad and output_shape of a transposed convolution as explicit pads.
 
 What: SAME, VALID and output_shape become the pads that they stand for; cells that output_shape
-asks for beyond the full output become output_padding. ConvTransposeWithDynamicPads whose pads
-are constant becomes ConvTranspose.
+or a negative end pad (as tf2onnx writes it) asks for beyond the full output become output_padding.
+ConvTransposeWithDynamicPads whose pads are constant becomes ConvTranspose.
 
 Exact: as onnxruntime and shape inference read the ONNX text of opset 11 and newer: SAME_UPPER
 crops the smaller half at the begin, everything else the larger; a total below 0 crops nothing.
@@ -10,7 +10,8 @@ SAME without output_shape never depends on the size of the input. The text of op
 the halves the other way round: --convtranspose-legacy-split reads models so.
 
 Refuses: output_shape on an input of unknown size, and sizes that neither pads nor
-output_padding below the stride can give; pads that are computed while the model runs.
+output_padding below the stride can give; negative begin pads; pads that are computed while the
+model runs.
 
 Cost: none.
 
@@ -24,7 +25,7 @@ from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.transposed import as_standard, explicit_crop, needs_words, with_crop
 
-REMOVES = {Form.AUTO_PAD, Form.OUTPUT_SHAPE}
+REMOVES = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_PADDING}
 
 

@@ -22,41 +22,52 @@ class Crop:
     extra: tuple[int, ...]
 
 
-def explicit_crop(chain: Chain) -> Crop | Skip:
+def explicit_crop(chain: Chain, *, by_pad: bool = False) -> Crop | Skip:
     """What a transposed convolution crops, with auto_pad and output_shape resolved.
 
-    Cells that output_shape asks for beyond the full output count as output_padding, which
-    onnxruntime wants below the stride.
+    Cells that output_shape or a negative end pad asks for beyond the full output count as
+    output_padding, which onnxruntime wants below the stride; `by_pad` says that a Pad will add
+    those of a negative end pad, however many.
     """
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
         return pads
-    if isinstance(chain.padding, Pads) and not chain.output_shape and min(pads.flat, default=0) < 0:
-        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
+    if min(pads.begins, default=0) < 0:
+        return Skip(f"begins of the pads {list(pads.flat)} are negative: no attribute adds them")
     extra = list(chain.output_padding or (0,) * chain.rank)
     for index, axis in enumerate(chain.axes):
         begin, end = pads.begins[index], pads.ends[index]
         if end < 0:
             extra[index] -= end
-        if end < 0 and extra[index] >= axis.stride:
-            return Skip(
-                f"output_shape {list(chain.output_shape)} lies {extra[index]} cells beyond the "
-                f"full output; output_padding must stay below the stride {axis.stride}"
-            )
+        if end < 0 and extra[index] >= axis.stride and (chain.output_shape or not by_pad):
+            return _too_far(chain, pads, extra[index], axis.stride)
         left = transposed_output(axis, begin, max(0, end), extra[index])
         if isinstance(left, int) and left < 1:
             return Skip(f"its pads {begin},{end} leave nothing of axis {chain.first_axis + index}")
     return Crop(Pads(pads.begins, tuple(max(0, end) for end in pads.ends)), tuple(extra))
 
 
-def standard_crop(chain: Chain) -> Crop | Skip:
+def _too_far(chain: Chain, pads: Pads, extra: int, stride: int) -> Skip:
+    wants = f"output_shape {list(chain.output_shape)} lies"
+    hints: tuple[str, ...] = ()
+    if not chain.output_shape:
+        wants = f"with its pads {list(pads.flat)} the output ends"
+        hints = ("--pass output-padding-by-pad",) if chain.op.pads_input is None else ()
+    return Skip(
+        f"{wants} {extra} cells beyond the full output; output_padding must stay below the stride "
+        f"{stride}",
+        hints,
+    )
+
+
+def standard_crop(chain: Chain, *, by_pad: bool = False) -> Crop | Skip:
     """The same for operators that keep their pads in an attribute; others get a Skip."""
     if chain.op.kind is not Kind.TRANSPOSED:
         return Skip("no transposed convolution", moot=True)
     if chain.op.pads_input is not None:
         reason = f"{chain.op.name} reads its pads from an input"
         return Skip(reason, ("--pass plain-transpose",))
-    return explicit_crop(chain)
+    return explicit_crop(chain, by_pad=by_pad)
 
 
 def loses_axes(chain: Chain) -> Skip | None:
@@ -122,5 +133,7 @@ def as_standard(chain: Chain, crop: Crop) -> Expansion:
 
 
 def needs_words(chain: Chain) -> bool:
-    """Whether the node says its crop in another way than by pads."""
+    """Whether the node says its crop in another way than by pads that crop."""
+    if isinstance(chain.padding, Pads) and min(chain.padding.flat, default=0) < 0:
+        return True
     return isinstance(chain.padding, AutoPad) or bool(chain.output_shape) or chain.ambiguous

@@ -11,6 +11,10 @@ from onnxpad.runtimes.conditions.rows import Evidence, Row, miscomputes, refuses
 
 def loader_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
     """Rows that hold for every execution provider; `by` makes evidence of a family of models."""
+    return (*_window_rows(by), *fusion_rows(by))
+
+
+def _window_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
     return (
         refuses("Conv", w.SAME, w.DILATED, by=by("SAME convolutions with dilations")),
         refuses("Conv", w.NEGATIVE_PADS, by=by("negative pads attributes")),
@@ -22,6 +26,13 @@ def loader_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
             w.EXPLICIT_LIKE_KERNEL,
             by=by("pools with pads up to and beyond the kernel"),
         ),
+        refuses(("ConvTranspose", *w.POOLS, "LpPool"), w.NEGATIVE_PADS, by=by("negative pads")),
+    )
+
+
+def fusion_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
+    """Those of the optimiser's Pad fusion alone."""
+    return (
         miscomputes(
             "MaxPool", f.HARMED_BY_FUSION, ~w.AUTO_PAD, by=by("Pad(0) in front of MaxPool")
         ),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.onnxruntime import loader_rows
+from onnxpad.runtimes.conditions.onnxruntime import fusion_rows
+from onnxpad.runtimes.conditions.onnxruntime_kernels import kernel_rows
 from onnxpad.runtimes.conditions.pads import PAD
 from onnxpad.runtimes.conditions.plain import EVERYTHING, OF_ONNXRUNTIME
 from onnxpad.runtimes.conditions.rows import measured, takes
@@ -20,6 +21,7 @@ TARGET = Target(
         takes(w.QUANTISED, by=_seen("QLinearConv and ConvInteger, uint8 and int8")),
         takes(OF_ONNXRUNTIME, by=_seen("operators of com.microsoft, and rare ones")),
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
-        *loader_rows(_seen),
+        *kernel_rows(_seen),
+        *fusion_rows(_seen),
     ),
 )

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from onnxpad.geometry.size import show
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Kind
+from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS
+from onnxpad.runtimes.conditions import onnxruntime_kernels as kernels
 from onnxpad.runtimes.traps import Shape, Surroundings, rule
 
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
-_OTHER_FLOATS = frozenset({"float64", "bfloat16"})
-_NO_KERNEL = {
-    Kind.CONVOLUTION: _OTHER_FLOATS,
-    Kind.TRANSPOSED: _OTHER_FLOATS,
-    Kind.AVERAGE: _OTHER_FLOATS,
-    Kind.LP: _OTHER_FLOATS,
-    Kind.MAX: frozenset({"bfloat16"}),
-    Kind.PAD: frozenset({"bfloat16", "int16", "uint16"}),
-}
-_NO_KERNEL_BEFORE = {"AveragePool": 7, "LpPool": 2, "Pad": 2}
 _DROPS_LAST_WINDOW_SINCE = 22
 
 
@@ -76,16 +67,7 @@ def no_cpu_kernel(chain: Chain, around: Surroundings) -> str | None:
     opset 7, LpPool and Pad before opset 2. validate uses onnxpad's own evaluator for them.
     """
     del around
-    name, kind = chain.op.name, chain.op.kind
-    if chain.op.domain == "" and chain.opset < _NO_KERNEL_BEFORE.get(name, 0):
-        return f"onnxruntime has no kernel for {name} of opset {chain.opset}"
-    if name == "DeformConv" and chain.dtype == "float64":
-        return None
-    if kind is Kind.PAD and chain.op.domain:
-        return None
-    if not chain.op.quantised and chain.dtype in _NO_KERNEL.get(kind, ()):
-        return f"onnxruntime has no CPU kernel for {chain.op.title} in {chain.dtype}"
-    return None
+    return kernels.no_cpu_kernel(chain)
 
 
 @rule("optimised-only", "onnxruntime docs/ContribOperators.md and its NhwcTransformer")

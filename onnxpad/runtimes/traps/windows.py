@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from onnxpad.geometry.windows import Axis, holds_padding_alone
+from onnxpad.geometry.windows import holds_padding_alone
 from onnxpad.padding.chain import AutoPad, Chain, Pads
-from onnxpad.padding.effective_pads import effective_pads, output_sizes, short_axis
-from onnxpad.padding.forms import reaches_kernel
+from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
+from onnxpad.runtimes.conditions import onnxruntime_kernels as kernels
 from onnxpad.runtimes.traps import Surroundings, rule
 
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
@@ -27,28 +25,22 @@ def pads_reach_kernel(chain: Chain, around: Surroundings) -> str | None:
     as written, not with the dilated one. split-pads moves such pads into a Pad node.
     """
     del around
-    if not chain.op.is_pool or not isinstance(chain.padding, Pads):
-        return None
-    if not reaches_kernel(chain, chain.padding):
-        return None
-    return (
-        f"pads={list(chain.padding.flat)} reach the kernel {[a.kernel for a in chain.axes]}: "
-        "onnxruntime refuses to load such a pool"
-    )
+    return kernels.pads_reach_kernel(chain)
 
 
-@rule("negative-pads", f"{_MEASURED} and onnx 1.23.2 (shape inference)")
+@rule(
+    "negative-pads",
+    f"{_MEASURED} and onnx 1.23.2 (shape inference)",
+    passes=["plain-transpose", "output-padding-by-pad"],
+)
 def negative_pads(chain: Chain, around: Surroundings) -> str | None:
     """The pads attribute of an operator holds a negative number.
 
-    onnx's shape inference and onnxruntime refuse it. Only a Pad node may crop.
+    onnx's shape inference and onnxruntime refuse it. Only a Pad node may crop. tf2onnx writes
+    such an end pad of ConvTranspose from TFLite; it means output_padding.
     """
     del around
-    if chain.op.kind is Kind.PAD or not isinstance(chain.padding, Pads):
-        return None
-    if min(chain.padding.flat, default=0) >= 0:
-        return None
-    return f"pads={list(chain.padding.flat)} are negative: onnxruntime refuses to load it"
+    return kernels.negative_pads(chain)
 
 
 @rule("window-of-padding", _MEASURED)
@@ -84,13 +76,7 @@ def input_shorter_than_window(chain: Chain, around: Surroundings) -> str | None:
     give one window, with ceil_mode and without, of the cells that are there.
     """
     del around
-    if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.FOLD, Kind.OTHER):
-        return None
-    pads = effective_pads(chain)
-    short = short_axis(replace(chain, ceil_mode=False), pads) if isinstance(pads, Pads) else None
-    if short is None or not isinstance(pads, Pads):
-        return None
-    return f"{short.reason}: {_what_happens(chain, pads)}"
+    return kernels.input_shorter_than_window(chain)
 
 
 @rule("quantised-average-overhang", _MEASURED, passes=["counted-padding"])
@@ -101,20 +87,7 @@ def quantised_average_overhang(chain: Chain, around: Surroundings) -> str | None
     kernel, and the last row or column comes out too small.
     """
     del around
-    counts = chain.op.quantised and chain.op.kind is Kind.AVERAGE and chain.counts_padding
-    if not counts or not chain.ceil_mode:
-        return None
-    pads, windows = effective_pads(chain), output_sizes(chain)
-    if not isinstance(pads, Pads) or isinstance(chain.padding, AutoPad):
-        return None
-    sides = list(zip(chain.axes, windows, pads.begins, pads.ends, strict=True))
-    known = all(isinstance(axis.size, int) and isinstance(count, int) for axis, count, *_ in sides)
-    if known and not any(_hangs_over(*side) for side in sides):
-        return None
-    return (
-        "ceil_mode with count_include_pad: onnxruntime divides windows that hang over by the "
-        f"whole kernel{'' if known else ', if there are any'}"
-    )
+    return kernels.quantised_average_overhang(chain)
 
 
 @rule(
@@ -128,13 +101,7 @@ def output_padding_beyond_stride(chain: Chain, around: Surroundings) -> str | No
     The ONNX text allows it below max(stride, dilation); onnxruntime fails when it runs.
     """
     del around
-    pairs = zip(chain.axes, chain.output_padding, strict=False)
-    if chain.op.kind is not Kind.TRANSPOSED or all(more < axis.stride for axis, more in pairs):
-        return None
-    return (
-        f"output_padding={list(chain.output_padding)} is not smaller than the stride: onnxruntime "
-        "fails when it runs"
-    )
+    return kernels.output_padding_beyond_stride(chain)
 
 
 @rule(
@@ -167,39 +134,5 @@ def reflect_beyond_input(chain: Chain, around: Surroundings) -> str | None:
 
     onnxruntime fails when it runs; numpy and onnx's reference evaluator go on mirroring.
     """
-    step = chain.pad
-    if chain.op.kind is not Kind.PAD or step is None or step.mode != "reflect" or step.unclear:
-        return None
-    sides = zip(around.input_shape or (), step.pads.begins, step.pads.ends, strict=False)
-    if not any(
-        isinstance(size, int) and max(begin, end) >= size + min(begin, end, 0)
-        for size, begin, end in sides
-    ):
-        return None
-    return "the Pad mirrors more cells than the input has: onnxruntime fails when it runs"
-
-
-def _what_happens(chain: Chain, pads: Pads) -> str:
-    """What onnxruntime does with an input that is shorter than the window."""
-    if not chain.op.is_pool:
-        return "onnxruntime fails when it runs"
-    sides = zip(chain.axes, pads.begins, pads.ends, strict=True)
-    counts = [
-        int((axis.size + begin + end - axis.span) / axis.stride) + 1
-        for axis, begin, end in sides
-        if isinstance(axis.size, int)
-    ]
-    if min(counts) < 0:
-        return "onnxruntime fails when it runs"
-    if min(counts) == 0:
-        return "onnxruntime gives an output without cells"
-    cells = "the cells that are there, or of none (a MaxPool then gives the lowest finite float)"
-    if chain.ceil_mode:
-        return f"with ceil_mode there is one window all the same, of {cells}"
-    return f"the ONNX text gives no window, onnxruntime one, of {cells}"
-
-
-def _hangs_over(axis: Axis, windows: object, begin: int, end: int) -> bool:
-    if not isinstance(windows, int) or not isinstance(axis.size, int):
-        return True
-    return (windows - 1) * axis.stride + axis.span > axis.size + begin + end
+    del around
+    return kernels.reflect_beyond_input(chain)
