@@ -11,7 +11,7 @@ from onnxpad.errors import RequestError
 from onnxpad.frameworks.conventions import Convention, all_conventions
 from onnxpad.frameworks.words import Role
 from onnxpad.padding.forms import MEANING, Form
-from onnxpad.padding.operators import OPERATORS, Kind, Operator
+from onnxpad.padding.operators import OPERATORS, Kind, Operator, Since
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.targets import Target, all_targets
@@ -180,10 +180,16 @@ _CELLS = {
 
 # ONNX Operators.md and Changelog.md, Pad-1 to Pad-25; ContribOperators.md, com.microsoft.Pad.
 _PAD_FACTS = (
-    ("modes", "constant, reflect and edge; wrap since opset 19"),
-    ("pads", "an attribute (in opset 1 paddings), since opset 11 input 1; negative ones crop"),
-    ("value", "an attribute, since opset 11 input 2; 0 where it is left out"),
-    ("axes", "input 3 since opset 18; before that pads are over all axes"),
+    ("modes", f"constant, reflect and edge; wrap since opset {Since.PAD_WRAP}"),
+    (
+        "pads",
+        (
+            f"an attribute (in opset 1 paddings), since opset {Since.PAD_INPUTS} input 1; "
+            "negative ones crop"
+        ),
+    ),
+    ("value", f"an attribute, since opset {Since.PAD_INPUTS} input 2; 0 where it is left out"),
+    ("axes", f"input 3 since opset {Since.PAD_AXES}; before that pads are over all axes"),
     ("opsets", "defined anew in 1, 2, 11, 13, 18, 19, 21, 23, 24 and 25"),
 )
 _MICROSOFT_PAD_FACTS = (

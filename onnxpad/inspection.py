@@ -114,8 +114,6 @@ def _says_auto_pad(chain: Chain, around: Surroundings) -> bool:
     return chain.op.auto_pad and around.auto_pad not in ("", "NOTSET")
 
 
-
-
 def placed(
     opened: Opened, sites: Iterable[Site], selected: Callable[[Address], bool], device: Device
 ) -> dict[str, str]:

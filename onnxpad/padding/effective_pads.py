@@ -98,9 +98,6 @@ def _which(size: Size | None) -> str:
     return "which nothing in the model tells" if size is None else f"which is '{show(size)}'"
 
 
-PAD_HAS_INPUTS = 11
-
-
 def effective_pads(chain: Chain) -> Pads | Skip:
     """Begin and end pads in cells over the spatial axes of the operator's own input.
 

@@ -3,10 +3,65 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
+from typing import Final
 
 MICROSOFT = "com.microsoft"
 OPTIMISED_DOMAINS = ("com.microsoft.nchwc", "com.ms.internal.nhwc")
+
+
+class Since:
+    """The opset since which operators of ONNX have what a rewrite needs (Changelog.md).
+
+    `Operator` holds ceil_mode and dilations of each padded operator.
+    """
+
+    NAMED_PADS: Final = 2
+    """Pad calls its attribute pads, no more paddings."""
+    BROADCASTING: Final = 7
+    """Add, Mul and the other binary operators broadcast as numpy does."""
+    COUNT_INCLUDE_PAD: Final = 7
+    IDLE_DROPOUT: Final = 7
+    """Dropout drops nothing unless it is told to train; before, is_test says so."""
+    EXPAND: Final = 8
+    CONSTANT_INTEGERS: Final = 9
+    """Constant holds whole numbers."""
+    SLICE_INPUTS: Final = 10
+    """Slice reads starts, ends, axes and steps as inputs, and has no steps before."""
+    PAD_INPUTS: Final = 11
+    """Pad reads pads and value as inputs."""
+    PAD_INTEGERS: Final = 11
+    """Pad takes whole numbers."""
+    CLIP_INPUTS: Final = 11
+    """Clip reads its limits as inputs."""
+    CROP_AS_PADS_SPLIT: Final = 11
+    """ConvTranspose puts the odd cell of a crop where SAME puts the odd cell of padding."""
+    MAX_INTEGERS: Final = 12
+    """Max takes whole numbers."""
+    DROPOUT_TRAINING: Final = 12
+    """Dropout reads as input 2 whether it trains."""
+    AXES_INPUT: Final = 13
+    """Squeeze and Unsqueeze read their axes as an input."""
+    SHAPE_START: Final = 15
+    """Shape gives some of the sizes, from start to end."""
+    PAD_AXES: Final = 18
+    """Pad reads as input 3 the axes that it pads."""
+    PAD_WRAP: Final = 19
+    """Pad has the mode wrap."""
+    WINDOWS_START_IN_DATA: Final = 22
+    """Shape inference drops the last window of ceil_mode that starts in the end padding."""
+
+
+class PadInput(IntEnum):
+    """Where a Pad that has inputs reads them."""
+
+    PADS = 1
+    VALUE = 2
+    AXES = 3
+
+
+CONV_BIAS = 2
+"""Where Conv and ConvTranspose read their bias."""
 
 
 class Kind(StrEnum):
@@ -155,3 +210,13 @@ def operator(domain: str, name: str) -> Operator | None:
     if row is not None and optimised:
         return Operator(name, Kind.OTHER, row.source, domain, why_left_alone=_OPTIMISED)
     return row
+
+
+def pads_are_attributes(domain: str, opset: int) -> bool:
+    """Whether a Pad has its pads and its value as attributes; com.microsoft.Pad has inputs."""
+    return domain in ("", "ai.onnx") and opset < Since.PAD_INPUTS
+
+
+def name_of_pads(opset: int) -> str:
+    """What a Pad calls the attribute with its pads."""
+    return "pads" if opset >= Since.NAMED_PADS else "paddings"

@@ -13,7 +13,7 @@ from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, same_is_disputed
 from onnxpad.padding.forms import reaches_kernel
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import PLACEMENTS, Manner, find_target, manner_of
 from onnxpad.retargeting.hand_written_pads import without_hand
 from onnxpad.retargeting.labels import flat_text, label_of
@@ -184,7 +184,8 @@ def _ceils(chain: Chain, manner: Manner | None) -> tuple[bool, ...]:
 
 
 def _counts(chain: Chain, manner: Manner | None) -> tuple[bool, ...]:
-    if chain.op.kind is not Kind.AVERAGE or chain.op.quantised or chain.opset < 7:
+    fixed = chain.op.quantised or chain.opset < Since.COUNT_INCLUDE_PAD
+    if chain.op.kind is not Kind.AVERAGE or fixed:
         return (chain.counts_padding,)
     if manner is None or manner.divisors is None:
         return (False, True)

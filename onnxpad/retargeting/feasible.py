@@ -7,11 +7,11 @@ import math
 from onnxpad.geometry.size import show
 from onnxpad.padding.chain import Chain, Constant, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, short_axis
+from onnxpad.padding.operators import Since
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import judge
 from onnxpad.runtimes.targets import find_target
 
-_WRAP_SINCE = 19
 _LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38}
 
 
@@ -93,8 +93,8 @@ def _sides(step: PadStep | None, axis: int) -> tuple[int, int]:
 
 
 def _mode(chain: Chain, step: PadStep) -> str:
-    if step.mode == "wrap" and not chain.op.domain and 0 < chain.opset < _WRAP_SINCE:
-        return f"Pad of opset {chain.opset} has no mode wrap, which came with {_WRAP_SINCE}"
+    if step.mode == "wrap" and not chain.op.domain and 0 < chain.opset < Since.PAD_WRAP:
+        return f"Pad of opset {chain.opset} has no mode wrap, which came with {Since.PAD_WRAP}"
     if step.mode != "reflect":
         return ""
     spatial = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])

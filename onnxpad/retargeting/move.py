@@ -15,7 +15,7 @@ from onnxpad.geometry.windows import Axis, output_size, same_pads
 from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.forms import reaches_kernel
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import Manner, find_target, manner_of
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
 from onnxpad.retargeting.labels import held
@@ -314,8 +314,6 @@ def always_up(allowed: frozenset[Rounding]) -> bool:
 
 _SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 _BOUND = frozenset({"DeformConv", "MaxpoolWithMask"})
-_COUNTS_SINCE = 7
-_CEIL_SINCE = 10
 
 
 def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
@@ -491,7 +489,7 @@ def _rounding(chain: Chain, manner: Manner) -> Chain | Skip:
     up = replace(chain, ceil_mode=True)
     if not differs(chain, up) and not _outer(up, pads, allowed):
         return chain
-    if chain.opset < _CEIL_SINCE and not chain.op.domain:
+    if chain.opset < chain.op.ceil_mode and not chain.op.domain:
         return Skip(f"{chain.op.name} of opset {chain.opset} has no ceil_mode")
     if _outer(up, pads, allowed):
         return Skip(f"{manner.name} has a last window over padding alone here, ONNX has none")
@@ -531,7 +529,7 @@ def _divisor(chain: Chain, manner: Manner) -> Chain | Skip:
     other = replace(chain, counts_padding=counts, fill=Constant(0) if counts else Implicit.NOTHING)
     if not differs(chain, other):
         return chain
-    if counts and chain.opset < _COUNTS_SINCE:
+    if counts and chain.opset < Since.COUNT_INCLUDE_PAD:
         return Skip(f"AveragePool of opset {chain.opset} has no count_include_pad")
     if chain.op.quantised:
         return Skip("the zero point need not be 0: what its padding counts for cannot change")

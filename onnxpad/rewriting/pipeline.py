@@ -16,11 +16,11 @@ from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, Constant, Skip, Verdict
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.forms import forms_of
+from onnxpad.padding.operators import Since
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
 
 MAX_ROUNDS = 10_000
-_CONSTANTS_HOLD_INTEGERS = 9
 
 
 class Change(NamedTuple):
@@ -183,7 +183,7 @@ def written(chain: Chain) -> tuple[object, ...]:
 
 def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
     found = session.remembered(rule.name, chain, lambda: _lawful(rule, chain, site))
-    if chain.opset >= _CONSTANTS_HOLD_INTEGERS or not isinstance(found, Expansion):
+    if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
         return found
     if found.writes_integers and as_nodes(site.contexts[0]):
         return Skip("before opset 9 a Constant node holds no whole numbers, which it would need")

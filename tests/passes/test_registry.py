@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,11 +35,9 @@ g (float[1,1,8] x, float[1,1,3] k) => (float[1,1,8] y) { y = Conv<auto_pad="SAME
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(passes, "__path__", [*passes.__path__, str(tmp_path)])
-    passes.all_passes.cache_clear()
-    yield tmp_path
-    passes.all_passes.cache_clear()
+    return tmp_path
 
 
 def test_a_new_file_is_a_new_pass(folder: Path) -> None:

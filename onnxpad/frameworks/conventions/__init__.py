@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pkgutil
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
-from importlib import import_module
+from types import ModuleType
 
-from onnxpad.errors import InternalError
 from onnxpad.frameworks.words import Layer, Rounding
+from onnxpad.plugins import Plugins, name_of, text_of
 
 
 class Placement(StrEnum):
@@ -57,8 +56,7 @@ class Convention:
 @cache
 def all_conventions() -> dict[str, Convention]:
     """Every convention by its name, which is its file's with dashes."""
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__))
-    return {found.name: found for found in map(_load, names)}
+    return _CONVENTIONS.all()
 
 
 @cache
@@ -68,9 +66,10 @@ def all_habits() -> dict[str, Habits]:
     return {name: habits for name, habits in found if habits is not None}
 
 
-def _load(file: str) -> Convention:
-    module = import_module(f"{__name__}.{file}")
-    found = getattr(module, "CONVENTION", None)
-    if not isinstance(found, Convention):
-        raise InternalError(f"convention file '{file}.py' lacks CONVENTION")
-    return replace(found, name=file.replace("_", "-"), text=(module.__doc__ or "").strip())
+@cache
+def _convention_in(module: ModuleType) -> Convention:
+    found: Convention = module.CONVENTION
+    return replace(found, name=name_of(module), text=text_of(module))
+
+
+_CONVENTIONS = Plugins(__name__, "convention", _convention_in)

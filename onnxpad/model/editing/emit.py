@@ -50,6 +50,7 @@ from onnxpad.padding.expansion import (
     Reshaped,
     Step,
 )
+from onnxpad.padding.operators import Since, name_of_pads
 
 
 def copy_of(
@@ -468,9 +469,6 @@ class _Expander:
                 yield RemoveConstant(self._place, name)
 
 
-_PADS_ARE_INPUTS = 11
-
-
 def emit(
     context: Context, node: Node, before: Chain, after: Chain | Expansion, names: Names
 ) -> list[Edit]:
@@ -538,12 +536,12 @@ def _new_pad(
     name = names.new(new)
     output = names.new(f"{new}_output")
     key = next_key(context.scope)
-    if chain.opset < _PADS_ARE_INPUTS:
+    if chain.opset < Since.PAD_INPUTS:
         if not isinstance(step.fill, Constant):
             raise InternalError(f"{place.label}: Pad of opset {chain.opset} takes no tensor value")
         attributes: list[tuple[str, AttributeValue]] = [
             ("mode", step.mode),
-            ("paddings" if chain.opset < 2 else "pads", step.pads.flat),
+            (name_of_pads(chain.opset), step.pads.flat),
             ("value", float(step.fill.value)),
         ]
         more: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import PLAIN_DOMAINS
+from onnxpad.padding.operators import Since
 
 Array: TypeAlias = np.ndarray
 Attributes: TypeAlias = Mapping[str, Value]
@@ -31,8 +32,6 @@ Rule: TypeAlias = Callable[[Array, Facts], Array | None]
 
 BINARY = frozenset({"Mul", "Add", "Sub", "Div", "Max", "Min"})
 IDLE = frozenset({"Identity", "Dropout"})
-_LIMITS_ARE_INPUTS = 11
-_INFERENCE_ONLY = range(7, 12)
 LEFT_OUT = np.zeros(0)
 
 
@@ -48,10 +47,10 @@ def made_of(op_type: str, x: Array, facts: Facts) -> Array | None:
 
 def is_inference(facts: Facts) -> bool:
     """Whether a Dropout drops nothing."""
-    if facts.opset < _INFERENCE_ONLY.start:
+    if facts.opset < Since.IDLE_DROPOUT:
         return facts.attributes.get("is_test", 0) == 1
     training = facts.others[1] if len(facts.others) > 1 else LEFT_OUT
-    return facts.opset in _INFERENCE_ONLY or (training is not None and not training.any())
+    return facts.opset < Since.DROPOUT_TRAINING or (training is not None and not training.any())
 
 
 def _number(attributes: Attributes, name: str, default: float) -> float:
@@ -93,7 +92,7 @@ def clip_limits(facts: Facts) -> tuple[float, float] | None:
 
     An input that is left out is an empty array.
     """
-    if facts.opset < _LIMITS_ARE_INPUTS:
+    if facts.opset < Since.CLIP_INPUTS:
         return _number(facts.attributes, "min", -math.inf), _number(
             facts.attributes, "max", math.inf
         )

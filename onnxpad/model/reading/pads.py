@@ -12,9 +12,7 @@ from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.refusals import LARGEST
 from onnxpad.padding.chain import Constant, Fill, Pads, PadStep, TensorValue
-from onnxpad.padding.operators import Kind, operator
-
-_FIRST_WITH_INPUTS = 11
+from onnxpad.padding.operators import Kind, PadInput, operator, pads_are_attributes
 
 
 def is_pad(node: Node) -> bool:
@@ -33,7 +31,7 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     """
     attributes = context.attributes(node)
     mode = attributes.get("mode", "constant")
-    by_attribute = node.domain in ("", "ai.onnx") and context.scope.opset < _FIRST_WITH_INPUTS
+    by_attribute = pads_are_attributes(node.domain, context.scope.opset)
     for what, found in attributes.items():
         if isinstance(found, Unbound):
             return _unclear(rank, f"the Pad's {what} is the function's attribute '{found.name}'")
@@ -47,29 +45,31 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
         numbers: tuple[int, ...] | None = tuple(int(pad) for pad in flat)
         axes = None
     else:
-        numbers = constant_integers(context, _input(node, 1))
-        axes = constant_integers(context, _input(node, 3)) if _input(node, 3) else None
+        numbers = constant_integers(context, _input(node, PadInput.PADS))
+        listed = _input(node, PadInput.AXES)
+        axes = constant_integers(context, listed) if listed else None
         fill = _value(context, node)
         if numbers is None:
-            reason, hints = _why_not_constant(context, _input(node, 1))
-            computed = context.scope.producers.get(_input(node, 1)) is not None
+            reason, hints = _why_not_constant(context, _input(node, PadInput.PADS))
+            computed = context.scope.producers.get(_input(node, PadInput.PADS)) is not None
             unclear = _unclear(rank, reason, str(mode))
             return replace(unclear, fill=fill, hints=hints, still_fused=computed)
-        if _input(node, 3) and axes is None:
+        if listed and axes is None:
             return replace(_unclear(rank, "the Pad's axes are not constant", str(mode)), fill=fill)
     step = _placed(numbers or (), axes, rank, fill, str(mode))
     if by_attribute:
         return step
-    alone = _input(node, 2) != "" and context.type_of(_input(node, 2)).dims == (1,)
+    value = _input(node, PadInput.VALUE)
+    alone = value != "" and context.type_of(value).dims == (1,)
     places = _computed(context, node, fill)
-    listed = axes is not None
-    return replace(step, fill=fill, lists_axes=listed, lists_value=alone, computed=places)
+    return replace(step, fill=fill, lists_axes=axes is not None, lists_value=alone, computed=places)
 
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:
     """Inputs behind the data that the model computes, and whose numbers are known all the same."""
-    positions = [1, 2, 3] if isinstance(fill, Constant) else [1, 3]
-    names = {position: _input(node, position) for position in positions}
+    names = {place: _input(node, place) for place in PadInput}
+    if not isinstance(fill, Constant):
+        del names[PadInput.VALUE]
     return tuple(p for p, name in names.items() if name and context.constant_tensor(name) is None)
 
 
@@ -119,7 +119,7 @@ def _placed(
 
 
 def _value(context: Context, node: Node) -> Fill:
-    name = _input(node, 2)
+    name = _input(node, PadInput.VALUE)
     if not name:
         return Constant(0)
     array = context.constant(name)
@@ -131,7 +131,8 @@ def _value(context: Context, node: Node) -> Fill:
 
 def value_type(context: Context, node: Node) -> str:
     """The element type of the value that a Pad has as an input, which is that of its data."""
-    return context.type_of(_input(node, 2)).dtype if _input(node, 2) else ""
+    value = _input(node, PadInput.VALUE)
+    return context.type_of(value).dtype if value else ""
 
 
 def _is_numeric(array: np.ndarray) -> bool:

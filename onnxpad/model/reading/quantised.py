@@ -10,7 +10,7 @@ from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import PLAIN_DOMAINS
 from onnxpad.padding.chain import Constant, Conversion, Dequantised, Fill, Implicit, TensorValue
 from onnxpad.padding.expansion import AttributeValue
-from onnxpad.padding.operators import MICROSOFT
+from onnxpad.padding.operators import MICROSOFT, Since
 
 
 def is_in_blocks(attributes: dict[str, Value]) -> bool:
@@ -139,7 +139,6 @@ def fits_axis(
 
 
 _PAD_TAKES = frozenset({"int8", "uint8", "int32"})
-_INTEGER_PADS_SINCE = 11
 _DOMAINS = PLAIN_DOMAINS | {MICROSOFT}
 
 
@@ -159,7 +158,7 @@ def dequantised_input(
         return Dequantised(refusal=f"{what}, which has scales along an axis that is padded")
     dtype = context.type_of(maker.inputs[0]).dtype
     zero = zero_fill(context, maker)
-    takes = dtype in _PAD_TAKES and scope.opset >= _INTEGER_PADS_SINCE
+    takes = dtype in _PAD_TAKES and scope.opset >= Since.PAD_INTEGERS
     dequantise = conversion_of(context, maker)
     before = scope.producers.get(maker.inputs[0])
     same = before is not None and _is_pair(context, before, maker)

@@ -12,10 +12,8 @@ from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Scope, address_of
 from onnxpad.model.shapes.bounds import lower_bound
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.operators import MICROSOFT, Kind
+from onnxpad.padding.operators import Kind, PadInput, pads_are_attributes
 from onnxpad.runtimes.traps import Shape, Surroundings
-
-_PADS_ARE_INPUTS = 11
 
 
 class Observer:
@@ -102,8 +100,8 @@ def _pads_source(context: Context, node: Node, chain: Chain) -> tuple[str, str]:
     """
     position = chain.op.pads_input
     if chain.op.kind is Kind.PAD:
-        by_input = chain.op.domain == MICROSOFT or context.scope.opset >= _PADS_ARE_INPUTS
-        position = 1 if by_input else None
+        by_attribute = pads_are_attributes(chain.op.domain, context.scope.opset)
+        position = None if by_attribute else PadInput.PADS
     name = "" if position is None else _input(node, position)
     if not name or context.constant_tensor(name) is not None:
         return "", ""

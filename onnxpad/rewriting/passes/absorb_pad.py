@@ -49,13 +49,11 @@ from onnxpad.padding.effective_pads import (
     short_axis,
 )
 from onnxpad.padding.forms import Form, reaches_kernel
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, Since
 
 REMOVES = {Form.PAD_NODE}
 MAY_REMOVE = {Form.AUTO_PAD, Form.PAD_VALUE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
-
-_COUNT_INCLUDE_PAD_SINCE = 7
 
 
 def rewrite(chain: Chain) -> Chain | Skip:
@@ -147,7 +145,7 @@ def _average_refusal(chain: Chain, own: Pads) -> Skip | None:
         return Skip("the average does not count padded cells, and 0 need not be its zero point")
     if any(own.flat):
         return Skip("the average counts the cells of the Pad, but not its own padding")
-    if chain.opset < _COUNT_INCLUDE_PAD_SINCE:
+    if chain.opset < Since.COUNT_INCLUDE_PAD:
         return Skip(f"AveragePool of opset {chain.opset} has no count_include_pad")
     return None
 

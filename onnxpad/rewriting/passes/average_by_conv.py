@@ -24,7 +24,7 @@ from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import AttributeValue, Made, Numbers, Read
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.divisors import beyond_the_end, corrections
 from onnxpad.rewriting.steps.run_time_pads import offering_run_time
@@ -38,7 +38,6 @@ REMOVES = {
 }
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 
-_BROADCASTS_FREELY = 7
 _LARGEST = 1 << 18
 
 
@@ -96,7 +95,7 @@ def _convolved(chain: Chain, channels: int, pads: Pads, counted: Pads) -> Verdic
     composer = Composer(chain.opset, chain.dtype)
     if pads == counted:
         return composer.finish(_conv(composer, chain, channels, pads))
-    if chain.opset < _BROADCASTS_FREELY:
+    if chain.opset < Since.BROADCASTING:
         return Skip(f"Mul of opset {chain.opset} does not broadcast shapes")
     result = _conv(composer, chain, channels, pads)
     sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]

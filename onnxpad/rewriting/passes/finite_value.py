@@ -20,13 +20,11 @@ import math
 from onnxpad.padding.chain import Chain, Constant, Skip, Verdict, lowest
 from onnxpad.padding.expansion import Numbers
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Destination, Kind
+from onnxpad.padding.operators import Destination, Kind, PadInput, Since
 from onnxpad.rewriting.steps.composer import Composer
 
 REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
-_VALUE = 2
-_VALUE_IS_INPUT = 11
 
 
 def rewrite(chain: Chain) -> Verdict:
@@ -47,8 +45,9 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip("the element type of its input is not known")
     number = float(finite[-1])
     composer = Composer(chain.opset, chain.dtype)
-    if chain.opset < _VALUE_IS_INPUT:
+    if chain.opset < Since.PAD_INPUTS:
         if chain.dtype == "float64":
             return Skip("before opset 11 the value is a float32, and the lowest float64 is none")
         return composer.finish(composer.itself(sets={"value": number}))
-    return composer.finish(composer.itself({_VALUE: Numbers("value", chain.dtype, (), (number,))}))
+    value = Numbers("value", chain.dtype, (), (number,))
+    return composer.finish(composer.itself({PadInput.VALUE: value}))

@@ -25,15 +25,13 @@ from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, floored, same_is_disputed, short_axis
 from onnxpad.padding.expansion import AttributeValue, Made, Numbers, Operand, Read
 from onnxpad.padding.forms import Form, reaches_kernel
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import OPERATORS, Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 
 REMOVES = {Form.LP_POOL}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
 ADDS = {Form.AVERAGE, Form.COUNTS_PADDING, Form.PADS, Form.ASYMMETRIC}
 
-_AVERAGE_HAS_DILATIONS = 19
-_COUNT_INCLUDE_PAD_SINCE = 7
 _FLOAT32 = 1
 _HALF = {"float16": 10, "bfloat16": 16}
 """Element types as Cast names them (TensorProto.DataType)."""
@@ -62,10 +60,10 @@ def rewrite(chain: Chain) -> Verdict:
 
 
 def _refusal(chain: Chain) -> Skip | None:
-    if chain.opset < _COUNT_INCLUDE_PAD_SINCE:
+    if chain.opset < Since.COUNT_INCLUDE_PAD:
         return Skip(f"AveragePool of opset {chain.opset} has no count_include_pad")
     dilated = any(axis.dilation > 1 for axis in chain.axes)
-    if dilated and chain.opset < _AVERAGE_HAS_DILATIONS:
+    if dilated and chain.opset < OPERATORS["", "AveragePool"].dilations:
         return Skip(f"AveragePool of opset {chain.opset} has no dilations")
     if not chain.dtype:
         return Skip("the element type of its input is not known")

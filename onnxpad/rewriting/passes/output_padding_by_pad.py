@@ -27,16 +27,13 @@ from onnxpad.geometry.windows import Axis, full_size
 from onnxpad.padding.chain import Chain, Constant, Pads, Skip, Verdict
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.forms import Form
+from onnxpad.padding.operators import CONV_BIAS, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.transposed import Crop, standard_crop, with_crop, written
 
 REMOVES = {Form.OUTPUT_PADDING}
 MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
 ADDS = {Form.PAD_AXES, Form.PAD_NODE, Form.ASYMMETRIC, Form.PADS, Form.WIDER_THAN_KERNEL}
-
-_BIAS = 2
-_ADD_BROADCASTS_SINCE = 7
-_PAD_HAS_AXES_SINCE = 18
 
 
 def rewrite(chain: Chain) -> Verdict:
@@ -54,16 +51,16 @@ def rewrite(chain: Chain) -> Verdict:
     if any(map(_swallowed, chain.axes, crop.pads.begins, rests)):
         reason = "its begin pads may crop all that it computes, and leave cells of output_padding"
         return Skip(reason, ("--pass slice-transpose",))
-    has_bias = chain.inputs[_BIAS : _BIAS + 1] == (True,)
-    if has_bias and chain.opset < _ADD_BROADCASTS_SINCE:
+    has_bias = chain.inputs[CONV_BIAS : CONV_BIAS + 1] == (True,)
+    if has_bias and chain.opset < Since.BROADCASTING:
         return Skip(f"Add of opset {chain.opset} has no broadcasting that a bias needs")
     composer = Composer(chain.opset, chain.dtype)
     sets, gone = written(chain, less)
-    whole = composer.itself({_BIAS: None} if has_bias else {}, sets=sets, removes=gone)
+    whole = composer.itself({CONV_BIAS: None} if has_bias else {}, sets=sets, removes=gone)
     if not has_bias:
         return composer.finish(_padded_alone(composer, chain, whole, rests))
     padded = composer.pad(whole, (0,) * chain.tensor_rank, (0, 0, *rests), Constant(0))
-    bias = composer.unsqueeze(Read(_BIAS), range(1, chain.rank + 1), role="bias")
+    bias = composer.unsqueeze(Read(CONV_BIAS), range(1, chain.rank + 1), role="bias")
     return composer.finish(composer.add("Add", padded, bias, role="with_bias"))
 
 
@@ -78,7 +75,7 @@ def _padded_alone(composer: Composer, chain: Chain, whole: Made, rests: Sequence
     """A Pad that onnxruntime fuses into nothing."""
     axes = [chain.first_axis + index for index, rest in enumerate(rests) if rest]
     few = [rest for rest in rests if rest]
-    if chain.opset >= _PAD_HAS_AXES_SINCE:
+    if chain.opset >= Since.PAD_AXES:
         flat = (*([0] * len(few)), *few)
         inputs: list[Operand | None] = [whole, Numbers("pad_pads", "int64", (len(flat),), flat)]
         inputs += [None, Numbers("pad_axes", "int64", (len(axes),), tuple(axes))]

@@ -30,7 +30,7 @@ from onnxpad.geometry.size import Size, Symbol, lower_bound, plus, show
 from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, Verdict
 from onnxpad.padding.expansion import Expansion, Made, Operand, Read
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.steps.composer import LAST, Composer
 from onnxpad.rewriting.steps.pads import concat_refusal, pad_itself
 
@@ -38,7 +38,6 @@ REMOVES = {Form.REFLECT, Form.EDGE, Form.WRAP, Form.NEGATIVE}
 MAY_REMOVE = {Form.PAD_NODE}
 ADDS: set[Form] = set()
 
-_STEPS_SINCE = 10
 MOST_CUTS = 2**16
 _MODES: dict[str, Mode] = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}
 
@@ -126,7 +125,7 @@ def _cuts(chain: Chain, step: PadStep, size: Size | None, widest: int) -> int:
     """How many cuts the wider side of an axis takes."""
     if step.mode == "wrap":
         return widest // size if size and isinstance(size, int) else 1
-    return 1 if step.mode == "reflect" and chain.opset >= _STEPS_SINCE else widest
+    return 1 if step.mode == "reflect" and chain.opset >= Since.SLICE_INPUTS else widest
 
 
 def _hints(size: Size | None, widest: int) -> tuple[str, ...]:
@@ -142,7 +141,7 @@ def _hints(size: Size | None, widest: int) -> tuple[str, ...]:
 def _joined(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> Expansion:
     composer = Composer(chain.opset, chain.dtype)
     cut, added = _crops(step.pads)
-    mode, steps = _MODES[step.mode], chain.opset >= _STEPS_SINCE
+    mode, steps = _MODES[step.mode], chain.opset >= Since.SLICE_INPUTS
     data: Operand = _slice(composer, Read(0), cut) if any(cut.flat) else Read(0)
     for axis, size in enumerate(sizes):
         known = size if isinstance(size, int) else None

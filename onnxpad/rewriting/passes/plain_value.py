@@ -20,18 +20,18 @@ import math
 from onnxpad.padding.chain import Chain, Constant, Skip, Verdict
 from onnxpad.padding.expansion import Numbers, Operand
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, PadInput
 from onnxpad.rewriting.steps.composer import Composer
 
 REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
-_VALUE = 2
 
 
 def rewrite(chain: Chain) -> Verdict:
     """Take the value away, or its axis."""
     step = chain.pad
-    if chain.op.kind is not Kind.PAD or step is None or chain.inputs[_VALUE:][:1] != (True,):
+    has_value = chain.inputs[PadInput.VALUE :][:1] == (True,)
+    if chain.op.kind is not Kind.PAD or step is None or not has_value:
         return Skip("no Pad node with a value", moot=True)
     if step.unclear:
         return Skip(step.unclear, step.hints)
@@ -47,4 +47,4 @@ def rewrite(chain: Chain) -> Verdict:
             return Skip("the element type of its input is not known")
         value = Numbers("value", chain.dtype, (), (step.fill.value,))
     composer = Composer(chain.opset, chain.dtype)
-    return composer.finish(composer.itself({_VALUE: value}))
+    return composer.finish(composer.itself({PadInput.VALUE: value}))

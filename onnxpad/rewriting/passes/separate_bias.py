@@ -20,14 +20,12 @@ from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Read
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import CONV_BIAS, Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.transposed import loses_axes
 
 REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
-_BIAS = 2
-_ADD_BROADCASTS_SINCE = 7
 
 
 def rewrite(chain: Chain) -> Verdict:
@@ -35,19 +33,19 @@ def rewrite(chain: Chain) -> Verdict:
     op = chain.op
     if op.kind not in (Kind.CONVOLUTION, Kind.TRANSPOSED) or op.weight != 1 or op.quantised:
         return Skip("no convolution", moot=True)
-    if chain.inputs[_BIAS : _BIAS + 1] != (True,) or op.name == "DeformConv":
+    if chain.inputs[CONV_BIAS : CONV_BIAS + 1] != (True,) or op.name == "DeformConv":
         return Skip("it has no bias", moot=True)
     if op.domain:
         return Skip("it computes more behind the bias", moot=True)
     if chain.trouble or not chain.axes:
         return Skip("its padding cannot be read")
-    if chain.opset < _ADD_BROADCASTS_SINCE:
+    if chain.opset < Since.BROADCASTING:
         return Skip(f"Add of opset {chain.opset} has no broadcasting that a bias needs")
     pads = effective_pads(chain)
     short = None if isinstance(pads, Skip) else short_axis(chain, pads)
     if refusal := short or loses_axes(chain):
         return refusal
     composer = Composer(chain.opset, chain.dtype)
-    bare = composer.itself({_BIAS: None})
-    bias = composer.unsqueeze(Read(_BIAS), range(1, chain.rank + 1), role="bias")
+    bare = composer.itself({CONV_BIAS: None})
+    bias = composer.unsqueeze(Read(CONV_BIAS), range(1, chain.rank + 1), role="bias")
     return composer.finish(composer.add("Add", bare, bias, role="with_bias"))

@@ -22,15 +22,13 @@ from __future__ import annotations
 
 from onnxpad.padding.chain import Chain, PadStep, Skip, Verdict
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, PadInput
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.pads import pad_itself
 from onnxpad.rewriting.steps.transposed import as_standard, explicit_crop
 
 REMOVES = {Form.DYNAMIC, Form.PADS_INPUT}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
-
-_VALUE = 2
 
 
 def rewrite(chain: Chain) -> Verdict:
@@ -49,7 +47,7 @@ def _static_pad(chain: Chain, step: PadStep) -> Verdict:
         return Skip(step.unclear, step.hints)
     if not step.computed:
         return Skip("its pads are constant", moot=True)
-    writes = _VALUE in step.computed
+    writes = PadInput.VALUE in step.computed
     if writes and not chain.dtype:
         return Skip("the element type of its input is not known")
     if step.invites_fusion:

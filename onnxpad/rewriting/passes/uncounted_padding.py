@@ -23,7 +23,7 @@ from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import AttributeValue, Made, Operand, Read
 from onnxpad.padding.forms import Form, reaches_kernel
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.divisors import (
     COUNTS,
@@ -39,8 +39,6 @@ REMOVES = {Form.IGNORES_PADDING}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
 
-_BROADCASTS_FREELY = 7
-_HAS_EXPAND = 8
 _OLD = ("auto_pad", "pads", "ceil_mode")
 
 
@@ -68,14 +66,14 @@ def rewrite(chain: Chain) -> Verdict:
 def _refusal(chain: Chain, pads: Pads) -> Skip | None:
     if chain.op.quantised:
         return Skip("an integer average cannot be corrected behind")
-    if chain.opset < _BROADCASTS_FREELY:
+    if chain.opset < Since.BROADCASTING:
         return Skip(f"Mul of opset {chain.opset} does not broadcast shapes")
     if not chain.dtype:
         return Skip("the element type of its input is not known")
     if any(pad < 0 for pad in pads.flat):
         return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
     known = all(isinstance(axis.size, int) for axis in chain.axes)
-    if not known and chain.opset < _HAS_EXPAND:
+    if not known and chain.opset < Since.EXPAND:
         return Skip(f"a size is not known, and opset {chain.opset} has no Expand")
     return None
 

@@ -16,11 +16,9 @@ from onnxpad.padding.expansion import (
     Operand,
     Step,
 )
+from onnxpad.padding.operators import PadInput, Since, name_of_pads
 
 LAST = borders.LAST
-_PAD_INPUTS = 11
-_SLICE_INPUTS = 10
-_AXES_INPUT = 13
 
 
 class Composer:
@@ -74,12 +72,12 @@ class Composer:
     ) -> Made:
         """A Pad node over all axes of `data`, which has the element type of the node's input.
 
-        Before opset 11 the fill must be a Constant (Pad-2 takes floating point only).
+        Where Pad has attributes the fill must be a Constant (Pad-2 takes floating point only).
         """
         flat = (*begins, *ends)
-        if self.opset < _PAD_INPUTS:
+        if self.opset < Since.PAD_INPUTS:
             value = float(fill.value) if isinstance(fill, Constant) else 0.0
-            listed = "paddings" if self.opset < 2 else "pads"
+            listed = name_of_pads(self.opset)
             written: dict[str, AttributeValue] = {"mode": mode, listed: flat, "value": value}
             return self.add("Pad", data, attributes=written, role=role)
         pads = Numbers(f"{role}_pads", "int64", (len(flat),), flat)
@@ -95,7 +93,7 @@ class Composer:
         mode: str = "constant",
         axes: Sequence[int] = (),
     ) -> Made:
-        """A Pad node whose pads are a tensor, which Pad has since opset 11; `axes` since 18."""
+        """A Pad node whose pads are a tensor; needs Since.PAD_INPUTS, `axes` Since.PAD_AXES."""
         inputs: list[Operand | None] = [data, pads]
         if isinstance(fill, TensorValue):
             inputs.append(Named(fill.tensor))
@@ -103,7 +101,7 @@ class Composer:
             inputs.append(Numbers(f"{role}_value", self.dtype, (), (fill.value,)))
         if axes:
             listed = Numbers(f"{role}_axes", "int64", (len(axes),), tuple(axes))
-            inputs += [None] * (3 - len(inputs)) + [listed]
+            inputs += [None] * (PadInput.AXES - len(inputs)) + [listed]
         return self.add("Pad", *inputs, attributes={"mode": mode}, role=role)
 
     def slice(
@@ -118,12 +116,12 @@ class Composer:
     ) -> Made:
         """A Slice with steps of 1; an end of LAST is the end of the axis.
 
-        Other `steps` need opset 10.
+        Other `steps` need Since.SLICE_INPUTS.
         """
         lists = {"starts": tuple(starts), "ends": tuple(ends), "axes": tuple(axes)}
         if steps is not None:
             lists["steps"] = tuple(steps)
-        if self.opset < _SLICE_INPUTS:
+        if self.opset < Since.SLICE_INPUTS:
             return self.add("Slice", data, attributes=lists, role=role)
         given = [Numbers(f"{role}_{n}", "int64", (len(v),), v) for n, v in lists.items()]
         return self.add("Slice", data, *given, role=role)
@@ -141,7 +139,7 @@ class Composer:
         return Expansion(tuple(self._steps), results)
 
     def _with_axes(self, op_type: str, data: Operand, axes: Sequence[int], role: str) -> Made:
-        if self.opset < _AXES_INPUT:
+        if self.opset < Since.AXES_INPUT:
             return self.add(op_type, data, attributes={"axes": tuple(axes)}, role=role)
         listed = Numbers(f"{role}_axes", "int64", (len(axes),), tuple(axes))
         return self.add(op_type, data, listed, role=role)

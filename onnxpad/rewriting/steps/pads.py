@@ -21,9 +21,8 @@ from onnxpad.padding.chain import (
 from onnxpad.padding.effective_pads import same_windows_when_padded
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.forms import reaches_kernel
+from onnxpad.padding.operators import PadInput, Since, name_of_pads, pads_are_attributes
 from onnxpad.rewriting.steps.composer import Composer
-
-_PAD_HAS_ITS_VALUE_AS_INPUT = 11
 
 
 def pad_value(chain: Chain) -> Fill | Skip:
@@ -41,7 +40,7 @@ def pad_value(chain: Chain) -> Fill | Skip:
         if not values:
             return Skip(f"the lowest value of type '{chain.dtype or 'unknown'}' is not known")
         fill = Constant(values[0])
-    if chain.opset < _PAD_HAS_ITS_VALUE_AS_INPUT and (chain.op.quantised or "int" in chain.dtype):
+    if chain.opset < Since.PAD_INTEGERS and (chain.op.quantised or "int" in chain.dtype):
         return Skip(f"Pad of opset {chain.opset} takes no integers")
     return fill
 
@@ -100,15 +99,12 @@ def _minus(pads: tuple[int, ...]) -> tuple[int, ...]:
 
 
 LARGEST_BLOCK = 2**16
-_PADS_ARE_INPUTS = 11
 _CONCAT_SINCE = 4
-_EXPAND_SINCE = 8
-_VALUE, _AXES = 2, 3
 
 
 def takes_attributes(chain: Chain) -> bool:
     """Whether a Pad node has its pads and its value as attributes."""
-    return chain.opset < _PADS_ARE_INPUTS and not chain.op.domain
+    return pads_are_attributes(chain.op.domain, chain.opset)
 
 
 def pad_itself(
@@ -120,14 +116,13 @@ def pad_itself(
     """
     changed: dict[int, Operand | None] = {} if data is None else {0: data}
     if takes_attributes(chain):
-        listed = "paddings" if chain.opset < 2 else "pads"
-        return composer.itself(changed, sets={listed: pads.flat})
-    changed[1] = Numbers("pads", "int64", (len(pads.flat),), pads.flat)
+        return composer.itself(changed, sets={name_of_pads(chain.opset): pads.flat})
+    changed[PadInput.PADS] = Numbers("pads", "int64", (len(pads.flat),), pads.flat)
     step = chain.pad
     if value and step is not None and isinstance(step.fill, Constant):
-        changed[_VALUE] = Numbers("value", chain.dtype, (), (step.fill.value,))
-    if len(chain.inputs) > _AXES:
-        changed[_AXES] = None
+        changed[PadInput.VALUE] = Numbers("value", chain.dtype, (), (step.fill.value,))
+    if len(chain.inputs) > PadInput.AXES:
+        changed[PadInput.AXES] = None
     return composer.itself(changed)
 
 
@@ -147,7 +142,7 @@ def block_refusal(chain: Chain) -> Skip | None:
     if not chain.dtype:
         return Skip("the element type of its input is not known")
     sizes = all(isinstance(size, int) for size in chain.shape)
-    if not sizes and chain.opset < _EXPAND_SINCE:
+    if not sizes and chain.opset < Since.EXPAND:
         return Skip(f"its sizes are not all known, and opset {chain.opset} has no Expand")
     return None
 
@@ -197,7 +192,7 @@ def _block(
             return Numbers(role, composer.dtype, known, (step.fill.value,))
         value: Operand = Numbers("value", composer.dtype, (), (step.fill.value,))
     else:
-        value = Read(_VALUE)
+        value = Read(PadInput.VALUE)
     if shape is None:
         extent: Operand = Numbers(f"{role}_shape", "int64", (len(known),), known)
     else:

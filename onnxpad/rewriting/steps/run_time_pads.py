@@ -7,22 +7,17 @@ from dataclasses import replace
 
 from onnxpad.geometry.windows import same_pads, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Constant, Fill, Implicit, Pads, Skip
-from onnxpad.padding.effective_pads import PAD_HAS_INPUTS
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.pads import full_pads, pad_value
-
-_MAX_TAKES_INTEGERS = 12
-_SHAPE_HAS_START = 15
-_PAD_HAS_AXES = 18
 
 
 def why_not_while_running(chain: Chain) -> Skip | None:
     """Why SAME of this chain cannot be written as pads that are computed; None where it can."""
-    if chain.opset < PAD_HAS_INPUTS:
+    if chain.opset < Since.PAD_INPUTS:
         reason = f"the pads of Pad are attributes in opset {chain.opset}: they cannot be computed"
-        return Skip(reason, ("raise the model's opset to 11 or newer",))
+        return Skip(reason, (f"raise the model's opset to {Since.PAD_INPUTS} or newer",))
     if chain.op.name == "MaxpoolWithMask":
         return Skip("MaxpoolWithMask has an input that depends on its own padding")
     if chain.weight_is_padded:
@@ -32,10 +27,10 @@ def why_not_while_running(chain: Chain) -> Skip | None:
     fill = value_while_running(chain)
     if isinstance(fill, Skip):
         return fill
-    if _could_be_fused(chain, fill) and chain.opset < _PAD_HAS_AXES:
+    if _could_be_fused(chain, fill) and chain.opset < Since.PAD_AXES:
         return Skip(
             "onnxruntime would fuse the Pad beyond the kernel as soon as the size is fixed",
-            ("raise the model's opset to 18 or newer",),
+            (f"raise the model's opset to {Since.PAD_AXES} or newer",),
         )
     return None
 
@@ -114,7 +109,7 @@ def _halves(composer: Composer, chain: Chain, first: int, last: int) -> tuple[Ma
 
 def _clamped(composer: Composer, total: Made) -> Made:
     zero = int64s("pads_zero", (0,))
-    if composer.opset >= _MAX_TAKES_INTEGERS:
+    if composer.opset >= Since.MAX_INTEGERS:
         return composer.add("Max", total, zero, role="pads_clamped")
     positive = composer.add("Greater", total, zero, role="pads_positive")
     return composer.add("Where", positive, total, zero, role="pads_clamped")
@@ -122,7 +117,7 @@ def _clamped(composer: Composer, total: Made) -> Made:
 
 def sizes_of_input(composer: Composer, places: range, role: str = "pads_sizes") -> Made:
     """Sizes of neighbouring axes of the node's input."""
-    if composer.opset >= _SHAPE_HAS_START:
+    if composer.opset >= Since.SHAPE_START:
         some = {"start": places.start, "end": places.stop}
         return composer.add("Shape", Read(0), attributes=some, role=role)
     shape = composer.add("Shape", Read(0), role=f"{role}_shape")

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from math import isfinite
 
 from onnxpad.padding.chain import Chain, Constant, PadStep
-from onnxpad.padding.effective_pads import PAD_HAS_INPUTS
 from onnxpad.padding.forms import outer_axes, writes_value
-from onnxpad.padding.operators import Destination
+from onnxpad.padding.operators import Destination, PadInput, Since
 from onnxpad.runtimes.conditions.rows import Condition
 
 PAD = ("Pad",)
-_PADS, _VALUE, _AXES = 1, 2, 3
 
 
 def _step(test: Callable[[PadStep], bool | None]) -> Callable[[Chain], bool | None]:
@@ -40,7 +38,9 @@ def _at_run_time(chain: Chain) -> bool:
     step = chain.pad
     if step is None:
         return False
-    return step.still_fused if step.unclear else chain.assumes_sizes and _PADS in step.computed
+    if step.unclear:
+        return step.still_fused
+    return chain.assumes_sizes and PadInput.PADS in step.computed
 
 
 READS_INPUT = Condition("it reads an input of the model", lambda c: c.reads_input)
@@ -76,13 +76,19 @@ FEEDS_MAX_ALONE = Condition(
     "something else than a max pool reads it, or a max pool with a window that holds no data",
 )
 VALUE_LISTED = Condition("constant_value is a list of one number", _step(lambda s: s.lists_value))
+
+
+def _reads_value(chain: Chain) -> bool:
+    return chain.inputs[PadInput.VALUE :][:1] == (True,)
+
+
 VALUE_GIVEN = Condition(
     "constant_value is given",
-    lambda c: c.opset >= PAD_HAS_INPUTS and len(c.inputs) > _VALUE and c.inputs[_VALUE],
+    lambda c: c.opset >= Since.PAD_INPUTS and _reads_value(c),
 )
 VALUE_LEFT_OUT = Condition(
     "constant_value is left out",
-    lambda c: c.opset >= PAD_HAS_INPUTS and not (len(c.inputs) > _VALUE and c.inputs[_VALUE]),
+    lambda c: c.opset >= Since.PAD_INPUTS and not _reads_value(c),
 )
 MODE_UNWRITTEN = Condition("mode is not written", lambda c: "mode" not in dict(c.attributes))
 

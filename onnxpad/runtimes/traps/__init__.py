@@ -5,14 +5,14 @@ The files of this folder hold the rules; the folder is walked, there is no secon
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib import import_module
+from types import ModuleType
 from typing import NamedTuple
 
 from onnxpad.geometry.size import Size
 from onnxpad.padding.chain import Chain
+from onnxpad.plugins import Plugins
 
 Shape = tuple[Size | None, ...] | None
 
@@ -78,14 +78,17 @@ def rule(code: str, source: str, *, passes: Sequence[str] = ()) -> Callable[[Fin
 @cache
 def all_rules() -> dict[str, Rule]:
     """Every rule by its code."""
-    found: dict[str, Rule] = {}
-    for file in sorted(module.name for module in pkgutil.iter_modules(__path__)):
-        module = import_module(f"{__name__}.{file}")
-        found |= {item.code: item for item in vars(module).values() if isinstance(item, Rule)}
-    return found
+    return {item.code: item for rules in _RULES.all().values() for item in rules}
 
 
 def traps_of(chain: Chain, around: Surroundings) -> tuple[Trap, ...]:
     """Every trap that a padded node is in."""
     found = ((item.code, item.find(chain, around)) for item in all_rules().values())
     return tuple(Trap(code, sentence) for code, sentence in found if sentence)
+
+
+def _rules_in(module: ModuleType) -> list[Rule]:
+    return [item for item in vars(module).values() if isinstance(item, Rule)]
+
+
+_RULES = Plugins(__name__, "trap", _rules_in)

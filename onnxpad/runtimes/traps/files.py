@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from onnxpad.geometry.size import show
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS
+from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Since
 from onnxpad.runtimes.conditions import onnxruntime_kernels as kernels
 from onnxpad.runtimes.traps import Shape, Surroundings, rule
 
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
-_DROPS_LAST_WINDOW_SINCE = 22
 
 
 @rule("declared-shape", "onnx 1.23.2 shape inference against onnxruntime 1.31.1, measured")
@@ -23,7 +22,7 @@ def declared_shape(chain: Chain, around: Surroundings) -> str | None:
     if not _contradict(around.declared, around.output_shape):
         return None
     why = ""
-    if chain.ceil_mode and chain.opset < _DROPS_LAST_WINDOW_SINCE:
+    if chain.ceil_mode and chain.opset < Since.WINDOWS_START_IN_DATA:
         why = "; before opset 22 onnx's shape inference keeps windows that start in the end padding"
     return f"the file declares {_text(around.declared)}, it is {_text(around.output_shape)}{why}"
 

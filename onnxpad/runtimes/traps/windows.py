@@ -5,12 +5,11 @@ from __future__ import annotations
 from onnxpad.geometry.windows import holds_padding_alone
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, Since
 from onnxpad.runtimes.conditions import onnxruntime_kernels as kernels
 from onnxpad.runtimes.traps import Surroundings, rule
 
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
-_SPLIT_AS_TODAY_SINCE = 11
 
 
 @rule(
@@ -116,7 +115,7 @@ def transposed_split_before_11(chain: Chain, around: Surroundings) -> str | None
     onnxruntime 1.16 to 1.31 follow today's text for every opset; so does onnxpad.
     """
     del around
-    if chain.op.kind is not Kind.TRANSPOSED or chain.opset >= _SPLIT_AS_TODAY_SINCE:
+    if chain.op.kind is not Kind.TRANSPOSED or chain.opset >= Since.CROP_AS_PADS_SPLIT:
         return None
     pads = effective_pads(chain)
     derived = chain.output_shape or chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable, Sequence
-from importlib import import_module
+from types import ModuleType
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
+from onnxpad.plugins import Plugins
 from onnxpad.resolving import Resolution
 
 
 def languages() -> tuple[str, ...]:
     """The frameworks in which layers can be written."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+    return tuple(_WRITERS)
 
 
 def code_of(found: Resolution, language: str) -> str:
@@ -24,9 +24,8 @@ def code_of(found: Resolution, language: str) -> str:
     known = languages()
     if language not in known:
         raise RequestError(f"no code is written for {language!r}{values.hint(language, known)}")
-    write: Callable[[Resolution], str] = import_module(f"{__name__}.{language}").write
     try:
-        return write(found)
+        return _WRITERS[language](found)
     except RequestError as error:
         raise RequestError(f"{found.framework} {found.op} in {language}: {error}") from None
 
@@ -45,3 +44,11 @@ def tuple_of(numbers: Sequence[int]) -> str:
 def quoted(text: str) -> str:
     """The text in double quotes."""
     return f'"{text}"'
+
+
+def _writer_in(module: ModuleType) -> Callable[[Resolution], str]:
+    write: Callable[[Resolution], str] = module.write
+    return write
+
+
+_WRITERS = Plugins(__name__, "language", _writer_in)

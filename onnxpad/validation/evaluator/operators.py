@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from onnxpad.padding.operators import MICROSOFT, PadInput, pads_are_attributes
 from onnxpad.validation.evaluator.kernels import (
     Array,
     NotEvaluable,
@@ -26,7 +27,6 @@ from onnxpad.validation.evaluator.kernels import (
     transposed,
 )
 
-MICROSOFT = "com.microsoft"
 Results = list[Array | Requantised]
 
 
@@ -346,12 +346,12 @@ def _pad(call: Call) -> Results:
 
 
 def pad_operands(call: Call) -> tuple[list[int], float | Array]:
-    """Pads and fill of a Pad: attributes up to opset 10, inputs from 11 and in com.microsoft."""
-    if call.opset < 11 and _plain(call.domain) == "":
+    """Pads and fill of a Pad."""
+    if pads_are_attributes(call.domain, call.opset):
         pads = call.attributes.get("pads") or call.attributes.get("paddings") or []
         return [int(p) for p in pads], call.attributes.get("value", 0.0)
-    value = call.real(2)
-    return [int(p) for p in call.needed(1).reshape(-1)], 0 if value is None else value.reshape(())
+    given, value = call.needed(PadInput.PADS), call.real(PadInput.VALUE)
+    return [int(p) for p in given.reshape(-1)], 0 if value is None else value.reshape(())
 
 
 _OPERATORS: dict[tuple[str, str], Callable[[Call], Results]] = {

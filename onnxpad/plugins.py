@@ -1,0 +1,81 @@
+"""Folders of plug-ins: each file holds one, under the file's name; there is no second list."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+from typing import Generic, TypeVar
+
+from onnxpad.errors import InternalError, RequestError
+
+T = TypeVar("T")
+
+
+class Plugins(Generic[T]):
+    """What the files of a package hold, by name: the file's, with dashes for underscores.
+
+    `kind` is what messages call one of them. `read` takes it from the file's module; an attribute
+    that it misses there is reported. Listing names imports no file, asking for one only that one.
+    `option` is set where several can be asked for, by one option each.
+    """
+
+    def __init__(
+        self, package: str, kind: str, read: Callable[[ModuleType], T], option: str = ""
+    ) -> None:
+        self._package = package
+        self._kind = kind
+        self._read = read
+        self._option = option
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_names(tuple(import_module(self._package).__path__)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in _names(tuple(import_module(self._package).__path__))
+
+    def __getitem__(self, name: str) -> T:
+        file = name.replace("-", "_")
+        module = import_module(f"{self._package}.{file}")
+        try:
+            return self._read(module)
+        except AttributeError as error:
+            raise InternalError(f"{self._kind} file '{file}.py' lacks {error.name}") from error
+
+    def all(self) -> dict[str, T]:
+        """Every one by its name."""
+        return {name: self[name] for name in self}
+
+    def find(self, name: str) -> T:
+        """The one called `name`; RequestError with the nearest name where there is none."""
+        if name in self:
+            return self[name]
+        raise RequestError(f"no {self._kind} is called '{name}': {self._advice(name)}")
+
+    def _advice(self, name: str) -> str:
+        if "," in name:
+            each = [one.strip() for one in name.split(",") if one.strip()]
+            known = " ".join(f"{self._option} {one}" for one in each) if self._option else each[0]
+            return f"one name at a time, such as {known}"
+        from difflib import get_close_matches
+
+        near = get_close_matches(name.casefold().replace("_", "-"), list(self), n=1)
+        return f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self)}"
+
+
+def name_of(module: ModuleType) -> str:
+    """The name of the plug-in that a module holds."""
+    return module.__name__.rpartition(".")[2].replace("_", "-")
+
+
+def text_of(module: ModuleType) -> str:
+    """What a plug-in's file says about it: the docstring."""
+    return (module.__doc__ or "").strip()
+
+
+@cache
+def _names(folders: tuple[str, ...]) -> tuple[str, ...]:
+    files = sorted(module.name for module in pkgutil.iter_modules(folders))
+    return tuple(file.replace("_", "-") for file in files)
