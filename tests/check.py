@@ -47,13 +47,14 @@ def installed(folder: Path) -> Path:
     return python
 
 
-def check(python: Path) -> bool:
+def check(python: Path, *, sweeps: bool) -> bool:
     """Run every tool, print how each ended; True if all passed."""
     results = []
     for name, arguments in TOOLS.items():
+        more = ["--sweeps"] if sweeps and name == "pytest" else []
         print(f"\n--- {name}", flush=True)
         start = time.monotonic()
-        passed = run(python, *arguments)
+        passed = run(python, *arguments, *more)
         results.append((name, passed, time.monotonic() - start))
     print()
     for name, passed, seconds in results:
@@ -75,9 +76,10 @@ def main() -> None:
     where.add_argument(
         "--here", action="store_true", help="use the running Python as it is and install nothing"
     )
+    parser.add_argument("--all", action="store_true", help="run the long sweeps as well")
     options = parser.parse_args()
     python = Path(sys.executable) if options.here else installed(options.venv.resolve())
-    sys.exit(0 if check(python) else 1)
+    sys.exit(0 if check(python, sweeps=options.all) else 1)
 
 
 if __name__ == "__main__":

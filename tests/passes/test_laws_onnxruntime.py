@@ -15,6 +15,7 @@ from tests.onnxruntime_levels import ran
 from tests.passes.small_draws import draw, strata
 from tests.passes.small_models import Array, Case
 from tests.passes.small_operators import OPERATORS
+from tests.random_models.applying import applying
 
 ROUNDING = {"AveragePool": 1e-6, "LpPool": 1e-5}
 KINDS = [kind for kind in OPERATORS if kind not in ("AveragePool double", "LpPool double")]
@@ -82,9 +83,8 @@ def test_small_models(kind: str) -> None:
     judged: Counter[str] = Counter()
     agreed: Counter[str] = Counter()
     for case in drawn(kind):
-        for rule in all_passes():
-            if judged[rule] >= ENOUGH:
-                continue
+        wanting = [rule for rule in all_passes() if judged[rule] < ENOUGH]
+        for rule in applying(case.model(), wanting):
             done = rewrite(case.model(), passes=[rule])
             wanted = result_of(case) if done.changed else None
             if wanted is None:
@@ -110,7 +110,7 @@ def test_default_optimisations_of_pools(kind: str) -> None:
         if wanted is None:
             continue
         before = ran(case.model(), case.feed(), optimised=True)
-        for rule in all_passes():
+        for rule in applying(case.model(), all_passes()):
             done = rewrite(case.model(), passes=[rule])
             assert isinstance(done.model, onnx.ModelProto)
             if done.changed and right(before, wanted, case, done):

@@ -1,20 +1,20 @@
 """Which passes find something to do in a model, from one reading of it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 
 import onnx
 
 from onnxpad.model.editing.session import Session
 from onnxpad.padding.chain import Skip
 from onnxpad.rewriting.passes import all_passes
-from tests.random_models.feeding import stated
-from tests.random_models.spec import Spec
 
 
-def applying(model: onnx.ModelProto, spec: Spec, names: Sequence[str]) -> list[str]:
+def applying(
+    model: onnx.ModelProto, names: Iterable[str], dims: Mapping[str, int | str] | None = None
+) -> list[str]:
     """Those of `names` that make something of a node, and those that raise: it spares the rest a
     rewrite each. Laws that hold a pass back later are not looked at."""
-    session = Session(model, dims=stated(spec), owned=False)
+    session = Session(model, dims=dims, owned=False)
     passes = all_passes()
     chains = [chain for site in session.sites() for chain in site.chains]
     found = []

@@ -63,7 +63,7 @@ def check(spec: Spec, chosen: Callable[[Order], list[str]] | None = None) -> Che
             continue
         behind = chosen((first,)) if chosen else [name for name in names if name != first]
         found.tried += [(first, second) for second in behind]
-        for second in applying(after, spec, behind):
+        for second in applying(after, behind, stated(spec)):
             _try(original, (first, second), found, seen)
     found.judged = original.judged
     found.excluded = original.excluded
@@ -72,7 +72,7 @@ def check(spec: Spec, chosen: Callable[[Order], list[str]] | None = None) -> Che
 
 def _worth_a_rewrite(original: Original, names: list[str]) -> list[str]:
     """Those that find something to do, and one of the others, which must change nothing."""
-    finding = applying(original.model, original.spec, names)
+    finding = applying(original.model, names, stated(original.spec))
     idle = [name for name in names if name not in finding]
     return finding + idle[original.spec.seed % len(idle) :][:1] if idle else finding
 

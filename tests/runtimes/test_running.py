@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -74,7 +75,7 @@ def test_every_kind_of_outcome(runtime: Runtime, model: Path) -> None:
     totals = {"right": 1, "refused": 100, "crash": 200, "after": 2, "timeout": 300, "nothing": 400}
     cases = {key: case(model, total) for key, total in totals.items()}
     cases["wrong"] = case(model, 3, reference=-7)
-    found = outcomes(runtime, cases, seconds=3)
+    found = outcomes(runtime, cases, seconds=5)
     assert {key: outcome.verdict for key, outcome in found.items()} == {
         "right": "ok",
         "refused": "refused",
@@ -111,11 +112,21 @@ def test_replies_are_kept_by_model_inputs_and_worker(
     assert times_run(tmp_path) == 5
 
 
-def test_a_timeout_is_not_kept(runtime: Runtime, model: Path, tmp_path: Path) -> None:
+def test_a_timeout_is_not_kept(
+    runtime: Runtime, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[float] = []
+    ask = Process.ask
+
+    def noted(process: Process, job: dict[str, Any], seconds: float) -> dict[str, Any]:
+        limits.append(seconds)  # what the worker notes may come too late on a busy machine
+        return ask(process, job, seconds)
+
+    monkeypatch.setattr(Process, "ask", noted)
     for _ in range(2):
         (found,) = running.run(runtime, [case(model, 300)], seconds=1)
         assert found.verdict == "timeout"
-    assert times_run(tmp_path) == 2
+    assert limits == [1, 1]
 
 
 def test_what_child_processes_print_is_no_answer(runtime: Runtime, model: Path) -> None:

@@ -1,0 +1,34 @@
+"""What holds for every test: sweeps wait for an option, and no clock decides."""
+
+from __future__ import annotations
+
+import hypothesis
+import pytest
+
+LEFT_OUT = "a sweep, left out without --sweeps"
+
+# How long an example takes depends on what else the machine does.
+hypothesis.settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("any machine")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--sweeps", action="store_true", help="run the tests marked sweep as well")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--sweeps"):
+        for item in items:
+            if item.get_closest_marker("sweep"):
+                item.add_marker(pytest.mark.skip(reason=LEFT_OUT))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    skipped = terminalreporter.stats.get("skipped", [])
+    left_out = [report for report in skipped if LEFT_OUT in str(report.longrepr)]
+    if left_out:
+        terminalreporter.write_line(
+            f"left out: {len(left_out)} tests marked sweep; run python3 tests/check.py --all"
+        )
