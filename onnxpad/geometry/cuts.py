@@ -1,4 +1,4 @@
-"""Which cells of an axis a Slice takes."""
+"""Cells of one axis that a Slice takes or that a mode of Pad repeats, for every size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One axis of a sliding window."""
+"""Windows on one axis: sizes, SAME, rounding up, and what transposed windows crop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pads that a chain really has, and the sizes that follow; or why they cannot be known."""
+"""The pads that a chain really has, the sizes that follow, and which sizes are missing for that."""
 
 from __future__ import annotations
 
