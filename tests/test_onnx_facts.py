@@ -1,4 +1,4 @@
-"""The opsets and input places of onnxpad.padding.operators, held against the schemas of the installed onnx."""
+"""Opsets and input places of the operators, held against the schemas of the installed onnx."""
 
 from __future__ import annotations
 

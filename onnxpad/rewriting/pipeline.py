@@ -1,4 +1,4 @@
-"""Runs passes over the chains of a document, in graph order, until nothing changes."""
+"""Runs passes over the chains of a document until nothing changes; says what undid itself."""
 
 from __future__ import annotations
 

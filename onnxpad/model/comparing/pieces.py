@@ -1,4 +1,4 @@
-"""Models made from parts of a model: with more outputs, or only some of the nodes."""
+"""Models made from parts of a model: more outputs, some nodes, one node padded otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constants of edit scripts as tensors."""
+"""Constants of edit scripts as tensors, and the contents of those that the model has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The edits that turn the node behind one chain into the node behind another."""
+"""The edits that put a chain or an expansion in the place of the node that is there."""
 
 from __future__ import annotations
 

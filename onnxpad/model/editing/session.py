@@ -1,4 +1,4 @@
-"""One model being worked on: read, changed by edit scripts, read again."""
+"""One model being worked on: read, changed by edit scripts, read again, handed back."""
 
 from __future__ import annotations
 

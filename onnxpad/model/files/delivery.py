@@ -1,4 +1,4 @@
-"""Bringing serialised models to where they are wanted: a file, a pipe or standard output."""
+"""Bringing models to where they are wanted, data files too: a file, a pipe, standard output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A padded node as a Chain."""
+"""A padded node as a Chain, with its weight, its places and its attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scope as it is seen from one place: with the types of its inputs and a call's attributes."""
+"""A scope as seen from one place: types of its inputs, a call's attributes, what is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators between a Pad and the operator that could pad in its place: the way through them."""
+"""The way from a Pad to an operator that could pad in its place, and its work on cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What QuantizeLinear and DequantizeLinear make of a padded cell."""
+"""QuantizeLinear and DequantizeLinear: what they make of padded cells; where new Pads go."""
 
 from __future__ import annotations
 

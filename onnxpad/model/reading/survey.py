@@ -1,4 +1,4 @@
-"""A model read as sites: what `inspect` needs, and what rewrites start from."""
+"""A model read as sites, of which a user may mean some: what every verb starts from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dimensions of the file as sizes, with what the user says of them."""
+"""Dimensions of the file as sizes, with what the user says of them; '32*h' is one too."""
 
 from __future__ import annotations
 

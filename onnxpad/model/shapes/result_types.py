@@ -1,4 +1,4 @@
-"""Types of what padded operators, branches and constants give."""
+"""Types of what padded operators, com.microsoft operators, branches and constants give."""
 
 from __future__ import annotations
 

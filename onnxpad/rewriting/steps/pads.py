@@ -1,4 +1,4 @@
-"""New Pad nodes in front of an operator: their value, and what onnxruntime would make of them."""
+"""Steps that pad: new Pad nodes with their value, other pads of a Pad, blocks by Concat."""
 
 from __future__ import annotations
 
