@@ -9,7 +9,7 @@ from typing import Any
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks.conventions import Convention, all_conventions
-from onnxpad.frameworks.words import Role
+from onnxpad.frameworks.words import Fill, Role
 from onnxpad.padding.forms import MEANING, Form
 from onnxpad.padding.operators import OPERATORS, Kind, Operator
 from onnxpad.rewriting.passes import all_passes
@@ -128,13 +128,11 @@ def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:
-    if habits := convention.habits:
-        yield "places", "; ".join(habits.placements)
-        yield "padded pools round", _either(habits.padded)
-        yield "other pools round", _either(habits.unpadded)
     for layer in convention.layers:
         words = ", ".join(word.name for word in layer.words if word.role is not Role.LABEL)
         yield layer.op, f"{words} ({layer.evidence})"
+    if fills := [str(fill) for fill in Fill if fill in convention.pads_apart]:
+        yield "layer that pads alone", ", ".join(fills)
 
 
 def _passes_about(form: Form) -> Iterator[tuple[str, str]]:
@@ -214,7 +212,3 @@ def _facts(op: Operator) -> Iterator[tuple[str, str]]:
 
 def _forms(forms: frozenset[Form]) -> str:
     return ", ".join(str(form) for form in Form if form in forms) or "none"
-
-
-def _either(words: frozenset[Any]) -> str:
-    return " or ".join(sorted(str(word) for word in words))

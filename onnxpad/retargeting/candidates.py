@@ -120,7 +120,7 @@ def _of_manner(bare: Chain, manner: Manner) -> Iterator[tuple[Chain, bool]]:
     That is SAME, no padding, and numbers: half a window, and those that stand there already.
     """
     options: list[tuple[Pads | AutoPad, bool]] = [(Pads.zero(bare.rank), True)]
-    rounds_up = bare.op.is_pool and always_up(manner.padded)
+    rounds_up = bare.op.is_pool and always_up(manner.roundings)
     for numbers in dict.fromkeys((manner.alike, manner.numbers)):
         found = same_padding(bare, replace(manner, numbers=numbers), rounds_up=rounds_up)
         if not isinstance(found, Skip):
@@ -176,10 +176,8 @@ def _ceils(chain: Chain, manner: Manner | None) -> tuple[bool, ...]:
         return (False,)
     if manner is None:
         return (False, True)
-    padded = isinstance(chain.padding, Pads) and any(chain.padding.flat)
-    allowed = manner.padded if padded else manner.unpadded
-    down = Rounding.DOWN in allowed
-    up = bool(allowed - {Rounding.DOWN, Rounding.EXACT})
+    down = Rounding.DOWN in manner.roundings
+    up = bool(manner.roundings - {Rounding.DOWN, Rounding.EXACT})
     return tuple(flag for flag, there in ((False, down), (True, up)) if there)
 
 

@@ -42,8 +42,8 @@ class Manner:
 
     `modes` pad by a name, the default first; `numbers` says that it takes as many cells at both
     sides, `any_numbers` any begin and end, `alike` that one number stands for both sides, which is
-    a rule of its own where begin and end merely can be given. `padded` and `unpadded` are its ways
-    to round pools, `divisors` None where they stay as they are.
+    a rule of its own where begin and end merely can be given. `roundings` are its ways to round
+    pools, `divisors` None where they stay as they are.
     """
 
     name: str
@@ -51,8 +51,7 @@ class Manner:
     numbers: bool = False
     any_numbers: bool = False
     alike: bool = False
-    padded: frozenset[Rounding] = _KEEPS
-    unpadded: frozenset[Rounding] = _KEEPS
+    roundings: frozenset[Rounding] = _KEEPS
     divisors: frozenset[Divisor] | None = None
     grows: bool = True
 
@@ -111,18 +110,15 @@ def manner_of(target: Convention | str, chain: Chain) -> Manner | Skip:
         return Skip(f"nothing is known of how {target.name} pads a {chain.op.kind}")
     if chain.rank not in layer.ranks:
         return Skip(f"{target.name} has no {chain.rank}-D {chain.op.kind}")
-    habits = target.habits
-    rounding = _roundings(layer)
     return Manner(
         target.name,
         _modes(layer),
         numbers=_takes(layer, _TAKEN_NUMBERS),
         any_numbers=_takes(layer, _TAKEN_NUMBERS - {Layout.EACH}),
         alike=_takes(layer, frozenset({Layout.EACH})),
-        padded=habits.padded if habits else rounding,
-        unpadded=habits.unpadded if habits else rounding,
+        roundings=_roundings(layer),
         divisors=_divisors(layer),
-        grows=habits.grows if habits else True,
+        grows=any(word.role in {Role.GROWTH, Role.EXTENT} for word in layer.words),
     )
 
 
@@ -167,8 +163,9 @@ def _takes(layer: Layer, layouts: frozenset[Layout]) -> bool:
 
 
 def _roundings(layer: Layer) -> frozenset[Rounding]:
+    """Its word's choices; a layer that rounds up by itself keeps to that."""
     for word in layer.words:
-        if word.role is Role.ROUNDING:
+        if word.role is Role.ROUNDING and layer.rounding is Rounding.DOWN:
             return frozenset(item for item in word.choices.values() if isinstance(item, Rounding))
     return frozenset({layer.rounding})
 

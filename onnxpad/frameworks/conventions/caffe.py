@@ -7,7 +7,7 @@ padded cells. There is no output_padding.
 from __future__ import annotations
 
 from onnxpad.frameworks import limits, naming
-from onnxpad.frameworks.conventions import Convention, Habits, Placement
+from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH
 from onnxpad.frameworks.placing import EXPLICIT
 from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Outside, Role, Rounding
@@ -30,13 +30,6 @@ _CONV = (*_WINDOW, naming.dilation("dilation"), naming.groups("group"))
 
 CONVENTION = Convention(
     source=f"{_POOLS}; conv_layer.cpp:9-21, deconv_layer.cpp:9-21 read",
-    habits=Habits(
-        placements=(Placement.BOTH_ALIKE,),
-        padded=frozenset({Rounding.UP}),
-        unpadded=frozenset({Rounding.UP_ALL}),
-        counts=frozenset({True}),
-        grows=False,
-    ),
     layers=(
         Layer(
             "conv", _CONV, Evidence.READ, "BVLC/caffe 9b89154, conv_layer.cpp:9-21", number=EXPLICIT

@@ -15,6 +15,7 @@ from onnxpad.frameworks.placing import explicit, valid
 from onnxpad.frameworks.words import (
     Divisor,
     Evidence,
+    Fill,
     Given,
     Layer,
     Layout,
@@ -62,6 +63,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
     layers=(
         Layer(
             "conv",

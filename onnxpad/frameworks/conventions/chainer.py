@@ -13,6 +13,7 @@ from onnxpad.frameworks.placing import EXPLICIT
 from onnxpad.frameworks.words import (
     Divisor,
     Evidence,
+    Fill,
     Layer,
     Layout,
     Outside,
@@ -34,6 +35,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset({Fill.ZEROS}),
     layers=(
         Layer(
             "conv",

@@ -15,6 +15,7 @@ from onnxpad.frameworks.words import (
     Crop,
     Divisor,
     Evidence,
+    Fill,
     Given,
     Layer,
     Layout,
@@ -65,6 +66,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
     layers=(
         Layer(
             "conv",

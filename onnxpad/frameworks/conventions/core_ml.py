@@ -9,7 +9,17 @@ from onnxpad.frameworks import naming
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
 from onnxpad.frameworks.placing import SAME_LOWER, SAME_UPPER, VALID, explicit
-from onnxpad.frameworks.words import Crop, Divisor, Evidence, Given, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.words import (
+    Crop,
+    Divisor,
+    Evidence,
+    Fill,
+    Given,
+    Layer,
+    Layout,
+    Mode,
+    Rounding,
+)
 from onnxpad.geometry.windows import Axis
 
 _CONV = (
@@ -41,6 +51,7 @@ _POOL = (
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
     aliases=("coreml",),
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
     layers=(
         Layer(
             "conv",

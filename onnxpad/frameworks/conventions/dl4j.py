@@ -9,7 +9,7 @@ from onnxpad.frameworks import naming
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
 from onnxpad.frameworks.placing import causal, explicit, same_upper
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding
 
 _SOURCE = "DL4J ConvolutionMode (javadoc); libnd4j ConvolutionUtils"
 _POOL_SOURCE = f"{_SOURCE}; the divisor of averages is from memory"
@@ -29,6 +29,7 @@ _WINDOW = (
 CONVENTION = Convention(
     source=_SOURCE,
     aliases=("deeplearning4j",),
+    pads_apart=frozenset({Fill.ZEROS}),
     layers=(
         Layer(
             "conv",

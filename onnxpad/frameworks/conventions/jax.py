@@ -9,7 +9,7 @@ from onnxpad.frameworks import naming
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import full_extent, valid_gradient
 from onnxpad.frameworks.placing import EXPLICIT, SAME_LOWER, SAME_UPPER, VALID
-from onnxpad.frameworks.words import Crop, Evidence, Given, Layer, Layout, Mode
+from onnxpad.frameworks.words import Crop, Evidence, Fill, Given, Layer, Layout, Mode
 from onnxpad.geometry.windows import Axis
 
 _CONV = "JAX 0.10.2 measured; jax/_src/lax/lax.py:9332-9385"
@@ -37,6 +37,7 @@ _STEPS = (
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_TRANSPOSED}",
+    pads_apart=frozenset(Fill),
     layers=(
         Layer(
             "conv",

@@ -10,7 +10,7 @@ from onnxpad.frameworks import naming
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import full_extent, same_multiple
 from onnxpad.frameworks.placing import SAME_UPPER, VALID, causal
-from onnxpad.frameworks.words import Crop, Evidence, Given, Layer, Mode, Special
+from onnxpad.frameworks.words import Crop, Evidence, Fill, Given, Layer, Mode, Special
 from onnxpad.geometry.windows import Axis
 
 _CONV = "Keras 3.15.1 on TensorFlow 2.21 measured (causal); same and valid are TensorFlow's"
@@ -44,6 +44,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_TRANSPOSED}",
+    pads_apart=frozenset({Fill.ZEROS}),
     layers=(
         Layer(
             "conv",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from onnxpad.frameworks import naming
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.words import Divisor, Evidence, Given, Layer, Mode, Pair
+from onnxpad.frameworks.words import Divisor, Evidence, Fill, Given, Layer, Mode, Pair
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "MPSNeuralNetworkTypes.h, sample code of MPSNNPadding; MPSCNNKernel.h, padding"
@@ -51,6 +51,7 @@ _PLANE = frozenset({2})
 CONVENTION = Convention(
     source=_SOURCE,
     aliases=("apple-mps", "metal-performance-shaders"),
+    pads_apart=frozenset({Fill.ZEROS}),
     layers=(
         Layer("conv", _CONV, Evidence.READ, _SOURCE, ranks=_PLANE),
         Layer("max_pool", _POOL, Evidence.READ, _SOURCE, ranks=_PLANE),

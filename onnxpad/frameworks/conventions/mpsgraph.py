@@ -6,7 +6,7 @@ from onnxpad.frameworks import naming
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple, valid_gradient
 from onnxpad.frameworks.placing import SAME_LOWER, SAME_UPPER, VALID, explicit
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding
 
 _SOURCE = "MPSGraphPaddingStyle (MPSGraph headers): Explicit, TF_VALID, TF_SAME, ONNX_SAME_LOWER"
 _STYLES = {
@@ -28,6 +28,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset(Fill),
     layers=(
         Layer(
             "conv",

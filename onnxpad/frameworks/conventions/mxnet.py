@@ -14,6 +14,7 @@ from onnxpad.frameworks.words import (
     Crop,
     Divisor,
     Evidence,
+    Fill,
     Given,
     Layer,
     Layout,
@@ -56,6 +57,7 @@ _POOL = (naming.kernel("kernel"), *_WINDOW, _ROUNDING)
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
     layers=(
         Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, number=EXPLICIT),
         Layer(

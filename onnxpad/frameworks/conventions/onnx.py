@@ -12,7 +12,17 @@ from onnxpad.frameworks import naming
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import full_extent
 from onnxpad.frameworks.placing import EXPLICIT, SAME_LOWER, SAME_UPPER, VALID, explicit
-from onnxpad.frameworks.words import Crop, Divisor, Evidence, Given, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.words import (
+    Crop,
+    Divisor,
+    Evidence,
+    Fill,
+    Given,
+    Layer,
+    Layout,
+    Mode,
+    Rounding,
+)
 from onnxpad.geometry.windows import Axis, same_crop, shape_crop
 
 _SOURCE = "onnx/onnx f754691, onnx/defs/nn/defs.cc:26-40, 191-206, 249-261 and 1319-1321"
@@ -61,6 +71,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset(Fill),
     layers=(
         Layer(
             "conv",

@@ -5,15 +5,8 @@ Apple's MPS places cells like this unless told otherwise, and so does CNTK for o
 
 from __future__ import annotations
 
-from onnxpad.frameworks.conventions import Convention, Habits, Placement
-from onnxpad.frameworks.words import Rounding
+from onnxpad.frameworks.conventions import Convention
 
 CONVENTION = Convention(
     source="ONNX Operators.md, Conv-22; CNTK 2.7 measured; MPSNeuralNetworkTypes.h read",
-    habits=Habits(
-        placements=(Placement.ODD_CELL_FIRST,),
-        padded=frozenset({Rounding.DOWN}),
-        unpadded=frozenset({Rounding.DOWN}),
-        counts=frozenset({True, False}),
-    ),
 )

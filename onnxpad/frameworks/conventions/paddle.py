@@ -15,6 +15,7 @@ from onnxpad.frameworks.words import (
     Crop,
     Divisor,
     Evidence,
+    Fill,
     Given,
     Layer,
     Layout,
@@ -57,6 +58,7 @@ _POOL = (
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
     aliases=("paddlepaddle",),
+    pads_apart=frozenset(Fill),
     layers=(
         Layer(
             "conv",

@@ -7,7 +7,7 @@ pads of at most half a window. Averages count padded cells unless count_include_
 from __future__ import annotations
 
 from onnxpad.frameworks import limits, naming
-from onnxpad.frameworks.conventions import Convention, Habits, Placement
+from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH
 from onnxpad.frameworks.placing import EXPLICIT, VALID, unstrided_same
 from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding, Special
@@ -30,13 +30,7 @@ _POOL = (
 CONVENTION = Convention(
     source="measured with PyTorch 2.13; aten/src/ATen/native/Pool.h, torch/nn/modules/conv.py",
     aliases=("torch",),
-    habits=Habits(
-        placements=(Placement.BOTH_ALIKE, Placement.UNSTRIDED_SAME),
-        padded=frozenset({Rounding.DOWN, Rounding.UP}),
-        unpadded=frozenset({Rounding.DOWN, Rounding.UP}),
-        counts=frozenset({True, False}),
-        half_a_window=True,
-    ),
+    pads_apart=frozenset(Fill),
     layers=(
         Layer(
             "conv",

@@ -7,10 +7,10 @@ JAX's SAME, Core ML's same and DL4J's Same place cells alike.
 from __future__ import annotations
 
 from onnxpad.frameworks import limits, naming
-from onnxpad.frameworks.conventions import Convention, Habits, Placement
+from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import SAME_GRADIENT, VALID_GRADIENT
 from onnxpad.frameworks.placing import EXPLICIT, SAME_UPPER, VALID
-from onnxpad.frameworks.words import Evidence, Layer, Layout, Outside, Role, Rounding, Special, Word
+from onnxpad.frameworks.words import Evidence, Fill, Layer, Layout, Outside, Role, Special, Word
 
 _SOURCE = (
     "TensorFlow 2.21 measured; python/ops/nn_ops.py:20-90, notes on padding; "
@@ -48,12 +48,7 @@ _POOL = (
 CONVENTION = Convention(
     source=_SOURCE,
     aliases=("tf",),
-    habits=Habits(
-        placements=(Placement.ODD_CELL_LAST,),
-        padded=frozenset({Rounding.DOWN}),
-        unpadded=frozenset({Rounding.DOWN}),
-        counts=frozenset({False}),
-    ),
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
     layers=(
         Layer(
             "conv",

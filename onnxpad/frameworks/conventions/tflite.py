@@ -10,7 +10,7 @@ from onnxpad.frameworks import naming
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import SAME_GRADIENT, VALID_GRADIENT
 from onnxpad.frameworks.placing import SAME_UPPER, VALID
-from onnxpad.frameworks.words import Evidence, Layer, Special
+from onnxpad.frameworks.words import Evidence, Fill, Layer, Special
 
 _SOURCE = "tf.lite 2.21 measured, built-in kernels; lite/kernels/padding.h"
 _STRIDES = naming.stride("strides", "stride")
@@ -26,6 +26,7 @@ _POOL = (naming.kernel("ksize", "filter_size"), _STRIDES, _PADDING)
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
     layers=(
         Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),
         Layer("max_pool", _POOL, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),

@@ -10,7 +10,7 @@ from onnxpad.frameworks import limits, naming
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH
 from onnxpad.frameworks.placing import EXPLICIT
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Role, Rounding
+from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Role, Rounding
 
 _CONV = "torch/nn 8726825, SpatialConvolution.lua:3-22"
 _POOLS = (
@@ -31,6 +31,7 @@ _PLANE = frozenset({2})
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
     layers=(
         Layer("conv", _WINDOW, Evidence.READ, _CONV, number=EXPLICIT, ranks=_PLANE),
         Layer(
