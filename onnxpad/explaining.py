@@ -103,9 +103,11 @@ is too much cut off in front. Rounding and divisors stay as they are.""",
         """SAME of ONNX: ceil(size/stride) windows, an odd cell at the begin.
 
 Transposed convolutions give size*stride cells, the larger half of what is too much cut off in
-front. Rounding and divisors stay as they are; onnx-same-lower says who pads like this.""",
-        _ONNX,
+front. Rounding and divisors stay as they are. Apple's MPS places cells like this unless told
+otherwise, and so does CNTK for odd kernels.""",
+        f"{_ONNX}; CNTK 2.7 measured; MPSNeuralNetworkTypes.h read",
     ),
+    "onnx-same-lower": ("Another name of SAME_LOWER.", _ONNX),
     "symmetric": (
         """As many cells at both sides, one number for each axis.
 

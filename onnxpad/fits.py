@@ -9,7 +9,7 @@ from itertools import product
 from typing import TypeVar
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.conventions import all_conventions, frequency
+from onnxpad.frameworks.conventions import all_conventions, frequent_first
 from onnxpad.frameworks.placing import EXPLICIT, VALID
 from onnxpad.frameworks.planning import slides_of
 from onnxpad.frameworks.reading import Wish
@@ -75,7 +75,7 @@ def fits(chain: Chain) -> tuple[str, ...]:
     dilates = any(axis.dilation > 1 for axis in chain.axes)
     if found and found.keys() >= _able(op, chain.rank, strides=strides, dilates=dilates):
         return (ANY,)
-    return tuple(sorted(found, key=lambda name: (found[name], frequency(name), name)))
+    return tuple(sorted(frequent_first(found), key=found.__getitem__))
 
 
 @cache

@@ -87,7 +87,7 @@ def _undisputed(chain: Chain) -> Candidate | None:
 
 def _ways(chain: Chain) -> Iterator[_Row]:
     for bare in _bare(chain):
-        for name in (*PLACEMENTS, *_names()):
+        for name in (*PLACEMENTS, *all_conventions()):
             manner = manner_of(find_target(name), bare)
             if isinstance(manner, Manner):
                 for way, is_own in _of_manner(bare, manner):
@@ -97,11 +97,6 @@ def _ways(chain: Chain) -> Iterator[_Row]:
             for way in variants(replace(bare, padding=padding), None):
                 yield way, ""
                 yield from ((zeros, "") for zeros in _zeros(way))
-
-
-@lru_cache(maxsize=1)
-def _names() -> tuple[str, ...]:
-    return tuple(name for name, item in all_conventions().items() if item.layers)
 
 
 def _bare(chain: Chain) -> Iterator[Chain]:
@@ -214,7 +209,7 @@ def behind_pad(
 def _crops(chain: Chain) -> Iterator[_Row]:
     none = cropped(chain, [(0, 0, 0)] * chain.rank)
     yield none, ""
-    for name in (*PLACEMENTS, *_names()):
+    for name in (*PLACEMENTS, *all_conventions()):
         manner = manner_of(find_target(name), chain)
         found = moved_crop(_same_crop(chain), manner) if isinstance(manner, Manner) else None
         if isinstance(found, Chain):

@@ -26,6 +26,7 @@ from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.operators import Kind
 
 PLACEMENTS = ("SAME_UPPER", "SAME_LOWER", "symmetric")
+SYNONYMS = {"onnx-same-lower": "SAME_LOWER"}
 _LAYERS = {
     Kind.CONVOLUTION: "conv",
     Kind.MAX: "max_pool",
@@ -88,15 +89,15 @@ def find_target(name: str) -> Convention | str:
     known: dict[str, Convention | str] = {
         one.casefold().replace("_", "-"): one for one in PLACEMENTS
     }
-    for key, item in all_conventions().items():
-        known[key] = item if item.layers else "SAME_LOWER"
+    known |= {**SYNONYMS, **all_conventions()}
+    for item in all_conventions().values():
         known |= dict.fromkeys(item.aliases, item)
     if folded in known:
         return known[folded]
     near = get_close_matches(folded, known, n=1)
     shown = {one.casefold().replace("_", "-"): one for one in PLACEMENTS}
     hint = f"; did you mean '{shown.get(near[0], near[0])}'?" if near else "."
-    names = ", ".join([*PLACEMENTS, *sorted(all_conventions())])
+    names = ", ".join([*PLACEMENTS, *sorted((*SYNONYMS, *all_conventions()))])
     raise RequestError(f"no convention is called '{name}'{hint} There are: {names}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -10,21 +11,21 @@ from importlib import import_module
 from onnxpad.errors import InternalError
 from onnxpad.frameworks.words import Fill, Layer
 
-_FREQUENT = ("tensorflow", "pytorch", "caffe", "keras", "tflite", "darknet", "torch7", "cntk")
-
 
 @dataclass(frozen=True, slots=True)
 class Convention:
     """A framework: its layers in its own words.
 
     `pads_apart` is what its own layer for padding alone can write in front of any other layer,
-    such as Keras' ZeroPadding2D. `name` and `text` come from the file.
+    such as Keras' ZeroPadding2D. `listed` is its place in lists, the frequent ones first. `name`
+    and `text` come from the file.
     """
 
     source: str
     layers: tuple[Layer, ...] = ()
     aliases: tuple[str, ...] = ()
     pads_apart: frozenset[Fill] = frozenset()
+    listed: int = 100
     name: str = ""
     text: str = ""
 
@@ -36,9 +37,10 @@ def all_conventions() -> dict[str, Convention]:
     return {found.name: found for found in map(_load, names)}
 
 
-def frequency(name: str) -> int:
-    """The place of a convention in a list that begins with the frequent ones."""
-    return _FREQUENT.index(name) if name in _FREQUENT else len(_FREQUENT)
+def frequent_first(names: Iterable[str]) -> list[str]:
+    """The names of conventions, those that models come from most often first."""
+    known = all_conventions()
+    return sorted(names, key=lambda name: (known[name].listed, name))
 
 
 def _load(file: str) -> Convention:

@@ -30,6 +30,7 @@ _CONV = (*_WINDOW, naming.dilation("dilation"), naming.groups("group"))
 
 CONVENTION = Convention(
     source=f"{_POOLS}; conv_layer.cpp:9-21, deconv_layer.cpp:9-21 read",
+    listed=3,
     layers=(
         Layer(
             "conv", _CONV, Evidence.READ, "BVLC/caffe 9b89154, conv_layer.cpp:9-21", number=EXPLICIT

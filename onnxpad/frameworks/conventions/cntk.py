@@ -67,6 +67,7 @@ _POOL = (
 CONVENTION = Convention(
     source=_SOURCE,
     pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
+    listed=8,
     layers=(
         Layer(
             "conv",

@@ -36,6 +36,7 @@ _WINDOW = (
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOL}; {_TRANSPOSED}",
+    listed=6,
     layers=(
         Layer(
             "conv",

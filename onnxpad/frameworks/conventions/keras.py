@@ -45,6 +45,7 @@ _POOL = (
 CONVENTION = Convention(
     source=f"{_CONV}; {_TRANSPOSED}",
     pads_apart=frozenset({Fill.ZEROS}),
+    listed=4,
     layers=(
         Layer(
             "conv",

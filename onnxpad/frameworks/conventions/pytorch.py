@@ -31,6 +31,7 @@ CONVENTION = Convention(
     source="measured with PyTorch 2.13; aten/src/ATen/native/Pool.h, torch/nn/modules/conv.py",
     aliases=("torch",),
     pads_apart=frozenset(Fill),
+    listed=2,
     layers=(
         Layer(
             "conv",

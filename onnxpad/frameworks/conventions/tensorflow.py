@@ -49,6 +49,7 @@ CONVENTION = Convention(
     source=_SOURCE,
     aliases=("tf",),
     pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
+    listed=1,
     layers=(
         Layer(
             "conv",

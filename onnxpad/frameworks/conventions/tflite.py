@@ -27,6 +27,7 @@ _POOL = (naming.kernel("ksize", "filter_size"), _STRIDES, _PADDING)
 CONVENTION = Convention(
     source=_SOURCE,
     pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
+    listed=5,
     layers=(
         Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),
         Layer("max_pool", _POOL, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),

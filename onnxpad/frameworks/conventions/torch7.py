@@ -32,6 +32,7 @@ _PLANE = frozenset({2})
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
     pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
+    listed=7,
     layers=(
         Layer("conv", _WINDOW, Evidence.READ, _CONV, number=EXPLICIT, ranks=_PLANE),
         Layer(
