@@ -14,7 +14,7 @@ from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, PadS
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, same_is_disputed
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind
-from onnxpad.retargeting.habits import PLACEMENTS, Manner, find_target, manner_of
+from onnxpad.retargeting.habits import PLACEMENTS, Manner, manner_of, named_convention
 from onnxpad.retargeting.hand_written_pads import without_hand
 from onnxpad.retargeting.labels import flat_text, label_of
 from onnxpad.retargeting.move import always_up, cropped, moved_crop, same_padding
@@ -88,7 +88,7 @@ def _undisputed(chain: Chain) -> Candidate | None:
 def _ways(chain: Chain) -> Iterator[_Row]:
     for bare in _bare(chain):
         for name in (*PLACEMENTS, *all_conventions()):
-            manner = manner_of(find_target(name), bare)
+            manner = manner_of(named_convention(name), bare)
             if isinstance(manner, Manner):
                 for way, is_own in _of_manner(bare, manner):
                     yield way, name if is_own else ""
@@ -210,7 +210,7 @@ def _crops(chain: Chain) -> Iterator[_Row]:
     none = cropped(chain, [(0, 0, 0)] * chain.rank)
     yield none, ""
     for name in (*PLACEMENTS, *all_conventions()):
-        manner = manner_of(find_target(name), chain)
+        manner = manner_of(named_convention(name), chain)
         found = moved_crop(_same_crop(chain), manner) if isinstance(manner, Manner) else None
         if isinstance(found, Chain):
             yield found, name

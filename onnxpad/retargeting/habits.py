@@ -78,7 +78,7 @@ class Manner:
                 continue
 
 
-def find_target(name: str) -> Convention | str:
+def named_convention(name: str) -> Convention | str:
     """A convention by its name or alias, or one of SAME_UPPER, SAME_LOWER and symmetric.
 
     Raises RequestError for anything else, with the nearest.

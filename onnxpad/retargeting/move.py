@@ -16,7 +16,7 @@ from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind
-from onnxpad.retargeting.habits import Manner, find_target, manner_of
+from onnxpad.retargeting.habits import Manner, manner_of, named_convention
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
 from onnxpad.retargeting.labels import held
 from onnxpad.retargeting.shields import shielded
@@ -326,8 +326,8 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
     padding that fits no convention, or not the source, that can mean things which differ, sizes
     that are not known. Raises RequestError for unknown names.
     """
-    target = find_target(to)
-    origin = None if source is None else find_target(source)
+    target = named_convention(to)
+    origin = None if source is None else named_convention(source)
     if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER):
         return Skip(f"{chain.op.name} has no convention of its own", moot=True)
     if chain.trouble:

@@ -83,7 +83,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.geometry.windows import Axis
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.words import Evidence, Given, Layer, Mode, Pair
 
 
@@ -96,7 +96,7 @@ CONVENTION = Convention(
     layers=(
         Layer(
             "max_pool",
-            (naming.kernel("size"), naming.stride("step")),
+            (attributes.kernel("size"), attributes.stride("step")),
             Evidence.READ,
             "made up for this test",
             number=Mode(_two),

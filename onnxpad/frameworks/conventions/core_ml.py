@@ -5,7 +5,7 @@ With ceil_mode, a window that starts in the end padding is dropped on padded axe
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
 from onnxpad.frameworks.placing import SAME_LOWER, SAME_UPPER, VALID, explicit
@@ -38,14 +38,14 @@ _MODES = {
     "same": SAME_UPPER,
     "same_lower": SAME_LOWER,
 }
-_NUMBERS = naming.padding("pad", Layout.INTERLEAVED)
-_TYPE = naming.padding("pad_type", modes=_MODES, default="valid")
+_NUMBERS = attributes.padding("pad", Layout.INTERLEAVED)
+_TYPE = attributes.padding("pad_type", modes=_MODES, default="valid")
 _POOL = (
-    naming.kernel("kernel_sizes"),
-    naming.stride("strides", "stride"),
+    attributes.kernel("kernel_sizes"),
+    attributes.stride("strides", "stride"),
     _TYPE,
     _NUMBERS,
-    naming.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED}),
+    attributes.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED}),
 )
 
 CONVENTION = Convention(
@@ -56,11 +56,11 @@ CONVENTION = Convention(
         Layer(
             "conv",
             (
-                naming.stride("strides", "stride"),
+                attributes.stride("strides", "stride"),
                 _TYPE,
                 _NUMBERS,
-                naming.dilation("dilations", "dilation"),
-                naming.groups("groups"),
+                attributes.dilation("dilations", "dilation"),
+                attributes.groups("groups"),
             ),
             Evidence.READ,
             _CONV,
@@ -70,7 +70,7 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "exclude_padding_from_average",
                     {True: Divisor.REAL, False: Divisor.WHOLE},
                     default=False,
@@ -82,8 +82,8 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.stride("strides", "stride"),
-                naming.padding(
+                attributes.stride("strides", "stride"),
+                attributes.padding(
                     "pad_type",
                     modes={
                         "valid": Mode(cut=_uncropped),
@@ -93,9 +93,9 @@ CONVENTION = Convention(
                     default="valid",
                 ),
                 _NUMBERS,
-                naming.extent("output_shape"),
-                naming.dilation("dilations", "dilation"),
-                naming.groups("groups"),
+                attributes.extent("output_shape"),
+                attributes.dilation("dilations", "dilation"),
+                attributes.groups("groups"),
             ),
             Evidence.READ,
             f"{_CONV}; same gives size*stride, its split is taken to be that of TensorFlow",

@@ -5,7 +5,7 @@ Causal pads span-1 cells in front, in one dimension. Same ignores explicit paddi
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
 from onnxpad.frameworks.placing import causal, explicit, same_upper
@@ -18,12 +18,12 @@ _MODES = {
     "Truncate": Mode(explicit, takes_numbers=True),
     "Same": Mode(same_upper, takes_numbers=True),
 }
-_MODE = naming.padding("convolutionMode", modes=_MODES, default="Truncate")
+_MODE = attributes.padding("convolutionMode", modes=_MODES, default="Truncate")
 _WINDOW = (
-    naming.kernel("kernelSize", "kernel", default=None),
-    naming.stride("stride"),
-    naming.padding("padding", Layout.EACH),
-    naming.dilation("dilation"),
+    attributes.kernel("kernelSize", "kernel", default=None),
+    attributes.stride("stride"),
+    attributes.padding("padding", Layout.EACH),
+    attributes.dilation("dilation"),
 )
 
 CONVENTION = Convention(
@@ -35,7 +35,7 @@ CONVENTION = Convention(
             "conv",
             (
                 *_WINDOW,
-                naming.padding(
+                attributes.padding(
                     "convolutionMode", modes=_MODES | {"Causal": Mode(causal)}, default="Truncate"
                 ),
             ),
@@ -48,7 +48,7 @@ CONVENTION = Convention(
             (
                 *_WINDOW,
                 _MODE,
-                naming.divisor(
+                attributes.divisor(
                     "avgPoolIncludePadInDivisor",
                     {True: Divisor.WHOLE, False: Divisor.REAL},
                     default=False,
@@ -61,7 +61,7 @@ CONVENTION = Convention(
             "conv_transpose",
             (
                 *_WINDOW,
-                naming.padding(
+                attributes.padding(
                     "convolutionMode",
                     modes={
                         "Truncate": Mode(cut=CROP_BOTH.cut, takes_numbers=True),

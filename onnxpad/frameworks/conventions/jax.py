@@ -5,7 +5,7 @@ conv_transpose with SAME gives size*stride cells, cut as TensorFlow cuts them.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import full_extent, valid_gradient
 from onnxpad.frameworks.placing import EXPLICIT, SAME_LOWER, SAME_UPPER, VALID
@@ -31,8 +31,8 @@ def _pairs_cut(axis: Axis, size: int, given: Given) -> Crop:
 
 
 _STEPS = (
-    naming.stride("window_strides", "strides", "stride"),
-    naming.dilation("rhs_dilation", "kernel_dilation"),
+    attributes.stride("window_strides", "strides", "stride"),
+    attributes.dilation("rhs_dilation", "kernel_dilation"),
 )
 
 CONVENTION = Convention(
@@ -42,16 +42,16 @@ CONVENTION = Convention(
         Layer(
             "conv",
             (
-                naming.label("api"),
+                attributes.label("api"),
                 *_STEPS,
-                naming.padding(
+                attributes.padding(
                     "padding",
                     Layout.PAIRS,
                     modes={"SAME": SAME_UPPER, "SAME_LOWER": SAME_LOWER, "VALID": VALID},
                     default="VALID",
                     negative=True,
                 ),
-                naming.groups("feature_group_count"),
+                attributes.groups("feature_group_count"),
             ),
             Evidence.EXECUTED,
             _CONV,
@@ -60,17 +60,17 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.label("api"),
-                naming.stride("strides", "stride"),
-                naming.dilation("rhs_dilation"),
-                naming.padding(
+                attributes.label("api"),
+                attributes.stride("strides", "stride"),
+                attributes.dilation("rhs_dilation"),
+                attributes.padding(
                     "padding",
                     Layout.PAIRS,
                     modes={"SAME": Mode(cut=_same_cut), "VALID": Mode(cut=valid_gradient)},
                     default="SAME",
                     negative=True,
                 ),
-                naming.flag("transpose_kernel"),
+                attributes.flag("transpose_kernel"),
             ),
             Evidence.EXECUTED,
             _TRANSPOSED,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.words import Divisor, Evidence, Fill, Given, Layer, Mode, Pair
 from onnxpad.geometry.windows import Axis
@@ -37,15 +37,15 @@ _MODES = {
     for size, style in _SIZES.items()
     for remainder, policy in _REMAINDERS.items()
 }
-_PADDING = naming.padding("padding", modes=_MODES, default="SizeSame|AddRemainderToTopLeft")
+_PADDING = attributes.padding("padding", modes=_MODES, default="SizeSame|AddRemainderToTopLeft")
 _CONV = (
-    naming.kernel("kernelSize", default=None),
-    naming.stride("strideInPixels", "stride"),
-    naming.dilation("dilationRate", "dilation"),
-    naming.groups("groups"),
+    attributes.kernel("kernelSize", default=None),
+    attributes.stride("strideInPixels", "stride"),
+    attributes.dilation("dilationRate", "dilation"),
+    attributes.groups("groups"),
     _PADDING,
 )
-_POOL = (naming.kernel("kernelSize"), naming.stride("strideInPixels", "stride"), _PADDING)
+_POOL = (attributes.kernel("kernelSize"), attributes.stride("strideInPixels", "stride"), _PADDING)
 _PLANE = frozenset({2})
 
 CONVENTION = Convention(
@@ -59,7 +59,7 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "edgeMode", {"Zero": Divisor.WHOLE, "Clamp": Divisor.REAL}, default="Zero"
                 ),
             ),
