@@ -9,7 +9,7 @@ from typing import Any
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks.conventions import Convention, all_conventions
-from onnxpad.frameworks.words import Role
+from onnxpad.frameworks.words import Fill, Role
 from onnxpad.padding.forms import MEANING, Form
 from onnxpad.padding.operators import OPERATORS, Kind, Operator, Since
 from onnxpad.rewriting.passes import all_passes
@@ -103,9 +103,11 @@ is too much cut off in front. Rounding and divisors stay as they are.""",
         """SAME of ONNX: ceil(size/stride) windows, an odd cell at the begin.
 
 Transposed convolutions give size*stride cells, the larger half of what is too much cut off in
-front. Rounding and divisors stay as they are; onnx-same-lower says who pads like this.""",
-        _ONNX,
+front. Rounding and divisors stay as they are. Apple's MPS places cells like this unless told
+otherwise, and so does CNTK for odd kernels.""",
+        f"{_ONNX}; CNTK 2.7 measured; MPSNeuralNetworkTypes.h read",
     ),
+    "onnx-same-lower": ("Another name of SAME_LOWER.", _ONNX),
     "symmetric": (
         """As many cells at both sides, one number for each axis.
 
@@ -128,13 +130,11 @@ def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:
-    if habits := convention.habits:
-        yield "places", "; ".join(habits.placements)
-        yield "padded pools round", _either(habits.padded)
-        yield "other pools round", _either(habits.unpadded)
     for layer in convention.layers:
         words = ", ".join(word.name for word in layer.words if word.role is not Role.LABEL)
         yield layer.op, f"{words} ({layer.evidence})"
+    if fills := [str(fill) for fill in Fill if fill in convention.pads_apart]:
+        yield "layer that pads alone", ", ".join(fills)
 
 
 def _passes_about(form: Form) -> Iterator[tuple[str, str]]:
@@ -220,7 +220,3 @@ def _facts(op: Operator) -> Iterator[tuple[str, str]]:
 
 def _forms(forms: frozenset[Form]) -> str:
     return ", ".join(str(form) for form in Form if form in forms) or "none"
-
-
-def _either(words: frozenset[Any]) -> str:
-    return " or ".join(sorted(str(word) for word in words))

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad.errors import ModelError
-from onnxpad.fitting import fits
+from onnxpad.fits import fits
 from onnxpad.geometry.size import show
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
@@ -49,12 +49,11 @@ class Known:
         key = (id(chain), around)
         if key not in self._facts:
             pads, forms = _pads(chain, around), _forms(with_far_pad(chain), around)
-            known = None if isinstance(pads, Skip) else pads
             self._facts[key] = Facts(
                 chain,
                 pads,
                 tuple(str(form) for form in Form if form in forms),
-                () if _is_behind_pad(with_far_pad(chain)) else fits(chain, known),
+                fits(with_far_pad(chain)),
                 traps_of(chain, around),
             )
         return self._facts[key]
@@ -79,12 +78,6 @@ def _pads(chain: Chain, around: Surroundings) -> Pads | Skip:
             return Skip(found.reason, _hints(chain, around))
         return found
     return Skip(step.unclear, step.hints) if step.unclear else step.pads
-
-
-def _is_behind_pad(chain: Chain) -> bool:
-    """Whether a Pad node in front pads as well, so that the operator's own pads say too little."""
-    step = chain.pad
-    return step is not None and (bool(step.unclear) or any(step.pads.flat))
 
 
 def _forms(chain: Chain, around: Surroundings) -> frozenset[Form]:

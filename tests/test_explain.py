@@ -14,7 +14,7 @@ from onnxpad.explaining import KINDS, Explanation, entries, explain
 from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import OPERATORS
-from onnxpad.retargeting.habits import PLACEMENTS
+from onnxpad.retargeting.habits import PLACEMENTS, SYNONYMS
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.runtimes.traps import all_rules
@@ -27,7 +27,7 @@ def test_everything_is_listed_once() -> None:
         *(("target", name) for name in all_targets()),
         *(("form", str(form)) for form in Form),
         *(("operator", op.title) for op in OPERATORS.values()),
-        *(("convention", name) for name in (*all_conventions(), *PLACEMENTS)),
+        *(("convention", name) for name in (*all_conventions(), *PLACEMENTS, *SYNONYMS)),
         *(("trap", code) for code in all_rules()),
     }
     names = Counter(entry.name.casefold() for entry in entries())
@@ -44,7 +44,7 @@ def test_every_name_leads_to_its_entry(entry: Explanation) -> None:
     assert entry.kind in {"form", "pass"} or entry.source
 
 
-@pytest.mark.parametrize("name", PLACEMENTS)
+@pytest.mark.parametrize("name", [*PLACEMENTS, *SYNONYMS])
 def test_what_retarget_takes_is_explained(name: str) -> None:
     (entry,) = explain(name.lower())
     assert (entry.kind, entry.name) == ("convention", name)

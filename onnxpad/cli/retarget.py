@@ -70,10 +70,10 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
 
 def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
     """One request for each model; RequestError for unknown conventions and plans that are none."""
-    from onnxpad.retargeting.habits import find_target
+    from onnxpad.retargeting.habits import named_convention
 
     for name in filter(None, (given["to"], given["source"])):
-        find_target(name)
+        named_convention(name)
     plan = None if given["plan"] is None else plan_files.read(given["plan"])
     found = []
     for _, about in each_request(models, given["dims"], given["nodes"]):

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import product
 
 from onnxpad.diagnosis.places import SAME, Place
-from onnxpad.frameworks.conventions import all_conventions
+from onnxpad.frameworks.conventions import all_conventions, frequent_first
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.retargeting.habits import PLACEMENTS
 from onnxpad.retargeting.labels import label_of
@@ -17,7 +17,6 @@ from onnxpad.retargeting.windows_read import differs
 
 Choice = tuple[int, ...]
 # Frameworks that wrong padding comes from most often, in the order in which they are tried.
-_FIRST = ("tensorflow", "pytorch", "caffe", "keras", "tflite", "darknet", "torch7", "cntk")
 _MOST_MIXED = 150
 
 
@@ -65,9 +64,7 @@ def whole_guesses(places: Sequence[Place]) -> Iterator[Guess]:
 @lru_cache(maxsize=1)
 def names() -> tuple[str, ...]:
     """Conventions with rules for layers, the frequent ones first, and the three placements."""
-    known = [name for name, item in all_conventions().items() if item.layers]
-    ordered = sorted(known, key=lambda n: _FIRST.index(n) if n in _FIRST else len(_FIRST))
-    return (*ordered, *PLACEMENTS)
+    return (*frequent_first(all_conventions()), *PLACEMENTS)
 
 
 def _mixed(

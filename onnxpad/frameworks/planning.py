@@ -59,19 +59,13 @@ def make_plan(
     weight = read_weight(weight_shape, rank, layer)
     wish = read_wish(layer, attributes, rank, weight[1] if weight else None)
     group, channels = groups_of(op, layer, wish, shape[1], weight[0] if weight else (None, None))
-    slides = _slides(layer, wish, shape[2:])
-    for check in layer.checks:
-        if reason := check(slides):
-            raise RequestError(reason)
-    _fill_fits(wish.fill, slides)
     divisor, scale = wish.divisor, 1.0
     if wish.override is not None:
         scale = prod(wish.kernel) / wish.override
         divisor = Divisor.WHOLE if layer.override is Override.SUM else divisor
-    counted = tuple(replace(s, counted=_counted(divisor, s)) for s in slides)
     return Plan(
         op="conv" if layer.op == "depthwise_conv" else layer.op,
-        slides=counted if layer.op == "avg_pool" else slides,
+        slides=slides_of(layer, replace(wish, divisor=divisor), shape[2:]),
         fill=wish.fill,
         divisor=divisor,
         override=wish.override,
@@ -91,6 +85,18 @@ def _shape(input_shape: Sequence[object], layer: Layer) -> tuple[tuple[int, ...]
             f"input_shape is {input_shape!r}: give batch, channels and sizes ({known})"
         )
     return tuple(values.whole(size, "a size of input_shape", 1) for size in found), rank
+
+
+def slides_of(layer: Layer, wish: Wish, sizes: Sequence[int]) -> tuple[Slide, ...]:
+    """The windows of each axis; RequestError where the framework refuses them."""
+    slides = _slides(layer, wish, sizes)
+    for check in layer.checks:
+        if reason := check(slides):
+            raise RequestError(reason)
+    _fill_fits(wish.fill, slides)
+    if layer.op != "avg_pool":
+        return slides
+    return tuple(replace(slide, counted=_counted(wish.divisor, slide)) for slide in slides)
 
 
 def _slides(layer: Layer, wish: Wish, sizes: Sequence[int]) -> tuple[Slide, ...]:

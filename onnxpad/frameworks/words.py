@@ -202,8 +202,8 @@ class Layer:
     """One kind of layer of a framework.
 
     `number` is how explicit numbers (or none at all) pad, where no mode says otherwise.
-    `checks` give the framework's own reason to refuse a layer, or ''. `grouped` covers depthwise
-    and grouped convolutions too.
+    `rounding` and `divisor` hold where no word chooses another. `checks` give the framework's own
+    reason to refuse a layer, or ''. `grouped` covers depthwise and grouped convolutions too.
     """
 
     op: str

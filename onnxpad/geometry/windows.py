@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import lcm
 from typing import NamedTuple
 
-from onnxpad.geometry.size import Size, ceil_divide, floor_divide, plus, residues, times
+from onnxpad.geometry.size import Size, Symbol, ceil_divide, floor_divide, plus, residues, times
+
+_MOST_SIZES = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,28 @@ def holds_padding_alone(axis: Axis, begin: int, windows: int) -> bool:
         not any(0 <= start + cell < size for cell in range(0, reach, step))
         for start in (window * axis.stride - begin for window in {*first, *last})
     )
+
+
+def sample_sizes(axis: Axis, padded: int) -> Iterator[int]:
+    """Sizes that stand for all that an axis can have: the small ones, and one period of strides.
+
+    Windows of larger sizes read their borders like those of a size a multiple of the stride
+    smaller.
+    """
+    size: Size | None = axis.size
+    if isinstance(size, int):
+        yield size
+        return
+    known = size or Symbol("?")
+    period = lcm(axis.stride, known.modulus)
+    first = max(known.minimum, 1)
+    last = first + 2 * axis.span + padded + period
+    allowed = set(residues(known, known.modulus))
+    found = (number for number in range(first, last + 1) if number % known.modulus in allowed)
+    for count, number in enumerate(found):
+        if count == _MOST_SIZES:
+            return
+        yield number
 
 
 def same_pads(axis: Axis, *, lower: bool) -> tuple[int, int] | None:

@@ -35,7 +35,7 @@ _OP_ALIASES = {
 
 def find_convention(framework: str) -> Convention:
     """A framework by its name or alias; capitals, '_' and ' ' do not matter."""
-    there = {name: item for name, item in all_conventions().items() if item.layers}
+    there = all_conventions()
     names = dict(there)
     for item in there.values():
         names |= dict.fromkeys(item.aliases, item)

@@ -14,7 +14,7 @@ from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, PadS
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, same_is_disputed
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
-from onnxpad.retargeting.habits import PLACEMENTS, Manner, find_target, manner_of
+from onnxpad.retargeting.habits import PLACEMENTS, Manner, manner_of, named_convention
 from onnxpad.retargeting.hand_written_pads import without_hand
 from onnxpad.retargeting.labels import flat_text, label_of
 from onnxpad.retargeting.move import always_up, cropped, moved_crop, same_padding
@@ -87,8 +87,8 @@ def _undisputed(chain: Chain) -> Candidate | None:
 
 def _ways(chain: Chain) -> Iterator[_Row]:
     for bare in _bare(chain):
-        for name in (*PLACEMENTS, *_names()):
-            manner = manner_of(find_target(name), bare)
+        for name in (*PLACEMENTS, *all_conventions()):
+            manner = manner_of(named_convention(name), bare)
             if isinstance(manner, Manner):
                 for way, is_own in _of_manner(bare, manner):
                     yield way, name if is_own else ""
@@ -97,11 +97,6 @@ def _ways(chain: Chain) -> Iterator[_Row]:
             for way in variants(replace(bare, padding=padding), None):
                 yield way, ""
                 yield from ((zeros, "") for zeros in _zeros(way))
-
-
-@lru_cache(maxsize=1)
-def _names() -> tuple[str, ...]:
-    return tuple(name for name, item in all_conventions().items() if item.layers)
 
 
 def _bare(chain: Chain) -> Iterator[Chain]:
@@ -120,7 +115,7 @@ def _of_manner(bare: Chain, manner: Manner) -> Iterator[tuple[Chain, bool]]:
     That is SAME, no padding, and numbers: half a window, and those that stand there already.
     """
     options: list[tuple[Pads | AutoPad, bool]] = [(Pads.zero(bare.rank), True)]
-    rounds_up = bare.op.is_pool and always_up(manner.padded)
+    rounds_up = bare.op.is_pool and always_up(manner.roundings)
     for numbers in dict.fromkeys((manner.alike, manner.numbers)):
         found = same_padding(bare, replace(manner, numbers=numbers), rounds_up=rounds_up)
         if not isinstance(found, Skip):
@@ -176,10 +171,8 @@ def _ceils(chain: Chain, manner: Manner | None) -> tuple[bool, ...]:
         return (False,)
     if manner is None:
         return (False, True)
-    padded = isinstance(chain.padding, Pads) and any(chain.padding.flat)
-    allowed = manner.padded if padded else manner.unpadded
-    down = Rounding.DOWN in allowed
-    up = bool(allowed - {Rounding.DOWN, Rounding.EXACT})
+    down = Rounding.DOWN in manner.roundings
+    up = bool(manner.roundings - {Rounding.DOWN, Rounding.EXACT})
     return tuple(flag for flag, there in ((False, down), (True, up)) if there)
 
 
@@ -217,8 +210,8 @@ def behind_pad(
 def _crops(chain: Chain) -> Iterator[_Row]:
     none = cropped(chain, [(0, 0, 0)] * chain.rank)
     yield none, ""
-    for name in (*PLACEMENTS, *_names()):
-        manner = manner_of(find_target(name), chain)
+    for name in (*PLACEMENTS, *all_conventions()):
+        manner = manner_of(named_convention(name), chain)
         found = moved_crop(_same_crop(chain), manner) if isinstance(manner, Manner) else None
         if isinstance(found, Chain):
             yield found, name

@@ -9,7 +9,7 @@ from onnxpad.errors import RequestError
 from onnxpad.model.reading.nodes import Address
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.retargeting.feasible import infeasible
-from onnxpad.retargeting.habits import find_target
+from onnxpad.retargeting.habits import named_convention
 from onnxpad.retargeting.move import moved, unchanged_because
 from onnxpad.retargeting.plan import Plan, PlanEntry, with_settings
 from onnxpad.retargeting.shields import shielded
@@ -37,8 +37,8 @@ def by_convention(to: str, source: str | None) -> Rule:
     """Every node as the convention `to` would write it; RequestError for unknown names."""
     for name in (to, source):
         if name is not None:
-            find_target(name)
-    target = find_target(to)
+            named_convention(name)
+    target = named_convention(to)
     name = target if isinstance(target, str) else target.name
     return Rule(
         name,

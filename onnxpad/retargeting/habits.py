@@ -26,6 +26,7 @@ from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.operators import Kind
 
 PLACEMENTS = ("SAME_UPPER", "SAME_LOWER", "symmetric")
+SYNONYMS = {"onnx-same-lower": "SAME_LOWER"}
 _LAYERS = {
     Kind.CONVOLUTION: "conv",
     Kind.MAX: "max_pool",
@@ -42,8 +43,8 @@ class Manner:
 
     `modes` pad by a name, the default first; `numbers` says that it takes as many cells at both
     sides, `any_numbers` any begin and end, `alike` that one number stands for both sides, which is
-    a rule of its own where begin and end merely can be given. `padded` and `unpadded` are its ways
-    to round pools, `divisors` None where they stay as they are.
+    a rule of its own where begin and end merely can be given. `roundings` are its ways to round
+    pools, `divisors` None where they stay as they are.
     """
 
     name: str
@@ -51,8 +52,7 @@ class Manner:
     numbers: bool = False
     any_numbers: bool = False
     alike: bool = False
-    padded: frozenset[Rounding] = _KEEPS
-    unpadded: frozenset[Rounding] = _KEEPS
+    roundings: frozenset[Rounding] = _KEEPS
     divisors: frozenset[Divisor] | None = None
     grows: bool = True
 
@@ -78,7 +78,7 @@ class Manner:
                 continue
 
 
-def find_target(name: str) -> Convention | str:
+def named_convention(name: str) -> Convention | str:
     """A convention by its name or alias, or one of SAME_UPPER, SAME_LOWER and symmetric.
 
     Raises RequestError for anything else, with the nearest.
@@ -89,15 +89,15 @@ def find_target(name: str) -> Convention | str:
     known: dict[str, Convention | str] = {
         one.casefold().replace("_", "-"): one for one in PLACEMENTS
     }
-    for key, item in all_conventions().items():
-        known[key] = item if item.layers else "SAME_LOWER"
+    known |= {**SYNONYMS, **all_conventions()}
+    for item in all_conventions().values():
         known |= dict.fromkeys(item.aliases, item)
     if folded in known:
         return known[folded]
     near = get_close_matches(folded, known, n=1)
     shown = {one.casefold().replace("_", "-"): one for one in PLACEMENTS}
     hint = f"; did you mean '{shown.get(near[0], near[0])}'?" if near else "."
-    names = ", ".join([*PLACEMENTS, *sorted(all_conventions())])
+    names = ", ".join([*PLACEMENTS, *sorted((*SYNONYMS, *all_conventions()))])
     raise RequestError(f"no convention is called '{name}'{hint} There are: {names}")
 
 
@@ -111,18 +111,15 @@ def manner_of(target: Convention | str, chain: Chain) -> Manner | Skip:
         return Skip(f"nothing is known of how {target.name} pads a {chain.op.kind}")
     if chain.rank not in layer.ranks:
         return Skip(f"{target.name} has no {chain.rank}-D {chain.op.kind}")
-    habits = target.habits
-    rounding = _roundings(layer)
     return Manner(
         target.name,
         _modes(layer),
         numbers=_takes(layer, _TAKEN_NUMBERS),
         any_numbers=_takes(layer, _TAKEN_NUMBERS - {Layout.EACH}),
         alike=_takes(layer, frozenset({Layout.EACH})),
-        padded=habits.padded if habits else rounding,
-        unpadded=habits.unpadded if habits else rounding,
+        roundings=_roundings(layer),
         divisors=_divisors(layer),
-        grows=habits.grows if habits else True,
+        grows=any(word.role in {Role.GROWTH, Role.EXTENT} for word in layer.words),
     )
 
 
@@ -167,8 +164,9 @@ def _takes(layer: Layer, layouts: frozenset[Layout]) -> bool:
 
 
 def _roundings(layer: Layer) -> frozenset[Rounding]:
+    """Its word's choices; a layer that rounds up by itself keeps to that."""
     for word in layer.words:
-        if word.role is Role.ROUNDING:
+        if word.role is Role.ROUNDING and layer.rounding is Rounding.DOWN:
             return frozenset(item for item in word.choices.values() if isinstance(item, Rounding))
     return frozenset({layer.rounding})
 

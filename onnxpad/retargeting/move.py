@@ -11,16 +11,16 @@ from onnxpad.frameworks.cropping import CROP_BOTH
 from onnxpad.frameworks.placing import split
 from onnxpad.frameworks.words import Divisor, Given, Pair, Rounding
 from onnxpad.geometry.size import show
-from onnxpad.geometry.windows import Axis, output_size, same_pads
+from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
-from onnxpad.retargeting.habits import Manner, find_target, manner_of
+from onnxpad.retargeting.habits import Manner, manner_of, named_convention
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
 from onnxpad.retargeting.labels import held
 from onnxpad.retargeting.shields import shielded
-from onnxpad.retargeting.windows_read import differs, sample_sizes
+from onnxpad.retargeting.windows_read import differs
 
 
 class Meaning(StrEnum):
@@ -324,8 +324,8 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
     padding that fits no convention, or not the source, that can mean things which differ, sizes
     that are not known. Raises RequestError for unknown names.
     """
-    target = find_target(to)
-    origin = None if source is None else find_target(source)
+    target = named_convention(to)
+    origin = None if source is None else named_convention(source)
     if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER):
         return Skip(f"{chain.op.name} has no convention of its own", moot=True)
     if chain.trouble:
@@ -381,7 +381,7 @@ def _by_meaning(bare: Chain, manner: Manner, reader: Manner | None) -> Chain | S
     if isinstance(pads, Skip):
         return pads
     if bare.ceil_mode and differs(bare, replace(bare, ceil_mode=False)):
-        up = reader is not None and any(reader.padded - {Rounding.DOWN, Rounding.EXACT})
+        up = reader is not None and any(reader.roundings - {Rounding.DOWN, Rounding.EXACT})
         foreign = None if up else _foreign(bare, pads, "rounding up", reader)
         return foreign or _rounded_up(bare, pads, manner)
     meant = meanings(bare, pads, reader)
@@ -430,7 +430,7 @@ def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> 
 
 
 def _written(bare: Chain, meaning: Meaning, pads: Pads, manner: Manner) -> Chain | Skip:
-    up = bare.op.is_pool and always_up(manner.padded)
+    up = bare.op.is_pool and always_up(manner.roundings)
     padding: Pads | AutoPad = pads
     alike = manner.numbers and pads.begins == pads.ends and any(pads.flat)
     # Max pools of Caffe's networks leave out pads that frameworks which round down need.
@@ -449,8 +449,7 @@ def _rounded_up(bare: Chain, pads: Pads, manner: Manner) -> Chain | Skip:
     same = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, manner)
     if isinstance(same, Chain) and not differs(bare, same):
         return _finished(bare, _without_rounding(manner))
-    allowed = manner.padded if any(pads.flat) else manner.unpadded
-    if allowed <= {Rounding.DOWN, Rounding.EXACT}:
+    if manner.roundings <= {Rounding.DOWN, Rounding.EXACT}:
         return Skip(f"it rounds up, which no pool of {manner.name} does")
     if pads.begins != pads.ends and not manner.any_numbers:
         return Skip(f"{manner.name} has no pads like {list(pads.flat)} that round up")
@@ -459,8 +458,7 @@ def _rounded_up(bare: Chain, pads: Pads, manner: Manner) -> Chain | Skip:
 
 def _without_rounding(manner: Manner) -> Manner:
     """The manner without a rule of its own for rounding."""
-    kept = frozenset({Rounding.DOWN, Rounding.UP})
-    return replace(manner, padded=kept, unpadded=kept)
+    return replace(manner, roundings=frozenset({Rounding.DOWN, Rounding.UP}))
 
 
 def _finished(chain: Chain, manner: Manner) -> Chain | Skip:
@@ -483,7 +481,7 @@ def _rounding(chain: Chain, manner: Manner) -> Chain | Skip:
     pads = chain.padding if isinstance(chain.padding, Pads) else None
     if pads is None:
         return chain
-    allowed = manner.padded if any(pads.flat) else manner.unpadded
+    allowed = manner.roundings
     if not (always_up(allowed) or chain.ceil_mode):
         return chain
     up = replace(chain, ceil_mode=True)

@@ -25,7 +25,7 @@ def ordinary(chain: Chain) -> Iterator[Chain]:
     if chain.trouble or chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER):
         return
     if chain.op.kind is Kind.TRANSPOSED:
-        yield from _crops(chain)
+        yield from _ordinary_crops(chain)
         return
     bare = _without_pad(chain)
     for pads in _numbers(chain):
@@ -54,7 +54,7 @@ def _of_some_size(chain: Chain) -> Iterator[Pads]:
         yield Pads(tuple(more), tuple(less))
 
 
-def _crops(chain: Chain) -> Iterator[Chain]:
+def _ordinary_crops(chain: Chain) -> Iterator[Chain]:
     for pads in _numbers(chain):
         for extra in (0, 1):
             steps = [min(extra, axis.stride - 1) for axis in chain.axes]

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from math import gcd, lcm
+from math import gcd
 
-from onnxpad.geometry.size import Size, Symbol, residues
-from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads
+from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads, sample_sizes
 from onnxpad.padding.chain import (
     AutoPad,
     Chain,
@@ -118,9 +117,6 @@ def _tap(strip: Strip, cell: int, mode: str, value: object) -> object:
             return value
 
 
-_MOST_SIZES = 256
-
-
 def differs(one: Chain, other: Chain) -> bool:
     """Whether two ways to pad one node give other values at some size that its input can have.
 
@@ -171,28 +167,6 @@ def source_axes(chain: Chain) -> tuple[Axis, ...]:
     """The axes of what the Pad in front reads, or of the operator's own input."""
     front = _front(chain)
     return axes_in_front(chain, front) if chain.pad is not None else chain.axes
-
-
-def sample_sizes(axis: Axis, padded: int) -> Iterator[int]:
-    """Sizes that stand for all that an axis can have: the small ones, and one period of strides.
-
-    Windows of larger sizes read their borders like those of a size a multiple of the stride
-    smaller.
-    """
-    size: Size | None = axis.size
-    if isinstance(size, int):
-        yield size
-        return
-    known = size or Symbol("?")
-    period = lcm(axis.stride, known.modulus)
-    first = max(known.minimum, 1)
-    last = first + 2 * axis.span + padded + period
-    allowed = set(residues(known, known.modulus))
-    found = (number for number in range(first, last + 1) if number % known.modulus in allowed)
-    for count, number in enumerate(found):
-        if count == _MOST_SIZES:
-            return
-        yield number
 
 
 def axis_key(chain: Chain, index: int, size: int) -> Key | None:

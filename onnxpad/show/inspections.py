@@ -21,6 +21,7 @@ from onnxpad.show.wording import (
 _HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
 _NAMES, _WHOLE = ("node", "input"), ("operator", "pads")
 _CALLS_SHOWN = 2
+_NAMES_SHOWN = 3
 _AUTO_PADS = ("VALID", "SAME_UPPER", "SAME_LOWER")
 # Traps that say why the pads are not known.
 _SAY_WHY = frozenset({"computed-pads", "overridable-pads", "optimised-only"})
@@ -69,8 +70,14 @@ def _row(node: PaddedNode) -> tuple[str, ...]:
         window_text(node.kernel, node.strides, node.dilations),
         pads_text(node.pads),
         _written(node),
-        ", ".join(node.conventions) or "-",
+        _fits(node.conventions),
     )
+
+
+def _fits(names: tuple[str, ...]) -> str:
+    """The first names, whose own rule it is if it is anybody's, and how many more there are."""
+    more = len(names) - _NAMES_SHOWN
+    return (", ".join(names[:_NAMES_SHOWN]) or "-") + (f" and {more} more" if more > 0 else "")
 
 
 def _name(node: PaddedNode) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.cropping import full_extent
 from onnxpad.frameworks.lowering import LOWEST, lower
 from onnxpad.frameworks.placing import EXPLICIT
@@ -46,12 +46,12 @@ def any_cut(axis: Axis, size: int, given: Given) -> Crop:
 
 def layer(op: str, **more: Any) -> Layer:
     words = (
-        naming.kernel("kernel", default=None),
-        naming.stride("stride"),
-        naming.dilation("dilation"),
-        naming.padding("pads", Layout.PAIRS, negative=True),
-        naming.extent("extent"),
-        naming.override("divisor"),
+        attributes.kernel("kernel", default=None),
+        attributes.stride("stride"),
+        attributes.dilation("dilation"),
+        attributes.padding("pads", Layout.PAIRS, negative=True),
+        attributes.extent("extent"),
+        attributes.override("divisor"),
     )
     number = Mode(cut=any_cut) if op == "conv_transpose" else EXPLICIT
     return Layer(op, words, Evidence.READ, "made up for this test", number=number, **more)

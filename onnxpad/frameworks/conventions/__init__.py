@@ -2,53 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cache
 from types import ModuleType
 
-from onnxpad.frameworks.words import Layer, Rounding
+from onnxpad.frameworks.words import Fill, Layer
 from onnxpad.plugins import Plugins, name_of, text_of
-
-
-class Placement(StrEnum):
-    """How many cells stand on which side of an axis."""
-
-    ODD_CELL_LAST = "SAME, the odd cell at the end"
-    ODD_CELL_FIRST = "SAME, the odd cell at the begin"
-    UNSTRIDED_SAME = "SAME of convolutions with stride 1, the odd cell at the end"
-    BOTH_ALIKE = "as many cells at both sides"
-
-
-@dataclass(frozen=True, slots=True)
-class Habits:
-    """What a framework can write; every framework can also leave padding out.
-
-    `padded` and `unpadded` say how its pools round with and without padding, `counts` whether
-    its averages may count padded cells. `half_a_window` says that its pools take no wider pads,
-    `grows` that its transposed convolutions have output_padding.
-    """
-
-    placements: tuple[Placement, ...]
-    padded: frozenset[Rounding]
-    unpadded: frozenset[Rounding]
-    counts: frozenset[bool]
-    half_a_window: bool = False
-    grows: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """A framework: its layers in its own words, and its habits where they stand for a group.
+    """A framework: its layers in its own words.
 
-    `habits` is set for the few that `inspect` tells apart; frameworks that pad alike leave it
-    out. `name` and `text` come from the file.
+    `pads_apart` is what its own layer for padding alone can write in front of any other layer,
+    such as Keras' ZeroPadding2D. `listed` is its place in lists, the frequent ones first. `name`
+    and `text` come from the file.
     """
 
     source: str
-    habits: Habits | None = None
     layers: tuple[Layer, ...] = ()
     aliases: tuple[str, ...] = ()
+    pads_apart: frozenset[Fill] = frozenset()
+    listed: int = 100
     name: str = ""
     text: str = ""
 
@@ -59,11 +35,10 @@ def all_conventions() -> dict[str, Convention]:
     return _CONVENTIONS.all()
 
 
-@cache
-def all_habits() -> dict[str, Habits]:
-    """What `inspect` tells apart, by the convention's name."""
-    found = ((name, item.habits) for name, item in all_conventions().items())
-    return {name: habits for name, habits in found if habits is not None}
+def frequent_first(names: Iterable[str]) -> list[str]:
+    """The names of conventions, those that models come from most often first."""
+    known = all_conventions()
+    return sorted(names, key=lambda name: (known[name].listed, name))
 
 
 @cache

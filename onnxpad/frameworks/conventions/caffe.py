@@ -6,8 +6,8 @@ padded cells. There is no output_padding.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import limits, naming
-from onnxpad.frameworks.conventions import Convention, Habits, Placement
+from onnxpad.frameworks import attributes, limits
+from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH
 from onnxpad.frameworks.placing import EXPLICIT
 from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Outside, Role, Rounding
@@ -17,33 +17,27 @@ _POOLS = (
     "and measured"
 )
 _WINDOW = (
-    naming.kernel("kernel_size", default=None),
-    *naming.by_axis(Role.KERNEL, "kernel_h", "kernel_w"),
-    naming.stride("stride"),
-    *naming.by_axis(Role.STRIDE, "stride_h", "stride_w"),
-    naming.padding("pad", Layout.EACH, default=0),
-    *naming.by_axis(Role.PADDING, "pad_h", "pad_w"),
+    attributes.kernel("kernel_size", default=None),
+    *attributes.by_axis(Role.KERNEL, "kernel_h", "kernel_w"),
+    attributes.stride("stride"),
+    *attributes.by_axis(Role.STRIDE, "stride_h", "stride_w"),
+    attributes.padding("pad", Layout.EACH, default=0),
+    *attributes.by_axis(Role.PADDING, "pad_h", "pad_w"),
 )
 _ROUNDS = {"CEIL": Rounding.UP_IF_ANY_PADDED, "FLOOR": Rounding.DOWN}
-_POOL = (*_WINDOW, naming.rounding("round_mode", _ROUNDS, default="CEIL"))
-_CONV = (*_WINDOW, naming.dilation("dilation"), naming.groups("group"))
+_POOL = (*_WINDOW, attributes.rounding("round_mode", _ROUNDS, default="CEIL"))
+_CONV = (*_WINDOW, attributes.dilation("dilation"), attributes.groups("group"))
 
 CONVENTION = Convention(
     source=f"{_POOLS}; conv_layer.cpp:9-21, deconv_layer.cpp:9-21 read",
-    habits=Habits(
-        placements=(Placement.BOTH_ALIKE,),
-        padded=frozenset({Rounding.UP}),
-        unpadded=frozenset({Rounding.UP_ALL}),
-        counts=frozenset({True}),
-        grows=False,
-    ),
+    listed=3,
     layers=(
         Layer(
             "conv", _CONV, Evidence.READ, "BVLC/caffe 9b89154, conv_layer.cpp:9-21", number=EXPLICIT
         ),
         Layer(
             "max_pool",
-            (*_POOL, naming.label("pool", "MAX")),
+            (*_POOL, attributes.label("pool", "MAX")),
             Evidence.EXECUTED,
             _POOLS,
             number=EXPLICIT,
@@ -54,7 +48,7 @@ CONVENTION = Convention(
         ),
         Layer(
             "avg_pool",
-            (*_POOL, naming.label("pool", "AVE")),
+            (*_POOL, attributes.label("pool", "AVE")),
             Evidence.EXECUTED,
             _POOLS,
             number=EXPLICIT,

@@ -8,13 +8,14 @@ nothing with VALID and SAME.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import crop_both
 from onnxpad.frameworks.placing import explicit, valid
 from onnxpad.frameworks.words import (
     Divisor,
     Evidence,
+    Fill,
     Given,
     Layer,
     Layout,
@@ -49,27 +50,28 @@ _CUTS = {
 }
 _LEGACY = Mode(explicit, rounding=Rounding.UP_IF_AXIS_PADDED, takes_numbers=True)
 _WINDOW = (
-    naming.kernel("kernels", "kernel", default=None),
-    naming.stride("strides", "stride"),
-    naming.padding("pads", Layout.BEGINS_ENDS, Layout.EACH, aliases=("pad",)),
+    attributes.kernel("kernels", "kernel", default=None),
+    attributes.stride("strides", "stride"),
+    attributes.padding("pads", Layout.BEGINS_ENDS, Layout.EACH, aliases=("pad",)),
 )
 _POOL = (
     *_WINDOW,
-    naming.padding(
+    attributes.padding(
         "legacy_pad", modes=_MODES | {"CAFFE_LEGACY_POOLING": _LEGACY}, default="NOTSET"
     ),
 )
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
     layers=(
         Layer(
             "conv",
             (
                 *_WINDOW,
-                naming.padding("legacy_pad", modes=_MODES, default="NOTSET"),
-                naming.dilation("dilations", "dilation"),
-                naming.groups("group"),
+                attributes.padding("legacy_pad", modes=_MODES, default="NOTSET"),
+                attributes.dilation("dilations", "dilation"),
+                attributes.groups("group"),
             ),
             Evidence.EXECUTED,
             _SOURCE,
@@ -79,7 +81,7 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "count_include_pad", {True: Divisor.REAL, False: Divisor.REAL}, default=False
                 ),
             ),
@@ -90,9 +92,9 @@ CONVENTION = Convention(
             "conv_transpose",
             (
                 *_WINDOW,
-                naming.padding("legacy_pad", modes=_CUTS, default="NOTSET"),
-                naming.growth("adjs", "adj"),
-                naming.groups("group"),
+                attributes.padding("legacy_pad", modes=_CUTS, default="NOTSET"),
+                attributes.growth("adjs", "adj"),
+                attributes.groups("group"),
             ),
             Evidence.EXECUTED,
             _SOURCE,

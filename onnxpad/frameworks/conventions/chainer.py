@@ -6,13 +6,14 @@ average_pooling_2d counts zeros; average_pooling_nd does not with pad_value=None
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH
 from onnxpad.frameworks.placing import EXPLICIT
 from onnxpad.frameworks.words import (
     Divisor,
     Evidence,
+    Fill,
     Layer,
     Layout,
     Outside,
@@ -24,26 +25,27 @@ from onnxpad.frameworks.words import (
 
 _SOURCE = "Chainer 7.8.1 measured; chainer/chainer a8e15cb, chainer/utils/conv.py:29-62"
 _COVERS = {False: Rounding.DOWN, True: Rounding.UP_ALL}
-_PAD = naming.padding("pad", Layout.EACH, default=0)
+_PAD = attributes.padding("pad", Layout.EACH, default=0)
 _POOL = (
-    naming.label("api"),
-    naming.kernel("ksize"),
-    naming.stride("stride", default=Special.KERNEL),
+    attributes.label("api"),
+    attributes.kernel("ksize"),
+    attributes.stride("stride", default=Special.KERNEL),
     _PAD,
 )
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset({Fill.ZEROS}),
     layers=(
         Layer(
             "conv",
             (
-                naming.kernel("ksize", default=None),
-                naming.stride("stride"),
+                attributes.kernel("ksize", default=None),
+                attributes.stride("stride"),
                 _PAD,
-                naming.rounding("cover_all", _COVERS),
-                naming.dilation("dilate"),
-                naming.groups("groups"),
+                attributes.rounding("cover_all", _COVERS),
+                attributes.dilation("dilate"),
+                attributes.groups("groups"),
             ),
             Evidence.EXECUTED,
             _SOURCE,
@@ -51,7 +53,7 @@ CONVENTION = Convention(
         ),
         Layer(
             "max_pool",
-            (*_POOL, naming.rounding("cover_all", _COVERS, default=True)),
+            (*_POOL, attributes.rounding("cover_all", _COVERS, default=True)),
             Evidence.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
@@ -75,12 +77,12 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.kernel("ksize", default=None),
-                naming.stride("stride"),
+                attributes.kernel("ksize", default=None),
+                attributes.stride("stride"),
                 _PAD,
-                naming.extent("outsize"),
-                naming.dilation("dilate"),
-                naming.groups("groups"),
+                attributes.extent("outsize"),
+                attributes.dilation("dilate"),
+                attributes.groups("groups"),
             ),
             Evidence.EXECUTED,
             _SOURCE,

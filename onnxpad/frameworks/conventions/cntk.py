@@ -7,7 +7,7 @@ layers with autoPad give (size-1)*stride+1 cells, or what output_shape asks.
 from __future__ import annotations
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import full_extent
 from onnxpad.frameworks.placing import explicit
@@ -15,6 +15,7 @@ from onnxpad.frameworks.words import (
     Crop,
     Divisor,
     Evidence,
+    Fill,
     Given,
     Layer,
     Layout,
@@ -50,29 +51,31 @@ def _plain_cut(axis: Axis, size: int, _given: Given) -> Crop:
     return Crop(0, full_extent(axis, size))
 
 
-_AUTO = naming.padding(
+_AUTO = attributes.padding(
     "auto_padding",
     Layout.FLAGS,
     modes={True: Mode(_auto), False: Mode(explicit, takes_numbers=True)},
     default=False,
 )
 _POOL = (
-    naming.kernel("pooling_window_shape"),
-    naming.stride("strides", "stride"),
+    attributes.kernel("pooling_window_shape"),
+    attributes.stride("strides", "stride"),
     _AUTO,
-    naming.rounding("ceil_out_dim", {False: Rounding.DOWN, True: Rounding.UP_ALL}),
+    attributes.rounding("ceil_out_dim", {False: Rounding.DOWN, True: Rounding.UP_ALL}),
 )
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
+    listed=8,
     layers=(
         Layer(
             "conv",
             (
-                naming.stride("strides", "stride"),
+                attributes.stride("strides", "stride"),
                 _AUTO,
-                naming.dilation("dilation"),
-                naming.groups("groups"),
+                attributes.dilation("dilation"),
+                attributes.groups("groups"),
             ),
             Evidence.EXECUTED,
             _SOURCE,
@@ -82,7 +85,7 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "include_pad", {True: Divisor.WHOLE, False: Divisor.REAL}, default=False
                 ),
             ),
@@ -92,14 +95,14 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.stride("strides", "stride"),
-                naming.padding(
+                attributes.stride("strides", "stride"),
+                attributes.padding(
                     "auto_padding",
                     Layout.FLAGS,
                     modes={True: Mode(cut=_auto_cut), False: Mode(cut=_plain_cut)},
                     default=False,
                 ),
-                naming.extent("output_shape"),
+                attributes.extent("output_shape"),
             ),
             Evidence.EXECUTED,
             _SOURCE,

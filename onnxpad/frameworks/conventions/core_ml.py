@@ -5,11 +5,21 @@ With ceil_mode, a window that starts in the end padding is dropped on padded axe
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
 from onnxpad.frameworks.placing import SAME_LOWER, SAME_UPPER, VALID, explicit
-from onnxpad.frameworks.words import Crop, Divisor, Evidence, Given, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.words import (
+    Crop,
+    Divisor,
+    Evidence,
+    Fill,
+    Given,
+    Layer,
+    Layout,
+    Mode,
+    Rounding,
+)
 from onnxpad.geometry.windows import Axis
 
 _CONV = (
@@ -28,28 +38,29 @@ _MODES = {
     "same": SAME_UPPER,
     "same_lower": SAME_LOWER,
 }
-_NUMBERS = naming.padding("pad", Layout.INTERLEAVED)
-_TYPE = naming.padding("pad_type", modes=_MODES, default="valid")
+_NUMBERS = attributes.padding("pad", Layout.INTERLEAVED)
+_TYPE = attributes.padding("pad_type", modes=_MODES, default="valid")
 _POOL = (
-    naming.kernel("kernel_sizes"),
-    naming.stride("strides", "stride"),
+    attributes.kernel("kernel_sizes"),
+    attributes.stride("strides", "stride"),
     _TYPE,
     _NUMBERS,
-    naming.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED}),
+    attributes.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED}),
 )
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
     aliases=("coreml",),
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
     layers=(
         Layer(
             "conv",
             (
-                naming.stride("strides", "stride"),
+                attributes.stride("strides", "stride"),
                 _TYPE,
                 _NUMBERS,
-                naming.dilation("dilations", "dilation"),
-                naming.groups("groups"),
+                attributes.dilation("dilations", "dilation"),
+                attributes.groups("groups"),
             ),
             Evidence.READ,
             _CONV,
@@ -59,7 +70,7 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "exclude_padding_from_average",
                     {True: Divisor.REAL, False: Divisor.WHOLE},
                     default=False,
@@ -71,8 +82,8 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.stride("strides", "stride"),
-                naming.padding(
+                attributes.stride("strides", "stride"),
+                attributes.padding(
                     "pad_type",
                     modes={
                         "valid": Mode(cut=_uncropped),
@@ -82,9 +93,9 @@ CONVENTION = Convention(
                     default="valid",
                 ),
                 _NUMBERS,
-                naming.extent("output_shape"),
-                naming.dilation("dilations", "dilation"),
-                naming.groups("groups"),
+                attributes.extent("output_shape"),
+                attributes.dilation("dilations", "dilation"),
+                attributes.groups("groups"),
             ),
             Evidence.READ,
             f"{_CONV}; same gives size*stride, its split is taken to be that of TensorFlow",

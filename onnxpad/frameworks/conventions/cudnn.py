@@ -5,7 +5,7 @@ Frameworks with asymmetric padding pad the tensor first. Pools round down.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH
 from onnxpad.frameworks.placing import EXPLICIT
@@ -18,16 +18,16 @@ _MODES = {
     "CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING": Divisor.REAL,
 }
 _CONV = (
-    naming.kernel("window", "kernel", default=None),
-    naming.stride("stride", "filterStride"),
-    naming.padding("pad", Layout.EACH, default=0),
-    naming.dilation("dilation"),
-    naming.groups("groupCount"),
+    attributes.kernel("window", "kernel", default=None),
+    attributes.stride("stride", "filterStride"),
+    attributes.padding("pad", Layout.EACH, default=0),
+    attributes.dilation("dilation"),
+    attributes.groups("groupCount"),
 )
 _POOL = (
-    naming.kernel("window", "kernel"),
-    naming.stride("stride"),
-    naming.padding("pad", Layout.EACH, default=0),
+    attributes.kernel("window", "kernel"),
+    attributes.stride("stride"),
+    attributes.padding("pad", Layout.EACH, default=0),
 )
 
 CONVENTION = Convention(
@@ -36,7 +36,10 @@ CONVENTION = Convention(
         Layer("conv", _CONV, Evidence.REMEMBERED, _SIZE, number=EXPLICIT),
         Layer(
             "max_pool",
-            (*_POOL, naming.label("mode", "CUDNN_POOLING_MAX", "CUDNN_POOLING_MAX_DETERMINISTIC")),
+            (
+                *_POOL,
+                attributes.label("mode", "CUDNN_POOLING_MAX", "CUDNN_POOLING_MAX_DETERMINISTIC"),
+            ),
             Evidence.REMEMBERED,
             _SIZE,
             number=EXPLICIT,
@@ -45,7 +48,7 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "mode", _MODES, default="CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING"
                 ),
             ),

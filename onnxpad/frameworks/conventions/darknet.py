@@ -7,7 +7,7 @@ where it is left out. Average pools are global.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH
 from onnxpad.frameworks.placing import explicit, split
@@ -29,24 +29,25 @@ def _total(axis: Axis, given: Given) -> Pair:
 
 
 _WINDOW = (
-    naming.kernel("size", default=None),
-    naming.stride("stride"),
-    naming.padding("padding", Layout.EACH),
+    attributes.kernel("size", default=None),
+    attributes.stride("stride"),
+    attributes.padding("padding", Layout.EACH),
 )
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOL}; {_TRANSPOSED}",
+    listed=6,
     layers=(
         Layer(
             "conv",
             (
                 *_WINDOW,
-                naming.padding(
+                attributes.padding(
                     "pad",
                     modes={0: Mode(explicit, takes_numbers=True), 1: Mode(_half_kernel)},
                     default=0,
                 ),
-                naming.groups("groups"),
+                attributes.groups("groups"),
             ),
             Evidence.READ,
             _CONV,
@@ -55,9 +56,9 @@ CONVENTION = Convention(
         Layer(
             "max_pool",
             (
-                naming.kernel("size"),
-                naming.stride("stride"),
-                naming.padding("padding", Layout.EACH),
+                attributes.kernel("size"),
+                attributes.stride("stride"),
+                attributes.padding("padding", Layout.EACH),
             ),
             Evidence.READ,
             _POOL,

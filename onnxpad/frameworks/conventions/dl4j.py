@@ -5,11 +5,11 @@ Causal pads span-1 cells in front, in one dimension. Same ignores explicit paddi
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
 from onnxpad.frameworks.placing import causal, explicit, same_upper
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding
 
 _SOURCE = "DL4J ConvolutionMode (javadoc); libnd4j ConvolutionUtils"
 _POOL_SOURCE = f"{_SOURCE}; the divisor of averages is from memory"
@@ -18,23 +18,24 @@ _MODES = {
     "Truncate": Mode(explicit, takes_numbers=True),
     "Same": Mode(same_upper, takes_numbers=True),
 }
-_MODE = naming.padding("convolutionMode", modes=_MODES, default="Truncate")
+_MODE = attributes.padding("convolutionMode", modes=_MODES, default="Truncate")
 _WINDOW = (
-    naming.kernel("kernelSize", "kernel", default=None),
-    naming.stride("stride"),
-    naming.padding("padding", Layout.EACH),
-    naming.dilation("dilation"),
+    attributes.kernel("kernelSize", "kernel", default=None),
+    attributes.stride("stride"),
+    attributes.padding("padding", Layout.EACH),
+    attributes.dilation("dilation"),
 )
 
 CONVENTION = Convention(
     source=_SOURCE,
     aliases=("deeplearning4j",),
+    pads_apart=frozenset({Fill.ZEROS}),
     layers=(
         Layer(
             "conv",
             (
                 *_WINDOW,
-                naming.padding(
+                attributes.padding(
                     "convolutionMode", modes=_MODES | {"Causal": Mode(causal)}, default="Truncate"
                 ),
             ),
@@ -47,7 +48,7 @@ CONVENTION = Convention(
             (
                 *_WINDOW,
                 _MODE,
-                naming.divisor(
+                attributes.divisor(
                     "avgPoolIncludePadInDivisor",
                     {True: Divisor.WHOLE, False: Divisor.REAL},
                     default=False,
@@ -60,7 +61,7 @@ CONVENTION = Convention(
             "conv_transpose",
             (
                 *_WINDOW,
-                naming.padding(
+                attributes.padding(
                     "convolutionMode",
                     modes={
                         "Truncate": Mode(cut=CROP_BOTH.cut, takes_numbers=True),

@@ -5,7 +5,7 @@ avg_pool divides by the whole window unless count_include_pad=False, also with S
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.placing import (
     EXPLICIT,
@@ -21,10 +21,10 @@ _CONV = "Flax 0.12.8 on JAX 0.10.2 measured; flax/linen/linear.py:592-606"
 _POOLS = "Flax 0.12.8 on JAX 0.10.2 measured; flax/linen/pooling.py:80-110"
 _SAME = {"SAME": SAME_UPPER, "SAME_LOWER": SAME_LOWER, "VALID": VALID}
 _POOL = (
-    naming.label("api"),
-    naming.kernel("window_shape"),
-    naming.stride("strides", "stride"),
-    naming.padding("padding", Layout.PAIRS, modes=_SAME, default="VALID"),
+    attributes.label("api"),
+    attributes.kernel("window_shape"),
+    attributes.stride("strides", "stride"),
+    attributes.padding("padding", Layout.PAIRS, modes=_SAME, default="VALID"),
 )
 
 CONVENTION = Convention(
@@ -33,10 +33,10 @@ CONVENTION = Convention(
         Layer(
             "conv",
             (
-                naming.label("api"),
-                naming.kernel("kernel_size", default=None),
-                naming.stride("window_strides", "strides", "stride"),
-                naming.padding(
+                attributes.label("api"),
+                attributes.kernel("kernel_size", default=None),
+                attributes.stride("window_strides", "strides", "stride"),
+                attributes.padding(
                     "padding",
                     Layout.EACH,
                     Layout.PAIRS,
@@ -48,8 +48,8 @@ CONVENTION = Convention(
                     },
                     default="SAME",
                 ),
-                naming.dilation("rhs_dilation", "kernel_dilation"),
-                naming.groups("feature_group_count"),
+                attributes.dilation("rhs_dilation", "kernel_dilation"),
+                attributes.groups("feature_group_count"),
             ),
             Evidence.EXECUTED,
             _CONV,
@@ -60,7 +60,7 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "count_include_pad", {True: Divisor.WHOLE, False: Divisor.REAL}, default=True
                 ),
             ),

@@ -5,11 +5,11 @@ conv_transpose with SAME gives size*stride cells, cut as TensorFlow cuts them.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import full_extent, valid_gradient
 from onnxpad.frameworks.placing import EXPLICIT, SAME_LOWER, SAME_UPPER, VALID
-from onnxpad.frameworks.words import Crop, Evidence, Given, Layer, Layout, Mode
+from onnxpad.frameworks.words import Crop, Evidence, Fill, Given, Layer, Layout, Mode
 from onnxpad.geometry.windows import Axis
 
 _CONV = "JAX 0.10.2 measured; jax/_src/lax/lax.py:9332-9385"
@@ -31,26 +31,27 @@ def _pairs_cut(axis: Axis, size: int, given: Given) -> Crop:
 
 
 _STEPS = (
-    naming.stride("window_strides", "strides", "stride"),
-    naming.dilation("rhs_dilation", "kernel_dilation"),
+    attributes.stride("window_strides", "strides", "stride"),
+    attributes.dilation("rhs_dilation", "kernel_dilation"),
 )
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_TRANSPOSED}",
+    pads_apart=frozenset(Fill),
     layers=(
         Layer(
             "conv",
             (
-                naming.label("api"),
+                attributes.label("api"),
                 *_STEPS,
-                naming.padding(
+                attributes.padding(
                     "padding",
                     Layout.PAIRS,
                     modes={"SAME": SAME_UPPER, "SAME_LOWER": SAME_LOWER, "VALID": VALID},
                     default="VALID",
                     negative=True,
                 ),
-                naming.groups("feature_group_count"),
+                attributes.groups("feature_group_count"),
             ),
             Evidence.EXECUTED,
             _CONV,
@@ -59,17 +60,17 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.label("api"),
-                naming.stride("strides", "stride"),
-                naming.dilation("rhs_dilation"),
-                naming.padding(
+                attributes.label("api"),
+                attributes.stride("strides", "stride"),
+                attributes.dilation("rhs_dilation"),
+                attributes.padding(
                     "padding",
                     Layout.PAIRS,
                     modes={"SAME": Mode(cut=_same_cut), "VALID": Mode(cut=valid_gradient)},
                     default="SAME",
                     negative=True,
                 ),
-                naming.flag("transpose_kernel"),
+                attributes.flag("transpose_kernel"),
             ),
             Evidence.EXECUTED,
             _TRANSPOSED,

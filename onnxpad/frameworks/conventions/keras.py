@@ -6,11 +6,11 @@ size*stride cells (same) or size*stride+max(span-stride, 0) (valid).
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import full_extent, same_multiple
 from onnxpad.frameworks.placing import SAME_UPPER, VALID, causal
-from onnxpad.frameworks.words import Crop, Evidence, Given, Layer, Mode, Special
+from onnxpad.frameworks.words import Crop, Evidence, Fill, Given, Layer, Mode, Special
 from onnxpad.geometry.windows import Axis
 
 _CONV = "Keras 3.15.1 on TensorFlow 2.21 measured (causal); same and valid are TensorFlow's"
@@ -30,32 +30,34 @@ def _valid(axis: Axis, size: int, given: Given) -> Crop:
     return Crop(0, full_extent(axis, size) + extra)
 
 
-_STRIDES = naming.stride("strides", "stride")
-_DILATION = naming.dilation("dilation_rate", "dilation")
-_LAYOUT = naming.label("data_format", "channels_last")
+_STRIDES = attributes.stride("strides", "stride")
+_DILATION = attributes.dilation("dilation_rate", "dilation")
+_LAYOUT = attributes.label("data_format", "channels_last")
 _SAME_VALID = {"same": SAME_UPPER, "valid": VALID}
 _POOL = (
-    naming.label("api"),
-    naming.kernel("pool_size", default=2),
-    naming.stride("strides", "stride", default=Special.KERNEL),
-    naming.padding("padding", modes=_SAME_VALID, default="valid"),
+    attributes.label("api"),
+    attributes.kernel("pool_size", default=2),
+    attributes.stride("strides", "stride", default=Special.KERNEL),
+    attributes.padding("padding", modes=_SAME_VALID, default="valid"),
     _LAYOUT,
 )
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_TRANSPOSED}",
+    pads_apart=frozenset({Fill.ZEROS}),
+    listed=4,
     layers=(
         Layer(
             "conv",
             (
-                naming.label("api"),
-                naming.kernel("kernel_size", default=None),
+                attributes.label("api"),
+                attributes.kernel("kernel_size", default=None),
                 _STRIDES,
-                naming.padding(
+                attributes.padding(
                     "padding", modes=_SAME_VALID | {"causal": Mode(causal)}, default="valid"
                 ),
                 _DILATION,
-                naming.groups("groups"),
+                attributes.groups("groups"),
                 _LAYOUT,
             ),
             Evidence.EXECUTED,
@@ -66,15 +68,15 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.label("api"),
-                naming.kernel("kernel_size", default=None),
+                attributes.label("api"),
+                attributes.kernel("kernel_size", default=None),
                 _STRIDES,
-                naming.padding(
+                attributes.padding(
                     "padding",
                     modes={"same": Mode(cut=_same), "valid": Mode(cut=_valid)},
                     default="valid",
                 ),
-                naming.growth("output_padding"),
+                attributes.growth("output_padding"),
                 _DILATION,
                 _LAYOUT,
             ),

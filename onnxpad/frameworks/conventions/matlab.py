@@ -6,7 +6,7 @@ the whole window. Cropping 'same' of transposed layers gives size*stride cells.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
 from onnxpad.frameworks.placing import EXPLICIT, SAME_UPPER
@@ -14,11 +14,11 @@ from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode
 
 _SOURCE = "Deep Learning Toolbox documentation, averagePooling2dLayer and its siblings"
 _SAME_SOURCE = f"{_SOURCE}; that the odd cell goes last is from memory"
-_PADDING = naming.padding(
+_PADDING = attributes.padding(
     "Padding", Layout.EACH, Layout.INTERLEAVED, modes={"same": SAME_UPPER}, default=0
 )
-_STRIDE = naming.stride("Stride")
-_POOL = (naming.kernel("PoolSize"), _STRIDE, _PADDING)
+_STRIDE = attributes.stride("Stride")
+_POOL = (attributes.kernel("PoolSize"), _STRIDE, _PADDING)
 
 CONVENTION = Convention(
     source=_SAME_SOURCE,
@@ -26,11 +26,11 @@ CONVENTION = Convention(
         Layer(
             "conv",
             (
-                naming.kernel("FilterSize", default=None),
+                attributes.kernel("FilterSize", default=None),
                 _STRIDE,
-                naming.dilation("DilationFactor"),
+                attributes.dilation("DilationFactor"),
                 _PADDING,
-                naming.groups("NumGroups"),
+                attributes.groups("NumGroups"),
             ),
             Evidence.REMEMBERED,
             _SAME_SOURCE,
@@ -48,9 +48,9 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.kernel("FilterSize", default=None),
+                attributes.kernel("FilterSize", default=None),
                 _STRIDE,
-                naming.padding(
+                attributes.padding(
                     "Cropping",
                     Layout.EACH,
                     Layout.INTERLEAVED,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.words import Divisor, Evidence, Given, Layer, Mode, Pair
+from onnxpad.frameworks.words import Divisor, Evidence, Fill, Given, Layer, Mode, Pair
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "MPSNeuralNetworkTypes.h, sample code of MPSNNPadding; MPSCNNKernel.h, padding"
@@ -37,20 +37,21 @@ _MODES = {
     for size, style in _SIZES.items()
     for remainder, policy in _REMAINDERS.items()
 }
-_PADDING = naming.padding("padding", modes=_MODES, default="SizeSame|AddRemainderToTopLeft")
+_PADDING = attributes.padding("padding", modes=_MODES, default="SizeSame|AddRemainderToTopLeft")
 _CONV = (
-    naming.kernel("kernelSize", default=None),
-    naming.stride("strideInPixels", "stride"),
-    naming.dilation("dilationRate", "dilation"),
-    naming.groups("groups"),
+    attributes.kernel("kernelSize", default=None),
+    attributes.stride("strideInPixels", "stride"),
+    attributes.dilation("dilationRate", "dilation"),
+    attributes.groups("groups"),
     _PADDING,
 )
-_POOL = (naming.kernel("kernelSize"), naming.stride("strideInPixels", "stride"), _PADDING)
+_POOL = (attributes.kernel("kernelSize"), attributes.stride("strideInPixels", "stride"), _PADDING)
 _PLANE = frozenset({2})
 
 CONVENTION = Convention(
     source=_SOURCE,
     aliases=("apple-mps", "metal-performance-shaders"),
+    pads_apart=frozenset({Fill.ZEROS}),
     layers=(
         Layer("conv", _CONV, Evidence.READ, _SOURCE, ranks=_PLANE),
         Layer("max_pool", _POOL, Evidence.READ, _SOURCE, ranks=_PLANE),
@@ -58,7 +59,7 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "edgeMode", {"Zero": Divisor.WHOLE, "Clamp": Divisor.REAL}, default="Zero"
                 ),
             ),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple, valid_gradient
 from onnxpad.frameworks.placing import SAME_LOWER, SAME_UPPER, VALID, explicit
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding
 
 _SOURCE = "MPSGraphPaddingStyle (MPSGraph headers): Explicit, TF_VALID, TF_SAME, ONNX_SAME_LOWER"
 _STYLES = {
@@ -15,23 +15,24 @@ _STYLES = {
     "TF_SAME": SAME_UPPER,
     "ONNX_SAME_LOWER": SAME_LOWER,
 }
-_NUMBERS = naming.padding("padding", Layout.INTERLEAVED, Layout.PAIRS)
-_STYLE = naming.padding("paddingStyle", modes=_STYLES, default="Explicit")
-_STEPS = (naming.stride("strides", "stride"), naming.dilation("dilationRates", "dilation"))
+_NUMBERS = attributes.padding("padding", Layout.INTERLEAVED, Layout.PAIRS)
+_STYLE = attributes.padding("paddingStyle", modes=_STYLES, default="Explicit")
+_STEPS = (attributes.stride("strides", "stride"), attributes.dilation("dilationRates", "dilation"))
 _POOL = (
-    naming.kernel("kernelSizes"),
+    attributes.kernel("kernelSizes"),
     *_STEPS,
     _NUMBERS,
     _STYLE,
-    naming.rounding("ceilMode", {False: Rounding.DOWN, True: Rounding.UP}),
+    attributes.rounding("ceilMode", {False: Rounding.DOWN, True: Rounding.UP}),
 )
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset(Fill),
     layers=(
         Layer(
             "conv",
-            (*_STEPS, _NUMBERS, _STYLE, naming.groups("groups")),
+            (*_STEPS, _NUMBERS, _STYLE, attributes.groups("groups")),
             Evidence.READ,
             _SOURCE,
         ),
@@ -45,7 +46,7 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "includeZeroPadToAverage",
                     {True: Divisor.PADDED, False: Divisor.REAL},
                     default=False,
@@ -58,10 +59,10 @@ CONVENTION = Convention(
             "conv_transpose",
             (
                 *_STEPS,
-                naming.extent("outputShape"),
-                naming.groups("groups"),
+                attributes.extent("outputShape"),
+                attributes.groups("groups"),
                 _NUMBERS,
-                naming.padding(
+                attributes.padding(
                     "paddingStyle",
                     modes={
                         "Explicit": Mode(cut=CROP_BOTH.cut, takes_numbers=True),

@@ -6,7 +6,7 @@ with target_shape cuts the larger half in front, the other way round than Tensor
 
 from __future__ import annotations
 
-from onnxpad.frameworks import limits, naming
+from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import crop_both, full_extent
 from onnxpad.frameworks.placing import EXPLICIT
@@ -14,6 +14,7 @@ from onnxpad.frameworks.words import (
     Crop,
     Divisor,
     Evidence,
+    Fill,
     Given,
     Layer,
     Layout,
@@ -33,7 +34,7 @@ def _target(axis: Axis, size: int, given: Given) -> Crop:
     return Crop((full_extent(axis, size) - given.extent + 1) // 2, given.extent)
 
 
-_ROUNDING = naming.rounding(
+_ROUNDING = attributes.rounding(
     "pooling_convention",
     {
         "valid": Rounding.DOWN,
@@ -43,24 +44,25 @@ _ROUNDING = naming.rounding(
     default="valid",
 )
 _WINDOW = (
-    naming.stride("stride"),
-    naming.padding("pad", Layout.EACH, default=0),
+    attributes.stride("stride"),
+    attributes.padding("pad", Layout.EACH, default=0),
 )
 _CONV = (
-    naming.kernel("kernel", default=None),
+    attributes.kernel("kernel", default=None),
     *_WINDOW,
-    naming.dilation("dilate"),
-    naming.groups("num_group"),
+    attributes.dilation("dilate"),
+    attributes.groups("num_group"),
 )
-_POOL = (naming.kernel("kernel"), *_WINDOW, _ROUNDING)
+_POOL = (attributes.kernel("kernel"), *_WINDOW, _ROUNDING)
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
     layers=(
         Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, number=EXPLICIT),
         Layer(
             "max_pool",
-            (*_POOL, naming.label("pool_type", "max")),
+            (*_POOL, attributes.label("pool_type", "max")),
             Evidence.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
@@ -71,8 +73,8 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.label("pool_type", "avg"),
-                naming.divisor(
+                attributes.label("pool_type", "avg"),
+                attributes.divisor(
                     "count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True
                 ),
             ),
@@ -84,7 +86,7 @@ CONVENTION = Convention(
         ),
         Layer(
             "conv_transpose",
-            (*_CONV, naming.growth("adj"), naming.extent("target_shape")),
+            (*_CONV, attributes.growth("adj"), attributes.extent("target_shape")),
             Evidence.EXECUTED,
             _SOURCE,
             number=Mode(cut=_target),

@@ -8,11 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import full_extent
 from onnxpad.frameworks.placing import EXPLICIT, SAME_LOWER, SAME_UPPER, VALID, explicit
-from onnxpad.frameworks.words import Crop, Divisor, Evidence, Given, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.words import (
+    Crop,
+    Divisor,
+    Evidence,
+    Fill,
+    Given,
+    Layer,
+    Layout,
+    Mode,
+    Rounding,
+)
 from onnxpad.geometry.windows import Axis, same_crop, shape_crop
 
 _SOURCE = "onnx/onnx f754691, onnx/defs/nn/defs.cc:26-40, 191-206, 249-261 and 1319-1321"
@@ -35,8 +45,8 @@ def _cut(mode: str) -> Callable[[Axis, int, Given], Crop]:
     return cut
 
 
-_PADS = naming.padding("pads", Layout.BEGINS_ENDS)
-_AUTO = naming.padding(
+_PADS = attributes.padding("pads", Layout.BEGINS_ENDS)
+_AUTO = attributes.padding(
     "auto_pad",
     modes={
         "NOTSET": Mode(explicit, takes_numbers=True),
@@ -50,37 +60,38 @@ _CUTS = {
     mode: Mode(cut=_cut(mode), takes_numbers=mode == "NOTSET")
     for mode in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 }
-_STEPS = (naming.stride("strides"), naming.dilation("dilations"))
+_STEPS = (attributes.stride("strides"), attributes.dilation("dilations"))
 _POOL = (
-    naming.kernel("kernel_shape"),
+    attributes.kernel("kernel_shape"),
     *_STEPS,
     _PADS,
     _AUTO,
-    naming.rounding("ceil_mode", {0: Rounding.DOWN, 1: Rounding.UP}, default=0),
+    attributes.rounding("ceil_mode", {0: Rounding.DOWN, 1: Rounding.UP}, default=0),
 )
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset(Fill),
     layers=(
         Layer(
             "conv",
             (
-                naming.kernel("kernel_shape", default=None),
+                attributes.kernel("kernel_shape", default=None),
                 *_STEPS,
                 _PADS,
                 _AUTO,
-                naming.groups("group"),
+                attributes.groups("group"),
             ),
             Evidence.READ,
             _SOURCE,
             number=EXPLICIT,
         ),
-        Layer("max_pool", (*_POOL, naming.label("storage_order")), Evidence.READ, _SOURCE),
+        Layer("max_pool", (*_POOL, attributes.label("storage_order")), Evidence.READ, _SOURCE),
         Layer(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "count_include_pad", {0: Divisor.REAL, 1: Divisor.PADDED}, default=0
                 ),
             ),
@@ -90,13 +101,13 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.kernel("kernel_shape", default=None),
+                attributes.kernel("kernel_shape", default=None),
                 *_STEPS,
                 _PADS,
-                naming.padding("auto_pad", modes=_CUTS, default="NOTSET"),
-                naming.growth("output_padding"),
-                naming.extent("output_shape"),
-                naming.groups("group"),
+                attributes.padding("auto_pad", modes=_CUTS, default="NOTSET"),
+                attributes.growth("output_padding"),
+                attributes.extent("output_shape"),
+                attributes.groups("group"),
             ),
             Evidence.READ,
             _SOURCE,

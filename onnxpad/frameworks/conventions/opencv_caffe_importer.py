@@ -6,19 +6,19 @@ one axis is padded and the other is not. Windows outside the input give 0.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.placing import EXPLICIT
 from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Outside, Role, Rounding
 
 _SOURCE = "OpenCV 4.10.0 dnn measured"
 _POOL = (
-    naming.kernel("kernel_size", default=None),
-    *naming.by_axis(Role.KERNEL, "kernel_h", "kernel_w"),
-    naming.stride("stride"),
-    *naming.by_axis(Role.STRIDE, "stride_h", "stride_w"),
-    naming.padding("pad", Layout.EACH, default=0),
-    *naming.by_axis(Role.PADDING, "pad_h", "pad_w"),
+    attributes.kernel("kernel_size", default=None),
+    *attributes.by_axis(Role.KERNEL, "kernel_h", "kernel_w"),
+    attributes.stride("stride"),
+    *attributes.by_axis(Role.STRIDE, "stride_h", "stride_w"),
+    attributes.padding("pad", Layout.EACH, default=0),
+    *attributes.by_axis(Role.PADDING, "pad_h", "pad_w"),
 )
 _PLANE = frozenset({2})
 
@@ -27,7 +27,7 @@ CONVENTION = Convention(
     layers=(
         Layer(
             "max_pool",
-            (*_POOL, naming.label("pool", "MAX")),
+            (*_POOL, attributes.label("pool", "MAX")),
             Evidence.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
@@ -37,7 +37,7 @@ CONVENTION = Convention(
         ),
         Layer(
             "avg_pool",
-            (*_POOL, naming.label("pool", "AVE")),
+            (*_POOL, attributes.label("pool", "AVE")),
             Evidence.EXECUTED,
             _SOURCE,
             number=EXPLICIT,

@@ -5,7 +5,7 @@ Left out, the total is size-1.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.placing import split
 from onnxpad.frameworks.words import Evidence, Given, Layer, Layout, Mode, Outside, Pair
@@ -24,9 +24,9 @@ CONVENTION = Convention(
         Layer(
             "max_pool",
             (
-                naming.kernel("size"),
-                naming.stride("stride"),
-                naming.padding("padding", Layout.EACH),
+                attributes.kernel("size"),
+                attributes.stride("stride"),
+                attributes.padding("padding", Layout.EACH),
             ),
             Evidence.EXECUTED,
             _SOURCE,

@@ -7,7 +7,7 @@ convolution over the input would pad.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH, full_extent
 from onnxpad.frameworks.placing import EXPLICIT, VALID, same_upper
@@ -15,6 +15,7 @@ from onnxpad.frameworks.words import (
     Crop,
     Divisor,
     Evidence,
+    Fill,
     Given,
     Layer,
     Layout,
@@ -40,32 +41,33 @@ def _valid_cut(axis: Axis, size: int, given: Given) -> Crop:
 
 
 _LAYOUTS = (Layout.EACH, Layout.INTERLEAVED, Layout.PAIRS_CHANNELS_FIRST)
-_PADDING = naming.padding(
+_PADDING = attributes.padding(
     "padding",
     *_LAYOUTS,
     modes={"SAME": Mode(same_upper, undilated=True), "VALID": VALID},
     default=0,
 )
-_KERNEL = naming.kernel("kernel_size", default=None)
+_KERNEL = attributes.kernel("kernel_size", default=None)
 _POOL = (
-    naming.kernel("kernel_size"),
-    naming.stride("stride", default=Special.KERNEL),
+    attributes.kernel("kernel_size"),
+    attributes.stride("stride", default=Special.KERNEL),
     _PADDING,
-    naming.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_ALL}),
+    attributes.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_ALL}),
 )
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
     aliases=("paddlepaddle",),
+    pads_apart=frozenset(Fill),
     layers=(
         Layer(
             "conv",
             (
                 _KERNEL,
-                naming.stride("stride"),
+                attributes.stride("stride"),
                 _PADDING,
-                naming.dilation("dilation"),
-                naming.groups("groups"),
+                attributes.dilation("dilation"),
+                attributes.groups("groups"),
             ),
             Evidence.EXECUTED,
             _CONV,
@@ -83,10 +85,10 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "exclusive", {True: Divisor.REAL, False: Divisor.BEGIN_PADDED}, default=True
                 ),
-                naming.override("divisor_override"),
+                attributes.override("divisor_override"),
             ),
             Evidence.EXECUTED,
             f"{_POOLS}; nn/functional/pooling.py:410-414",
@@ -98,8 +100,8 @@ CONVENTION = Convention(
             "conv_transpose",
             (
                 _KERNEL,
-                naming.stride("stride"),
-                naming.padding(
+                attributes.stride("stride"),
+                attributes.padding(
                     "padding",
                     *_LAYOUTS,
                     modes={
@@ -108,9 +110,9 @@ CONVENTION = Convention(
                     },
                     default=0,
                 ),
-                naming.growth("output_padding"),
-                naming.dilation("dilation"),
-                naming.groups("groups"),
+                attributes.growth("output_padding"),
+                attributes.dilation("dilation"),
+                attributes.groups("groups"),
             ),
             Evidence.EXECUTED,
             _CONV,

@@ -6,8 +6,8 @@ pads of at most half a window. Averages count padded cells unless count_include_
 
 from __future__ import annotations
 
-from onnxpad.frameworks import limits, naming
-from onnxpad.frameworks.conventions import Convention, Habits, Placement
+from onnxpad.frameworks import attributes, limits
+from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH
 from onnxpad.frameworks.placing import EXPLICIT, VALID, unstrided_same
 from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding, Special
@@ -20,38 +20,33 @@ _FILLS = {
     "replicate": Fill.EDGE,
     "circular": Fill.WRAP,
 }
-_CEIL = naming.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP})
+_CEIL = attributes.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP})
 _POOL = (
-    naming.kernel("kernel_size"),
-    naming.stride("stride", default=Special.KERNEL),
-    naming.padding("padding", Layout.EACH, default=0),
+    attributes.kernel("kernel_size"),
+    attributes.stride("stride", default=Special.KERNEL),
+    attributes.padding("padding", Layout.EACH, default=0),
 )
 
 CONVENTION = Convention(
     source="measured with PyTorch 2.13; aten/src/ATen/native/Pool.h, torch/nn/modules/conv.py",
     aliases=("torch",),
-    habits=Habits(
-        placements=(Placement.BOTH_ALIKE, Placement.UNSTRIDED_SAME),
-        padded=frozenset({Rounding.DOWN, Rounding.UP}),
-        unpadded=frozenset({Rounding.DOWN, Rounding.UP}),
-        counts=frozenset({True, False}),
-        half_a_window=True,
-    ),
+    pads_apart=frozenset(Fill),
+    listed=2,
     layers=(
         Layer(
             "conv",
             (
-                naming.kernel("kernel_size", default=None),
-                naming.stride("stride"),
-                naming.padding(
+                attributes.kernel("kernel_size", default=None),
+                attributes.stride("stride"),
+                attributes.padding(
                     "padding",
                     Layout.EACH,
                     modes={"same": Mode(unstrided_same), "valid": VALID},
                     default=0,
                 ),
-                naming.dilation("dilation"),
-                naming.groups("groups"),
-                naming.fill("padding_mode", _FILLS, default="zeros"),
+                attributes.dilation("dilation"),
+                attributes.groups("groups"),
+                attributes.fill("padding_mode", _FILLS, default="zeros"),
             ),
             Evidence.EXECUTED,
             _CONV,
@@ -59,7 +54,7 @@ CONVENTION = Convention(
         ),
         Layer(
             "max_pool",
-            (*_POOL, naming.dilation("dilation"), _CEIL, naming.label("return_indices")),
+            (*_POOL, attributes.dilation("dilation"), _CEIL, attributes.label("return_indices")),
             Evidence.EXECUTED,
             _POOLS,
             number=EXPLICIT,
@@ -70,12 +65,12 @@ CONVENTION = Convention(
             (
                 *_POOL,
                 _CEIL,
-                naming.divisor(
+                attributes.divisor(
                     "count_include_pad",
                     {True: Divisor.PADDED, False: Divisor.REAL},
                     default=True,
                 ),
-                naming.override("divisor_override"),
+                attributes.override("divisor_override"),
             ),
             Evidence.EXECUTED,
             _POOLS,
@@ -85,13 +80,13 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.kernel("kernel_size", default=None),
-                naming.stride("stride"),
-                naming.padding("padding", Layout.EACH, default=0),
-                naming.growth("output_padding"),
-                naming.groups("groups"),
-                naming.dilation("dilation"),
-                naming.label("padding_mode", "zeros"),
+                attributes.kernel("kernel_size", default=None),
+                attributes.stride("stride"),
+                attributes.padding("padding", Layout.EACH, default=0),
+                attributes.growth("output_padding"),
+                attributes.groups("groups"),
+                attributes.dilation("dilation"),
+                attributes.label("padding_mode", "zeros"),
             ),
             Evidence.EXECUTED,
             _CONV,

@@ -6,18 +6,18 @@ JAX's SAME, Core ML's same and DL4J's Same place cells alike.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import limits, naming
-from onnxpad.frameworks.conventions import Convention, Habits, Placement
+from onnxpad.frameworks import attributes, limits
+from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import SAME_GRADIENT, VALID_GRADIENT
 from onnxpad.frameworks.placing import EXPLICIT, SAME_UPPER, VALID
-from onnxpad.frameworks.words import Evidence, Layer, Layout, Outside, Role, Rounding, Special, Word
+from onnxpad.frameworks.words import Evidence, Fill, Layer, Layout, Outside, Role, Special, Word
 
 _SOURCE = (
     "TensorFlow 2.21 measured; python/ops/nn_ops.py:20-90, notes on padding; "
     "core/framework/kernel_shape_util.cc"
 )
 _NHWC = (Layout.PAIRS_CHANNELS_LAST,)
-_LAYOUT = naming.label("data_format", "NHWC", "NWC", "NDHWC")
+_LAYOUT = attributes.label("data_format", "NHWC", "NWC", "NDHWC")
 
 
 def _numbers(name: str, role: Role, default: object, *aliases: str) -> Word:
@@ -25,14 +25,14 @@ def _numbers(name: str, role: Role, default: object, *aliases: str) -> Word:
     return Word(name, role, default, aliases, layouts=_NHWC)
 
 
-_PADDING = naming.padding(
+_PADDING = attributes.padding(
     "padding",
     *_NHWC,
     modes={"SAME": SAME_UPPER, "VALID": VALID},
     default="VALID",
     aliases=("explicit_paddings",),
 )
-_TRANSPOSED_PADDING = naming.padding(
+_TRANSPOSED_PADDING = attributes.padding(
     "padding", modes={"SAME": SAME_GRADIENT, "VALID": VALID_GRADIENT}, default="SAME"
 )
 _STRIDES = _numbers("strides", Role.STRIDE, 1, "stride")
@@ -48,21 +48,17 @@ _POOL = (
 CONVENTION = Convention(
     source=_SOURCE,
     aliases=("tf",),
-    habits=Habits(
-        placements=(Placement.ODD_CELL_LAST,),
-        padded=frozenset({Rounding.DOWN}),
-        unpadded=frozenset({Rounding.DOWN}),
-        counts=frozenset({False}),
-    ),
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
+    listed=1,
     layers=(
         Layer(
             "conv",
             (
-                naming.label("api"),
+                attributes.label("api"),
                 _STRIDES,
                 _PADDING,
                 _DILATIONS,
-                naming.groups("groups"),
+                attributes.groups("groups"),
                 _LAYOUT,
             ),
             Evidence.EXECUTED,
@@ -72,11 +68,11 @@ CONVENTION = Convention(
         Layer(
             "depthwise_conv",
             (
-                naming.label("api"),
+                attributes.label("api"),
                 _STRIDES,
                 _PADDING,
                 _DILATIONS,
-                naming.groups("groups"),
+                attributes.groups("groups"),
                 _LAYOUT,
             ),
             Evidence.EXECUTED,
@@ -87,7 +83,7 @@ CONVENTION = Convention(
         ),
         Layer(
             "max_pool",
-            (naming.label("api"), *_POOL, naming.label("pooling_type", "MAX")),
+            (attributes.label("api"), *_POOL, attributes.label("pooling_type", "MAX")),
             Evidence.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
@@ -95,7 +91,7 @@ CONVENTION = Convention(
         ),
         Layer(
             "avg_pool",
-            (naming.label("api"), *_POOL, naming.label("pooling_type", "AVG")),
+            (attributes.label("api"), *_POOL, attributes.label("pooling_type", "AVG")),
             Evidence.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
@@ -103,7 +99,7 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.label("api"),
+                attributes.label("api"),
                 _numbers("output_shape", Role.EXTENT, Special.REQUIRED),
                 _STRIDES,
                 _TRANSPOSED_PADDING,

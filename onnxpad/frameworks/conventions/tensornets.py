@@ -6,7 +6,7 @@ Its first pool writes a mirrored edge instead of padding, which gives the same m
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.placing import SAME_UPPER
 from onnxpad.frameworks.words import Evidence, Given, Layer, Mode, Pair
@@ -24,9 +24,9 @@ def _less_in_front(axis: Axis, _given: Given) -> Pair:
 
 
 _WINDOW = (
-    naming.kernel("kernel_size", default=None),
-    naming.stride("stride"),
-    naming.padding(
+    attributes.kernel("kernel_size", default=None),
+    attributes.stride("stride"),
+    attributes.padding(
         "symmetry",
         modes={"same": SAME_UPPER, True: Mode(_both), False: Mode(_less_in_front)},
         default="same",

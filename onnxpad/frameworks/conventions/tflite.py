@@ -6,26 +6,28 @@ With the XNNPACK delegate, TFLite 2.21 computes SAME convolutions wrongly where
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import SAME_GRADIENT, VALID_GRADIENT
 from onnxpad.frameworks.placing import SAME_UPPER, VALID
-from onnxpad.frameworks.words import Evidence, Layer, Special
+from onnxpad.frameworks.words import Evidence, Fill, Layer, Special
 
 _SOURCE = "tf.lite 2.21 measured, built-in kernels; lite/kernels/padding.h"
-_STRIDES = naming.stride("strides", "stride")
-_PADDING = naming.padding("padding", modes={"SAME": SAME_UPPER, "VALID": VALID}, default="SAME")
+_STRIDES = attributes.stride("strides", "stride")
+_PADDING = attributes.padding("padding", modes={"SAME": SAME_UPPER, "VALID": VALID}, default="SAME")
 _CONV = (
     _STRIDES,
     _PADDING,
-    naming.dilation("dilations", "dilation"),
-    naming.groups("groups"),
-    naming.label("depth_multiplier"),
+    attributes.dilation("dilations", "dilation"),
+    attributes.groups("groups"),
+    attributes.label("depth_multiplier"),
 )
-_POOL = (naming.kernel("ksize", "filter_size"), _STRIDES, _PADDING)
+_POOL = (attributes.kernel("ksize", "filter_size"), _STRIDES, _PADDING)
 
 CONVENTION = Convention(
     source=_SOURCE,
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
+    listed=5,
     layers=(
         Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),
         Layer("max_pool", _POOL, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),
@@ -33,9 +35,9 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (
-                naming.extent("output_shape", default=Special.REQUIRED),
+                attributes.extent("output_shape", default=Special.REQUIRED),
                 _STRIDES,
-                naming.padding(
+                attributes.padding(
                     "padding",
                     modes={"SAME": SAME_GRADIENT, "VALID": VALID_GRADIENT},
                     default="SAME",

@@ -6,7 +6,7 @@ flip their kernels unless filter_flip=False; a weight in ONNX layout has that be
 
 from __future__ import annotations
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.placing import EXPLICIT, VALID, full, half_span
 from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode, Rounding, Special
@@ -14,10 +14,10 @@ from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode, Rou
 _CONV = "Theano 1.0.5 measured; Theano/Theano 7505f23, tensor/nnet/abstract_conv.py:100-155"
 _POOLS = "Theano 1.0.5 measured; Theano/Theano 7505f23, tensor/signal/pool.py:419-440 and 556-574"
 _WINDOW = (
-    naming.kernel("ws", "ds"),
-    naming.stride("stride", "st", default=Special.KERNEL),
-    naming.padding("pad", Layout.EACH, default=0, aliases=("padding",)),
-    naming.rounding(
+    attributes.kernel("ws", "ds"),
+    attributes.stride("stride", "st", default=Special.KERNEL),
+    attributes.padding("pad", Layout.EACH, default=0, aliases=("padding",)),
+    attributes.rounding(
         "ignore_border", {True: Rounding.DOWN, False: Rounding.UP_FROM_ONE}, default=True
     ),
 )
@@ -28,17 +28,17 @@ CONVENTION = Convention(
         Layer(
             "conv",
             (
-                naming.padding(
+                attributes.padding(
                     "border_mode",
                     Layout.EACH,
                     Layout.PAIRS,
                     modes={"valid": VALID, "half": Mode(half_span), "full": Mode(full)},
                     default="valid",
                 ),
-                naming.stride("subsample", "stride"),
-                naming.dilation("filter_dilation"),
-                naming.flag("filter_flip"),
-                naming.groups("num_groups"),
+                attributes.stride("subsample", "stride"),
+                attributes.dilation("filter_dilation"),
+                attributes.flag("filter_flip"),
+                attributes.groups("num_groups"),
             ),
             Evidence.EXECUTED,
             _CONV,
@@ -46,7 +46,7 @@ CONVENTION = Convention(
         ),
         Layer(
             "max_pool",
-            (*_WINDOW, naming.label("mode", "max")),
+            (*_WINDOW, attributes.label("mode", "max")),
             Evidence.EXECUTED,
             _POOLS,
             number=EXPLICIT,
@@ -55,7 +55,7 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_WINDOW,
-                naming.divisor(
+                attributes.divisor(
                     "mode",
                     {"average_inc_pad": Divisor.PADDED, "average_exc_pad": Divisor.REAL},
                     default=Special.REQUIRED,

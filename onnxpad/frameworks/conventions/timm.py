@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.frameworks import naming
+from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.placing import SAME_UPPER, same_upper
 from onnxpad.frameworks.words import Divisor, Evidence, Given, Layer, Mode, Pair, Special
@@ -29,8 +29,8 @@ def _undilated_same(axis: Axis, given: Given) -> Pair:
 
 
 _POOL = (
-    naming.kernel("kernel_size"),
-    naming.stride("stride", default=Special.KERNEL),
+    attributes.kernel("kernel_size"),
+    attributes.stride("stride", default=Special.KERNEL),
 )
 
 CONVENTION = Convention(
@@ -39,7 +39,7 @@ CONVENTION = Convention(
         Layer(
             "conv",
             (
-                naming.padding(
+                attributes.padding(
                     "layer",
                     modes={
                         "Conv2dSame": SAME_UPPER,
@@ -48,10 +48,10 @@ CONVENTION = Convention(
                     },
                     default="Conv2dSame",
                 ),
-                naming.kernel("kernel_size", default=None),
-                naming.stride("stride"),
-                naming.dilation("dilation"),
-                naming.groups("groups"),
+                attributes.kernel("kernel_size", default=None),
+                attributes.stride("stride"),
+                attributes.dilation("dilation"),
+                attributes.groups("groups"),
             ),
             Evidence.EXECUTED,
             _SOURCE,
@@ -60,11 +60,11 @@ CONVENTION = Convention(
         Layer(
             "max_pool",
             (
-                naming.padding(
+                attributes.padding(
                     "layer", modes={"MaxPool2dSame": Mode(_undilated_same)}, default="MaxPool2dSame"
                 ),
                 *_POOL,
-                naming.dilation("dilation"),
+                attributes.dilation("dilation"),
             ),
             Evidence.EXECUTED,
             _SOURCE,
@@ -73,11 +73,11 @@ CONVENTION = Convention(
         Layer(
             "avg_pool",
             (
-                naming.padding(
+                attributes.padding(
                     "layer", modes={"AvgPool2dSame": SAME_UPPER}, default="AvgPool2dSame"
                 ),
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "count_include_pad",
                     {True: Divisor.WHOLE, False: Divisor.WHOLE},
                     default=True,

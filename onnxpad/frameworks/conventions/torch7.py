@@ -6,11 +6,11 @@ and none otherwise: Caffe's rule. Averages count padded cells unless setCountExc
 
 from __future__ import annotations
 
-from onnxpad.frameworks import limits, naming
+from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH
 from onnxpad.frameworks.placing import EXPLICIT
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Role, Rounding
+from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Role, Rounding
 
 _CONV = "torch/nn 8726825, SpatialConvolution.lua:3-22"
 _POOLS = (
@@ -18,19 +18,21 @@ _POOLS = (
     "SpatialAveragePooling.c:40-59 and 164-181"
 )
 _WINDOW = (
-    *naming.by_axis(Role.KERNEL, "kH", "kW"),
-    *naming.by_axis(Role.STRIDE, "dH", "dW"),
-    naming.padding("pad", Layout.EACH, default=0),
-    *naming.by_axis(Role.PADDING, "padH", "padW"),
+    *attributes.by_axis(Role.KERNEL, "kH", "kW"),
+    *attributes.by_axis(Role.STRIDE, "dH", "dW"),
+    attributes.padding("pad", Layout.EACH, default=0),
+    *attributes.by_axis(Role.PADDING, "padH", "padW"),
 )
 _POOL = (
     *_WINDOW,
-    naming.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_ANY_PADDED}),
+    attributes.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_ANY_PADDED}),
 )
 _PLANE = frozenset({2})
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
+    listed=7,
     layers=(
         Layer("conv", _WINDOW, Evidence.READ, _CONV, number=EXPLICIT, ranks=_PLANE),
         Layer(
@@ -46,7 +48,7 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True
                 ),
             ),
@@ -58,7 +60,7 @@ CONVENTION = Convention(
         ),
         Layer(
             "conv_transpose",
-            (*_WINDOW, *naming.by_axis(Role.GROWTH, "adjH", "adjW")),
+            (*_WINDOW, *attributes.by_axis(Role.GROWTH, "adjH", "adjW")),
             Evidence.READ,
             _CONV,
             number=CROP_BOTH,

@@ -6,26 +6,26 @@ Torch7's rule nor today's PyTorch.
 
 from __future__ import annotations
 
-from onnxpad.frameworks import limits, naming
+from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.cropping import CROP_BOTH
 from onnxpad.frameworks.placing import EXPLICIT
 from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Outside, Rounding, Special
 
 _SOURCE = "THNN kernels in torch 1.0.1 measured"
-_CEIL = naming.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED})
-_NUMBERS = naming.padding("padding", Layout.EACH, default=0)
+_CEIL = attributes.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED})
+_NUMBERS = attributes.padding("padding", Layout.EACH, default=0)
 _CONV = (
-    naming.kernel("kernel_size", default=None),
-    naming.stride("stride"),
+    attributes.kernel("kernel_size", default=None),
+    attributes.stride("stride"),
     _NUMBERS,
-    naming.dilation("dilation"),
-    naming.groups("groups"),
-    naming.label("padding_mode", "zeros"),
+    attributes.dilation("dilation"),
+    attributes.groups("groups"),
+    attributes.label("padding_mode", "zeros"),
 )
 _POOL = (
-    naming.kernel("kernel_size"),
-    naming.stride("stride", default=Special.KERNEL),
+    attributes.kernel("kernel_size"),
+    attributes.stride("stride", default=Special.KERNEL),
     _NUMBERS,
     _CEIL,
 )
@@ -37,7 +37,7 @@ CONVENTION = Convention(
         Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, number=EXPLICIT),
         Layer(
             "max_pool",
-            (*_POOL, naming.dilation("dilation")),
+            (*_POOL, attributes.dilation("dilation")),
             Evidence.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
@@ -48,10 +48,10 @@ CONVENTION = Convention(
             "avg_pool",
             (
                 *_POOL,
-                naming.divisor(
+                attributes.divisor(
                     "count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True
                 ),
-                naming.override("divisor_override"),
+                attributes.override("divisor_override"),
             ),
             Evidence.EXECUTED,
             _SOURCE,
@@ -61,7 +61,7 @@ CONVENTION = Convention(
         ),
         Layer(
             "conv_transpose",
-            (*_CONV, naming.growth("output_padding")),
+            (*_CONV, attributes.growth("output_padding")),
             Evidence.EXECUTED,
             _SOURCE,
             number=CROP_BOTH,

@@ -1,0 +1,448 @@
+"""Which frameworks can write what a padded operator computes: their own layers are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from itertools import product
+from typing import TypeVar
+
+from onnxpad.errors import RequestError
+from onnxpad.frameworks.conventions import all_conventions, frequent_first
+from onnxpad.frameworks.placing import EXPLICIT, VALID
+from onnxpad.frameworks.planning import slides_of
+from onnxpad.frameworks.reading import Wish
+from onnxpad.frameworks.words import (
+    Divisor,
+    Evidence,
+    Fill,
+    Given,
+    Layer,
+    Layout,
+    Mode,
+    Override,
+    Pair,
+    Role,
+    Rounding,
+    Slide,
+)
+from onnxpad.geometry.size import Symbol
+from onnxpad.geometry.windows import Axis, sample_sizes
+from onnxpad.padding.chain import Chain, Constant, Pads, PadStep, Skip, TensorValue, lowest
+from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes
+from onnxpad.padding.operators import Kind
+
+ANY = "any"
+_LAYERS = {
+    Kind.CONVOLUTION: "conv",
+    Kind.MAX: "max_pool",
+    Kind.AVERAGE: "avg_pool",
+    Kind.TRANSPOSED: "conv_transpose",
+}
+# Whose own rule gives the padding, who can be given begin and end, whose windows reach over the
+# end where the node pads instead, and who has a layer of its own for the Pad.
+_OWN, _GIVEN, _OVERHANGING, _APART = range(4)
+_MIRRORS = frozenset({Fill.REFLECT, Fill.WRAP})
+_Row = tuple[Slide, ...]
+_C = TypeVar("_C")
+
+
+def fits(chain: Chain) -> tuple[str, ...]:
+    """Names of the frameworks that can write what the operator and the Pad in front compute.
+
+    First those whose own rule gives the padding (a mode, or one number for both sides), then
+    those that can be given it, begin and end by number, those that get there by rounding up, and
+    those with a layer of its own for the Pad. Two ways are the same if their windows are, at
+    every size that the model allows; cells that no window reads do not matter. ('any',) where
+    everybody who has such a layer can write it.
+    """
+    op, step = _LAYERS.get(chain.op.kind), chain.pad
+    if op is None or chain.trouble or (step is not None and step.unclear):
+        return ()
+    none = Pads.zero(chain.rank)
+    if step is None or not any(step.pads.flat):
+        found = dict(_who(op, chain.rank, Fill.ZEROS, _rows(chain, none)))
+    elif (front := _front(chain, step)) is None:
+        return ()
+    else:
+        fill = _as_own(chain, step)
+        found = {} if fill is None else dict(_who(op, chain.rank, fill, _rows(chain, front, fill)))
+        for name, _ in _who(op, chain.rank, Fill.ZEROS, _rows(chain, none)):
+            if _held(chain, step) in all_conventions()[name].pads_apart:
+                found.setdefault(name, _APART)
+    strides = any(axis.stride > 1 for axis in chain.axes)
+    dilates = any(axis.dilation > 1 for axis in chain.axes)
+    if found and found.keys() >= _able(op, chain.rank, strides=strides, dilates=dilates):
+        return (ANY,)
+    return tuple(sorted(frequent_first(found), key=found.__getitem__))
+
+
+@cache
+def _able(op: str, rank: int, *, strides: bool, dilates: bool) -> frozenset[str]:
+    """Everybody with a layer of this kind, however it pads."""
+    return frozenset(
+        name
+        for way, names in _ways(op, rank)
+        for name in names
+        if way.strides >= strides and way.dilates >= dilates
+    )
+
+
+# What the chain computes
+
+
+def _front(chain: Chain, step: PadStep) -> Pads | None:
+    """Spatial pads of a Pad node; None where it crops, or pads batch or channels."""
+    kept = chain.spatial
+    sides = (step.pads.begins, step.pads.ends)
+    if any(pad for side in sides for pad in side[: kept.start] + side[kept.stop :]):
+        return None
+    begins, ends = (side[kept] for side in sides)
+    return None if min(begins + ends) < 0 else Pads(begins, ends)
+
+
+def _held(chain: Chain, step: PadStep) -> Fill | None:
+    """What the cells of the Pad hold, None for numbers that the operator does not see as 0."""
+    if step.mode != "constant":
+        return Fill(step.mode)
+    zero = chain.fill if isinstance(chain.fill, TensorValue) else Constant(0)
+    is_zero = step.fill == zero or (zero.value is not None and _number(step) == zero.value)
+    return Fill.ZEROS if is_zero else None
+
+
+def _number(step: PadStep) -> float | int | None:
+    return step.fill.value if isinstance(step.fill, Constant | TensorValue) else None
+
+
+def _as_own(chain: Chain, step: PadStep) -> Fill | None:
+    """What the Pad would be as padding of the operator itself, None where it is none.
+
+    An average counts cells of the Pad and divides by them, which its layer may say as well.
+    """
+    held, own = _held(chain, step), effective_pads(chain)
+    match chain.op.kind:
+        case Kind.MAX if step.mode == "constant" and _number(step) in lowest(chain.dtype):
+            return Fill.ZEROS
+        case Kind.AVERAGE if held is Fill.ZEROS:
+            return held
+        case Kind.CONVOLUTION if held is Fill.ZEROS:
+            return held
+        case Kind.CONVOLUTION if isinstance(own, Pads) and not any(own.flat):
+            return held
+    return None
+
+
+def _rows(chain: Chain, front: Pads, fill: Fill = Fill.ZEROS) -> tuple[_Row, ...]:
+    """The windows of each different axis, at sizes that stand for all that it can have."""
+    axes = axes_in_front(chain, front) if any(front.flat) else chain.axes
+    sizes = [list(_sizes(axis, _widest(chain, front, n))) for n, axis in enumerate(axes)]
+    rows = []
+    for number in range(max(map(len, sizes))):
+        chosen = [known[min(number, len(known) - 1)] for known in sizes if known]
+        row = _row(chain, front, chosen) if len(chosen) == chain.rank else None
+        if row is not None and (fill not in _MIRRORS or all(_mirrors(slide) for slide in row)):
+            rows.append(row)
+    kept = dict.fromkeys(zip(*rows, strict=True))
+    return tuple(zip(*kept, strict=True))
+
+
+def _sizes(axis: Axis, padded: int) -> Iterator[int]:
+    """Sizes that stand for all; large ones are cut by strides, which changes no border."""
+    enough = 2 * axis.span + padded
+    if isinstance(axis.size, int):
+        over = max(0, axis.size - enough) // axis.stride
+        yield axis.size - over * axis.stride
+        return
+    # Some frameworks refuse inputs below the kernel's size.
+    known = axis if axis.size is not None else replace(axis, size=Symbol("?"))
+    yield from (size for size in sample_sizes(known, padded) if size >= axis.span)
+
+
+def _widest(chain: Chain, front: Pads, index: int) -> int:
+    own = chain.padding if isinstance(chain.padding, Pads) else Pads.zero(chain.rank)
+    return sum(abs(side[index]) for pads in (front, own) for side in (pads.begins, pads.ends))
+
+
+def _row(chain: Chain, front: Pads, sizes: Sequence[int]) -> _Row | None:
+    """The windows at these sizes of what stands in front; None where there are none."""
+    sides = list(zip(front.begins, front.ends, strict=True))
+    axes = tuple(
+        replace(axis, size=size + sum(side))
+        for axis, size, side in zip(chain.axes, sizes, sides, strict=True)
+    )
+    sized = replace(chain, axes=axes, pad=None)
+    pads, outputs = effective_pads(sized), output_sizes(sized)
+    if isinstance(pads, Skip):
+        return None
+    row = []
+    for n, (axis, size, output) in enumerate(zip(axes, sizes, outputs, strict=True)):
+        if not isinstance(output, int) or output < 1:
+            return None
+        begin, end = sides[n][0] + pads.begins[n], sides[n][1] + pads.ends[n]
+        if chain.op.kind is Kind.TRANSPOSED:
+            end = (size - 1) * axis.stride + axis.span - begin - output
+        counted = (begin, end) if chain.counts_padding else sides[n]
+        counted = counted if chain.op.kind is Kind.AVERAGE else (0, 0)
+        row.append(
+            Slide(size, axis.kernel, axis.stride, axis.dilation, begin, end, output, counted)
+        )
+    return tuple(row)
+
+
+def _mirrors(slide: Slide) -> bool:
+    return max(slide.begin, slide.end) < slide.size
+
+
+# What frameworks can write
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """One way in which a layer of some framework can pad.
+
+    `modes` are several where each axis has its own. `alike` says that its numbers are one for
+    both sides, `pairs` that begin and end may be given, `negative` that they may crop; `sized`
+    that a transposed layer takes its output size, `grows` output padding.
+    """
+
+    layer: Layer
+    modes: tuple[Mode, ...]
+    fill: Fill
+    rounding: Rounding
+    divisor: Divisor
+    alike: bool
+    pairs: bool
+    negative: bool
+    strides: bool
+    dilates: bool
+    grows: bool
+    sized: bool
+
+
+@cache
+def _ways(op: str, rank: int) -> tuple[tuple[_Way, tuple[str, ...]], ...]:
+    """Every way to pad layers of one kind, and the frameworks that have it."""
+    found: dict[_Way, list[str]] = {}
+    for name, convention in all_conventions().items():
+        for layer in convention.layers:
+            if layer.op == op and rank in layer.ranks:
+                for way in _ways_of(layer):
+                    found.setdefault(way, []).append(name)
+    return tuple((way, tuple(dict.fromkeys(names))) for way, names in found.items())
+
+
+def _ways_of(layer: Layer) -> Iterator[_Way]:
+    """Each way once, without the names of things, so that frameworks share them."""
+    words = [word for word in layer.words if word.role is Role.PADDING]
+    layouts = {layout for word in words for layout in word.layouts}
+    each = Layout.EACH in layouts or any(word.axis is not None for word in words)
+    pairs, roles = bool(layouts - {Layout.EACH, Layout.FLAGS}), {w.role for w in layer.words}
+    bare = Layer(layer.op, (), Evidence.READ, "", checks=layer.checks)
+    for modes in _modes(layer):
+        numbers = any(mode in {layer.number, EXPLICIT} or mode.takes_numbers for mode in modes)
+        roundings = {mode.rounding for mode in modes if mode.rounding}
+        fills = {mode.fill for mode in modes if mode.fill}
+        for fill, rounding, divisor in product(
+            fills or _chosen(layer, Role.FILL, Fill.ZEROS),
+            roundings or _chosen(layer, Role.ROUNDING, layer.rounding),
+            _divisors(layer),
+        ):
+            yield _Way(
+                bare,
+                tuple(Mode(one.place, one.cut, undilated=one.undilated) for one in modes),
+                fill,
+                rounding,
+                divisor,
+                alike=numbers and each,
+                pairs=numbers and pairs,
+                negative=numbers and any(word.negative for word in words),
+                strides=Role.STRIDE in roles,
+                dilates=Role.DILATION in roles,
+                grows=Role.GROWTH in roles,
+                sized=Role.EXTENT in roles,
+            )
+
+
+def _modes(layer: Layer) -> Iterator[tuple[Mode, ...]]:
+    """What the layer's padding can be set to; every framework can leave padding out."""
+    words = [word for word in layer.words if word.role is Role.PADDING]
+    if not any(word.default in word.modes for word in words) or any(w.layouts for w in words):
+        yield (layer.number if layer.number != Mode() else EXPLICIT,)
+    elif layer.op != "conv_transpose":
+        yield (VALID,)
+    for word in words:
+        if Layout.FLAGS in word.layouts:
+            yield tuple(word.modes.values())
+        else:
+            yield from ((mode,) for mode in word.modes.values())
+
+
+def _chosen(layer: Layer, role: Role, default: _C) -> set[_C]:
+    """What the layer's word of a role can choose, without what the framework refuses."""
+    for word in layer.words:
+        if word.role is role:
+            return {choice for choice in word.choices.values() if isinstance(choice, type(default))}
+    return {default}
+
+
+def _divisors(layer: Layer) -> set[Divisor]:
+    """A divisor that is given can be the size of the window."""
+    found = _chosen(layer, Role.DIVISOR, layer.divisor)
+    given = any(word.role is Role.OVERRIDE for word in layer.words)
+    return found | {Divisor.WHOLE} if given and layer.override is Override.SUM else found
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What one axis is given; `sized`: the output size too. `is_own`: no begin apart from end."""
+
+    mode: Mode
+    pads: Pair | None = None
+    growth: int | None = None
+    sized: bool = False
+    is_own: bool = True
+
+    def given(self, slide: Slide) -> Given:
+        """The same as numbers, where the windows are to be those of `slide`."""
+        return Given(self.pads, self.growth, slide.output if self.sized else None)
+
+
+@lru_cache(maxsize=4096)
+def _who(op: str, rank: int, fill: Fill, rows: tuple[_Row, ...]) -> tuple[tuple[str, int], ...]:
+    """The frameworks that can write these windows, and whether it is their own rule."""
+    found: dict[str, int] = {}
+    if rows:
+        reads = any(slide.begin > 0 or slide.reach > 0 for row in rows for slide in row)
+        for way, names in _ways(op, rank):
+            if reads and op == "conv" and way.fill is not fill:
+                continue
+            if all(found.get(name) == _OWN for name in names):
+                continue
+            degree = _degree(way, rows)
+            if degree is not None:
+                for name in names:
+                    found[name] = min(degree, found.get(name, degree))
+    return tuple(found.items())
+
+
+def _degree(way: _Way, rows: tuple[_Row, ...]) -> int | None:
+    """How a way gives these windows, None where it does not."""
+    first = rows[0]
+    if any(
+        (slide.stride > 1 and not way.strides) or (slide.dilation > 1 and not way.dilates)
+        for slide in first
+    ):
+        return None
+    degrees = []
+    for choices in product(*(tuple(_choices(way, slide)) for slide in first)):
+        overhangs = False
+        for row in rows:
+            found = _windows(way, choices, row)
+            if found is None:
+                break
+            overhangs |= way.layer.op != "conv_transpose" and _overhangs(found) > _overhangs(row)
+        else:
+            own = all(choice.is_own for choice in choices)
+            degrees.append(_OVERHANGING if overhangs else _OWN if own else _GIVEN)
+    return min(degrees, default=None)
+
+
+def _overhangs(row: _Row) -> bool:
+    """Whether a pool's last window reaches over its end padding."""
+    return any(slide.reach > max(slide.end, 0) for slide in row)
+
+
+def _choices(way: _Way, slide: Slide) -> Iterator[_Choice]:
+    """What an axis could be given, as far as the first size does not speak against it."""
+    axis = Axis(slide.size, slide.kernel, slide.stride, slide.dilation)
+    for mode in way.modes:
+        for choice in _all_choices(way, mode, slide):
+            try:
+                if mode.cut is not None:
+                    crop = mode.cut(axis, slide.size, choice.given(slide))
+                    alike = (crop.begin, crop.output) == (slide.begin, slide.output)
+                elif mode.place is not None:
+                    alike = mode.place(axis, choice.given(slide))[0] == slide.begin
+                else:
+                    alike = (choice.pads or (0, 0))[0] == slide.begin
+            except RequestError:
+                continue
+            if alike:
+                yield choice
+
+
+def _all_choices(way: _Way, mode: Mode, slide: Slide) -> Iterator[_Choice]:
+    numbers: dict[Pair | None, bool] = {None: True}
+    for pair, own in _numbers(way, mode, slide):
+        numbers.setdefault(pair, own)
+    if mode.cut is None:
+        yield from (_Choice(mode, pads, is_own=own) for pads, own in numbers.items())
+        return
+    growths: list[int | None] = [None]
+    if way.grows:
+        growths += range(max(slide.stride, slide.dilation))
+    for (pads, own), growth in product(numbers.items(), growths):
+        yield _Choice(mode, pads, growth, is_own=own)
+        if way.sized:
+            yield _Choice(mode, pads, growth, sized=True, is_own=own)
+
+
+def _numbers(way: _Way, mode: Mode, slide: Slide) -> Iterator[tuple[Pair, bool]]:
+    """Numbers that may give the windows, and whether one stands for both sides."""
+    begin, end = slide.begin, slide.end
+    if way.alike:
+        # A number may be a total, as Darknet's pools have it.
+        totals = () if mode in {EXPLICIT, VALID} else (2 * begin, 2 * begin + 1)
+        yield from (((number, number), True) for number in (begin, *totals) if number >= 0)
+    if way.pairs:
+        # Pairs of a transposed layer may pad what the crop leaves of span-1, as JAX has it.
+        most = slide.span - 1
+        pairs = [(begin, end), (begin, max(end, 0)), (begin, slide.reach)]
+        pairs += [(most - begin, most - end)] if mode.cut is not None else []
+        yield from ((pair, False) for pair in pairs if way.negative or min(pair) >= 0)
+
+
+def _windows(way: _Way, choices: tuple[_Choice, ...], row: _Row) -> _Row | None:
+    """The windows of a way, None where they are not those of `row`."""
+    wish = Wish(
+        kernel=tuple(slide.kernel for slide in row),
+        strides=tuple(slide.stride for slide in row),
+        dilations=tuple(slide.dilation for slide in row),
+        modes=tuple(choice.mode for choice in choices),
+        given=tuple(choice.given(slide) for choice, slide in zip(choices, row, strict=True)),
+        fill=way.fill,
+        rounding=way.rounding,
+        divisor=way.divisor,
+        override=None,
+        groups=None,
+    )
+    try:
+        found = slides_of(way.layer, wish, tuple(slide.size for slide in row))
+    except RequestError:
+        return None
+    same = all(
+        (one.begin, one.output, one.dilation) == (other.begin, other.output, other.dilation)
+        and _divide_alike(one, other)
+        for one, other in zip(found, row, strict=True)
+    )
+    return found if same else None
+
+
+def _divide_alike(one: Slide, other: Slide) -> bool:
+    """Whether averages over the same windows count as many cells in each of them."""
+    if one.counted == other.counted or _counted(one) == _counted(other):
+        return True
+    starts = range(-one.begin, one.output * one.stride - one.begin, one.stride)
+    return all(_cells(one, start) == _cells(other, start) for start in starts)
+
+
+def _counted(slide: Slide) -> Pair:
+    before, behind = slide.counted
+    return min(before, slide.begin), min(behind, max(slide.reach, 0))
+
+
+def _cells(slide: Slide, start: int) -> int:
+    """Cells of the window at `start` that the divisor counts."""
+    low, high = -slide.counted[0], slide.size + slide.counted[1]
+    return sum(low <= cell < high for cell in range(start, start + slide.span, slide.dilation))
