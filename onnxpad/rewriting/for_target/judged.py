@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.rewriting.for_target.report import NoWay, Plan, Verdict
+from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Plan, Verdict
 from onnxpad.rewriting.for_target.search import Planner
 
 Selected = Callable[[Address], bool]
@@ -26,5 +26,9 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[V
 def _way(planner: Planner, site: Site) -> Plan | NoWay:
     """The plan for the reading that is judged worst."""
     pairs = zip(site.contexts, site.chains, strict=True)
-    worst = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
-    return planner.plan(worst[0], site.node)
+    context, chain = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
+    judgement, floor = planner.judge.chain(chain), planner.judge.floor(chain)
+    if floor is judgement.answer:
+        place = (site.address.scope, site.address.key)
+        return NoWay((), (Obstacle(place, site.address.label, chain.op.title, judgement),))
+    return planner.plan(context, site.node, floor)

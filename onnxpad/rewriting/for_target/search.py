@@ -22,8 +22,11 @@ from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, run
 from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
-from onnxpad.runtimes.judge import Judgement, judge, judge_plain
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
 from onnxpad.runtimes.targets import Target
+
+_STAYING = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX)
 
 
 @dataclass
@@ -64,9 +67,21 @@ class Judge:
     def chain(self, chain: Chain) -> Judgement:
         """The judgement of a padded operator; chains that are one object are judged once."""
         if id(chain) not in self._known:
-            seen = replace(chain, assumes_sizes=True) if self._assumes_sizes else chain
-            self._known[id(chain)] = (chain, judge(self.target, seen))
+            self._known[id(chain)] = (chain, judge(self.target, self._seen(chain)))
         return self._known[id(chain)][1]
+
+    def _seen(self, chain: Chain) -> Chain:
+        return replace(chain, assumes_sizes=True) if self._assumes_sizes else chain
+
+    def floor(self, chain: Chain) -> Answer:
+        """What the target does at best with the operator behind any passes; TAKES is no promise.
+
+        An operator stays where no form is about the operator itself: passes replace averages,
+        LpPool, Pads and operators that read their pads from an input.
+        """
+        stays = chain.op.kind in _STAYING and chain.op.pads_input is None
+        found = lasting(self.target, self._seen(chain)) if stays else Answer.TAKES
+        return Answer.TAKES if found.is_open and self.allows_unknown else found
 
     def site(self, site: Site) -> Judgement:
         """The worst judgement of a node's readings."""
@@ -228,12 +243,12 @@ class Planner:
         )
         return Planner(judge, self._wishes)
 
-    def plan(self, context: Context, node: Node) -> Plan | NoWay:
-        """What to do with a node that the target does not take."""
+    def plan(self, context: Context, node: Node, floor: Answer = Answer.TAKES) -> Plan | NoWay:
+        """What to do with a node that the target does not take, and at best does `floor` with."""
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._known:
-            found = _Search(part, self.judge, self._rules, self._wishes).result()
+            found = _Search(part, self.judge, self._rules, self._wishes).result(floor)
             # What is wrong shows in the whole model alone, where no pass was tried.
             is_blind = isinstance(found, Plan) and not found.passes
             self._known[key] = NoWay((), ()) if is_blind else found
@@ -259,8 +274,13 @@ class _Search:
             if found.place in readers | fronts
         )
 
-    def result(self) -> Plan | NoWay:
-        """The cheapest sequence, the shortest of equal ones, the first in the alphabet."""
+    def result(self, floor: Answer) -> Plan | NoWay:
+        """The cheapest sequence, the shortest of equal ones, the first in the alphabet.
+
+        Where the target fails it behind any sequence, longer ones than that to the nearest form
+        are not tried.
+        """
+        best = (floor.rank, floor.rank)
         start = self._tried((), 0, Cost())
         if start is None:
             return NoWay((), ())
@@ -270,7 +290,10 @@ class _Search:
             if not state.remaining:
                 return Plan(state.passes, state.cost)
             nearest = min(nearest, state, key=lambda found: found.distance)
-            if len(state.passes) == MAX_STEPS:
+            most = MAX_STEPS
+            if floor is not Answer.TAKES and nearest.distance[:2] == best:
+                most = len(nearest.passes)
+            if len(state.passes) >= most:
                 continue
             for found in self._followers(state):
                 if found.looks not in seen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from onnxpad.padding.chain import Chain
@@ -69,18 +69,21 @@ class Condition:
     """A question about a chain. `holds` answers None where it hangs on what is not known.
 
     `negation` says the opposite of `text`, `cure` what a user can do to the model about it.
+    `lasting`: where it holds or is open, it does so behind every pass that leaves the operator.
     """
 
     text: str
     holds: Callable[[Chain], bool | None]
     negation: str = ""
     cure: str = ""
+    lasting: bool = False
 
     def __and__(self, other: Condition) -> Condition:
         return Condition(
             f"{self.text} and {other.text}",
             lambda c: every((self, other), c),
             cure=self.cure or other.cure,
+            lasting=self.lasting and other.lasting,
         )
 
     def __or__(self, other: Condition) -> Condition:
@@ -88,6 +91,7 @@ class Condition:
             f"{self.text} or {other.text}",
             lambda c: _some((self, other), c),
             cure=self.cure if self.cure == other.cure else "",
+            lasting=self.lasting and other.lasting,
         )
 
     def __invert__(self) -> Condition:
@@ -99,7 +103,7 @@ class Condition:
 
     def called(self, text: str, negation: str = "") -> Condition:
         """The same question in other words."""
-        return Condition(text, self.holds, negation, self.cure)
+        return replace(self, text=text, negation=negation)
 
 
 def every(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
@@ -140,6 +144,11 @@ class Row:
     def why(self) -> str:
         """The conditions alone."""
         return ", and ".join(condition.text for condition in self.when)
+
+    @property
+    def lasting(self) -> bool:
+        """Whether no pass takes a node out of the row that leaves the operator in its place."""
+        return all(condition.lasting for condition in self.when)
 
     @property
     def cure(self) -> str:

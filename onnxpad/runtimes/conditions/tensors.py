@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.conditions.rows import Condition
 
@@ -34,6 +36,7 @@ def opset_above(opset: int) -> Condition:
         lambda c: c.opset > opset,
         f"the opset is {opset} or older",
         f"export the model with opset {opset} or older",
+        lasting=True,
     )
 
 
@@ -44,13 +47,14 @@ def opset_below(opset: int) -> Condition:
         lambda c: c.opset < opset,
         f"the opset is {opset} or newer",
         f"export the model with opset {opset} or newer",
+        lasting=True,
     )
 
 
 def opset_is(*opsets: int) -> Condition:
     """The model's opset is one of `opsets`."""
     words = " or ".join(map(str, opsets))
-    return Condition(f"the opset is {words}", lambda c: c.opset in opsets)
+    return Condition(f"the opset is {words}", lambda c: c.opset in opsets, lasting=True)
 
 
 def element_type(*names: str) -> Condition:
@@ -60,6 +64,7 @@ def element_type(*names: str) -> Condition:
         f"the element type is {words}",
         lambda c: c.dtype in names if c.dtype else None,
         f"the element type is not {words}",
+        lasting=True,
     )
 
 
@@ -81,7 +86,10 @@ def _unknown_size(chain: Chain, first: int) -> bool | None:
 def _left_open(first: int, text: str) -> Condition:
     """Sizes from axis `first` on that the file leaves open, be they known to the user or not."""
     return Condition(
-        text, lambda c: True if c.assumes_sizes else _unknown_size(c, first), cure=_FIX
+        text,
+        lambda c: True if c.assumes_sizes else _unknown_size(c, first),
+        cure=_FIX,
+        lasting=True,
     )
 
 
@@ -110,4 +118,5 @@ def _batch(chain: Chain) -> bool | None:
     return size != 1 if isinstance(size, int) else None
 
 
-BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch)
+BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch, lasting=True)
+ABOVE_TWO_AXES = replace(~tensor_rank(1, 2), lasting=True)

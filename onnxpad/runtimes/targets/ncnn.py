@@ -29,7 +29,7 @@ TARGET = Target(
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         miscomputes(
-            (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, ~t.tensor_rank(1, 2), by=_seen("batches of 2")
+            (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, t.ABOVE_TWO_AXES, by=_seen("batches of 2")
         ),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
         miscomputes("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
