@@ -11,8 +11,8 @@ from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
 from onnxpad.frameworks.lowering import lower
 from onnxpad.frameworks.planning import Plan, make_plan
-from onnxpad.frameworks.steps import Step
 from onnxpad.frameworks.words import Evidence, Layer
+from onnxpad.padding.expansion import Step
 from onnxpad.reports import Report, reported
 from onnxpad.resolving.finding import find_convention, find_layer, find_op
 from onnxpad.resolving.records import plain_attribute, step_record
