@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -12,17 +12,18 @@ from onnxpad.frameworks.conventions import Convention, all_conventions
 from onnxpad.frameworks.words import Fill, Role
 from onnxpad.padding.forms import MEANING, Form
 from onnxpad.padding.operators import OPERATORS, Kind, Operator, Since
+from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.targets import Target, all_targets
 from onnxpad.runtimes.traps import all_rules
 
-SCHEMA = 1
 KINDS = ("pass", "target", "form", "operator", "convention", "trap")
 
 
+@reported("kind", "name", "text", "facts_by_name as facts", "source")
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Report):
     """One entry: its kind and name, its text, facts by name, and where it is known from."""
 
     kind: str
@@ -31,18 +32,21 @@ class Explanation:
     facts: tuple[tuple[str, str], ...] = ()
     source: str = ""
 
+    schema = 1
+
     @property
     def headline(self) -> str:
         """The first sentence of the text."""
         paragraph = " ".join(self.text.split("\n\n", maxsplit=1)[0].split())
         return paragraph.split(". ", maxsplit=1)[0].rstrip(".")
 
-    def to_json(self) -> dict[str, Any]:
-        """The same as plain data."""
-        facts: dict[str, str] = {}
+    @property
+    def facts_by_name(self) -> dict[str, str]:
+        """The facts, those of one name together."""
+        found: dict[str, str] = {}
         for name, value in self.facts:
-            facts[name] = f"{facts[name]}; {value}" if name in facts else value
-        return {"schema": SCHEMA, **asdict(self), "facts": facts}
+            found[name] = f"{found[name]}; {value}" if name in found else value
+        return found
 
 
 def entries() -> tuple[Explanation, ...]:

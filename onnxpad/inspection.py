@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad.errors import ModelError
@@ -23,9 +22,10 @@ from onnxpad.padding.chain import AutoPad, Chain, Constant, Pads, Skip, Unclear
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.for_target.report import Opening, Verdict, verdict_record
+from onnxpad.reports import Report, plain, reported
+from onnxpad.rewriting.for_target.report import Opening, Verdict
 from onnxpad.runtimes.targets import find_target
-from onnxpad.runtimes.traps import Shape, Surroundings, Trap, all_rules, traps_of
+from onnxpad.runtimes.traps import Shape, Surroundings, Trap, traps_of
 
 
 class Facts(NamedTuple):
@@ -136,11 +136,11 @@ def _is_main(site: Site) -> bool:
     return site.address.scope == ""
 
 
-SCHEMA = 1
 Plain: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...]
 Sizes: TypeAlias = tuple[int | str | None, ...] | None
 
 
+@reported("*", "hints as try")
 class PaddedNode(NamedTuple):
     """A node that pads, or can pad, as it is read from one kind of call.
 
@@ -172,20 +172,17 @@ class PaddedNode(NamedTuple):
     traps: tuple[Trap, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The same as plain data; `reason` and `try` only where the pads are not known.
+        """The same as plain data.
 
         Each trap names the passes that take a node out of it, where they can.
         """
-        found = self._asdict()
-        found["written"] = {name: _jsonable(value) for name, value in self.written.items()}
-        found["traps"] = [
-            trap._asdict() | {"passes": list(all_rules()[trap.code].passes)} for trap in self.traps
-        ]
-        return found | {"try": found.pop("hints")}
+        found: dict[str, Any] = plain(self)
+        return found
 
 
+@reported("summary", "assumed", "nodes", "targets", "openings", "placement")
 @dataclass(frozen=True, eq=False)
-class Inspection:
+class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
 
     `targets` has what each target that was asked for does with every node, `openings` what a
@@ -200,6 +197,8 @@ class Inspection:
     device: str = ""
     openings: Mapping[str, Opening] = field(default_factory=dict)
 
+    schema = 1
+
     @property
     def summary(self) -> dict[str, Any]:
         """Counts: nodes, those that pad, unevenly or by an unknown amount; traps; forms."""
@@ -211,21 +210,6 @@ class Inspection:
             "unknown": sum(1 for node in self.nodes if node.pads is None),
             "traps": sum(len(node.traps) for node in self.nodes),
             "forms": {str(form): forms.count(form) for form in Form},
-        }
-
-    def to_json(self) -> dict[str, Any]:
-        """The report as plain data."""
-        return {
-            "schema": SCHEMA,
-            "summary": self.summary,
-            "assumed": dict(self.assumed),
-            "nodes": [node.to_json() for node in self.nodes],
-            "targets": {
-                name: [verdict_record(verdict) for verdict in found]
-                for name, found in self.targets.items()
-            },
-            "openings": {name: found.to_json() for name, found in self.openings.items()},
-            "placement": dict(self.placement),
         }
 
     @property
@@ -243,10 +227,6 @@ class Inspection:
 
 def _is_uneven(pads: tuple[int, ...]) -> bool:
     return pads[: len(pads) // 2] != pads[len(pads) // 2 :]
-
-
-def _jsonable(value: Plain) -> Plain:
-    return str(value) if isinstance(value, float) and not isfinite(value) else value
 
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]

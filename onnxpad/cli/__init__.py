@@ -37,6 +37,9 @@ would change something, --strict and a skip); 2 wrong usage or an unreadable mod
 """
 
 
+_COMPLETES = "_ONNXPAD_COMPLETE"
+
+
 @click.group(help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="onnxpad")
 def commands() -> None:
@@ -52,7 +55,11 @@ for verb in (inspect, rewrite, retarget, diagnose, validate, resolve, explain):
 
 
 def main() -> None:
-    """Run the command line of this process and exit."""
+    """Run the command line of this process, or say what could complete it, and exit."""
+    if asked := os.environ.get(_COMPLETES):
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(commands, {}, "onnxpad", _COMPLETES, asked))
     try:
         gc.set_threshold(RARELY)
         if isinstance(sys.stdout, TextIOWrapper):

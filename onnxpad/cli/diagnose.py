@@ -90,7 +90,7 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
         except RequestError as error:
             failed, plan = error, None
     if options["as_json"]:
-        from onnxpad.show.jsons import json_line
+        from onnxpad.reports import json_line
         from onnxpad.show.wording import visible
 
         stream.write(json_line({"model": options["model"], **found.to_json()}))

@@ -28,8 +28,8 @@ onnxpad explain opencv
 def explain(*, name: str | None, as_json: bool) -> int:
     """Print one entry, or the list of all."""
     from onnxpad import explaining  # only this verb needs it
+    from onnxpad.reports import json_line
     from onnxpad.show import explanations
-    from onnxpad.show.jsons import json_line
 
     found = explaining.entries() if name is None else explaining.explain(name)
     if as_json:

@@ -103,7 +103,7 @@ def _heading(model: str, *, first: bool) -> str:
 
 def _text(model: str, found: Inspection, *, as_json: bool, everything: bool) -> str:
     if as_json:
-        from onnxpad.show.jsons import json_line
+        from onnxpad.reports import json_line
 
         return json_line({"file": model} | found.to_json())
     from onnxpad.show.inspections import inspection_text

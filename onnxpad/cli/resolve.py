@@ -179,7 +179,7 @@ def _resolved(
 
 
 def _single(found: Resolution, language: str | None, *, as_json: bool) -> str:
-    from onnxpad.show.jsons import json_line
+    from onnxpad.reports import json_line
     from onnxpad.show.pasting import code_of
     from onnxpad.show.resolutions import resolution_text
 
@@ -190,8 +190,8 @@ def _single(found: Resolution, language: str | None, *, as_json: bool) -> str:
 
 
 def _both(first: Resolution, second: Resolution, *, as_json: bool) -> str:
+    from onnxpad.reports import json_line
     from onnxpad.resolving.differences import compare
-    from onnxpad.show.jsons import json_line
     from onnxpad.show.resolutions import difference_text
 
     found = compare(first, second)

@@ -118,7 +118,7 @@ def _report(
     stream: TextIO,
 ) -> None:
     if request.as_json:
-        from onnxpad.show.jsons import json_line
+        from onnxpad.reports import json_line
         from onnxpad.show.retargetings import retargeting_record
 
         record = retargeting_record(model, written, found, moved, script=request.dry_run)

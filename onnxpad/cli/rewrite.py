@@ -146,7 +146,7 @@ def _report(
     stream: TextIO,
 ) -> None:
     if request.as_json:
-        from onnxpad.show.jsons import json_line
+        from onnxpad.reports import json_line
         from onnxpad.show.rewritings import rewriting_record
 
         record = rewriting_record(model, written, found, validation, script=request.dry_run)

@@ -59,7 +59,7 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
     _check(options)
     found = _validated(**options)
     if options["as_json"]:
-        from onnxpad.show.jsons import json_line
+        from onnxpad.reports import json_line
 
         names = {"before": options["before"], "after": options["after"]}
         sys.stdout.write(json_line(names | found.to_json()))

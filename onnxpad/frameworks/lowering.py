@@ -7,11 +7,12 @@ from math import inf, isnan, nan
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks.planning import Plan
-from onnxpad.frameworks.steps import PadWith, Scale, SliceStep, Step, Windows
+from onnxpad.frameworks.steps import Window, cut, in_a_row, multiply, pad
 from onnxpad.frameworks.transposing import transposed_steps
 from onnxpad.frameworks.words import Fill, Outside, Slide
 from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Pads
+from onnxpad.padding.expansion import Step
 
 LOWEST = -3.4028234663852886e38
 _SHORT = 100_000
@@ -19,18 +20,22 @@ _SHORT = 100_000
 
 def lower(plan: Plan) -> tuple[Step, ...]:
     """The nodes in order. RequestError where no chain of nodes gives the same numbers."""
+    return in_a_row(_steps(plan))
+
+
+def _steps(plan: Plan) -> list[Step]:
     if plan.is_transposed:
         return transposed_steps(plan.slides, plan.group)
     if not plan.is_pool:
         steps, slides = _crop(plan.slides)
-        return (*steps, *_convolve(replace(plan, slides=slides)))
+        return [*steps, *_convolve(replace(plan, slides=slides))]
     inner, outer = _without_outer(plan, plan.slides)
     steps, inner = _crop(inner)
     steps += _max_pool(inner) if plan.op == "max_pool" else _average_pool(inner, bare=not outer)
     steps += outer
     if plan.scale != 1:
-        steps.append(Scale(plan.scale))
-    return tuple(steps)
+        steps.append(multiply(plan.scale))
+    return steps
 
 
 def _crop(slides: tuple[Slide, ...]) -> tuple[list[Step], tuple[Slide, ...]]:
@@ -51,7 +56,7 @@ def _crop(slides: tuple[Slide, ...]) -> tuple[list[Step], tuple[Slide, ...]]:
         )
         for slide, start, end in zip(slides, starts, ends, strict=True)
     )
-    return [SliceStep(starts, ends)], kept
+    return [cut(starts, ends)], kept
 
 
 def _too_much(slide: Slide) -> int:
@@ -82,30 +87,21 @@ def _pool_pads(slides: tuple[Slide, ...]) -> Pads:
     return pads if _narrow(slides, pads) else _read(slides)
 
 
-def _windows(op: str, slides: tuple[Slide, ...], pads: Pads) -> Windows:
-    return Windows(
-        op,
-        tuple(slide.kernel for slide in slides),
-        tuple(slide.stride for slide in slides),
-        tuple(slide.dilation for slide in slides),
-        pads,
-    )
-
-
 def _convolve(plan: Plan) -> list[Step]:
     pads = _pads(plan.slides)
     nothing = Pads.zero(len(plan.slides))
     if plan.fill is Fill.ZEROS or not any(pads.flat):
-        return [replace(_windows("Conv", plan.slides, pads), group=plan.group)]
-    conv = replace(_windows("Conv", plan.slides, nothing), group=plan.group)
-    return [PadWith(pads, plan.fill), conv]
+        return [replace(Window.over("Conv", plan.slides, pads), group=plan.group).step]
+    conv = replace(Window.over("Conv", plan.slides, nothing), group=plan.group)
+    return [pad(pads, plan.fill), conv.step]
 
 
 def _max_pool(slides: tuple[Slide, ...]) -> list[Step]:
     pads = _pool_pads(slides)
     if _narrow(slides, pads):
-        return [_windows("MaxPool", slides, pads)]
-    return [PadWith(pads, value=-inf), _windows("MaxPool", slides, Pads.zero(len(slides)))]
+        return [Window.over("MaxPool", slides, pads).step]
+    pool = Window.over("MaxPool", slides, Pads.zero(len(slides)))
+    return [pad(pads, value=-inf), pool.step]
 
 
 def _average_pool(slides: tuple[Slide, ...], *, bare: bool) -> list[Step]:
@@ -118,16 +114,17 @@ def _average_pool(slides: tuple[Slide, ...], *, bare: bool) -> list[Step]:
         tuple(min(slide.counted[0], slide.begin) for slide in slides),
         tuple(min(slide.counted[1], max(slide.reach, 0)) for slide in slides),
     )
-    pool = _windows("AveragePool", slides, pads)
+    pool = Window.over("AveragePool", slides, pads)
     read = _read(slides)
     if _narrow(slides, pads):
         if not any(counted.flat):
-            return [pool]
+            return [pool.step]
         if counted == read:
-            return [replace(pool, count_include_pad=True)]
+            return [replace(pool, count_include_pad=True).step]
         own = Pads(pads.begins, tuple(slide.end for slide in slides))
         if bare and _narrow(slides, own) and all(map(_is_ceil_mode, slides)):
-            return [replace(pool, pads=own, ceil_mode=True, count_include_pad=True)]
+            up = replace(pool, pads=own, ceil_mode=True, count_include_pad=True)
+            return [up.step]
     rest = Pads(
         tuple(a - b for a, b in zip(read.begins, counted.begins, strict=True)),
         tuple(a - b for a, b in zip(read.ends, counted.ends, strict=True)),
@@ -136,7 +133,8 @@ def _average_pool(slides: tuple[Slide, ...], *, bare: bool) -> list[Step]:
         raise RequestError(
             "onnxruntime takes no pads as wide as the kernel, and only pads stay out of a divisor"
         )
-    return [PadWith(counted), replace(pool, pads=rest, unpadded=not any(rest.flat))]
+    bare_pool = replace(pool, pads=rest, unpadded=not any(rest.flat))
+    return [pad(counted), bare_pool.step]
 
 
 def _is_ceil_mode(slide: Slide) -> bool:
@@ -178,7 +176,7 @@ def _without_outer(plan: Plan, slides: tuple[Slide, ...]) -> tuple[tuple[Slide, 
             strips.append((value, _strip(len(slides), index, outer)))
     # Where strips of two axes cross, NaN wins: it is written last.
     strips.sort(key=lambda strip: isnan(strip[0]))
-    return tuple(inner), [PadWith(pads, value=value) for value, pads in strips]
+    return tuple(inner), [pad(pads, value=value) for value, pads in strips]
 
 
 def _outer(slide: Slide) -> _Outer:

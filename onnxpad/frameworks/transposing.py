@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from onnxpad.frameworks.steps import AddBias, PadWith, SliceStep, Step, Windows
+from dataclasses import replace
+
+from onnxpad.frameworks.steps import Window, add_bias, cut, pad
 from onnxpad.frameworks.words import Slide
 from onnxpad.padding.chain import Pads
+from onnxpad.padding.expansion import Step
 
 
-def transposed_steps(slides: tuple[Slide, ...], group: int) -> tuple[Step, ...]:
+def transposed_steps(slides: tuple[Slide, ...], group: int) -> list[Step]:
     """One ConvTranspose where pads and output_padding can say the crop.
 
     onnxruntime takes no output_padding from stride on, and no crop adds cells in front: those
@@ -17,33 +20,18 @@ def transposed_steps(slides: tuple[Slide, ...], group: int) -> tuple[Step, ...]:
     pads = Pads(
         tuple(max(0, slide.begin) for slide in slides), tuple(max(0, slide.end) for slide in slides)
     )
-    node = Windows(
-        "ConvTranspose",
-        tuple(slide.kernel for slide in slides),
-        tuple(slide.stride for slide in slides),
-        tuple(slide.dilation for slide in slides),
-        pads,
-        group,
-        grow,
-    )
+    node = replace(Window.over("ConvTranspose", slides, pads), group=group, output_padding=grow)
     if all(_is_attribute(slide) for slide in slides):
-        return (node,)
-    plain = Windows(
-        node.op,
-        node.kernel,
-        node.strides,
-        node.dilations,
-        Pads.zero(len(slides)),
-        group,
-        takes_bias=False,
-    )
+        return [node.step]
+    zero = Pads.zero(len(slides))
+    plain = replace(node, pads=zero, output_padding=(), takes_bias=False)
     full = tuple((slide.size - 1) * slide.stride + slide.span for slide in slides)
-    steps: list[Step] = [plain]
+    steps = [plain.step]
     if any(pads.flat):
         ends = tuple(size - end for size, end in zip(full, pads.ends, strict=True))
-        steps.append(SliceStep(pads.begins, ends))
+        steps.append(cut(pads.begins, ends))
     before = tuple(max(0, -slide.begin) for slide in slides)
-    return (*steps, PadWith(Pads(before, grow)), AddBias())
+    return [*steps, pad(Pads(before, grow)), add_bias(len(slides))]
 
 
 def _is_attribute(slide: Slide) -> bool:

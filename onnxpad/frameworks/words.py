@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from onnxpad.geometry.windows import Axis
+from onnxpad.reports import reported
 
 Pair: TypeAlias = tuple[int, int]
 
@@ -166,6 +167,7 @@ class Word:
         return (self.name, *self.aliases)
 
 
+@reported("size", "kernel", "stride", "dilation", "span", "begin", "end", "output")
 @dataclass(frozen=True, slots=True)
 class Slide:
     """One axis of a layer that is worked out.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.steps import AddBias, PadWith, Scale, SliceStep, Step, Windows
+from onnxpad.padding.expansion import Made, Numbers, Operand, Read, Reshaped, Step
 
 Array = NDArray[Any]
 OPSET = 22
 _IR_VERSION = 10
+_DATA, _WEIGHT, _BIAS = Read(0), Read(1), Read(2)
+_NAMES = {_DATA: "x", _WEIGHT: "w", _BIAS: "b"}
 _FLOATS = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}
 
 
@@ -27,75 +29,63 @@ def build_model(
 ) -> ModelProto:
     """A model of these steps: input `x`, output `y`, opset 22, the weight's type throughout.
 
+    The first step reads the input at 0; the weight is read at 1, the bias at 2.
     Weights are in ONNX layout. RequestError for weights that are no floats.
     """
     dtype = np.dtype(np.float32) if weight is None else weight.dtype
     if dtype not in _FLOATS:
         raise RequestError(f"the weight holds {dtype}, but must hold float16, float32 or float64")
-    builder = _Builder(dtype, len(input_shape))
-    if weight is not None:
-        builder.constant("w", weight)
-    if bias is not None:
-        builder.constant("b", bias.astype(dtype))
-    current = "x"
+    given = {_WEIGHT: weight, _BIAS: None if bias is None else bias.astype(dtype)}
+    builder = _Builder(dtype, given)
     for number, step in enumerate(steps):
-        result = "y" if number == len(steps) - 1 else f"t{number}"
-        current = builder.add(step, current, result, has_bias=bias is not None)
-    if current != "y":
-        builder.nodes.append(helper.make_node("Identity", [current], ["y"], name="copy"))
+        builder.add(step, "y" if number == len(steps) - 1 else f"t{number}")
+    if builder.made[-1:] != ["y"]:
+        builder.nodes.append(helper.make_node("Identity", builder.made[-1:], ["y"], name="copy"))
     return builder.model(input_shape)
 
 
 class _Builder:
-    """Collects the nodes and constants of one model."""
+    """Collects the nodes and constants of one model; `made` is what each step made."""
 
-    def __init__(self, dtype: np.dtype[Any], rank: int) -> None:
-        self._dtype, self._rank = dtype, rank
+    def __init__(self, dtype: np.dtype[Any], given: Mapping[Read, Array | None]) -> None:
+        self._dtype = dtype
+        self._arrays = {place: array for place, array in given.items() if array is not None}
         self._constants: list[TensorProto] = []
         self.nodes: list[NodeProto] = []
+        self.made: list[str] = []
+        for place, array in self._arrays.items():
+            self._constant(_NAMES[place], array)
 
-    def constant(self, name: str, value: Array) -> str:
+    def add(self, step: Step, result: str) -> None:
+        """Add the node of one step; nothing is added where no bias is given."""
+        inputs = [self._tensor(operand, result) for operand in step.inputs]
+        if step.op_type == "Add" and "" in inputs:
+            self.made.append(inputs[0])
+            return
+        name = f"{step.op_type.lower()}_{len(self.nodes)}"
+        there = [one for one in inputs if one]
+        attributes: dict[str, Any] = dict(step.attributes)
+        self.nodes.append(helper.make_node(step.op_type, there, [result], name=name, **attributes))
+        self.made.append(result)
+
+    def _tensor(self, operand: Operand | None, result: str) -> str:
+        """The name of what a step reads; '' for a bias that is not given."""
+        match operand:
+            case Read():
+                return _NAMES[operand] if operand == _DATA or operand in self._arrays else ""
+            case Made(step):
+                return self.made[step]
+            case Numbers(role, dtype, dims, values):
+                kind = np.dtype(np.int64) if "int" in dtype else self._dtype
+                return self._constant(f"{result}_{role}", np.array(values, kind).reshape(dims))
+            case Reshaped(Read() as source, dims) if source in self._arrays:
+                return self._constant(f"{result}_bias", self._arrays[source].reshape(dims))
+            case _:
+                return ""
+
+    def _constant(self, name: str, value: Array) -> str:
         self._constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
         return name
-
-    def add(self, step: Step, source: str, result: str, *, has_bias: bool) -> str:
-        """Add the node of one step; gives the name of its result."""
-        match step:
-            case Windows():
-                weights = ["w"] if step.op.startswith("Conv") else []
-                weights += ["b"] if weights and has_bias and step.takes_bias else []
-                self._node(step.op, [source, *weights], result, **step.attributes)
-            case PadWith():
-                self._pad(step, source, result)
-            case SliceStep():
-                axes = np.arange(2, self._rank)
-                starts, ends = np.array(step.starts, np.int64), np.array(step.ends, np.int64)
-                inputs = [source]
-                for part, value in (("starts", starts), ("ends", ends), ("axes", axes)):
-                    inputs.append(self.constant(f"{result}_{part}", value))
-                self._node("Slice", inputs, result)
-            case Scale():
-                factor = self.constant(f"{result}_factor", np.array(step.factor, self._dtype))
-                self._node("Mul", [source, factor], result)
-            case AddBias() if has_bias:
-                shape = (1, -1) + (1,) * (self._rank - 2)
-                wide = self.constant(f"{result}_shape", np.array(shape, np.int64))
-                self._node("Reshape", ["b", wide], f"{result}_bias")
-                self._node("Add", [source, f"{result}_bias"], result)
-            case AddBias():
-                return source
-        return result
-
-    def _pad(self, step: PadWith, source: str, result: str) -> None:
-        pads = np.array([0, 0, *step.pads.begins, 0, 0, *step.pads.ends], np.int64)
-        inputs = [source, self.constant(f"{result}_pads", pads)]
-        if step.mode == "constant":
-            inputs.append(self.constant(f"{result}_value", np.array(step.value, self._dtype)))
-        self._node("Pad", inputs, result, mode=str(step.mode))
-
-    def _node(self, op: str, inputs: Sequence[str], result: str, **attributes: Any) -> None:  # noqa: ANN401 - make_node takes any
-        name = f"{op.lower()}_{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, inputs, [result], name=name, **attributes))
 
     def model(self, input_shape: Sequence[int]) -> ModelProto:
         """The finished model; the shape of `y` is left to shape inference."""

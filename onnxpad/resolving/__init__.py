@@ -11,20 +11,38 @@ from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
 from onnxpad.frameworks.lowering import lower
 from onnxpad.frameworks.planning import Plan, make_plan
-from onnxpad.frameworks.steps import Step
 from onnxpad.frameworks.words import Evidence, Layer
+from onnxpad.padding.expansion import Step
+from onnxpad.reports import Report, reported
 from onnxpad.resolving.finding import find_convention, find_layer, find_op
+from onnxpad.resolving.records import plain_attribute, step_record
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from onnxpad.model.opened import Model
 
-SCHEMA = 1
 
-
+@reported(
+    "framework",
+    "op",
+    "input_shape",
+    "weight_shape",
+    "given as attributes",
+    "output_shape",
+    "pads",
+    "plan.is_transposed as transposed",
+    "plan.slides as axes",
+    "divisor",
+    "fill",
+    "plan.group as group",
+    "nodes",
+    "reason",
+    "evidence",
+    "source",
+)
 @dataclass(frozen=True)
-class Resolution:
+class Resolution(Report):
     """What a layer does: `plan` holds one slide for each axis, `steps` the ONNX nodes.
 
     Shapes are in ONNX layout (batch, channels, axes); a channel of `output_shape` is None where
@@ -40,6 +58,8 @@ class Resolution:
     evidence: Evidence
     source: str
     layer: Layer = field(repr=False)
+
+    schema = 1
 
     @property
     def output_shape(self) -> tuple[int | None, ...]:
@@ -89,11 +109,38 @@ class Resolution:
             **self.attributes,
         )
 
-    def to_json(self) -> dict[str, Any]:
-        """The same as plain data."""
-        from onnxpad.resolving.records import resolution_record
+    @property
+    def given(self) -> dict[str, object]:
+        """The attributes as plain data."""
+        return {name: plain_attribute(value) for name, value in self.attributes.items()}
 
-        return {"schema": SCHEMA, **resolution_record(self)}
+    @property
+    def divisor(self) -> str | None:
+        """What an average divides by; None for other layers."""
+        if self.op != "avg_pool":
+            return None
+        if self.plan.override is None:
+            return str(self.plan.divisor)
+        return f"{self.plan.override}: it {self.layer.override}"
+
+    @property
+    def fill(self) -> str | None:
+        """What padded cells hold; None for pools."""
+        return None if self.plan.is_pool else str(self.plan.fill)
+
+    @property
+    def nodes(self) -> list[dict[str, Any]] | None:
+        """The ONNX nodes as plain data; None where ONNX cannot say it, with `reason`."""
+        return None if self.reason else [step_record(step) for step in self.steps]
+
+    @property
+    def reason(self) -> str:
+        """Why no chain of ONNX nodes gives the same numbers."""
+        try:
+            self.steps  # noqa: B018 - worked out when first asked for
+        except RequestError as error:
+            return str(error)
+        return ""
 
 
 def resolve(

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import Any
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks.words import Slide
-from onnxpad.resolving import SCHEMA, Resolution
-from onnxpad.resolving.records import resolution_record
+from onnxpad.reports import Report, reported
+from onnxpad.resolving import Resolution
 
 _MOST = 1_000_000
 
 
+@reported("starts as first_windows_start", "outputs", "ranges as differing")
 @dataclass(frozen=True, slots=True)
 class AxisDifference:
     """One axis: where the first windows start, how many there are, and which of them differ.
@@ -29,8 +29,11 @@ class AxisDifference:
     ranges: tuple[tuple[int, int], ...]
 
 
+@reported(
+    "first", "second", "same_size", "cells as differing_cells", "total as shared_cells", "axes"
+)
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Report):
     """`cells` of the `total` cells of one channel differ, over the part that both outputs have."""
 
     first: Resolution
@@ -38,6 +41,8 @@ class Difference:
     axes: tuple[AxisDifference, ...]
     cells: int
     total: int
+
+    schema = 1
 
     @property
     def same_size(self) -> bool:
@@ -48,25 +53,6 @@ class Difference:
     def is_none(self) -> bool:
         """Whether both layers are the same for every input."""
         return self.same_size and self.cells == 0
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as plain data."""
-        return {
-            "schema": SCHEMA,
-            "first": resolution_record(self.first),
-            "second": resolution_record(self.second),
-            "same_size": self.same_size,
-            "differing_cells": self.cells,
-            "shared_cells": self.total,
-            "axes": [
-                {
-                    "first_windows_start": list(axis.starts),
-                    "outputs": list(axis.outputs),
-                    "differing": [list(pair) for pair in axis.ranges],
-                }
-                for axis in self.axes
-            ],
-        }
 
 
 def compare(first: Resolution, second: Resolution) -> Difference:

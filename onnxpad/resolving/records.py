@@ -1,91 +1,64 @@
-"""A resolution as plain data."""
+"""Parts of a resolution as plain data."""
 
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
-from onnxpad.frameworks.steps import AddBias, PadWith, Scale, SliceStep, Step, Windows
-from onnxpad.frameworks.words import Slide
-
-if TYPE_CHECKING:
-    from onnxpad.resolving import Resolution
-
-
-def resolution_record(found: Resolution) -> dict[str, Any]:
-    """Every number of a resolution; `nodes` is None where ONNX cannot say it, with `reason`."""
-    nodes, reason = None, ""
-    try:
-        nodes = [step_record(step) for step in found.steps]
-    except RequestError as error:
-        reason = str(error)
-    return {
-        "framework": found.framework,
-        "op": found.op,
-        "input_shape": list(found.input_shape),
-        "weight_shape": None if found.weight_shape is None else list(found.weight_shape),
-        "attributes": {name: plain(value) for name, value in found.attributes.items()},
-        "output_shape": list(found.output_shape),
-        "pads": list(found.pads),
-        "transposed": found.plan.is_transposed,
-        "axes": [_axis(slide) for slide in found.plan.slides],
-        "divisor": divisor_text(found),
-        "fill": None if found.plan.is_pool else str(found.plan.fill),
-        "group": found.plan.group,
-        "nodes": nodes,
-        "reason": reason,
-        "evidence": str(found.evidence),
-        "source": found.source,
-    }
-
-
-def divisor_text(found: Resolution) -> str | None:
-    """What an average divides by; None for other layers."""
-    if found.op != "avg_pool":
-        return None
-    if found.plan.override is None:
-        return str(found.plan.divisor)
-    return f"{found.plan.override}: it {found.layer.override}"
+from onnxpad.frameworks.steps import numbers, pad_value, spatial_pads, takes_bias
+from onnxpad.padding.expansion import Step
 
 
 def step_record(step: Step) -> dict[str, Any]:
     """One ONNX node as plain data."""
-    match step:
-        case Windows():
-            return {"op": step.op, **step.attributes, "takes_bias": step.takes_bias}
-        case PadWith():
-            more = {"value": step.value} if step.mode == "constant" else {}
-            return {"op": "Pad", "mode": str(step.mode), "pads": list(step.pads.flat), **more}
-        case SliceStep():
-            return {"op": "Slice", "starts": list(step.starts), "ends": list(step.ends)}
-        case Scale():
-            return {"op": "Mul", "factor": step.factor}
-        case AddBias():
+    match step.op_type:
+        case "Pad":
+            mode, pads = dict(step.attributes)["mode"], list(spatial_pads(step).flat)
+            more = {"value": pad_value(step)} if mode == "constant" else {}
+            return {"op": "Pad", "mode": mode, "pads": pads, **more}
+        case "Slice":
+            starts, ends = numbers(step, "starts"), numbers(step, "ends")
+            return {"op": "Slice", "starts": list(starts), "ends": list(ends)}
+        case "Mul":
+            return {"op": "Mul", "factor": numbers(step, "factor")[0]}
+        case "Add":
             return {"op": "Add", "adds": "bias"}
+        case op:
+            return {"op": op, **dict(step.attributes), "takes_bias": takes_bias(step)}
 
 
-def plain(value: object) -> object:
+def step_text(step: Step) -> str:
+    """One ONNX node as people write it, without what is 1 or 0 anyway."""
+    record = step_record(step)
+    op = record.pop("op")
+    match op:
+        case "Mul":
+            return f"Mul({record['factor']:g})"
+        case "Add":
+            return "Add(bias)"
+        case "Pad":
+            shown = [f"mode={record['mode']!r}", f"pads={record['pads']}"]
+            value = record.get("value", 0.0)
+            return f"Pad({', '.join(shown + [f'value={value:g}'] * bool(value))})"
+    plain_values = {"strides": {1}, "dilations": {1}}
+    shown = [
+        f"{name}={list(value) if isinstance(value, tuple) else value}"
+        for name, value in record.items()
+        if name != "takes_bias"
+        and not (name in plain_values and set(value) == plain_values[name])
+        and not (name == "group" and value == 1)
+    ]
+    return f"{op}({', '.join(shown)})"
+
+
+def plain_attribute(value: object) -> object:
     """A value of an attribute as JSON can hold it."""
     if value is None or isinstance(value, bool | str | float):
         return value
     if values.is_list(value):
-        return [plain(item) for item in values.items(value)]
+        return [plain_attribute(item) for item in values.items(value)]
     try:
         return index(value)  # type: ignore[arg-type] # it raises TypeError for what has none
     except TypeError:
         return str(value)
-
-
-def _axis(slide: Slide) -> dict[str, int]:
-    return {
-        "size": slide.size,
-        "kernel": slide.kernel,
-        "stride": slide.stride,
-        "dilation": slide.dilation,
-        "span": slide.span,
-        "begin": slide.begin,
-        "end": slide.end,
-        "output": slide.output,
-    }

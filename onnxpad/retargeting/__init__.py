@@ -14,12 +14,12 @@ from onnxpad.model.editing.session import Edited, finish, session_on
 from onnxpad.model.opened import ModelLike, open_model
 from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import known_names, selection
+from onnxpad.reports import Report, reported
 from onnxpad.retargeting.deciding import Rule, by_convention, by_plan
 from onnxpad.retargeting.plan import Plan
 from onnxpad.retargeting.records import Kept, Move, Refused
 from onnxpad.retargeting.running import Progress, run
 
-SCHEMA = 1
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
 
 _TRY = "\n  try     "
@@ -27,8 +27,9 @@ _TRY = "\n  try     "
 __all__ = ["Kept", "Move", "Refused", "Retargeting", "parse_plan", "read_plan", "retarget"]
 
 
+@reported("to", "changed", "assumed", "changes", "unchanged", "skips", "breaks")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Retargeting(Edited):
+class Retargeting(Edited, Report):
     """What a retarget did.
 
     `changes` are nodes that were moved, `unchanged` those that pad like this already, `skips`
@@ -42,18 +43,7 @@ class Retargeting(Edited):
     skips: tuple[Refused, ...]
     breaks: tuple[str, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """The report as plain data."""
-        return {
-            "schema": SCHEMA,
-            "to": self.to,
-            "changed": self.changed,
-            "assumed": dict(self.assumed),
-            "changes": [one.to_json() for one in self.changes],
-            "unchanged": [one.to_json() for one in self.unchanged],
-            "skips": [one.to_json() for one in self.skips],
-            "breaks": list(self.breaks),
-        }
+    schema = 1
 
 
 def retarget(  # noqa: PLR0913 - each option is one word of the command line

@@ -23,6 +23,7 @@ from onnxpad.padding.chain import (
 )
 from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.padding.operators import Kind
+from onnxpad.reports import Report, reported
 
 Settings: TypeAlias = Mapping[str, Any]
 _WIDEST = 2**20
@@ -88,6 +89,7 @@ def fill(value: object) -> float | int:
 KEYS = ("auto_pad", "pads", "ceil_mode", "count_include_pad", "output_padding", "pad_node")
 
 
+@reported("node", "settings.*", "conventions")
 @dataclass(frozen=True, slots=True)
 class PlanEntry:
     """The padding of one node; what `settings` leaves out stays as it is.
@@ -261,33 +263,25 @@ def _with_counts(chain: Chain, *, counts: bool) -> Chain:
     return replace(chain, counts_padding=counts, fill=fill)
 
 
-SCHEMA = 1
 _KEYS = ("schema", "nodes")
 
-__all__ = ["SCHEMA", "Plan", "PlanEntry", "settings_of", "with_settings"]
+__all__ = ["Plan", "PlanEntry", "settings_of", "with_settings"]
 
 
+@reported("entries as nodes")
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Report):
     """What `diagnose` finds and `retarget` applies. `file` is where it was read, for messages."""
 
     entries: tuple[PlanEntry, ...] = field(default=())
     file: str = field(default="", compare=False, repr=False)
 
+    schema = 1
+
     @property
     def label(self) -> str:
         """The plan as messages name it."""
         return f"the plan '{self.file}'" if self.file else "the plan"
-
-    def to_json(self) -> dict[str, Any]:
-        """The plan as plain data, which `from_json` reads."""
-        return {
-            "schema": SCHEMA,
-            "nodes": [
-                {"node": one.node, **one.settings, "conventions": list(one.conventions)}
-                for one in self.entries
-            ],
-        }
 
     @classmethod
     def from_json(cls, record: object, *, file: str = "") -> Plan:
@@ -302,8 +296,10 @@ class Plan:
             raise RequestError(f"{label} is no object with a list 'nodes', each with its 'node'")
         if unknown := [key for key in record if key not in _KEYS]:
             raise RequestError(f"{label} has {shown(unknown[0])}; it takes {', '.join(_KEYS)}")
-        if (schema := record.get("schema", SCHEMA)) is True or schema != SCHEMA:
-            raise RequestError(f"{label} has schema {shown(schema)}, this version reads {SCHEMA}")
+        if (schema := record.get("schema", cls.schema)) is True or schema != cls.schema:
+            raise RequestError(
+                f"{label} has schema {shown(schema)}, this version reads {cls.schema}"
+            )
         entries = tuple(read_entry(one, i, label) for i, one in enumerate(record["nodes"]))
         seen: set[str] = set()
         for entry in entries:

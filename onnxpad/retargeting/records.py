@@ -9,10 +9,12 @@ from onnxpad.model.editing.script import Edit, edit_record
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, Skip
+from onnxpad.reports import reported
 
 Sizes: TypeAlias = tuple[str, ...]
 
 
+@reported("node.label as node", "node.scope as scope", "*", "script as edits")
 @dataclass(frozen=True, slots=True)
 class Move:
     """One node that was moved: its padding and output sizes before and after.
@@ -25,27 +27,19 @@ class Move:
     op: str
     before: str
     after: str
-    sizes: tuple[Sizes, Sizes]
+    output_before: Sizes
+    output_after: Sizes
     resized: bool
     same_values: bool
     edits: tuple[Edit, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """The move as plain data."""
-        return {
-            "node": self.node.label,
-            "scope": self.node.scope,
-            "op": self.op,
-            "before": self.before,
-            "after": self.after,
-            "output_before": list(self.sizes[0]),
-            "output_after": list(self.sizes[1]),
-            "resized": self.resized,
-            "same_values": self.same_values,
-            "edits": [edit_record(edit) for edit in self.edits],
-        }
+    @property
+    def script(self) -> list[dict[str, Any]]:
+        """The edits as plain data."""
+        return [edit_record(edit) for edit in self.edits]
 
 
+@reported("node.label as node", "node.scope as scope", "*")
 @dataclass(frozen=True, slots=True)
 class Kept:
     """One node that pads as asked already, and why."""
@@ -55,12 +49,10 @@ class Kept:
     padding: str
     why: str
 
-    def to_json(self) -> dict[str, Any]:
-        """The node as plain data."""
-        where = {"node": self.node.label, "scope": self.node.scope, "op": self.op}
-        return where | {"padding": self.padding, "why": self.why}
 
-
+@reported(
+    "node.label as node", "node.scope as scope", "op", "skip.reason as reason", "skip.hints as try"
+)
 @dataclass(frozen=True, slots=True)
 class Refused:
     """One node that could not be moved; `tensor` is its input, of type `source`."""
@@ -71,16 +63,6 @@ class Refused:
     skip: Skip
     tensor: str
     source: Type
-
-    def to_json(self) -> dict[str, Any]:
-        """The node as plain data."""
-        return {
-            "node": self.node.label,
-            "scope": self.node.scope,
-            "op": self.op,
-            "reason": self.skip.reason,
-            "try": list(self.skip.hints),
-        }
 
 
 @dataclass

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from onnxpad.errors import InternalError
+from onnxpad.geometry.size import show
 from onnxpad.model.editing.names import as_nodes
-from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute
+from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute, edit_record
 from onnxpad.model.editing.session import Session
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.survey import Site
@@ -17,12 +18,14 @@ from onnxpad.padding.chain import Chain, Constant, Skip, Verdict
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.forms import forms_of
 from onnxpad.padding.operators import Since
+from onnxpad.reports import reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
 
 MAX_ROUNDS = 10_000
 
 
+@reported("rule as pass", "node.label as node", "node.scope as scope", "op", "script as edits")
 class Change(NamedTuple):
     """One node that a pass rewrote: its chain before, what took its place, and the edits."""
 
@@ -33,10 +36,25 @@ class Change(NamedTuple):
     after: Chain | Expansion
     edits: tuple[Edit, ...]
 
+    @property
+    def script(self) -> list[dict[str, Any]]:
+        """The edits as plain data."""
+        return [edit_record(edit) for edit in self.edits]
+
     def __repr__(self) -> str:
         return f"<{self.rule}: {self.op} '{self.node.label}', {len(self.edits)} edits>"
 
 
+@reported(
+    "rule as pass",
+    "node.label as node",
+    "node.scope as scope",
+    "op",
+    "tensor as input",
+    "input_shape",
+    "skip.reason as reason",
+    "skip.hints as try",
+)
 class Refusal(NamedTuple):
     """One node that a pass left as it was although it might have matched, or a note about it.
 
@@ -50,6 +68,16 @@ class Refusal(NamedTuple):
     skip: Skip
     tensor: str
     source: Type
+
+    @property
+    def input_shape(self) -> tuple[int | str | None, ...] | None:
+        """The sizes of the input: numbers, names and formulas, None where nothing is known."""
+        if self.source.dims is None:
+            return None
+        return tuple(
+            size if size is None or isinstance(size, int) else show(size)
+            for size in self.source.dims
+        )
 
 
 class Clones:
@@ -208,6 +236,7 @@ def _lawful(rule: Pass, chain: Chain, site: Site) -> Verdict:
     return after
 
 
+@reported("node.label as node", "node.scope as scope", "rules as passes")
 class Undone(NamedTuple):
     """A node that passes changed and that is written in the end as it was, and those passes.
 

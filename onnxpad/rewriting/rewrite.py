@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from onnxpad.geometry.size import show
-from onnxpad.model.editing.script import edit_record
 from onnxpad.model.editing.session import Edited, Session, finish, session_on
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import ModelLike, Opened, Result, open_model, untouched
 from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.context import beyond_batch
 from onnxpad.model.reading.survey import selection
+from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import names_of, planner
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, Outcome, Refusal, Undone, run, standing, undone
@@ -25,13 +24,13 @@ if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import Verdict
     from onnxpad.rewriting.for_target.search import Planner
 
-SCHEMA = 1
 DEFAULT_PASSES = ("explicit-pads",)
 Progress = Callable[[str, int, int], None]
 
 
+@reported("passes", "changed", "assumed", "changes", "skips", "notes", "undone", "fitted as target")
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Rewriting(Edited):
+class Rewriting(Edited, Report):
     """What a rewrite did.
 
     `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
@@ -44,6 +43,8 @@ class Rewriting(Edited):
     notes: tuple[Refusal, ...] = ()
     target: str = ""
     fitting: Fitting | None = None
+
+    schema = 1
 
     @cached_property
     def undone(self) -> tuple[Undone, ...]:
@@ -59,22 +60,10 @@ class Rewriting(Edited):
         left = self.fitting.no_way if self.fitting else ()
         return tuple(one for one in left if one.judgement.answer.fails or one.brought_by)
 
-    def to_json(self) -> dict[str, Any]:
-        """The report as plain data."""
-        return {
-            "schema": SCHEMA,
-            "passes": list(self.passes),
-            "changed": self.changed,
-            "assumed": dict(self.assumed),
-            "changes": [_change_record(change) for change in self.changes],
-            "skips": [_skip_record(skip) for skip in self.skips],
-            "notes": [_skip_record(note) for note in self.notes],
-            "undone": [
-                {"node": one.node.label, "scope": one.node.scope, "passes": list(one.rules)}
-                for one in self.undone
-            ],
-            "target": self.fitting.to_json(self.target) if self.fitting else None,
-        }
+    @property
+    def fitted(self) -> dict[str, Any] | None:
+        """What was done for the target, with its name, as plain data."""
+        return {"name": self.target, **plain(self.fitting)} if self.fitting else None
 
 
 def rewrite(  # noqa: PLR0913  one option each
@@ -158,35 +147,3 @@ def _report(
         source=source,
         notes=tuple(one for one in refusals if one.skip.moot),
     )
-
-
-def _change_record(change: Change) -> dict[str, Any]:
-    return {
-        "pass": change.rule,
-        "node": change.node.label,
-        "scope": change.node.scope,
-        "op": change.op,
-        "edits": [edit_record(edit) for edit in change.edits],
-    }
-
-
-def _skip_record(refusal: Refusal) -> dict[str, Any]:
-    return {
-        "pass": refusal.rule,
-        "node": refusal.node.label,
-        "scope": refusal.node.scope,
-        "op": refusal.op,
-        "input": refusal.tensor,
-        "input_shape": _sizes(refusal),
-        "reason": refusal.skip.reason,
-        "try": list(refusal.skip.hints),
-    }
-
-
-def _sizes(refusal: Refusal) -> list[int | str | None] | None:
-    if refusal.source.dims is None:
-        return None
-    return [
-        size if size is None or isinstance(size, int) else show(size)
-        for size in refusal.source.dims
-    ]

@@ -32,6 +32,11 @@ class Judgement:
         """How the facts are known."""
         return tuple(dict.fromkeys(str(row.evidence) for row in self.rows))
 
+    @property
+    def cures(self) -> tuple[str, ...]:
+        """What to do about it outside of onnxpad."""
+        return cures(self.rows)
+
 
 def judge(target: Target, chain: Chain) -> Judgement:
     """What `target` does with a padded operator.

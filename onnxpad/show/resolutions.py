@@ -6,7 +6,7 @@ from onnxpad.errors import RequestError
 from onnxpad.frameworks.words import Evidence, Fill, Role
 from onnxpad.resolving import Resolution
 from onnxpad.resolving.differences import AxisDifference, Difference
-from onnxpad.resolving.records import divisor_text
+from onnxpad.resolving.records import step_text
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import pads_text, paragraph, shape_text, visible, window_text
 
@@ -101,7 +101,7 @@ def _facts(found: Resolution) -> str:
 
 
 def _divisor(found: Resolution) -> str:
-    divisor = divisor_text(found)
+    divisor = found.divisor
     return f"divisor  {divisor}" if divisor else ""
 
 
@@ -125,7 +125,7 @@ def _axes_note(found: Resolution) -> str:
 
 def _nodes(found: Resolution) -> list[str]:
     try:
-        return [f"onnx     {' -> '.join(str(step) for step in found.steps)}"]
+        return [f"onnx     {' -> '.join(map(step_text, found.steps))}"]
     except RequestError as error:
         return [f"onnx     none: {error}"]
 

@@ -103,7 +103,7 @@ def _rows(found: Retargeting) -> list[Sequence[str]]:
 
 
 def _move_row(move: Move) -> Sequence[str]:
-    before, after = ("x".join(sizes) for sizes in move.sizes)
+    before, after = "x".join(move.output_before), "x".join(move.output_after)
     size = f"{before} -> {after}" if move.resized else after
     if move.same_values:
         size += ", same values"

@@ -34,6 +34,19 @@ def test_no_arguments_are_wrong_usage_and_show_help() -> None:
     assert b"error" not in done.stderr
 
 
+def test_a_shell_can_complete_verbs_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_ONNXPAD_COMPLETE", "bash_source")
+    assert b"_ONNXPAD_COMPLETE=bash_complete" in onnxpad().stdout
+    monkeypatch.setenv("_ONNXPAD_COMPLETE", "bash_complete")
+    for words, place, found in (
+        ("onnxpad re", "1", {b"resolve", b"retarget", b"rewrite"}),
+        ("onnxpad rewrite --in-", "2", {b"--in-place"}),
+    ):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", place)
+        assert {line.partition(b",")[2] for line in onnxpad().stdout.splitlines()} == found
+
+
 def test_inspect_prints_a_table() -> None:
     done = onnxpad("inspect", SAME)
     assert done.returncode == 0

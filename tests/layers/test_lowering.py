@@ -152,7 +152,7 @@ def test_nodes_compute_the_windows(op: str) -> None:
         else:
             expected = expected_convolution(plan, x, weight, bias)
         checked += 1
-        forms.add(tuple(type(step).__name__ for step in steps))
+        forms.add(tuple(step.op_type for step in steps))
         for optimised in (False, True):
             found = difference(run(model, x, optimised=optimised), expected)
             wrong += [(plan, steps, found)] if found > 1e-4 else []

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from onnxpad.inspection import inspect
+from onnxpad.reports import json_line
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.inspections import inspection_text
-from onnxpad.show.jsons import json_line
 from onnxpad.show.rewritings import rewriting_record, rewriting_text
 from onnxpad.show.validations import validation_text
 from onnxpad.show.wording import (

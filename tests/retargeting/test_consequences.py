@@ -42,7 +42,8 @@ def test_a_flatten_and_gemm_that_no_longer_fit_are_said() -> None:
     found = retarget(model, to="caffe")
     assert [one.node.label for one in found.changes] == ["pool"]
     assert found.changes[0].resized
-    assert found.changes[0].sizes == (("3", "1"), ("4", "1"))
+    assert found.changes[0].output_before == ("3", "1")
+    assert found.changes[0].output_after == ("4", "1")
     assert len(found.breaks) == 1
     assert found.breaks[0].startswith("Gemm 'fc':")
     assert not retarget(model, to="tensorflow").breaks

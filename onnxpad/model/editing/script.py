@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from math import isfinite, prod
+from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.model.reading.nodes import Address
 from onnxpad.padding.expansion import AttributeValue
+from onnxpad.reports import plain
 
 
 class SetAttribute(NamedTuple):
@@ -161,15 +162,7 @@ Edit: TypeAlias = (
 
 def edit_record(edit: Edit) -> dict[str, Any]:
     """An edit as plain JSON data; `edit` names its kind. Infinities are texts: JSON has none."""
-    record: dict[str, Any] = {"edit": type(edit).__name__} | edit._asdict()
-    for name, value in record.items():
-        if isinstance(value, Address):
-            record[name] = value._asdict()
-        elif name == "calls":
-            record[name] = [call._asdict() for call in value]
-        elif name == "values":
-            record[name] = [number if isfinite(number) else str(number) for number in value]
-    return record
+    return {"edit": type(edit).__name__, **plain(edit)}
 
 
 def describe_edit(edit: Edit) -> str:

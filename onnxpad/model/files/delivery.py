@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import filecmp
 import os
+import shutil
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files.atomic import Together, copy_bytes, explained, same_bytes, write_all
+from onnxpad.model.files.atomic import Together, explained
 from onnxpad.model.files.external import DataFile, locate
 
-_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+_PIECE = 1 << 20
 
 
 def carry(
@@ -56,36 +59,27 @@ def carry(
 
 
 def _copy(source: Path, destination: Path, together: Together) -> None:
-    with explained(f"cannot copy '{source}' to '{destination}'"), _opened(source) as original:
+    with explained(f"cannot copy '{source}' to '{destination}'"), source.open("rb") as original:
         if os.path.lexists(destination):
-            if not _holds(destination, original):
+            if not _holds(destination, source):
                 raise ModelError(
                     f"cannot copy weights to '{destination}': another file has that name; "
                     "remove it, or write to another folder"
                 )
             return
         together.make_folders(destination.parent)
-        with together.create(
-            destination, replace=False, mode=os.fstat(original).st_mode & 0o777
-        ) as copy:
-            copy_bytes(original, copy)
+        found = os.fstat(original.fileno())
+        with together.create(destination, replace=False, mode=found.st_mode & 0o777) as copy:
+            shutil.copyfileobj(original, copy, _PIECE)
+            if copy.tell() < found.st_size:
+                raise OSError(errno.EIO, "the file became shorter while it was copied")
 
 
-def _holds(destination: Path, original: int) -> bool:
-    """Whether a file, not a link or folder, has the bytes of the open one."""
+def _holds(destination: Path, source: Path) -> bool:
+    """Whether a file, not a link or folder, has the bytes of the other one."""
     if destination.is_symlink() or not destination.is_file():
         return False
-    with _opened(destination) as present:
-        return same_bytes(original, present)
-
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    descriptor = os.open(path, _READ)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    return filecmp.cmp(source, destination, shallow=False)
 
 
 def _same_file(one: Path, other: Path) -> bool:
@@ -158,9 +152,8 @@ def deliver(
             raise ModelError(
                 f"{error}; or pass source=, the path of the file that the model came from"
             ) from error
-        with together.create(target.resolve(), replace=True) as descriptor:
-            for piece in data:
-                write_all(descriptor, piece)
+        with together.create(target.resolve(), replace=True) as file:
+            file.writelines(data)
         together.commit()
 
 
@@ -174,16 +167,11 @@ def _stream(data: Sequence[memoryview], files: tuple[DataFile, ...], path: AnyPa
     with explained(told):
         if is_standard(path):
             sys.stdout.flush()
-            for piece in data:
-                sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.writelines(data)
             sys.stdout.buffer.flush()
             return
-        descriptor = os.open(path, os.O_WRONLY)
-        try:
-            for piece in data:
-                write_all(descriptor, piece)
-        finally:
-            os.close(descriptor)
+        with open(os.open(path, os.O_WRONLY), "wb") as stream:  # noqa: PTH123 - a descriptor
+            stream.writelines(data)
 
 
 def _is_stream(path: Path) -> bool:

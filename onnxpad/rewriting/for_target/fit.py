@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import Session
 from onnxpad.model.excerpt import pads_before, readers_of
 from onnxpad.model.reading.scopes import address_of
+from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.judged import Selected, verdicts
 from onnxpad.rewriting.for_target.openings import opening
-from onnxpad.rewriting.for_target.report import (
-    NoWay,
-    Opening,
-    Place,
-    Plan,
-    Verdict,
-    cost_record,
-    verdict_record,
-)
+from onnxpad.rewriting.for_target.report import NoWay, Opening, Place, Plan, Verdict
 from onnxpad.rewriting.for_target.search import (
     MAX_STEPS,
     Judge,
@@ -65,6 +58,7 @@ MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
 
 
+@reported("plans", "no_way", "cost", "opening")
 class Fitting(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
@@ -77,16 +71,6 @@ class Fitting(NamedTuple):
     changes: tuple[Change, ...]
     cost: Cost
     opening: Opening = Opening()
-
-    def to_json(self, target: str) -> dict[str, Any]:
-        """The same as plain data."""
-        return {
-            "name": target,
-            "plans": [verdict_record(verdict) for verdict in self.plans],
-            "no_way": [verdict_record(verdict) for verdict in self.no_way],
-            "cost": cost_record(self.cost),
-            "opening": self.opening.to_json(),
-        }
 
 
 def fit(

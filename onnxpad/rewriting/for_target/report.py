@@ -1,18 +1,20 @@
-"""Verdicts and plans as plain data."""
+"""What a target does with nodes, and what can be done about it, as values."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from onnxpad.model.reading.nodes import Address
+from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost
-from onnxpad.runtimes.judge import Judgement, cures
+from onnxpad.runtimes.judge import Judgement
 
 Place: TypeAlias = tuple[str, int]
 """A node by the id of its scope and its key there."""
 
 
+@reported("op", "judgement.answer as verdict", "judgement.reason as reason")
 @dataclass(frozen=True, slots=True)
 class Obstacle:
     """A node that the target does not take."""
@@ -31,6 +33,7 @@ class Plan:
     cost: Cost
 
 
+@reported("nothing as passes", "passes as nearest", "remaining")
 @dataclass(frozen=True, slots=True)
 class NoWay:
     """No sequence of passes helps: what the target says to the nearest that there is.
@@ -41,8 +44,20 @@ class NoWay:
 
     passes: tuple[str, ...]
     remaining: tuple[Obstacle, ...]
+    nothing = None
 
 
+@reported(
+    "node.label as node",
+    "node.scope as scope",
+    "op",
+    "judgement.answer as verdict",
+    "judgement.reason as reason",
+    "judgement.evidence as evidence",
+    "judgement.cures as try",
+    "brought_by",
+    "way as rewrite",
+)
 class Verdict(NamedTuple):
     """A padded node, what the target does with it, and what a rewrite would do about that.
 
@@ -66,6 +81,7 @@ class Verdict(NamedTuple):
         return bool(left) and all(one.judgement.answer.is_open for one in left)
 
 
+@reported("stuck", "dims", "settled", "granted as allow_unknown_settles")
 class Opening(NamedTuple):
     """What a user can add to the request, for some of the nodes without a way.
 
@@ -78,49 +94,7 @@ class Opening(NamedTuple):
     settled: int = 0
     granted: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        """The same as plain data."""
-        return {
-            "stuck": self.stuck,
-            "dims": dict(self.facts),
-            "settled": self.settled,
-            "allow_unknown_settles": self.granted,
-        }
-
-
-def verdict_record(verdict: Verdict) -> dict[str, Any]:
-    """One node: what the target does, how that is known, and what a rewrite would do."""
-    return {
-        "node": verdict.node.label,
-        "scope": verdict.node.scope,
-        "op": verdict.op,
-        "verdict": str(verdict.judgement.answer),
-        "reason": verdict.judgement.reason,
-        "evidence": list(verdict.judgement.evidence),
-        "try": list(cures(verdict.judgement.rows)),
-        "brought_by": verdict.brought_by,
-        "rewrite": _way_record(verdict.way),
-    }
-
-
-def cost_record(cost: Cost) -> dict[str, int]:
-    """A cost by its parts."""
-    return {
-        "multiply_adds": cost.multiply_adds,
-        "bytes_moved": cost.bytes_moved,
-        "operators": cost.operators,
-    }
-
-
-def _way_record(way: Plan | NoWay | None) -> dict[str, Any] | None:
-    if way is None:
-        return None
-    if isinstance(way, Plan):
-        return {"passes": list(way.passes), "cost": cost_record(way.cost)}
-    remaining = [_obstacle_record(obstacle) for obstacle in way.remaining]
-    return {"passes": None, "nearest": list(way.passes), "remaining": remaining}
-
-
-def _obstacle_record(obstacle: Obstacle) -> dict[str, str]:
-    found = obstacle.judgement
-    return {"op": obstacle.op, "verdict": str(found.answer), "reason": found.reason}
+    @property
+    def dims(self) -> dict[str, int | str]:
+        """The facts by the name of the dimension."""
+        return dict(self.facts)

@@ -13,15 +13,22 @@ from typing import NamedTuple
 from onnxpad.geometry.size import Size
 from onnxpad.padding.chain import Chain
 from onnxpad.plugins import Plugins
+from onnxpad.reports import reported
 
 Shape = tuple[Size | None, ...] | None
 
 
+@reported("*", "passes")
 class Trap(NamedTuple):
     """A trap that a node is in: its code, and what goes wrong there."""
 
     code: str
     sentence: str
+
+    @property
+    def passes(self) -> tuple[str, ...]:
+        """Passes that take a node out of it where they can."""
+        return all_rules()[self.code].passes
 
 
 class Surroundings(NamedTuple):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.steps import AddBias, PadWith, Scale, SliceStep, Step, Windows
+from onnxpad.frameworks.steps import Window, numbers, pad_value, spatial_pads
 from onnxpad.padding.chain import Pads
+from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution
 from onnxpad.show.pasting import call, tuple_of
 
@@ -19,23 +20,25 @@ def write(found: Resolution) -> str:
 
 
 def _lines(step: Step, found: Resolution) -> list[str]:
-    match step:
-        case PadWith():
-            return [_pad(step.pads, step.mode, step.value)]
-        case SliceStep():
-            parts = ", ".join(f"{a}:{b}" for a, b in zip(step.starts, step.ends, strict=True))
+    match step.op_type:
+        case "Pad":
+            mode = str(dict(step.attributes)["mode"])
+            return [_pad(spatial_pads(step), mode, pad_value(step))]
+        case "Slice":
+            ends = zip(numbers(step, "starts"), numbers(step, "ends"), strict=True)
+            parts = ", ".join(f"{first}:{last}" for first, last in ends)
             return [f"x = x[:, :, {parts}]"]
-        case Scale():
-            return [f"x = x * {step.factor!r}"]
-        case AddBias():
+        case "Mul":
+            return [f"x = x * {numbers(step, 'factor')[0]!r}"]
+        case "Add":
             ones = ", 1" * len(found.plan.slides)
             return [f"x = x if bias is None else x + bias.reshape(1, -1{ones})"]
-        case Windows() if step.op == "ConvTranspose":
-            return _transposed(step)
-        case Windows() if step.op == "Conv":
-            return _convolution(step)
-        case Windows():
-            return _pool(step)
+        case "ConvTranspose":
+            return _transposed(Window.of(step))
+        case "Conv":
+            return _convolution(Window.of(step))
+        case _:
+            return _pool(Window.of(step))
 
 
 def _pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
@@ -49,28 +52,28 @@ def _pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
     return f"{name} = {call('F.pad', name, str(tuple(order)), how, filled)}"
 
 
-def _dilation(step: Windows) -> str:
+def _dilation(step: Window) -> str:
     return f"dilation={tuple_of(step.dilations)}" if set(step.dilations) != {1} else ""
 
 
-def _groups(step: Windows) -> str:
+def _groups(step: Window) -> str:
     return f"groups={step.group}" if step.group != 1 else ""
 
 
-def _stride(step: Windows) -> str:
+def _stride(step: Window) -> str:
     """Left out where it is 1; pools always need it, theirs would be the kernel."""
     stays = set(step.strides) == {1} and step.op.startswith("Conv")
     return "" if stays else f"stride={tuple_of(step.strides)}"
 
 
-def _convolution(step: Windows) -> list[str]:
+def _convolution(step: Window) -> list[str]:
     lines, padding = _outside(step.pads, limit=None)
     name = f"F.conv{len(step.kernel)}d"
     words = ("x", "weight", "bias", _stride(step), padding, _dilation(step), _groups(step))
     return [*lines, f"x = {call(name, *words)}"]
 
 
-def _transposed(step: Windows) -> list[str]:
+def _transposed(step: Window) -> list[str]:
     """Unequal crops are cut off afterwards."""
     begins, ends = step.pads.begins, step.pads.ends
     extra = step.output_padding or (0,) * len(step.kernel)
@@ -82,7 +85,7 @@ def _transposed(step: Windows) -> list[str]:
     return [_call_transposed(step, (0,), extra), f"x = x[:, :, {cuts}]"]
 
 
-def _call_transposed(step: Windows, crops: Sequence[int], grown: Sequence[int]) -> str:
+def _call_transposed(step: Window, crops: Sequence[int], grown: Sequence[int]) -> str:
     padding = f"padding={tuple_of(crops)}" if any(crops) else ""
     grows = f"output_padding={tuple_of(grown)}" if any(grown) else ""
     bias = "bias" if step.takes_bias else "None"
@@ -102,7 +105,7 @@ def _outside(
     return [_pad(pads, "constant", value)], ""
 
 
-def _pool(step: Windows) -> list[str]:
+def _pool(step: Window) -> list[str]:
     rank = len(step.kernel)
     spans = [d * (k - 1) + 1 for k, d in zip(step.kernel, step.dilations, strict=True)]
     window = (tuple_of(step.kernel), _stride(step))

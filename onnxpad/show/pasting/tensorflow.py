@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from math import inf
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.steps import AddBias, PadWith, Scale, SliceStep, Step, Windows
+from onnxpad.frameworks.steps import Window, numbers, pad_value, spatial_pads
 from onnxpad.padding.chain import Pads
+from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution
 from onnxpad.show.pasting import call, quoted
 
@@ -31,22 +32,24 @@ def _weight(found: Resolution) -> str:
 
 
 def _lines(step: Step, found: Resolution) -> list[str]:
-    match step:
-        case PadWith():
-            return [_pad(step.pads, step.mode, step.value)]
-        case SliceStep():
-            parts = ", ".join(f"{a}:{b}" for a, b in zip(step.starts, step.ends, strict=True))
+    match step.op_type:
+        case "Pad":
+            mode = str(dict(step.attributes)["mode"])
+            return [_pad(spatial_pads(step), mode, pad_value(step))]
+        case "Slice":
+            ends = zip(numbers(step, "starts"), numbers(step, "ends"), strict=True)
+            parts = ", ".join(f"{first}:{last}" for first, last in ends)
             return [f"x = x[:, {parts}, :]"]
-        case Scale():
-            return [f"x = x * {step.factor!r}"]
-        case AddBias():
+        case "Mul":
+            return [f"x = x * {numbers(step, 'factor')[0]!r}"]
+        case "Add":
             return [_BIAS]
-        case Windows() if step.op == "ConvTranspose":
-            return _transposed(step, found)
-        case Windows() if step.op == "Conv":
-            return _convolution(step, found)
-        case Windows():
-            return _pool(step, found)
+        case "ConvTranspose":
+            return _transposed(Window.of(step), found)
+        case "Conv":
+            return _convolution(Window.of(step), found)
+        case _:
+            return _pool(Window.of(step), found)
 
 
 def _pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
@@ -58,7 +61,7 @@ def _pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
     return f"{name} = {call('tf.pad', name, str([[0, 0], *pairs, [0, 0]]), how, filled)}"
 
 
-def _is_same(step: Windows, found: Resolution) -> bool:
+def _is_same(step: Window, found: Resolution) -> bool:
     """Whether TensorFlow's own SAME gives exactly these pads."""
     sizes = _sizes_before_windows(found)
     rows = zip(sizes, step.kernel, step.strides, step.dilations, strict=True)
@@ -75,27 +78,26 @@ def _sizes_before_windows(found: Resolution) -> list[int]:
     """Sizes of what the convolution or pool reads."""
     sizes = [slide.size for slide in found.plan.slides]
     for earlier in found.steps:
-        match earlier:
-            case Windows():
-                break
-            case SliceStep():
-                sizes = [b - a for a, b in zip(earlier.starts, earlier.ends, strict=True)]
-            case PadWith():
-                pads = zip(sizes, earlier.pads.begins, earlier.pads.ends, strict=True)
-                sizes = [size + begin + end for size, begin, end in pads]
-            case _:
-                continue
+        if earlier.op_type == "Slice":
+            ends = zip(numbers(earlier, "starts"), numbers(earlier, "ends"), strict=True)
+            sizes = [int(last - first) for first, last in ends]
+        elif earlier.op_type == "Pad":
+            pads = spatial_pads(earlier)
+            sides = zip(sizes, pads.begins, pads.ends, strict=True)
+            sizes = [size + begin + end for size, begin, end in sides]
+        elif earlier.op_type not in ("Mul", "Add"):
+            break
     return sizes
 
 
-def _padded(step: Windows, found: Resolution, value: float = 0.0) -> tuple[list[str], str]:
+def _padded(step: Window, found: Resolution, value: float = 0.0) -> tuple[list[str], str]:
     if _is_same(step, found):
         return [], SAME
     lines = [_pad(step.pads, "constant", value)] if any(step.pads.flat) else []
     return lines, VALID
 
 
-def _convolution(step: Windows, found: Resolution) -> list[str]:
+def _convolution(step: Window, found: Resolution) -> list[str]:
     """conv2d takes strides together with dilations, convolution does not."""
     dilated = set(step.dilations) != {1}
     rank = len(step.kernel)
@@ -111,7 +113,7 @@ def _convolution(step: Windows, found: Resolution) -> list[str]:
     return lines
 
 
-def _transposed(step: Windows, found: Resolution) -> list[str]:
+def _transposed(step: Window, found: Resolution) -> list[str]:
     """SAME or VALID where they give this size and crop; else VALID, cut and grown."""
     if step.group != 1:
         raise RequestError("tf.nn has no grouped transposed convolution")
@@ -136,7 +138,7 @@ def _transposed(step: Windows, found: Resolution) -> list[str]:
 
 
 def _gives_back(
-    step: Windows, sizes: Sequence[int], full: Sequence[int], wanted: Sequence[int]
+    step: Window, sizes: Sequence[int], full: Sequence[int], wanted: Sequence[int]
 ) -> bool:
     """Whether TensorFlow's SAME over an output of this size has this crop."""
     rows = zip(step.pads.begins, sizes, full, wanted, step.strides, strict=True)
@@ -146,7 +148,7 @@ def _gives_back(
     )
 
 
-def _call_transposed(step: Windows, sizes: Sequence[int], padding: str) -> str:
+def _call_transposed(step: Window, sizes: Sequence[int], padding: str) -> str:
     shape = f"[batch, {', '.join(map(str, sizes))}, filters]"
     more = f"dilations={list(step.dilations)}" if set(step.dilations) != {1} else ""
     arguments = f"x, weight, {shape}, strides={list(step.strides)}"
@@ -154,7 +156,7 @@ def _call_transposed(step: Windows, sizes: Sequence[int], padding: str) -> str:
     return f"x = {call(name, arguments, f'padding={quoted(padding)}', more)}"
 
 
-def _pool(step: Windows, found: Resolution) -> list[str]:
+def _pool(step: Window, found: Resolution) -> list[str]:
     """Averages that leave padding out of a divisor are a quotient of two averages."""
     if step.ceil_mode:
         raise RequestError("it rounds up over padding that counts, which TensorFlow never does")
@@ -175,7 +177,7 @@ def _pool(step: Windows, found: Resolution) -> list[str]:
     ]
 
 
-def _call_pool(step: Windows, name: str, padding: str) -> str:
+def _call_pool(step: Window, name: str, padding: str) -> str:
     window, steps = f"{list(step.kernel)}", f"{list(step.strides)}"
     kind = "max" if step.op == "MaxPool" else "avg"
     if set(step.dilations) == {1}:

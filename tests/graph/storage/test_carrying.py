@@ -1,3 +1,4 @@
+import shutil
 from pathlib import Path
 
 import pytest
@@ -88,7 +89,7 @@ def test_the_same_file_under_both_names_is_shared(path: Path, out: Path) -> None
 
 
 def test_a_shared_data_file_is_not_even_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(carrying, "_opened", None)
+    monkeypatch.setattr(carrying, "_copy", None)
     write(load(path), path.with_name("other.onnx"), source=read(path)[1])
     assert load(path.with_name("other.onnx")) == MODEL
 
@@ -163,3 +164,10 @@ def test_data_that_went_away_since_it_was_read_is_missed_before_anything_is_writ
         with pytest.raises(ModelError, match=r"'w\.bin', which is not in"):
             write(model, target, source=source)
     assert below(out.parent) == set()
+
+
+def test_data_that_shrinks_while_it_is_copied_leaves_nothing(
+    path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "copyfileobj", lambda source, copy, _: copy.write(source.read(1)))
+    refused(path, out, "became shorter while it was copied")

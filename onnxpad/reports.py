@@ -1,0 +1,87 @@
+"""Reports as JSON: one encoder for whatever a command finds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from math import isfinite
+from operator import attrgetter
+from typing import Any, ClassVar, TypeVar
+
+T = TypeVar("T")
+_ENTRIES: dict[type, tuple[str, ...]] = {}
+
+
+def reported(*entries: str) -> Callable[[type[T]], type[T]]:
+    """What the JSON of a class is made of, where that is more or less than its fields.
+
+    An entry is an attribute; 'path as name' for an attribute of an attribute, or for another
+    name; 'attribute.*' for the items of a mapping; '*' for the fields that no other entry names.
+    """
+
+    def made(kind: type[T]) -> type[T]:
+        _ENTRIES[kind] = entries
+        return kind
+
+    return made
+
+
+class Report:
+    """What a command gives back; `schema` is the version of its JSON."""
+
+    __slots__ = ()
+    schema: ClassVar[int]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data: numbers, texts, lists and dicts."""
+        return {"schema": self.schema, **plain(self)}
+
+
+def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a report holds
+    """The value as JSON can hold it; infinities and NaN are texts.
+
+    A dataclass and a named tuple become an object of their fields, or of what `reported` says.
+    """
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if is_dataclass(value) or hasattr(value, "_fields"):
+        return dict(_entries(value))
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    raise TypeError(f"a report holds {value!r}, which has no JSON")
+
+
+def json_line(data: Mapping[str, Any]) -> str:
+    """Plain data as one line of JSON, so that several reports make JSON Lines."""
+    return json.dumps(plain(data), allow_nan=False) + "\n"
+
+
+def _entries(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    for name, path in _layout(type(value)):  # type: ignore[arg-type] # classes have hashes
+        found = plain(attrgetter(path)(value))
+        if name:
+            yield name, found
+        else:
+            yield from found.items()
+
+
+@cache
+def _layout(kind: type[Any]) -> tuple[tuple[str, str], ...]:
+    """Name ('' for the items of a mapping) and path of everything that an object tells."""
+    entries = [
+        ("", entry[:-2]) if entry.endswith(".*") else (entry.split(" as ")[-1], entry.split()[0])
+        for entry in _ENTRIES.get(kind, ("*",))
+    ]
+    named = {one for name, path in entries for one in (name, path.partition(".")[0])}
+    own = fields(kind) if is_dataclass(kind) else ()
+    names = [one.name for one in own] or list(getattr(kind, "_fields", ()))
+    rest = [(name, name) for name in names if name not in named]
+    return tuple(one for entry in entries for one in (rest if entry == ("*", "*") else [entry]))
