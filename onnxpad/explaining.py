@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks.conventions import Convention, all_conventions
