@@ -65,7 +65,7 @@ def _drops_the_last_window(schema: OpSchema) -> bool:
     )
     opsets = [helper.make_opsetid("", schema.since_version)]
     inferred = onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=opsets))
-    return inferred.graph.output[0].type.tensor_type.shape.dim[2].dim_value == 2
+    return bool(inferred.graph.output[0].type.tensor_type.shape.dim[2].dim_value == 2)
 
 
 SHOWN_BY: dict[str, tuple[tuple[str, ...], Shows]] = {
