@@ -59,7 +59,7 @@ def test_parsing_loads_nothing_heavy() -> None:
     loaded = modules(*PARSED)
     assert loaded.keys() == set(map(" ".join, PARSED))
     heavy = {line: names & PARSING_ONLY for line, names in loaded.items()}
-    assert heavy == dict.fromkeys(loaded, set())
+    assert heavy == {line: set() for line in loaded}
 
 
 @pytest.mark.parametrize("options", [("--json",), ()])
