@@ -19,7 +19,7 @@ TOOLS = {
     "ruff check": ["-m", "ruff", "check", "."],
     "mypy": ["-m", "mypy"],
     "lint-imports": ["-c", LINT_IMPORTS, "--no-logo"],
-    "pytest": ["-m", "pytest", "-n", "2"],
+    "pytest": ["-m", "pytest", "-n", "2", "--dist", "worksteal"],
 }
 
 

@@ -11,7 +11,6 @@ from onnx import ModelProto, checker
 
 from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.real_models import (
-    CORPUS,
     OFF,
     ON,
     auto_pads,
@@ -58,8 +57,11 @@ def check_outputs(path: Path, done: Rewriting) -> None:
     if path.stem in NO_INPUTS:
         assert not samples(path)
         return
-    for level in (OFF, ON):
-        found = outputs(done.model, path, level)
+    off, on = (outputs(done.model, path, level) for level in (OFF, ON))
+    if path.stem not in DAMAGED_BEFORE and not isinstance(off, str):
+        assert not isinstance(on, str), on
+        assert distance(off, on) <= 0.05, "onnxruntime's optimiser damages what was written"
+    for level, found in ((OFF, off), (ON, on)):
         if path.stem in REFUSED_BEFORE:
             assert isinstance(original_outputs(path, level), str)
             assert source_distance(path, found) < 1e-4
@@ -138,16 +140,3 @@ def test_nothing_to_do_gives_the_input_back_byte_for_byte(path: Path, tmp_path: 
     again.save(tmp_path / "again.onnx")
     assert not again.changed
     assert (tmp_path / "again.onnx").read_bytes() == (tmp_path / "explicit.onnx").read_bytes()
-
-
-@pytest.mark.skipif(not CORPUS.exists(), reason="the corpus in ../shared is not there")
-def test_the_list_of_models_that_onnxruntime_damages_does_not_grow() -> None:
-    for passes in (["explicit-pads"], ["split-pads"], ["absorb-pad"], ["split-pads", "absorb-pad"]):
-        damaged = set()
-        for path in model_paths():
-            done = rewrite(path, passes=passes)
-            assert isinstance(done.model, ModelProto)
-            off, on = (outputs(done.model, path, level) for level in (OFF, ON))
-            if not isinstance(off, str) and (isinstance(on, str) or distance(off, on) > 0.05):
-                damaged.add(path.stem)
-        assert damaged <= DAMAGED_BEFORE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,47 +15,56 @@ PARSING_ONLY = {"numpy", "onnx", "onnx_graphsurgeon", "onnxruntime", "rich"}
 READING_ONLY = {"onnx_graphsurgeon", "onnxruntime", "rich", "difflib"}
 
 
-def modules(*arguments: str) -> set[str]:
-    """Modules that a process running this command line has loaded when it ends."""
+def modules(*lines: tuple[str, ...]) -> dict[str, set[str]]:
+    """Modules that a process has loaded after each of these command lines."""
     code = (
         "import sys\n"
         "from onnxpad.cli import run\n"
-        f"status = run({list(arguments)!r})\n"
-        "print('MODULES', status, *sys.modules)"
+        f"for line in {lines!r}:\n"
+        "    run(list(line))\n"
+        "    print('\\nMODULES', ' '.join(line), 'ARE', *sys.modules)"
     )
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    return set(result.stdout.split("MODULES")[-1].split())
+    told = re.findall(r"^MODULES (.*?) ?ARE (.*)$", result.stdout, re.MULTILINE)
+    return {line: set(names.split()) for line, names in told}
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--help",),
-        ("--version",),
-        ("rewrite", "--help"),
-        ("inspect", "--help"),
-        ("validate", "--help"),
-        ("explain", "--help"),
-        ("resolve", "--help"),
-        ("resolve", "tf", "conv", "--input", "1,3,8,8", "--kernel", "3"),
-        (),
-        ("inspect",),
-        ("frobnicate",),
-        ("inspect", "--dim", "nonsense", MODEL),
-        ("rewrite", MODEL),
-        ("rewrite", MODEL, "-o", "out.onnx", "--in-place"),
-    ],
-    ids=" ".join,
+def loaded_by(*line: str) -> set[str]:
+    (found,) = modules(line).values()
+    return found
+
+
+PARSED = (
+    ("--help",),
+    ("--version",),
+    ("rewrite", "--help"),
+    ("inspect", "--help"),
+    ("validate", "--help"),
+    ("explain", "--help"),
+    ("resolve", "--help"),
+    ("resolve", "tf", "conv", "--input", "1,3,8,8", "--kernel", "3"),
+    (),
+    ("inspect",),
+    ("frobnicate",),
+    ("inspect", "--dim", "nonsense", MODEL),
+    ("rewrite", MODEL),
+    ("rewrite", MODEL, "-o", "out.onnx", "--in-place"),
 )
-def test_parsing_loads_nothing_heavy(arguments: tuple[str, ...]) -> None:
-    assert modules(*arguments) & PARSING_ONLY == set()
+
+
+def test_parsing_loads_nothing_heavy() -> None:
+    """One process parses one line after the other and tells what it has loaded after each."""
+    loaded = modules(*PARSED)
+    assert loaded.keys() == set(map(" ".join, PARSED))
+    heavy = {line: names & PARSING_ONLY for line, names in loaded.items()}
+    assert heavy == {line: set() for line in loaded}
 
 
 @pytest.mark.parametrize("options", [("--json",), ()])
 def test_inspect_loads_no_runtime_and_nothing_that_writes(options: tuple[str, ...]) -> None:
-    loaded = modules("inspect", MODEL, *options)
+    loaded = loaded_by("inspect", MODEL, *options)
     assert {"onnx", "onnxpad.inspection"} <= loaded
     assert loaded & READING_ONLY == set()
     unwanted = (
@@ -67,10 +77,10 @@ def test_inspect_loads_no_runtime_and_nothing_that_writes(options: tuple[str, ..
 
 
 def test_rewrite_loads_no_runtime(tmp_path: Path) -> None:
-    loaded = modules("rewrite", MODEL, "-o", str(tmp_path / "out.onnx"))
+    loaded = loaded_by("rewrite", MODEL, "-o", str(tmp_path / "out.onnx"))
     assert "onnxpad.rewriting.rewrite" in loaded
     assert loaded & {"onnxruntime", "rich", "onnx_graphsurgeon", "onnxpad.validation"} == set()
 
 
 def test_explain_loads_no_onnx() -> None:
-    assert modules("explain", "Conv") & {"onnx", "numpy", "rich"} == set()
+    assert loaded_by("explain", "Conv") & {"onnx", "numpy", "rich"} == set()

@@ -101,14 +101,14 @@ def unpadded(flavour: Flavour) -> Iterator[Chain]:
 
 
 def padded(
-    flavour: Flavour, every: int = 1, fills: Sequence[Fill] | None = None
+    flavour: Flavour, every: int = 1, fills: Sequence[Fill] | None = None, turn: int = 0
 ) -> Iterator[Chain]:
     """Chains behind a Pad; of the 25 Pads that each could have, each `every`-th, another each time.
 
-    Every size and every padding of `unpadded` comes with every window; `fills` take turns.
+    Every size and every padding of `unpadded` comes with every window; `fills` take turns. Another
+    first `turn` gives other Pads.
     """
     written = fills or [flavour.fits]
-    turn = 0
     for (kernel, stride, dilation), size in product(windows(), SIZES):
         for padding in PADDINGS:
             turn += 1

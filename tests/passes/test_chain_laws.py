@@ -30,6 +30,10 @@ from tests.passes.window_contents import input_size, source_size, window_content
 EXHAUSTIVE = os.environ.get("ONNXPAD_EXHAUSTIVE") == "1"
 PASSES = list(all_passes().values())
 each_flavour = pytest.mark.parametrize("flavour", FLAVOURS)
+drawn_or_all = pytest.mark.parametrize(
+    "share", [11, pytest.param(1, marks=pytest.mark.sweep)], ids=["drawn", "all"]
+)
+"""One chain in 11, another one for each flavour, so that together they have most; or all."""
 
 
 def unlawful(rule: Pass, before: Chain, after: Chain, sizes: Iterable[int]) -> Iterator[str]:
@@ -89,28 +93,39 @@ def assert_all_lawful(chains: Iterable[Chain]) -> None:
     assert rewritten
 
 
-def sampled(chains: Iterable[Chain], every: int) -> Iterable[Chain]:
-    return chains if EXHAUSTIVE else islice(chains, 0, None, every)
+def sampled(chains: Iterable[Chain], every: int, first: int = 0) -> Iterable[Chain]:
+    return chains if EXHAUSTIVE else islice(chains, first % every, None, every)
 
 
+def turn(flavour: str) -> int:
+    return list(FLAVOURS).index(flavour)
+
+
+@drawn_or_all
 @each_flavour
-def test_without_a_pad(flavour: str) -> None:
-    """Every chain of the core; the others differ in their fill, and one in nine is enough."""
-    assert_all_lawful(sampled(unpadded(FLAVOURS[flavour]), 1 if flavour in CORE else 9))
+def test_without_a_pad(flavour: str, share: int) -> None:
+    """The flavours beside the core differ in their fill, and one in nine is enough."""
+    every = share if flavour in CORE else max(9, 5 * share)
+    assert_all_lawful(sampled(unpadded(FLAVOURS[flavour]), every, turn(flavour)))
 
 
-def test_transposed() -> None:
-    assert_all_lawful(sampled(transposed(), 3))
+@drawn_or_all
+def test_transposed(share: int) -> None:
+    assert_all_lawful(sampled(transposed(), 3 * share))
 
 
+@drawn_or_all
 @pytest.mark.parametrize("flavour", CORE)
-def test_behind_a_pad(flavour: str) -> None:
-    assert_all_lawful(padded(CORE[flavour], every=1 if EXHAUSTIVE else 19))
+def test_behind_a_pad(flavour: str, share: int) -> None:
+    every = 1 if EXHAUSTIVE else 19 * share
+    assert_all_lawful(padded(CORE[flavour], every, turn=19 * turn(flavour)))
 
 
+@drawn_or_all
 @each_flavour
-def test_behind_a_pad_of_another_value(flavour: str) -> None:
-    assert_all_lawful(padded(FLAVOURS[flavour], 1 if EXHAUSTIVE else 97, OTHER_FILLS))
+def test_behind_a_pad_of_another_value(flavour: str, share: int) -> None:
+    every = 1 if EXHAUSTIVE else 97 * min(share, 3)
+    assert_all_lawful(padded(FLAVOURS[flavour], every, OTHER_FILLS, turn(flavour)))
 
 
 @each_flavour

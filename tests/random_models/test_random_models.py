@@ -21,11 +21,16 @@ from tests.random_models.shrinking import shrink
 from tests.random_models.spec import Spec, Step
 
 PARTS, MODELS = 10, 100
+DRAWN = 4
+"""Parts that always run; the others are a sweep."""
 Rewrite = Callable[[Chain], Chain | Expansion | Skip]
 RULES = dict(known.all_passes())
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize(
+    "part",
+    [*range(DRAWN), *(pytest.param(n, marks=pytest.mark.sweep) for n in range(DRAWN, PARTS))],
+)
 def test_models(part: int) -> None:
     found = run_part(seed=part, count=MODELS, wanted=20 // PARTS)
     shown = "\n".join(f"{failure}\nshrunk: {shrink(failure)}" for failure in found.failures[:3])

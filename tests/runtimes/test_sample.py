@@ -36,7 +36,14 @@ EXPECTED: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+SMALL = ("onnxruntime", "opencv-classic", "ncnn")
+"""Runtimes that always run; to install the others takes longer than to run them."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.sweep] * (name not in SMALL)) for name in EXPECTED],
+)
 def test_runtime_does_what_is_recorded(name: str, tmp_path: Path) -> None:
     cases = sample(tmp_path)
     try:

@@ -13,6 +13,7 @@ from tests.runtimes.running import Case, outcomes
 from tests.runtimes.sample import sample
 from tests.targets import generated
 
+SMALL = ("onnxruntime", "opencv-classic", "ncnn")
 QUICK = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "opencv-classic", "mnn", "ncnn")
 NO_WAY = {
     "opencv-classic": {"max with Indices"},
@@ -21,7 +22,10 @@ NO_WAY = {
 }
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.sweep] * (name not in SMALL)) for name in QUICK],
+)
 def test_rewritten_models_run_right(name: str, tmp_path: Path) -> None:
     cases: dict[str, Case] = {}
     refused = set()
