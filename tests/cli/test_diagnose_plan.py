@@ -121,8 +121,7 @@ def test_a_plan_of_an_earlier_run_is_called_an_older_one(
     np.savez(tmp_path / "other.npz", **shuffled)
     plan = tmp_path / "plan.json"
     asked = ["diagnose", WRONG, "--data", str(tmp_path / "other.npz"), "--plan", str(plan)]
-    asked += ["--budget", "0.1"]  # it is about the plan, not about the search
-    asked += ["--json"] * as_json
+    asked += ["--budget", "1", *["--json"] * as_json]
     assert run(asked) == 1
     captured = capsys.readouterr()
     said = (captured.err if as_json else captured.out).splitlines()

@@ -14,8 +14,8 @@ from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.retargeting import retarget
 from tests.retargeting.test_pairs import FOLDERS, error
 
-# Seconds on two cores that others use as well; alone, none takes more than two.
-LIMIT = 20.0
+# Ways to pad that may be tried; the hardest of them needs 24.
+MOST_TRIES = 40
 
 
 def first_sample(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -39,7 +39,7 @@ def test_the_first_sample_gives_a_plan_that_fits_every_sample(name: str, folder:
     inputs, outputs = first_sample(folder)
     found = diagnose(folder / "wrong.onnx", inputs=inputs, outputs=outputs)
     assert found.explained, found.reason
-    assert found.seconds < LIMIT
+    assert found.tried < MOST_TRIES
     mended = retarget(folder / "wrong.onnx", plan=found.plan)
     assert not mended.skips
     assert not mended.breaks
