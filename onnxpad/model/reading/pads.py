@@ -54,7 +54,7 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
             reason, hints = _why_not_constant(context, _input(node, 1))
             computed = context.scope.producers.get(_input(node, 1)) is not None
             unclear = _unclear(rank, reason, str(mode))
-            return replace(unclear, fill=fill, hints=hints, still_fused=computed)
+            return replace(unclear, fill=fill, hints=hints, computed=(1,) * computed)
         if _input(node, 3) and axes is None:
             return replace(_unclear(rank, "the Pad's axes are not constant", str(mode)), fill=fill)
     step = _placed(numbers or (), axes, rank, fill, str(mode))

@@ -21,6 +21,7 @@ class Pass:
 
     `rewrite` is pure: it maps a chain to the chain or the expansion that computes the same, or
     to a Skip.
+    `otherwise` gives the same in another way, for runtimes that cannot run the first.
     `text` is the docstring of the pass's file.
     """
 
@@ -30,6 +31,7 @@ class Pass:
     rewrite: Callable[[Chain], Verdict]
     text: str
     may_remove: frozenset[Form] = frozenset()
+    otherwise: Callable[[Chain], Verdict | None] = lambda _: None
 
 
 @cache
@@ -74,6 +76,7 @@ def _load(file: str) -> Pass:
             rewrite=module.rewrite,
             text=(module.__doc__ or "").strip(),
             may_remove=frozenset(getattr(module, "MAY_REMOVE", ())),
+            otherwise=getattr(module, "otherwise", lambda _: None),
         )
     except AttributeError as error:
         raise InternalError(f"pass file '{file}.py' lacks {error.name}") from error

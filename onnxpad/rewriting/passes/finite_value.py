@@ -38,7 +38,7 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip(step.unclear, step.hints)
     if step.mode != "constant" or step.fill != Constant(-math.inf):
         return Skip("it does not write -inf", moot=True)
-    if chain.feeds_alone is not Destination.MAX_POOLS:
+    if chain.around.feeds_alone is not Destination.MAX_POOLS:
         return Skip(
             "something else than a max pool reads it, or a max pool with windows without data"
         )

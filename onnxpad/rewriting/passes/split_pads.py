@@ -49,7 +49,7 @@ from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.indices import original_indices
-from onnxpad.rewriting.steps.pads import ceil_refusal, needs_valid, new_pad, pad_refusal, pad_value
+from onnxpad.rewriting.steps.pads import ceil_refusal, new_pad, pad_refusal, pad_value
 from onnxpad.rewriting.steps.run_time_pads import offering_run_time
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
@@ -140,7 +140,7 @@ def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
     return replace(
         chain,
         axes=axes_behind(chain, pads),
-        padding=AutoPad.VALID if needs_valid(chain, pads, fill) else Pads.zero(chain.rank),
+        padding=Pads.zero(chain.rank),
         ceil_mode=chain.ceil_mode and not same,
         pad=new_pad(chain, pads, fill),
         ambiguous=False,
