@@ -35,7 +35,11 @@ VIOLATIONS = [
     ("pure-core", "onnxpad.geometry.impure", "import numpy as np"),
     ("pure-core", "onnxpad.frameworks.conventions.impure", "import onnxpad.model"),
     ("onnx-in-model", "onnxpad.validation.evaluator.surgeon", "import onnx_graphsurgeon"),
-    ("onnxruntime-in-sessions", "onnxpad.model.runs", "def load() -> None:\n    import onnxruntime"),
+    (
+        "onnxruntime-in-sessions",
+        "onnxpad.model.runs",
+        "def load() -> None:\n    import onnxruntime",
+    ),
     ("passes-apart", "onnxpad.rewriting.passes.sibling", "import onnxpad.rewriting.passes.impure"),
     (
         "conventions-apart",

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from onnxpad.errors import RequestError
-from onnxpad.padding.chain import Chain, Constant, Pads, PadStep, TensorValue, Unclear
+from onnxpad.padding.chain import Chain, Pads, PadStep, Unclear
+from onnxpad.padding.fills import Constant, TensorValue
 from onnxpad.retargeting.candidates import candidates
 from onnxpad.retargeting.plan import Plan, PlanEntry, settings_of, with_settings
 from onnxpad.retargeting.windows_read import differs

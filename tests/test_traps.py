@@ -8,7 +8,8 @@ from onnx import ModelProto
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.windows import Axis
 from onnxpad.inspection import inspect
-from onnxpad.padding.chain import AutoPad, Chain, Constant
+from onnxpad.padding.chain import AutoPad, Chain
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.traps import Surroundings, all_rules, traps_of

@@ -13,7 +13,8 @@ from onnx import ModelProto, helper
 
 from onnxpad.geometry.windows import Axis
 from onnxpad.inspection import inspect
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Fill, Implicit
+from onnxpad.padding.chain import AutoPad, Chain
+from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import OPERATORS
 from onnxpad.runtimes.traps import Surroundings, traps_of
 from tests import oracle

@@ -29,8 +29,9 @@ from onnxpad.frameworks.words import (
 )
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.windows import Axis, sample_sizes
-from onnxpad.padding.chain import Chain, Constant, Pads, PadStep, Skip, TensorValue, lowest
+from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes
+from onnxpad.padding.fills import Constant, TensorValue, lowest
 from onnxpad.padding.operators import Kind
 
 ANY = "any"

@@ -2,67 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TypeAlias
 
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
+from onnxpad.padding.around import NOTHING, Around
 from onnxpad.padding.expansion import Attributes, AttributeValue, Expansion
-from onnxpad.padding.operators import Destination, Kind, Operator
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A padded cell that holds one known number."""
-
-    value: float | int
-
-    def __str__(self) -> str:
-        return f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
-
-
-@dataclass(frozen=True, slots=True)
-class TensorValue:
-    """A padded cell that holds the value of a scalar tensor, known or not."""
-
-    tensor: str
-    value: float | int | None = None
-
-    def __str__(self) -> str:
-        return f"the value of '{self.tensor}'" if self.value is None else f"{self.value:g}"
-
-
-class Implicit(StrEnum):
-    """Padded cells that are no number."""
-
-    LOWEST = "the lowest value"
-    NOTHING = "nothing (padded cells are not counted)"
-    PER_CHANNEL = "one value per channel"
-
-
-Fill: TypeAlias = Constant | TensorValue | Implicit
-
-_LOWEST = {
-    "float16": (-math.inf, -65504.0),
-    "bfloat16": (-math.inf, -3.3895313892515355e38),
-    "float32": (-math.inf, -3.4028234663852886e38),
-    "float64": (-math.inf, -1.7976931348623157e308),
-    "int8": (-128,),
-    "uint8": (0,),
-    "int16": (-(2**15),),
-    "uint16": (0,),
-    "int32": (-(2**31),),
-    "uint32": (0,),
-    "int64": (-(2**63),),
-    "uint64": (0,),
-}
-
-
-def lowest(dtype: str) -> tuple[float | int, ...]:
-    """Values that never win a maximum in `dtype`, the preferred one first; empty if unknown."""
-    return _LOWEST.get(dtype, ())
+from onnxpad.padding.fills import Fill
+from onnxpad.padding.operators import Kind, Operator
 
 
 class AutoPad(StrEnum):
@@ -116,23 +65,14 @@ Padding: TypeAlias = AutoPad | Pads | Unclear
 class PadStep:
     """A Pad node in front of the operator, over all axes of its input.
 
-    `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
-    asks for and that the model does not have yet, `replaces` one that takes the place of the Pad
-    that is there. `follows_zero`, `feeds_max_pool`, `feeds_wide_pool` and `feeds_weight` say
-    that a Pad writing 0 stands in front of it, that a max pool reads it too, or a pool whose
-    pads would reach the kernel, or a convolution as its weight: onnxruntime's default optimiser
-    fuses Pad(0) into such an operator that is its only reader, wrongly. `invites_fusion` says the
-    same of a Pad node by itself: with constant pads over all spatial axes, none negative, it would
-    be fused wrongly into what reads it, and as it is written it is not.
-
-    `computed` are the inputs (1 pads, 2 value, 3 axes) whose numbers are known although the model
-    computes them; `still_fused` says of an unclear Pad that onnxruntime may fuse it all the
-    same; `lists_axes` marks pads that are written for some axes only, `lists_value` a value
-    that is written as a list of one number. `hints` say what
-    to try where the Pad is unclear.
+    `unclear` says why its pads, mode or place cannot be used, `hints` what to try. `is_new` marks a
+    node that a pass asks for and that the model does not have yet, `replaces` one that takes the
+    place of the Pad that is there. `computed` are the inputs (1 pads, 2 value, 3 axes) that the
+    model computes; `lists_axes` marks pads that are written for some axes only, `lists_value` a
+    value that is written as a list of one number.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
-    are then what the operator sees. `is_idle` says that onnxruntime's optimiser takes these away.
+    are then what the operator sees.
     """
 
     pads: Pads
@@ -141,18 +81,11 @@ class PadStep:
     unclear: str = ""
     is_new: bool = False
     replaces: bool = False
-    follows_zero: bool = False
-    feeds_max_pool: bool = False
-    feeds_wide_pool: bool = False
-    feeds_weight: bool = False
-    invites_fusion: bool = False
     lists_axes: bool = False
     lists_value: bool = False
     computed: tuple[int, ...] = ()
     hints: tuple[str, ...] = ()
-    still_fused: bool = False
     crossed: tuple[str, ...] = ()
-    is_idle: bool = False
 
 
 Shape: TypeAlias = tuple[Size | None, ...] | None
@@ -177,49 +110,17 @@ class Weight:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
-    """A QuantizeLinear or DequantizeLinear: what it reads, and how it is written."""
-
-    source: str
-    dtype: str
-    scale: str
-    zero_point: str
-    attributes: Attributes = ()
-    domain: str = ""
-    quantises: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Dequantised:
-    """The DequantizeLinear in front of an operator, as a place for new Pads.
-
-    A Pad goes in front of `steps`, the conversions that stand before the operator: on the
-    quantised tensor, where `zero` stands for 0 and `lowest` is the lowest value; or, where
-    `zero` is None, in front of the QuantizeLinear as well. `refusal` says why no place is right.
-    """
-
-    steps: tuple[Conversion, ...] = ()
-    zero: Fill | None = None
-    lowest: int = 0
-    refusal: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Chain:
     """A padded operator with the Pad that feeds it.
 
     `axes` are the spatial axes of the operator's own input (after the Pad), the first of them
     at position `first_axis` of the tensor. `ambiguous` marks auto_pad written together with
-    pads, settled by the user; `weight_is_padded` a Pad node that feeds the weight; `legacy_split`
-    a transposed convolution that crops its odd cell at the other side, as older runtimes did;
-    `trouble` says why the padding cannot be worked on.
+    pads, settled by the user; `legacy_split` a transposed convolution that crops its odd cell at
+    the other side, as older runtimes did; `trouble` says why the padding cannot be worked on.
 
     `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
-    the Pads in front of it. `at_least` is a bound that no cell of the input of a max pool
-    is below. `dequantised` tells of a DequantizeLinear that makes the input; `behind_quantised`
-    that a quantised operator computes it, `reads_input` of a Pad node that it reads an input of the
-    model, `feeds_alone` what reads it. `assumes_sizes` says that sizes may be what the user knows,
-    and the file leaves open, `producer`, for averages, the tool that wrote the model.
+    the Pads in front of it. `assumes_sizes` says that sizes may be what the user knows, and the
+    file leaves open. `around` are facts about what stands around it.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
@@ -236,19 +137,12 @@ class Chain:
     ceil_mode: bool = False
     counts_padding: bool = False
     uses_indices: bool = False
-    weight_is_padded: bool = False
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
     legacy_split: bool = False
     pad: PadStep | None = None
     far_pad: PadStep | None = None
-    at_least: float | None = None
-    dequantised: Dequantised | None = None
-    behind_quantised: bool = False
-    reads_input: bool = False
-    feeds_alone: Destination | None = None
     assumes_sizes: bool = False
-    producer: str = ""
     ambiguous: bool = False
     trouble: Unclear | None = None
     shape: Shape = None
@@ -256,6 +150,7 @@ class Chain:
     attributes: Attributes = ()
     inputs: tuple[bool, ...] = ()
     outputs: tuple[bool, ...] = ()
+    around: Around = NOTHING
 
     @property
     def rank(self) -> int:
@@ -275,12 +170,6 @@ class Chain:
     def attribute(self, name: str, default: AttributeValue) -> AttributeValue:
         """An attribute as the node writes it, else `default`."""
         return dict(self.attributes).get(name, default)
-
-    @property
-    def pad_in_reach(self) -> PadStep | None:
-        """The Pad in front, once onnxruntime's optimiser has taken idle operators away."""
-        far = self.far_pad
-        return self.pad or (far if far is not None and far.is_idle else None)
 
     @property
     def is_max(self) -> bool:

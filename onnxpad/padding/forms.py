@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Pads, PadStep, Unclear
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Unclear
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import Kind
 
 

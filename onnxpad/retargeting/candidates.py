@@ -10,8 +10,9 @@ from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.frameworks.placing import split
 from onnxpad.frameworks.words import Divisor, Pair, Rounding
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, PadStep, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, same_is_disputed
+from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import PLACEMENTS, Manner, manner_of, named_convention

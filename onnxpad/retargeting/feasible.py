@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from onnxpad.geometry.size import show
-from onnxpad.padding.chain import Chain, Constant, Pads, PadStep, Skip
+from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, short_axis
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import Since
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import judge

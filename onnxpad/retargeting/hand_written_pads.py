@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import (
-    AutoPad,
-    Chain,
-    Constant,
-    Implicit,
-    Pads,
-    PadStep,
-    Skip,
-    TensorValue,
-)
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
+from onnxpad.padding.fills import Constant, Implicit, TensorValue
 from onnxpad.padding.operators import Kind
 
 _MIRRORS = frozenset({"edge", "reflect"})

@@ -12,8 +12,9 @@ from onnxpad.frameworks.placing import split
 from onnxpad.frameworks.words import Divisor, Given, Pair, Rounding
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
+from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import Manner, manner_of, named_convention

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Pads, PadStep, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.candidates import behind_pad, candidates, variants
 from onnxpad.retargeting.move import cropped

@@ -10,18 +10,9 @@ from reprlib import Repr
 from typing import Any, TypeAlias
 
 from onnxpad.errors import RequestError
-from onnxpad.padding.chain import (
-    AutoPad,
-    Chain,
-    Constant,
-    Fill,
-    Implicit,
-    Padding,
-    Pads,
-    PadStep,
-    TensorValue,
-)
+from onnxpad.padding.chain import AutoPad, Chain, Padding, Pads, PadStep
 from onnxpad.padding.effective_pads import axes_behind, axes_in_front
+from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, reported
 

@@ -9,18 +9,9 @@ from functools import lru_cache
 from math import gcd
 
 from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads, sample_sizes
-from onnxpad.padding.chain import (
-    AutoPad,
-    Chain,
-    Constant,
-    Implicit,
-    Pads,
-    PadStep,
-    Skip,
-    TensorValue,
-    lowest,
-)
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
+from onnxpad.padding.fills import Constant, Implicit, TensorValue, lowest
 from onnxpad.padding.operators import Kind
 
 OWN = "own padding"

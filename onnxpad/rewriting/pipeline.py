@@ -14,13 +14,15 @@ from onnxpad.model.editing.session import Session
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import Chain, Constant, Skip, Verdict
+from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.expansion import Expansion
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import forms_of
 from onnxpad.padding.operators import Since
 from onnxpad.reports import reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
+from onnxpad.runtimes.onnxruntime.pad_writer import spelled
 
 MAX_ROUNDS = 10_000
 
@@ -219,10 +221,21 @@ def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
 
 
 def _lawful(rule: Pass, chain: Chain, site: Site) -> Verdict:
-    """The pass's result; InternalError where it brings forms that it does not declare."""
+    """The pass's result as onnxruntime runs it: the first way, else the other one."""
     if chain.trouble and chain.trouble.too_new:
         return Skip(chain.trouble.reason)
-    found = rule.rewrite(chain)
+    found = _checked(rule, chain, rule.rewrite(chain), site)
+    written = spelled(chain, found)
+    if isinstance(written, Skip) and not isinstance(found, Skip):
+        other = rule.otherwise(chain)
+        if other is not None:
+            again = spelled(chain, _checked(rule, chain, other, site))
+            return written if isinstance(again, Skip) else again
+    return written
+
+
+def _checked(rule: Pass, chain: Chain, found: Verdict, site: Site) -> Verdict:
+    """A pass's result; InternalError where it brings forms that it does not declare."""
     after = found if isinstance(found, Skip) else outside_group(chain, found)
     if isinstance(after, Expansion) and not chain.opset:
         return Skip("no version of the ONNX operators is imported, which it would need")

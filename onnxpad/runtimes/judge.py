@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from onnxpad.padding.chain import Chain, Constant, Pads
+from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS
 from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.targets import Target

@@ -13,8 +13,9 @@ from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, PadStep
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep
 from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.operators import OPERATORS
 
 Windows = tuple[tuple[int, int], ...]

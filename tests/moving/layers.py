@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis, output_size, same_pads
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Fill, Implicit, Pads, PadStep
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep
+from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import operator
 
 Array = NDArray[Any]

@@ -6,7 +6,8 @@ import pytest
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Pads, PadStep, Skip, Unclear
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, Unclear
+from onnxpad.padding.fills import Constant
 from onnxpad.retargeting.move import moved
 from tests.moving.layers import layer
 

@@ -9,8 +9,9 @@ from itertools import product
 
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Fill, Implicit, Padding, Pads, PadStep
-from onnxpad.padding.chain import TensorValue as Tensor
+from onnxpad.padding.chain import AutoPad, Chain, Padding, Pads, PadStep
+from onnxpad.padding.fills import Constant, Fill, Implicit
+from onnxpad.padding.fills import TensorValue as Tensor
 from onnxpad.padding.operators import MICROSOFT, operator
 
 

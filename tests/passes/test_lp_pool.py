@@ -9,7 +9,8 @@ import onnx
 import pytest
 
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import Chain, Constant, Pads, Skip
+from onnxpad.padding.chain import Chain, Pads, Skip
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import operator
 from onnxpad.rewriting.passes import find_pass
 from tests.interpreter import run_model

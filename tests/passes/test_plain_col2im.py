@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Skip
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import operator
 from onnxpad.rewriting.passes import find_pass
 from tests.passes.expanded import agrees, levels, rewritten_model

@@ -8,8 +8,8 @@ import pytest
 
 from onnxpad.inspection import inspect
 from onnxpad.model.editing.session import Session
-from onnxpad.padding.chain import Constant
 from onnxpad.padding.expansion import Expansion, Read
+from onnxpad.padding.fills import Constant
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.dequantised_pads import outside_group

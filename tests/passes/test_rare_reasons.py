@@ -6,7 +6,8 @@ import onnx
 import pytest
 
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import Chain, Constant, Implicit, Pads, PadStep, Skip
+from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
+from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.operators import operator
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.rewrite import rewrite

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import Chain, Constant, Implicit, Pads, Skip
+from onnxpad.padding.chain import Chain, Pads, Skip
+from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.operators import operator
 from onnxpad.rewriting.passes import find_pass
 from tests.passes.expanded import agrees

@@ -9,16 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TypeAlias
 
-from onnxpad.padding.chain import (
-    AutoPad,
-    Chain,
-    Constant,
-    Fill,
-    Implicit,
-    Pads,
-    TensorValue,
-    lowest,
-)
+from onnxpad.padding.chain import AutoPad, Chain, Pads
+from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue, lowest
 from onnxpad.padding.operators import Kind
 from tests.oracle_windows import Window, resolve_same
 from tests.passes.transposed_contents import transposed_cells

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 import onnxpad.rewriting.passes as known
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Pads, PadStep, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.padding.expansion import Expansion
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
 from onnxpad.rewriting.passes import Pass
 from tests.random_models.building import build

@@ -36,7 +36,8 @@ from onnxpad.model.reading.in_front import pads_in_a_row
 from onnxpad.model.reading.nodes import Address, Node
 from onnxpad.model.reading.quantised import is_in_blocks
 from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Scope, address_of
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Dequantised, Pads, PadStep, TensorValue
+from onnxpad.padding.around import Dequantised
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep
 from onnxpad.padding.expansion import (
     AttributeValue,
     Expansion,
@@ -50,6 +51,7 @@ from onnxpad.padding.expansion import (
     Reshaped,
     Step,
 )
+from onnxpad.padding.fills import Constant, TensorValue
 from onnxpad.padding.operators import Since, name_of_pads
 
 
@@ -527,7 +529,7 @@ def _new_pad(
 ) -> list[Edit]:
     """A Pad in front of the node, or in front of the conversions that stand there."""
     replaced = context.scope.producers[node.inputs[0]] if step.replaces else None
-    dequantised = None if replaced is not None else chain.dequantised
+    dequantised = None if replaced is not None else chain.around.dequantised
     way = _conversions(context.scope, node, dequantised)
     anchor, led = route(context, way, node, names)
     data = (replaced or [*way, node][0]).inputs[0]

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
 from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.reach import fed_by
-from onnxpad.model.shapes.computed_values import valued_inputs
-from onnxpad.padding.chain import Constant, Pads, PadStep
+from onnxpad.padding.chain import PadStep
 from onnxpad.padding.operators import Destination, operator
 
 _WITHOUT_PADS = ("NOTSET", "", "VALID")
@@ -39,26 +34,6 @@ def channels_behind(context: Context, node: Node, far: int = _FAR) -> int:
             if perm == (0, rank - 1, *range(1, rank - 1)):
                 return 1
     return 2
-
-
-def invites_fusion(context: Context, node: Node, step: PadStep) -> bool:
-    """Whether onnxruntime would fuse the Pad wrongly, were it not for the way it is written.
-
-    Its default optimiser fuses a Pad that writes 0, with constant pads over all axes of which
-    only spatial ones are padded and none is cropped, into a pool or a convolution without
-    auto_pad (core/optimizer/pad_fusion.cc, measured with 1.31.1). It computes pads itself where
-    no size is unknown, and compares bytes: -0.0 is no 0.
-    """
-    if step.unclear or step.mode != "constant" or step.fill != Constant(0):
-        return False
-    pads = step.pads
-    cropped = any(pad < 0 for pad in pads.flat)
-    outer = any(pads.begins[:2] + pads.ends[:2])
-    signed = math.copysign(1, step.fill.value) < 0
-    if not (step.lists_axes or outer or cropped or signed or _reads_sizes(context, node, step)):
-        return False
-    kept = Pads(*(tuple(max(0, pad) for pad in side) for side in (pads.begins, pads.ends)))
-    return any(kept.flat) and any(fed_by(context, node, replace(step, pads=kept)))
 
 
 def feeds_alone(context: Context, node: Node, step: PadStep) -> Destination | None:
@@ -92,25 +67,6 @@ def _always_sees(context: Context, reader: Node, step: PadStep) -> bool:
 
 def _ints(value: Value | None) -> tuple[int | float, ...]:
     return value if isinstance(value, tuple) else ()
-
-
-def _reads_sizes(context: Context, node: Node, step: PadStep) -> bool:
-    return any(_has_shape(context, node.inputs[position]) for position in step.computed)
-
-
-def _has_shape(context: Context, name: str) -> bool:
-    pending, seen = [name], set()
-    while pending:
-        name = pending.pop()
-        scope = context.scope.owner(name) if name else None
-        maker = scope.producers.get(name) if scope else None
-        if maker is None or name in seen:
-            continue
-        seen.add(name)
-        if maker.op_type in ("Shape", "Size"):
-            return True
-        pending += valued_inputs(maker)
-    return False
 
 
 def _readers(context: Context, node: Node) -> list[Node]:

@@ -11,29 +11,20 @@ from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.reading import refusals as checking
 from onnxpad.model.reading.attributes import Unbound, Value
-from onnxpad.model.reading.behind import channels_behind, feeds_alone, invites_fusion
+from onnxpad.model.reading.behind import channels_behind, feeds_alone
 from onnxpad.model.reading.context import Context, has_value, is_model_input, is_stored
-from onnxpad.model.reading.fusing import weight_is_padded
 from onnxpad.model.reading.in_front import front_of
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
 from onnxpad.model.reading.refusals import describe
+from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, chains_behind
+from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import (
-    AutoPad,
-    Chain,
-    Constant,
-    Fill,
-    Implicit,
-    Padding,
-    Pads,
-    PadStep,
-    TensorValue,
-    Unclear,
-    Weight,
-)
+from onnxpad.padding.around import Around
+from onnxpad.padding.chain import AutoPad, Chain, Padding, Pads, PadStep, Unclear, Weight
 from onnxpad.padding.expansion import Attributes, AttributeValue
-from onnxpad.padding.operators import Kind, Operator
+from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
+from onnxpad.padding.operators import Kind, Operator, operator
 
 _WEIGHT_SCALE = 4
 _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
@@ -180,8 +171,10 @@ _ZERO = Constant(0)
 class ChainReader:
     """Reads padded nodes; nodes that compute the same share one Chain object."""
 
-    def __init__(self, prefer: Preferences) -> None:
+    def __init__(self, prefer: Preferences, gone: Gone = NONE_GONE, *, alone: bool = False) -> None:
         self._prefer = prefer
+        self._gone = gone
+        self._alone = alone
         self._known: dict[tuple[object, ...], Chain] = {}
         self._written: dict[tuple[tuple[bytes, ...], int], dict[str, Value]] = {}
 
@@ -195,18 +188,19 @@ class ChainReader:
         if reason := checking.too_new(context.scope.opset):
             return _unread(context, op, source, Unclear(reason, too_new=True))
         if op.kind is Kind.PAD:
-            return _pad_chain(context, node, op, source)
+            return self._pad(context, node, op, source)
         if op.kind is Kind.FOLD:
             return read_fold(context, node, op, source)
         attributes = self._attributes(context, node)
         kernel = _kernel(context, node, op, attributes)
         fill = _fill(context, node, op, attributes)
-        front = front_of(context, node, op, len(kernel or ()), _first_axis(op, attributes))
+        read = None if self._alone else self._sibling
+        rank, first = len(kernel or ()), _first_axis(op, attributes)
+        front = front_of(context, node, op, rank, first, read, self._gone)
         dynamic = pads_input(context, node, op, len(kernel or ()))
-        padded = weight_is_padded(context, node, op)
         opset = context.scope.opset
         weight, places = weight_of(context, node, op), places_of(context, node)
-        facts = (source, fill, front, dynamic, padded, weight, places)
+        facts = (source, fill, front, dynamic, weight, places)
         key = (id(op), opset, id(attributes), kernel, facts)
         chain = self._known.get(key)
         if chain is None:
@@ -222,11 +216,34 @@ class ChainReader:
                     attributes=plain_attributes(attributes),
                     inputs=places[0],
                     outputs=places[1],
-                    weight_is_padded=padded,
                     **front._asdict(),
                     padding=dynamic or chain.padding,
                 )
         return chain
+
+    def _pad(self, context: Context, node: Node, op: Operator, source: Type) -> Chain:
+        """A Pad node, with the operators that read it."""
+        chain = _pad_chain(context, node, op, source)
+        if not node.outputs or chain.pad is None or chain.pad.unclear:
+            return chain
+        made, types = node.outputs[0], context.types
+        known = made in types
+        if not known:
+            types[made] = padded_type(chain, source)
+        behind = chains_behind(context, node, self._sibling)
+        if not known:
+            del types[made]
+        return replace(chain, around=replace(chain.around, behind=behind))
+
+    def _sibling(self, context: Context, node: Node, gone: Gone) -> Chain | None:
+        """Another operator, which looks at no siblings of its own."""
+        op = operator(node.domain, node.op_type)
+        if op is None or op.kind is Kind.PAD:
+            return None
+        try:
+            return ChainReader(self._prefer, gone, alone=True).read(context, node, op)
+        except ModelError:
+            return None
 
     def _attributes(self, context: Context, node: Node) -> dict[str, Value]:
         """Attributes of the node; nodes that write the same share one dictionary."""
@@ -283,7 +300,6 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
     rank = None if source.dims is None else len(source.dims)
     step = read_pad(context, node, rank)
     first = channels_behind(context, node)
-    step = replace(step, invites_fusion=invites_fusion(context, node, step))
     dtype = source.dtype or value_type(context, node)
     bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, dtype, first)
     inputs, outputs = places_of(context, node)
@@ -292,8 +308,11 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
         bare,
         pad=step,
         shape=source.dims,
-        reads_input=is_model_input(context, node.inputs[0]),
-        feeds_alone=feeds_alone(context, node, step),
+        around=Around(
+            reads_input=is_model_input(context, node.inputs[0]),
+            feeds_alone=feeds_alone(context, node, step),
+            key=(context.scope.id, node.key),
+        ),
         attributes=written,
         inputs=inputs,
         outputs=outputs,

@@ -19,13 +19,16 @@ from onnxpad.model.reading.crossing import (
     made_of,
     path_to,
 )
-from onnxpad.model.reading.fusing import out_of_reach, pad_behind, with_neighbours
+from onnxpad.model.reading.fusing import out_of_reach, pad_behind
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.optimised import made_by, vanishes
+from onnxpad.model.reading.optimised import made_by
 from onnxpad.model.reading.pads import constant_integers, is_pad, read_pad
 from onnxpad.model.reading.quantised import dequantised, dequantised_input, is_in_blocks, quantised
+from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, ReadChain, row_in_front, siblings
 from onnxpad.model.shapes.bounds import lower_bound
-from onnxpad.padding.chain import Constant, Dequantised, Fill, Implicit, Pads, PadStep, TensorValue
+from onnxpad.padding.around import NOTHING, Around
+from onnxpad.padding.chain import Pads, PadStep
+from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator
 
 
@@ -53,8 +56,7 @@ def seen_behind(context: Context, step: PadStep, path: Path) -> PadStep:
             break
         carried = _behind(context, node, carried)
         reason = f"what {name} makes of the Pad is not known" if carried is None else ""
-    idle = all(vanishes(context, node) for node in path.nodes)
-    step = replace(step, crossed=names, is_idle=idle)
+    step = replace(step, crossed=names)
     if carried is None or step.unclear:
         return replace(step, unclear=step.unclear or reason)
     return replace(step, pads=Pads(carried.begins, carried.ends), fill=_fill(carried.value))
@@ -188,30 +190,53 @@ class Front(NamedTuple):
 
     pad: PadStep | None = None
     far_pad: PadStep | None = None
-    at_least: float | None = None
-    dequantised: Dequantised | None = None
-    behind_quantised: bool = False
-    producer: str = ""
+    around: Around = NOTHING
 
 
-def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: int) -> Front:
-    """What stands in front of an operator with `rank` spatial axes from `first_axis` on."""
+def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
+    context: Context,
+    node: Node,
+    op: Operator,
+    rank: int,
+    first_axis: int,
+    read: ReadChain | None = None,
+    gone: Gone = NONE_GONE,
+) -> Front:
+    """What stands in front of an operator with `rank` spatial axes from `first_axis` on.
+
+    `read` reads the chains of other operators behind its Pads; `gone` are tensors that have one
+    reader less than the model says.
+    """
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
-    quantised = op.kind is Kind.MAX and _follows_quantised(context, node.inputs[0])
-    found = Front(pad_in_front(context, node, rank + 2), behind_quantised=quantised)
-    if found.pad is None:
-        found = found._replace(far_pad=_far_pad(context, node, rank + 2))
-    elif not found.pad.unclear:
-        found = found._replace(far_pad=_pads_together(context, node, rank + 2))
+    whole = rank + 2
+    pad, far = pad_in_front(context, node, whole), None
+    names: tuple[str, ...] = (node.inputs[0],)
+    far_names = names
+    if pad is None:
+        far, far_names = _far_pad(context, node, whole)
+    elif not pad.unclear:
+        far, far_names = _pads_together(context, node, whole)
+    around = Around(row_in_front(context, node, node.inputs[0], whole, gone))
+    if read is not None and pad is not None:
+        around = replace(around, beside=siblings(context, node, names, read, gone))
+    if read is not None and far is not None:
+        around = replace(around, far_beside=siblings(context, node, far_names, read, gone))
+    if op.weight is not None and len(node.inputs) > op.weight and node.inputs[op.weight]:
+        weight = row_in_front(context, node, node.inputs[op.weight], whole, gone)
+        around = replace(around, weight_front=weight)
     if op.kind is Kind.AVERAGE:
-        found = found._replace(producer=context.document.model.producer_name)
+        around = replace(around, producer=context.document.model.producer_name)
     if op.kind is Kind.MAX:
-        found = found._replace(at_least=lower_bound(context, node.inputs[0]))
+        around = replace(
+            around,
+            at_least=lower_bound(context, node.inputs[0]),
+            behind_quantised=_follows_quantised(context, node.inputs[0]),
+        )
     if not op.quantised:
         spatial = slice(first_axis, first_axis + rank)
-        found = found._replace(dequantised=dequantised_input(context, node, spatial, rank + 2))
-    return found
+        around = replace(around, dequantised=dequantised_input(context, node, spatial, whole))
+    return Front(pad, far, NOTHING if around == NOTHING else around)
 
 
 def _follows_quantised(context: Context, name: str) -> bool:
@@ -233,29 +258,30 @@ def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
         return out_of_reach(context, node.inputs[0], reason, rank)
     if maker is None:
         return None
-    return with_neighbours(context, read_pad(context, maker, rank), maker, [node])
+    return read_pad(context, maker, rank)
 
 
-def _far_pad(context: Context, node: Node, rank: int) -> PadStep | None:
+def _far_pad(context: Context, node: Node, rank: int) -> tuple[PadStep | None, tuple[str, ...]]:
+    """The Pad, and the tensors between it and the operator, the last one first."""
     path = path_to(context, node.inputs[0])
+    names = (*(one.outputs[0] for one in reversed(path.nodes)), path.source)
+    return _seen_far(context, path, rank), names
+
+
+def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
     if context.call is not None and path.source in context.scope.inputs:
         return _behind_more(context, path, rank, "outside the function", "the call")
     maker, reason = pad_behind(context, path.source)
     if reason:
-        idle = all(vanishes(context, one) for one in path.nodes)
-        return replace(out_of_reach(context, path.source, reason, rank), is_idle=idle)
+        return out_of_reach(context, path.source, reason, rank)
     if maker is None:
         last = context.scope.producers.get(path.source)
         name = f"{last.op_type} '{last.name or path.source}'" if last else ""
         return _behind_more(context, path, rank, f"in front of {name}", name) if last else None
     dims = context.type_of(maker.inputs[0]).dims
     step = read_pad(context, maker, None if dims is None else len(dims))
-    step = with_neighbours(context, step, maker, [*path.nodes, node])
     seen = seen_behind(context, step, path)
-    if len(seen.pads.begins) != rank and not seen.unclear:
-        return None
-    # What is no Pad(0) for the optimiser behind operators that compute is none for the pool.
-    return seen if seen.is_idle else replace(seen, follows_zero=False)
+    return None if len(seen.pads.begins) != rank and not seen.unclear else seen
 
 
 def _behind_more(
@@ -267,13 +293,7 @@ def _behind_more(
         return None
     step = read_pad(*found, rank)
     name = found[1].name or found[1].outputs[0]
-    return replace(
-        step,
-        unclear=f"the Pad '{name}' stands {place}",
-        still_fused=step.still_fused or not step.unclear,
-        crossed=(crossed,),
-        is_idle=all(vanishes(context, one) for one in path.nodes),
-    )
+    return replace(step, unclear=f"the Pad '{name}' stands {place}", crossed=(crossed,))
 
 
 def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
@@ -291,22 +311,14 @@ def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], 
     return found, whole
 
 
-def _pads_together(context: Context, node: Node, rank: int) -> PadStep | None:
+def _pads_together(
+    context: Context, node: Node, rank: int
+) -> tuple[PadStep | None, tuple[str, ...]]:
     makers, whole = pads_in_a_row(context, node, rank)
     if whole is None or len(makers) < 2:
-        return None
-    steps = [
-        with_neighbours(context, read_pad(context, maker, rank), maker, [*makers, node])
-        for maker in makers
-    ]
-    return replace(
-        whole,
-        follows_zero=steps[-1].follows_zero,
-        feeds_max_pool=any(step.feeds_max_pool for step in steps),
-        feeds_wide_pool=any(step.feeds_wide_pool for step in steps),
-        feeds_weight=any(step.feeds_weight for step in steps),
-        crossed=tuple(f"Pad '{maker.name or maker.outputs[0]}'" for maker in makers[:-1]),
-    )
+        return None, ()
+    names = tuple(f"Pad '{maker.name or maker.outputs[0]}'" for maker in makers[:-1])
+    return replace(whole, crossed=names), tuple(maker.outputs[0] for maker in makers)
 
 
 def _sum(first: PadStep, second: PadStep) -> PadStep | None:

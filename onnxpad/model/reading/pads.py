@@ -11,7 +11,8 @@ from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.refusals import LARGEST
-from onnxpad.padding.chain import Constant, Fill, Pads, PadStep, TensorValue
+from onnxpad.padding.chain import Pads, PadStep
+from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import Kind, PadInput, operator, pads_are_attributes
 
 
@@ -53,7 +54,7 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
             reason, hints = _why_not_constant(context, _input(node, PadInput.PADS))
             computed = context.scope.producers.get(_input(node, PadInput.PADS)) is not None
             unclear = _unclear(rank, reason, str(mode))
-            return replace(unclear, fill=fill, hints=hints, still_fused=computed)
+            return replace(unclear, fill=fill, hints=hints, computed=(1,) * computed)
         if listed and axes is None:
             return replace(_unclear(rank, "the Pad's axes are not constant", str(mode)), fill=fill)
     step = _placed(numbers or (), axes, rank, fill, str(mode))

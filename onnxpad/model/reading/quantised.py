@@ -8,8 +8,9 @@ from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import PLAIN_DOMAINS
-from onnxpad.padding.chain import Constant, Conversion, Dequantised, Fill, Implicit, TensorValue
+from onnxpad.padding.around import Conversion, Dequantised
 from onnxpad.padding.expansion import AttributeValue
+from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import MICROSOFT, Since
 
 

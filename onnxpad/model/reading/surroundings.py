@@ -10,7 +10,6 @@ from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Scope, address_of
-from onnxpad.model.shapes.bounds import lower_bound
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind, PadInput, pads_are_attributes
 from onnxpad.runtimes.traps import Shape, Surroundings
@@ -38,9 +37,6 @@ class Observer:
             output_shape=context.type_of(output).dims,
             declared=self._declared_shape(context.scope, output),
             outputs=sum(1 for name in node.outputs if name),
-            sole_reader=pad is not None and context.scope.uses.get(pad.outputs[0]) == 1,
-            lists_axes=pad is not None and bool(_input(pad, 3)),
-            never_negative=pad is not None and _never_negative(context, pad),
             weight_of=self._weight_reader(context.scope, output) if is_pad else "",
             pad_reads="" if is_pad or pad is None else _dequantised_by(context, pad),
             computed_pads=computed,
@@ -106,11 +102,6 @@ def _pads_source(context: Context, node: Node, chain: Chain) -> tuple[str, str]:
     if not name or context.constant_tensor(name) is not None:
         return "", ""
     return ("", name) if name in context.document.overridable else (name, "")
-
-
-def _never_negative(context: Context, pad: Node) -> bool:
-    found = lower_bound(context, _input(pad, 0))
-    return found is not None and found >= 0
 
 
 def _dequantised_by(context: Context, pad: Node) -> str:

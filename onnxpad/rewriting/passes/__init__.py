@@ -20,6 +20,7 @@ class Pass:
 
     `rewrite` is pure: it maps a chain to the chain or the expansion that computes the same, or
     to a Skip.
+    `otherwise` gives the same in another way, for runtimes that cannot run the first.
     `text` is the docstring of the pass's file.
     """
 
@@ -29,6 +30,7 @@ class Pass:
     rewrite: Callable[[Chain], Verdict]
     text: str
     may_remove: frozenset[Form] = frozenset()
+    otherwise: Callable[[Chain], Verdict | None] = lambda _: None
 
 
 def all_passes() -> dict[str, Pass]:
@@ -50,6 +52,7 @@ def _pass_in(module: ModuleType) -> Pass:
         rewrite=module.rewrite,
         text=text_of(module),
         may_remove=frozenset(getattr(module, "MAY_REMOVE", ())),
+        otherwise=getattr(module, "otherwise", lambda _: None),
     )
 
 

@@ -17,8 +17,7 @@ Refuses: any other value (Pad(0) before MaxPool changes negative data), reflect,
 padded batch or channel axes, negative pads, pads that are computed or can be overridden by an
 input, pools whose pads would reach the kernel, averages that pad without counting, used
 Indices of a max pool, ceil_mode where the last window would be dropped, transposed
-convolutions that crop less than the Pad adds, and what would leave a Pad(0) alone with a pool,
-into which onnxruntime fuses it.
+convolutions that crop less than the Pad adds.
 
 Cost: none; one node less. Operators in between that others read too are copied.
 
@@ -29,25 +28,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.fusion import left_alone_refusal
-from onnxpad.padding.chain import (
-    AutoPad,
-    Chain,
-    Constant,
-    Fill,
-    Implicit,
-    Pads,
-    PadStep,
-    Skip,
-    TensorValue,
-    lowest,
-)
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, Verdict
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,
     same_windows_when_padded,
     short_axis,
 )
+from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue, lowest
 from onnxpad.padding.forms import Form, reaches_kernel
 from onnxpad.padding.operators import Kind, Since
 
@@ -68,6 +56,13 @@ def rewrite(chain: Chain) -> Chain | Skip:
     return found
 
 
+def otherwise(chain: Chain) -> Verdict | None:
+    """Pads in a row taken away together, or the one behind operators in between."""
+    if chain.pad is None or chain.far_pad is None or chain.op.kind is Kind.PAD:
+        return None
+    return _without(chain, chain.far_pad)
+
+
 def _without(chain: Chain, step: PadStep) -> Chain | Skip:
     if refusal := _pad_refusal(chain, step):
         return refusal
@@ -77,14 +72,10 @@ def _without(chain: Chain, step: PadStep) -> Chain | Skip:
     if short := short_axis(chain, own):
         return short
     if not any(step.pads.flat):
-        return left_alone_refusal(chain, step) or _freed(chain, step)
+        return _freed(chain, step)
     spatial = chain.spatial
     folded = Pads(step.pads.begins[spatial], step.pads.ends[spatial])
-    refusal = (
-        _operator_refusal(chain, step, own)
-        or _window_refusal(chain, step, own, folded)
-        or left_alone_refusal(chain, step)
-    )
+    refusal = _operator_refusal(chain, step, own) or _window_refusal(chain, step, own, folded)
     if refusal or chain.op.kind is not Kind.TRANSPOSED:
         return refusal or _absorbed(chain, step, own, folded)
     return _cropped_less(chain, step, own, folded)
@@ -137,7 +128,7 @@ def _never_wins(chain: Chain, fill: Fill) -> bool:
     """Whether a maximum over data and the Pad's cells is one of the data."""
     if chain.fill is not Implicit.LOWEST or not isinstance(fill, Constant):
         return False
-    return chain.at_least is not None and fill.value <= chain.at_least
+    return chain.around.at_least is not None and fill.value <= chain.around.at_least
 
 
 def _average_refusal(chain: Chain, own: Pads) -> Skip | None:

@@ -5,8 +5,7 @@ for the rest, and the input axes goes.
 
 Exact: always.
 
-Refuses: axes or pads that are not known, inputs of unknown rank, and a Pad that writes 0 in front
-of a pool into which onnxruntime would fuse it wrongly were it not for its axes.
+Refuses: axes or pads that are not known, inputs of unknown rank.
 
 Cost: none.
 
@@ -33,8 +32,5 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip("no Pad node that lists axes", moot=True)
     if step.unclear:
         return Skip(step.unclear, step.hints)
-    if step.invites_fusion:
-        reason = "its axes keep onnxruntime from fusing it into what reads it, wrongly"
-        return Skip(reason, ("--pass absorb-pad",))
     composer = Composer(chain.opset, chain.dtype)
     return composer.finish(pad_itself(composer, chain, step.pads))

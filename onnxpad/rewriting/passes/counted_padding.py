@@ -21,12 +21,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, PadStep, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, short_axis
+from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form, reaches_kernel
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.divisors import beyond_the_end
-from onnxpad.rewriting.steps.pads import full_pads, pad_value
+from onnxpad.rewriting.steps.pads import full_pads, pad_value, stands_behind_pad
 from onnxpad.rewriting.steps.run_time_pads import offering_run_time
 
 REMOVES = {Form.COUNTS_PADDING}
@@ -66,8 +67,8 @@ def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
     pass brings one: onnxruntime 1.20 forgets it when it fuses the two, and refuses a fused Pad that
     reaches the kernel, where SAME kept them apart.
     """
-    before_group = chain.far_pad is not None and chain.dequantised is not None
-    if chain.pad_in_reach is not None or before_group:
+    before_group = chain.far_pad is not None and chain.around.dequantised is not None
+    if stands_behind_pad(chain) or before_group:
         return Skip("it has no padding of its own", moot=True)
     plain = replace(chain, counts_padding=False, fill=Implicit.NOTHING)
     if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and _leaves_out(chain):
@@ -98,6 +99,4 @@ def _split(chain: Chain, pads: Pads) -> Chain | Skip:
     after = replace(chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, ambiguous=False)
     if any(beyond.flat):
         return replace(after, counts_padding=False, fill=Implicit.NOTHING)
-    again = chain.pad_in_reach is not None
-    fusible = fill == Constant(0) and (again or reaches_kernel(chain, pads))
-    return replace(after, padding=AutoPad.VALID) if fusible else after
+    return after

@@ -10,8 +10,7 @@ onnxruntime refuses (SAME with dilation) or computes otherwise than the text (po
 dilation, kernels shorter than the stride).
 
 Refuses: sizes that matter and are not known (use runtime-pads); auto_pad together with pads;
-pools whose pads would reach the kernel (use split-pads); pools behind a Pad(0) that auto_pad
-protects from onnxruntime's own Pad fusion; transposed convolutions.
+pools whose pads would reach the kernel (use split-pads); transposed convolutions.
 
 Cost: none.
 
@@ -22,7 +21,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.fusion import auto_pad_stops_fusion
 from onnxpad.padding.chain import AutoPad, Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.forms import Form, reaches_kernel
@@ -55,19 +53,11 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return offering_run_time(chain, pads)
     if short := short_axis(chain, pads):
         return short
-    if chain.weight_is_padded:
-        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
-    if chain.op.is_pool:
-        if reaches_kernel(chain, pads):
-            return Skip(
-                f"the pads {list(pads.flat)} reach the kernel, which onnxruntime refuses in a pool",
-                (by_a_pad_node(chain),),
-            )
-        if auto_pad_stops_fusion(chain, pads):
-            return Skip(
-                "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly",
-                ("--pass absorb-pad",),
-            )
+    if chain.op.is_pool and reaches_kernel(chain, pads):
+        return Skip(
+            f"the pads {list(pads.flat)} reach the kernel, which onnxruntime refuses in a pool",
+            (by_a_pad_node(chain),),
+        )
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
     ceil_mode = chain.ceil_mode and not same
     return replace(chain, padding=pads, ceil_mode=ceil_mode, ambiguous=False)

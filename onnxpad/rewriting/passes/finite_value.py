@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import math
 
-from onnxpad.padding.chain import Chain, Constant, Skip, Verdict, lowest
+from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.expansion import Numbers
+from onnxpad.padding.fills import Constant, lowest
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Destination, Kind, PadInput, Since
 from onnxpad.rewriting.steps.composer import Composer
@@ -36,7 +37,7 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip(step.unclear, step.hints)
     if step.mode != "constant" or step.fill != Constant(-math.inf):
         return Skip("it does not write -inf", moot=True)
-    if chain.feeds_alone is not Destination.MAX_POOLS:
+    if chain.around.feeds_alone is not Destination.MAX_POOLS:
         return Skip(
             "something else than a max pool reads it, or a max pool with windows without data"
         )

@@ -11,8 +11,7 @@ serves every size that holds a window, and what is not needed of it is never rea
 
 Refuses: SAME where runtimes disagree; end pads that would reach the kernel; averages that count
 padding of their own and hang over (their divisor counts the padding, but not the overhang, which
-no pads can say: use counted-padding); max pools behind a Pad(0) that auto_pad protects from
-onnxruntime's own Pad fusion.
+no pads can say: use counted-padding).
 
 Cost: none.
 
@@ -23,10 +22,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.fusion import auto_pad_stops_fusion, fuses_worse
 from onnxpad.geometry.windows import overhang
-from onnxpad.padding.chain import AutoPad, Chain, Implicit, Pads, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, same_is_disputed, short_axis
+from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form, reaches_kernel
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.pads import by_a_pad_node
@@ -68,13 +67,6 @@ def _under_same(chain: Chain, pads: Pads) -> Chain | Skip:
 def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
     if wider == pads:
         return replace(chain, ceil_mode=False)
-    if isinstance(chain.padding, AutoPad) and auto_pad_stops_fusion(chain, wider):
-        return Skip(
-            "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly",
-            ("--pass absorb-pad",),
-        )
-    if fuses_worse(chain, pads, replace(chain, ceil_mode=False), wider):
-        return Skip("onnxruntime would fuse the Pad in front of it, and the sum reach the kernel")
     counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
     if counts and any(pads.flat):
         return Skip(

@@ -24,8 +24,9 @@ from dataclasses import replace
 
 from onnxpad.geometry.size import lower_bound
 from onnxpad.geometry.windows import Axis, full_size
-from onnxpad.padding.chain import Chain, Constant, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import CONV_BIAS, Since
 from onnxpad.rewriting.steps.composer import Composer

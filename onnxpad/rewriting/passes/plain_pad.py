@@ -86,9 +86,19 @@ def _split(chain: Chain, step: PadStep) -> Expansion:
     cut, added = _crops(step.pads)
     if not any(added.flat):
         return composer.finish(_slice(composer, Read(0), cut))
-    if step.invites_fusion:
-        return composer.finish(_slice(composer, pad_itself(composer, chain, added), cut))
     return composer.finish(pad_itself(composer, chain, added, _slice(composer, Read(0), cut)))
+
+
+def otherwise(chain: Chain) -> Verdict | None:
+    """The Pad first and the Slice behind it."""
+    step = chain.pad
+    if step is None or step.mode != "constant" or step.unclear:
+        return None
+    composer = Composer(chain.opset, chain.dtype)
+    cut, added = _crops(step.pads)
+    if not any(added.flat) or not any(cut.flat):
+        return None
+    return composer.finish(_slice(composer, pad_itself(composer, chain, added), cut))
 
 
 def _slice(composer: Composer, data: Operand, cut: Pads) -> Made:

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 import math
 
-from onnxpad.padding.chain import Chain, Constant, Skip, Verdict
+from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.expansion import Numbers, Operand
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind, PadInput
 from onnxpad.rewriting.steps.composer import Composer

@@ -24,9 +24,10 @@ Concat, Pad and Conv pads=[0, 0, 0, 0].
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import AutoPad, Chain, Fill, Implicit, Skip, Verdict
+from onnxpad.padding.chain import AutoPad, Chain, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import AttributeValue, Read
+from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.composer import Composer

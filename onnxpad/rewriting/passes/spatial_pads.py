@@ -3,9 +3,8 @@
 What: blocks of the Pad's value stand beside the input on these axes; the Pad keeps the spatial
 axes and goes when there are none. Many runtimes pad spatial axes only.
 
-Exact: always. Where the other sizes are not known, the blocks take them from Shape and Expand. In
-front of a pool into which onnxruntime would fuse the Pad(0) that is left wrongly, the Concat
-stands behind it.
+Exact: always. Where the other sizes are not known, the blocks take them from Shape and Expand.
+Where a runtime cannot have the Pad behind the Concat, the Concat stands behind the Pad.
 
 Refuses: reflect, edge and wrap, negative pads (write plain-pad before it), pads that are not
 known, unknown element types and ranks, sizes that are not known before opset 8 (no Expand).
@@ -54,14 +53,23 @@ def _apart(chain: Chain, step: PadStep, axes: tuple[int, ...]) -> Expansion:
     inner = _without(step.pads, axes)
     if not any(inner.flat):
         return composer.finish(with_blocks(composer, chain, step, axes, Read(0)))
-    if step.invites_fusion:
-        padded = pad_itself(composer, chain, inner)
-        sides = zip(chain.shape or (), inner.begins, inner.ends, strict=True)
-        shape = tuple(None if size is None else plus(size, b + e) for size, b, e in sides)
-        behind = replace(chain, shape=shape)
-        return composer.finish(with_blocks(composer, behind, step, axes, padded))
     blocks = with_blocks(composer, chain, step, axes, Read(0))
     return composer.finish(pad_itself(composer, chain, inner, blocks))
+
+
+def otherwise(chain: Chain) -> Verdict | None:
+    """The Pad first and the blocks behind it."""
+    step = chain.pad
+    if step is None or step.unclear or step.mode != "constant":
+        return None
+    axes = outer_axes(chain, step.pads)
+    inner = _without(step.pads, axes)
+    composer = Composer(chain.opset, chain.dtype)
+    padded = pad_itself(composer, chain, inner)
+    sides = zip(chain.shape or (), inner.begins, inner.ends, strict=True)
+    shape = tuple(None if size is None else plus(size, b + e) for size, b, e in sides)
+    behind = replace(chain, shape=shape)
+    return composer.finish(with_blocks(composer, behind, step, axes, padded))
 
 
 def _without(pads: Pads, axes: tuple[int, ...]) -> Pads:

@@ -34,7 +34,7 @@ import math
 from dataclasses import replace
 
 from onnxpad.geometry.windows import holds_padding_alone
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Fill, Pads, Skip, Verdict
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import (
     axes_behind,
     effective_pads,
@@ -45,11 +45,12 @@ from onnxpad.padding.effective_pads import (
     short_axis,
 )
 from onnxpad.padding.expansion import Made, Read
+from onnxpad.padding.fills import Constant, Fill
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.indices import original_indices
-from onnxpad.rewriting.steps.pads import ceil_refusal, needs_valid, new_pad, pad_refusal, pad_value
+from onnxpad.rewriting.steps.pads import ceil_refusal, new_pad, pad_refusal, pad_value
 from onnxpad.rewriting.steps.run_time_pads import offering_run_time
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
@@ -140,7 +141,7 @@ def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
     return replace(
         chain,
         axes=axes_behind(chain, pads),
-        padding=AutoPad.VALID if needs_valid(chain, pads, fill) else Pads.zero(chain.rank),
+        padding=Pads.zero(chain.rank),
         ceil_mode=chain.ceil_mode and not same,
         pad=new_pad(chain, pads, fill),
         ambiguous=False,

@@ -9,9 +9,7 @@ the same for all such sizes. ConvTransposeWithDynamicPads becomes ConvTranspose 
 Exact: always, for the sizes that the model and `--dim` state.
 
 Refuses: pads that hang on sizes that are not known, an initializer that an input of the model can
-replace, a Pad that writes 0 in front of a pool into which onnxruntime would fuse it wrongly were
-its pads not computed from sizes; ConvTransposeWithDynamicPads with auto_pad, negative pads, or pads
-that leave nothing.
+replace; ConvTransposeWithDynamicPads with auto_pad, negative pads, or pads that leave nothing.
 
 Cost: none; fewer nodes.
 
@@ -50,11 +48,5 @@ def _static_pad(chain: Chain, step: PadStep) -> Verdict:
     writes = PadInput.VALUE in step.computed
     if writes and not chain.dtype:
         return Skip("the element type of its input is not known")
-    if step.invites_fusion:
-        return Skip(
-            "its pads are computed from sizes, which keeps onnxruntime from fusing it into what "
-            "reads it, wrongly",
-            ("--pass absorb-pad",),
-        )
     composer = Composer(chain.opset, chain.dtype)
     return composer.finish(pad_itself(composer, chain, step.pads, value=writes))

@@ -19,10 +19,11 @@ Example: AveragePool k3 pads=[1, 1] on 5 cells becomes Pad, AveragePool k3 witho
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import AttributeValue, Made, Operand, Read
-from onnxpad.padding.forms import Form, reaches_kernel
+from onnxpad.padding.fills import Constant, Implicit
+from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.divisors import (
@@ -88,13 +89,13 @@ def _multiplied(composer: Composer, chain: Chain, pads: Pads, sizes: list[int]) 
 def _divided(composer: Composer, chain: Chain, pads: Pads) -> Verdict:
     result = _averaged(composer, chain, pads)
     padded = _padded(composer, chain, ones_of_input(composer, chain), pads, "share_pad")
-    share = counted_share(composer, chain, padded, _written(chain, pads, again=False), pads)
+    share = counted_share(composer, chain, padded, _written(chain), pads)
     return composer.finish(composer.add("Div", result, share, role="average"))
 
 
 def _averaged(composer: Composer, chain: Chain, pads: Pads) -> Made:
     padded = _padded(composer, chain, Read(0), pads, "pad")
-    sets = _written(chain, pads, again=chain.pad_in_reach is not None)
+    sets = _written(chain)
     old = [name for name, _ in chain.attributes if name in _OLD and name not in sets]
     return composer.itself({0: padded}, sets=sets, removes=old)
 
@@ -104,11 +105,5 @@ def _padded(composer: Composer, chain: Chain, data: Operand, pads: Pads, role: s
     return composer.pad(data, full.begins, full.ends, Constant(0), role=role)
 
 
-def _written(chain: Chain, pads: Pads, *, again: bool) -> dict[str, AttributeValue]:
-    """What keeps onnxruntime from fusing the Pad wrongly.
-
-    Any version fuses beyond the kernel, and then refuses the model, unless there is an auto_pad.
-    """
-    if again or reaches_kernel(chain, pads):
-        return COUNTS | {"auto_pad": str(AutoPad.VALID)}
+def _written(chain: Chain) -> dict[str, AttributeValue]:
     return COUNTS | {"pads": (0,) * (2 * chain.rank)}

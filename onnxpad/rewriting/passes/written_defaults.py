@@ -6,8 +6,7 @@ node are written already.
 
 Exact: always.
 
-Refuses: pools behind a Pad that another pool reads too, where onnxruntime would make one of the
-two, once they are alike, and fuse the Pad into it wrongly; padding that cannot be read is left.
+Refuses: nothing; padding that cannot be read is left.
 
 Cost: none.
 
@@ -17,7 +16,6 @@ Example: MaxPool kernel_shape=[2, 2] becomes MaxPool kernel_shape=[2, 2] strides
 
 from __future__ import annotations
 
-from onnxpad.fusion import auto_pad_stops_fusion
 from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import AttributeValue, Made
@@ -40,7 +38,7 @@ def rewrite(chain: Chain) -> Verdict:
     else:
         return Skip("no attribute with a default", moot=True)
     pads = effective_pads(chain)
-    if not isinstance(pads, Skip) and (refusal := short_axis(chain, pads) or _twin(chain, pads)):
+    if not isinstance(pads, Skip) and (refusal := short_axis(chain, pads)):
         return refusal
     missing = {name: value for name, value in wanted.items() if name not in written}
     removes = ["auto_pad"] if written.get("auto_pad") == "NOTSET" else []
@@ -49,19 +47,6 @@ def rewrite(chain: Chain) -> Verdict:
     composer = Composer(chain.opset, chain.dtype)
     node = composer.itself(sets=missing, removes=removes)
     return composer.finish(*(Made(node.step, place) for place in range(len(chain.outputs))))
-
-
-def _twin(chain: Chain, pads: Pads) -> Skip | None:
-    """Only one reader is fused with; CommonSubexpressionElimination makes one of equal readers."""
-    step = chain.pad
-    if step is None or not (step.feeds_max_pool or step.feeds_wide_pool):
-        return None
-    if not isinstance(chain.padding, Pads) or not auto_pad_stops_fusion(chain, pads):
-        return None
-    return Skip(
-        "another pool reads the Pad in front too; with equal attributes onnxruntime makes one of "
-        "both and fuses the Pad wrongly"
-    )
 
 
 def _of_windows(chain: Chain) -> dict[str, AttributeValue]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from onnxpad.geometry import cuts as borders
-from onnxpad.padding.chain import Constant, Fill, TensorValue
 from onnxpad.padding.expansion import (
     AttributeValue,
     Expansion,
@@ -16,6 +15,7 @@ from onnxpad.padding.expansion import (
     Operand,
     Step,
 )
+from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import PadInput, Since, name_of_pads
 
 LAST = borders.LAST

@@ -10,20 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onnxpad.padding.chain import (
-    Chain,
-    Constant,
-    Conversion,
-    Dequantised,
-    Fill,
-    Pads,
-    Skip,
-    TensorValue,
-    Verdict,
-    lowest,
-)
+from onnxpad.padding.around import Conversion, Dequantised
+from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Expansion, Itself, Made, Named, Numbers, Operand, Read, Step
+from onnxpad.padding.fills import Constant, Fill, TensorValue, lowest
 from onnxpad.padding.forms import reaches_kernel
 
 
@@ -32,7 +23,7 @@ def outside_group(chain: Chain, after: Chain | Expansion) -> Verdict:
 
     A Skip where a Pad would have to write what it cannot write there.
     """
-    place = chain.dequantised
+    place = chain.around.dequantised
     if place is None:
         return after
     if isinstance(after, Chain):

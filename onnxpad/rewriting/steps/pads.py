@@ -7,19 +7,10 @@ from itertools import groupby
 from math import prod
 
 from onnxpad.geometry.size import Size, plus
-from onnxpad.padding.chain import (
-    AutoPad,
-    Chain,
-    Constant,
-    Fill,
-    Implicit,
-    Pads,
-    PadStep,
-    Skip,
-    lowest,
-)
+from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import same_windows_when_padded
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
+from onnxpad.padding.fills import Constant, Fill, Implicit, lowest
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import PadInput, Since, name_of_pads, pads_are_attributes
 from onnxpad.rewriting.steps.composer import Composer
@@ -49,8 +40,6 @@ def pad_refusal(chain: Chain, pads: Pads) -> Skip | None:
     """Why the operator's own padding cannot become a Pad node, whatever that would write."""
     if not chain.opset:
         return Skip("no version of the ONNX operators is imported, so it can have no Pad")
-    if chain.weight_is_padded and isinstance(chain.padding, AutoPad):
-        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
     if any(pad < 0 for pad in pads.flat):
         return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
     return None
@@ -63,7 +52,7 @@ def ceil_refusal(chain: Chain, pads: Pads, kept: Pads | None = None) -> Skip | N
         return Skip("ceil_mode drops its last window over padding; behind a Pad node it may not")
     if reaches_kernel(chain, pads):
         return Skip(f"the pads {list(pads.flat)} reach the kernel and ceil_mode is set")
-    if chain.pad_in_reach is not None:
+    if stands_behind_pad(chain):
         return Skip("ceil_mode is set and another Pad stands in front")
     return None
 
@@ -74,13 +63,18 @@ def by_a_pad_node(chain: Chain) -> str:
     return f"--pass {'uncounted-padding' if uncounted else 'split-pads'}"
 
 
+def stands_behind_pad(chain: Chain) -> bool:
+    """Whether a Pad stands in front, perhaps behind operators that hand on what they read."""
+    return chain.pad is not None or bool(chain.around.front)
+
+
 def needs_valid(chain: Chain, pads: Pads, fill: Fill) -> bool:
     """Whether a pool behind a new Pad must say auto_pad=VALID to be left alone by onnxruntime.
 
     It fuses Pads with 0 into a pool one after the other, past its own limit.
     """
     fused = chain.op.is_pool and fill == Constant(0)
-    return fused and (reaches_kernel(chain, pads) or chain.pad_in_reach is not None)
+    return fused and (reaches_kernel(chain, pads) or stands_behind_pad(chain))
 
 
 def new_pad(chain: Chain, pads: Pads, fill: Fill) -> PadStep:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxpad.geometry.windows import same_pads, same_totals
-from onnxpad.padding.chain import AutoPad, Chain, Constant, Fill, Implicit, Pads, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
+from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.pads import full_pads, pad_value
+from onnxpad.rewriting.steps.pads import full_pads, pad_value, stands_behind_pad
 
 
 def why_not_while_running(chain: Chain) -> Skip | None:
@@ -20,8 +21,6 @@ def why_not_while_running(chain: Chain) -> Skip | None:
         return Skip(reason, (f"raise the model's opset to {Since.PAD_INPUTS} or newer",))
     if chain.op.name == "MaxpoolWithMask":
         return Skip("MaxpoolWithMask has an input that depends on its own padding")
-    if chain.weight_is_padded:
-        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
     if chain.uses_indices:
         return Skip("its Indices are used and would count the padded cells")
     fill = value_while_running(chain)
@@ -128,7 +127,7 @@ def _could_be_fused(chain: Chain, fill: Fill) -> bool:
     """Whether onnxruntime's Pad fusion may go beyond the kernel if the size is fixed later."""
     if not chain.op.is_pool or chain.op.kind is Kind.LP or fill != Constant(0):
         return False
-    return chain.pad_in_reach is not None or any(axis.dilation > 1 for axis in chain.axes)
+    return stands_behind_pad(chain) or any(axis.dilation > 1 for axis in chain.axes)
 
 
 def int64s(role: str, values: Sequence[int]) -> Numbers:

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from math import isinf
 
-from onnxpad.padding.chain import Chain, Constant, Pads
+from onnxpad.padding.chain import Chain, PadStep
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import writes_value
 from onnxpad.runtimes.conditions.rows import Condition
-from onnxpad.runtimes.conditions.windows import reaches
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm
 
 NEVER_NEGATIVE = Condition(
     "no cell of its input is negative",
-    lambda c: c.at_least is not None and c.at_least >= 0,
+    lambda c: c.around.at_least is not None and c.around.at_least >= 0,
     "a cell of its input may be negative",
 )
-DEQUANTISED = Condition("it reads a DequantizeLinear", lambda c: c.dequantised is not None)
+DEQUANTISED = Condition("it reads a DequantizeLinear", lambda c: c.around.dequantised is not None)
+
+
+def _nearest_pad(chain: Chain) -> PadStep | None:
+    front = chain.around.front
+    return chain.pad or (front[0].pad if front else None)
+
+
 BEHIND_ZEROS = Condition(
     "a Pad node that writes 0 stands in front",
     lambda c: (
-        (s := c.pad_in_reach) is not None
+        (s := _nearest_pad(c)) is not None
         and s.mode == "constant"
         and s.fill == Constant(0)
         and not s.lists_axes
@@ -42,21 +50,29 @@ BEHIND_OTHER_VALUE = Condition(
 )
 
 
-def _reaches_with_zeros(chain: Chain) -> bool | None:
-    step = chain.pad_in_reach
-    if not BEHIND_ZEROS.holds(chain) or step is None or not isinstance(chain.padding, Pads):
-        return False
-    front = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
-    return reaches(chain, front + chain.padding, lambda axis: axis.kernel)
+def _fused(text: str, *ways: Way) -> Condition:
+    """Whether onnxruntime folds Pads in front into the operator, wrongly in one of these ways."""
+
+    def holds(chain: Chain) -> bool | None:
+        found = harm(chain, chain.around)
+        if found is None or found.way not in ways:
+            return False
+        return found.sure or None
+
+    return Condition(text, holds)
 
 
-HARMED_BY_FUSION = (
-    BEHIND_ZEROS
-    & Condition("", lambda c: c.at_least is None or c.at_least < 0 or bool(_reaches_with_zeros(c)))
-).called("a Pad node that writes 0 stands in front, and a cell may be negative")
-WIDE_BEHIND_ZEROS = Condition(
-    "a Pad node that writes 0 and the own pads reach the kernel together", _reaches_with_zeros
+HARMED_BY_FUSION = _fused(
+    "a Pad node that writes 0 stands in front, and a cell may be negative", Way.VALUE
 )
+SHORT_BY_FUSION = _fused(
+    "a Pad node that writes 0 stands in front, and ceil_mode has a window in its cells",
+    Way.WINDOW,
+)
+WIDE_BEHIND_ZEROS = _fused(
+    "a Pad node that writes 0 and the own pads reach the kernel together", Way.LOAD
+)
+BEHIND_PADDED_WEIGHT = _fused("a Pad node that writes 0 makes its weight", Way.WEIGHT)
 BEHIND_REFLECT = Condition(
     "a Pad node in mode reflect stands in front",
     lambda c: c.pad is not None and c.pad.mode == "reflect",

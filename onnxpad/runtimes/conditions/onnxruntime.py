@@ -33,10 +33,8 @@ def _window_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
 def fusion_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
     """Those of the optimiser's Pad fusion alone."""
     return (
-        miscomputes(
-            "MaxPool", f.HARMED_BY_FUSION, ~w.AUTO_PAD, by=by("Pad(0) in front of MaxPool")
-        ),
-        refuses(
-            "AveragePool", w.COUNTS, f.WIDE_BEHIND_ZEROS, by=by("Pad(0) in front of AveragePool")
-        ),
+        miscomputes("MaxPool", f.HARMED_BY_FUSION, by=by("Pad(0) in front of MaxPool")),
+        miscomputes(w.POOLS, f.SHORT_BY_FUSION, by=by("Pad(0) in front of pools with ceil_mode")),
+        refuses(w.POOLS, f.WIDE_BEHIND_ZEROS, by=by("Pad(0) in front of pools")),
+        refuses("Conv", f.BEHIND_PADDED_WEIGHT, by=by("Pad(0) in front of the weight of Conv")),
     )

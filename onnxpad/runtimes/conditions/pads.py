@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isfinite
 
-from onnxpad.padding.chain import Chain, Constant, PadStep
+from onnxpad.padding.chain import Chain, PadStep
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import outer_axes, writes_value
 from onnxpad.padding.operators import Destination, PadInput, Since
 from onnxpad.runtimes.conditions.rows import Condition
@@ -38,12 +39,10 @@ def _at_run_time(chain: Chain) -> bool:
     step = chain.pad
     if step is None:
         return False
-    if step.unclear:
-        return step.still_fused
-    return chain.assumes_sizes and PadInput.PADS in step.computed
+    return PadInput.PADS in step.computed and (bool(step.unclear) or chain.assumes_sizes)
 
 
-READS_INPUT = Condition("it reads an input of the model", lambda c: c.reads_input)
+READS_INPUT = Condition("it reads an input of the model", lambda c: c.around.reads_input)
 PADS_AT_RUN_TIME = Condition(
     "its pads are computed while the model runs",
     _at_run_time,
@@ -51,7 +50,7 @@ PADS_AT_RUN_TIME = Condition(
 )
 PADS_FED = Condition(
     "its pads are an input of the model",
-    _step(lambda s: bool(s.unclear) and not s.still_fused),
+    _step(lambda s: bool(s.unclear) and PadInput.PADS not in s.computed),
     "its pads are no input of the model",
 )
 CROPS = Condition("a pad is negative", _step(lambda s: any(pad < 0 for pad in s.pads.flat)))
@@ -72,7 +71,7 @@ VALUE_NOT_FINITE = Condition(
 )
 FEEDS_MAX_ALONE = Condition(
     "only max pools read it, each of whose windows holds a cell of data",
-    lambda c: c.feeds_alone is Destination.MAX_POOLS,
+    lambda c: c.around.feeds_alone is Destination.MAX_POOLS,
     "something else than a max pool reads it, or a max pool with a window that holds no data",
 )
 VALUE_LISTED = Condition("constant_value is a list of one number", _step(lambda s: s.lists_value))
@@ -129,4 +128,6 @@ ON_FOUR_AXES = Condition("it pads four axes or more", _step(lambda s: _axes_padd
 PADS_NOTHING = Condition(
     "all its pads are 0", _step(lambda s: not s.unclear and not any(s.pads.flat))
 )
-FEEDS_OUTPUTS_ALONE = Condition("no node reads it", lambda c: c.feeds_alone is Destination.OUTPUTS)
+FEEDS_OUTPUTS_ALONE = Condition(
+    "no node reads it", lambda c: c.around.feeds_alone is Destination.OUTPUTS
+)

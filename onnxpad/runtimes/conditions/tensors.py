@@ -71,7 +71,7 @@ def element_type(*names: str) -> Condition:
 EIGHT_BIT = element_type("int8", "uint8")
 BEHIND_QUANTISED = Condition(
     "a quantised operator stands in front",
-    lambda c: c.behind_quantised,
+    lambda c: c.around.behind_quantised,
     "no quantised operator stands in front",
 )
 _FIX = "give the model's inputs fixed sizes"
@@ -102,7 +102,7 @@ SPATIAL_SIZES_LEFT_OPEN = UNKNOWN_SPATIAL_SIZES.called(
 )
 FROM_PYTORCH = Condition(
     "the model names pytorch as its producer",
-    lambda c: c.producer == "pytorch",
+    lambda c: c.around.producer == "pytorch",
     "the model does not name pytorch as its producer",
 )
 

@@ -230,7 +230,7 @@ THREE_D_GROUPED = (Condition("the operator is 3-D", lambda c: c.rank == 3) & GRO
 )
 HAS_BIAS = Condition("it has a bias", lambda c: c.op.weight == 1 and c.inputs[2:3] == (True,))
 WEIGHT_COMPUTED = Condition(
-    "its weight is no constant", lambda c: not c.weight.has_value and c.dequantised is None
+    "its weight is no constant", lambda c: not c.weight.has_value and c.around.dequantised is None
 )
 DILATIONS_WRITTEN = Condition("dilations is written", lambda c: _writes(c, "dilations"))
 SPREAD = Condition(

@@ -35,9 +35,7 @@ class Surroundings(NamedTuple):
     """What the graph around a node tells beyond its chain; the defaults say nothing.
 
     `auto_pad` and `pads` are as written in the file. `declared` is the output shape that the
-    file states. `sole_reader` says that nothing but the operator reads the Pad in front of it,
-    or nothing but one operator reads this Pad. `lists_axes` is about the same Pad, and
-    `pad_reads` names a DequantizeLinear that makes its data.
+    file states. `pad_reads` names a DequantizeLinear that makes the data of the Pad in front.
     """
 
     auto_pad: str = ""
@@ -46,9 +44,6 @@ class Surroundings(NamedTuple):
     output_shape: Shape = None
     declared: Shape = None
     outputs: int = 1
-    sole_reader: bool = False
-    lists_axes: bool = False
-    never_negative: bool = False
     weight_of: str = ""
     pad_reads: str = ""
     computed_pads: str = ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
+from onnxpad.runtimes.onnxruntime.pad_fusion import folded
 from onnxpad.runtimes.traps import Surroundings, rule
-from onnxpad.runtimes.traps.fusion import folded_by_onnxruntime
 
 _GROUPED = ("Conv", "AveragePool", "MaxPool")
 
@@ -29,7 +29,7 @@ def pad_in_quantised_group(chain: Chain, around: Surroundings) -> str | None:
     """
     if not around.pad_reads or chain.op.title not in _GROUPED or chain.op.kind is Kind.PAD:
         return None
-    if not chain.is_max and folded_by_onnxruntime(chain, around) is not None:
+    if not chain.is_max and folded(chain, chain.around) is not None:
         return None
     return (
         f"the Pad stands between {around.pad_reads} and the {chain.op.name}, which is then "

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from onnxpad.fusion import auto_pad_stops_fusion, fuses_worse
 from onnxpad.geometry.windows import Cut, cut_rounding_up, equal_ends
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, floored, rounds_up, short_axis
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
+from onnxpad.runtimes.onnxruntime.pad_fusion import worse
 
 
 class Way(NamedTuple):
@@ -37,21 +37,18 @@ def asymmetric(chain: Chain) -> Pads | Skip:
         return Skip("MaxpoolWithMask has an input that depends on its own padding")
     if any(pad < 0 for pad in pads.flat):
         return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
-    if chain.weight_is_padded and isinstance(chain.padding, AutoPad):
-        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
     return short_axis(chain, pads) or pads
 
 
-def pool_refusal(chain: Chain, pads: Pads, own: Pads) -> Skip | None:
-    """Why a pool that has `pads` cannot have `own` instead."""
+def pool_refusal(chain: Chain, own: Pads) -> Skip | None:
+    """Why a pool cannot have the pads `own` instead of its own."""
     if not chain.op.is_pool:
         return None
     if reaches_kernel(chain, own):
         return Skip(
             f"symmetric pads {list(own.flat)} reach the kernel, which onnxruntime refuses in a pool"
         )
-    shielded = isinstance(chain.padding, AutoPad) and auto_pad_stops_fusion(chain, own)
-    if shielded or fuses_worse(chain, pads, chain, own):
+    if worse(chain, replace(chain, padding=own)):
         return Skip(
             "onnxruntime would fuse the Pad in front of it wrongly into symmetric pads",
             ("--pass absorb-pad",),
@@ -62,7 +59,7 @@ def pool_refusal(chain: Chain, pads: Pads, own: Pads) -> Skip | None:
 def free(chain: Chain, pads: Pads) -> Way | None:
     """Symmetric pads that give the very same windows, where there are some."""
     own = Pads(pads.begins, pads.begins)
-    if pool_refusal(chain, pads, own):
+    if pool_refusal(chain, own):
         return None
     if _ends_may_be_equal(chain, pads):
         return Way(replace(chain, padding=own, ceil_mode=False, ambiguous=False), Cost())

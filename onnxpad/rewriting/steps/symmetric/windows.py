@@ -40,7 +40,7 @@ def by_slice(chain: Chain) -> Way | Skip:
     cuts = _cuts(chain, pads)
     if not isinstance(cuts, Skip):
         return _sliced(chain, cuts, removes=unsaid(chain))
-    if (rounding := cuts_rounding_up(chain, pads)) and not _refusal(chain, pads, rounding):
+    if (rounding := cuts_rounding_up(chain, pads)) and not _refusal(chain, rounding):
         return _sliced(chain, rounding, removes=())
     return cuts
 
@@ -116,12 +116,12 @@ def _cuts(chain: Chain, pads: Pads) -> list[Cut] | Skip:
     if len(cuts) < len(found):
         unknown = [index for index, one in enumerate(found) if one is None]
         return missing_sizes(chain, "a Slice behind symmetric pads", unknown)
-    return _refusal(chain, pads, cuts) or cuts
+    return _refusal(chain, cuts) or cuts
 
 
-def _refusal(chain: Chain, pads: Pads, cuts: list[Cut]) -> Skip | None:
+def _refusal(chain: Chain, cuts: list[Cut]) -> Skip | None:
     own = tuple(one.pad for one in cuts)
-    return pool_refusal(chain, pads, Pads(own, own))
+    return pool_refusal(chain, Pads(own, own))
 
 
 def _sliced(chain: Chain, cuts: list[Cut], removes: Sequence[str]) -> Way:

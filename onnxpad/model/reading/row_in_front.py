@@ -1,0 +1,250 @@
+"""The Pads in front of an operator, seen through operators that hand on what they read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from onnx import FunctionProto
+
+from onnxpad.model.reading.attributes import bindings_of
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.crossing import data_position
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.optimised import vanishes
+from onnxpad.model.reading.pads import is_pad, read_pad
+from onnxpad.model.reading.reach import readers_behind
+from onnxpad.model.reading.scopes import Scope
+from onnxpad.model.shapes.computed_values import valued_inputs
+from onnxpad.padding.around import InFront
+from onnxpad.padding.chain import Chain, Pads, PadStep
+
+_STEPS_BACK = 64
+_SIZES = ("Shape", "Size")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A tensor in a scope, seen from behind: which of its axes each axis of the operator is."""
+
+    context: Context
+    name: str
+    order: tuple[int, ...] | None = None
+    idle_uses: int = 0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        owner = self.context.scope.owner(self.name)
+        return (self.context.scope if owner is None else owner).id, self.name
+
+
+ReadChain = Callable[[Context, Node, "Gone"], Chain | None]
+Gone = frozenset[tuple[str, str]]
+NONE_GONE: Gone = frozenset()
+
+
+def row_in_front(
+    context: Context,
+    node: Node,
+    name: str,
+    rank: int,
+    gone: Gone = NONE_GONE,
+) -> tuple[InFront, ...]:
+    """Pads behind which `node` reads the tensor `name` of `rank` axes, the nearest first.
+
+    Only what hands on its data stands between them. `gone` are tensors that have one reader less
+    than the model says.
+    """
+    place: _Place | None = _Place(context, name, tuple(range(rank)))
+    found: list[InFront] = []
+    untold, readers = False, 1
+    for _ in range(_STEPS_BACK):
+        if place is None:
+            break
+        count = _readers(place, gone) - (0 if found else _twins(context, node, name))
+        readers = max(readers, count)
+        maker = place.context.scope.producers.get(place.name)
+        if maker is None or place.context.document.function(maker) is not None:
+            place = _outside(place, maker)
+        elif is_pad(maker):
+            step = _in_order(read_pad(place.context, maker, rank), place.order)
+            found.append(
+                InFront(
+                    step,
+                    readers,
+                    turned=place.order != tuple(range(rank)),
+                    untold=untold,
+                    at_run_time=_at_run_time(place.context, maker, step),
+                    follows_transpose=_follows_transpose(place.context, maker),
+                    key=(place.context.scope.id, maker.key),
+                )
+            )
+            place = replace(place, name=maker.inputs[0], idle_uses=0)
+            readers, untold = 1, False
+        elif vanishes(place.context, maker):
+            untold |= maker.op_type == "Expand"
+            place = _before(place, maker)
+        else:
+            break
+    return tuple(found)
+
+
+def chains_behind(context: Context, pad: Node, read: ReadChain) -> tuple[Chain, ...]:
+    """The operators that read a Pad, through others that hand on what they read."""
+    if not pad.outputs:
+        return ()
+    rows = readers_behind(context, pad.outputs[0])
+    found = (read(inner, reader, NONE_GONE) for inner, reader in rows)
+    return tuple(one for one in found if one is not None)
+
+
+def _readers(place: _Place, gone: Gone) -> int:
+    """Places that read a tensor; of the branches of an If that is settled, the one taken."""
+    scope = place.context.scope
+    if scope.owner(place.name) is not scope:
+        return 0
+    return scope.uses.get(place.name, 0) - (place.key in gone) - place.idle_uses
+
+
+def _twins(context: Context, node: Node, name: str) -> int:
+    """How many other nodes compute what `node` does; results of the graph are told apart."""
+    results, written = context.scope.outputs, _written(node)
+    if context.scope.uses.get(name, 0) < 2 or results.intersection(node.outputs):
+        return 0
+    alike = [one for one in context.readers(name) if _written(one) == written]
+    return sum(1 for one in alike if not results.intersection(one.outputs)) - 1
+
+
+def _written(node: Node) -> tuple[object, ...]:
+    attributes = sorted(one.SerializeToString() for one in node.proto.attribute)
+    return (node.domain, node.op_type, tuple(node.inputs), attributes)
+
+
+def _outside(place: _Place, maker: Node | None) -> _Place | None:
+    """Where a tensor comes from that no plain node of the scope makes."""
+    context, name = place.context, place.name
+    scope = context.scope
+    if maker is not None:
+        return _inside_function(place, maker)
+    if name in scope.initializers:
+        return None
+    if name not in scope.inputs:
+        return _around_body(place)
+    if context.call is None or context.caller is None or not scope.is_function:
+        return None
+    position = scope.inputs.index(name)
+    given = context.call.inputs[position] if position < len(context.call.inputs) else ""
+    return replace(place, context=context.caller, name=given, idle_uses=0) if given else None
+
+
+def _around_body(place: _Place) -> _Place | None:
+    """The graph around a branch of an If whose condition is known."""
+    outer, scope = place.context.outer, place.context.scope
+    if outer is None:
+        return None
+    for key, bodies in outer.scope.children.items():
+        if not any(body is scope for _, body in bodies):
+            continue
+        node = next(one for one in outer.scope.ordered() if one.key == key)
+        if node.op_type != "If" or outer.constant(node.inputs[0]) is None:
+            return None
+        others = (body for _, body in bodies if body is not scope)
+        idle = sum(_uses_in(body, place.name) for body in others)
+        return replace(place, context=outer, idle_uses=place.idle_uses + idle)
+    return None
+
+
+def _uses_in(scope: Scope, name: str) -> int:
+    inner = (body for bodies in scope.children.values() for _, body in bodies)
+    own = sum(node.inputs.count(name) for node in scope.nodes) + (name in scope.outputs)
+    return own + sum(_uses_in(body, name) for body in inner)
+
+
+def _inside_function(place: _Place, call: Node) -> _Place | None:
+    context = place.context
+    function = context.document.function(call)
+    if function is None or not isinstance(function.proto, FunctionProto):
+        return None
+    given = bindings_of(call.proto, context.bindings, function.proto.attribute_proto)
+    inner = Context(context.document, function, context.folder, None, context, call, given)
+    inner.types.update(
+        (own, context.type_of(name))
+        for own, name in zip(function.inputs, call.inputs, strict=False)
+    )
+    position = call.outputs.index(place.name)
+    name = function.proto.output[position]
+    return replace(place, context=inner, name=name, idle_uses=0)
+
+
+def _before(place: _Place, maker: Node) -> _Place:
+    order = place.order
+    if maker.op_type == "Transpose" and order is not None:
+        rank = len(order)
+        perm = place.context.attributes(maker).get("perm", tuple(reversed(range(rank))))
+        fits = isinstance(perm, tuple) and len(perm) == rank
+        order = tuple(int(perm[axis]) for axis in order) if fits else None  # type: ignore[index]
+    name = maker.inputs[data_position(place.context, maker)]
+    return replace(place, name=name, order=order, idle_uses=0)
+
+
+def _in_order(step: PadStep, order: tuple[int, ...] | None) -> PadStep:
+    if order is None or len(step.pads.begins) != len(order):
+        return replace(step, unclear=step.unclear or "its axes are not known")
+    begins, ends = (
+        tuple(side[axis] for axis in order) for side in (step.pads.begins, step.pads.ends)
+    )
+    return replace(step, pads=Pads(begins, ends))
+
+
+def _follows_transpose(context: Context, pad: Node) -> bool:
+    name = pad.inputs[0]
+    for _ in range(_STEPS_BACK):
+        maker = context.scope.producers.get(name)
+        if maker is None or not (is_pad(maker) or vanishes(context, maker)):
+            return False
+        if maker.op_type == "Transpose":
+            return True
+        name = maker.inputs[data_position(context, maker)]
+    return False
+
+
+def _at_run_time(context: Context, pad: Node, step: PadStep) -> bool:
+    """Whether its pads hang on sizes, and the file leaves some size open."""
+    if not step.computed or not _reads_sizes(context, pad):
+        return False
+    shapes = (value.type.tensor_type.shape for value in context.document.model.graph.input)
+    return not all(dim.HasField("dim_value") for shape in shapes for dim in shape.dim)
+
+
+def _reads_sizes(context: Context, pad: Node) -> bool:
+    pending, seen = list(pad.inputs[1:]), set[str]()
+    while pending:
+        name = pending.pop()
+        scope = context.scope.owner(name) if name else None
+        maker = scope.producers.get(name) if scope else None
+        if maker is None or name in seen:
+            continue
+        if maker.op_type in _SIZES:
+            return True
+        seen.add(name)
+        pending += valued_inputs(maker)
+    return False
+
+
+def siblings(
+    context: Context, node: Node, names: Sequence[str], read: ReadChain, gone: Gone = NONE_GONE
+) -> tuple[Chain, ...]:
+    """Operators that also read one of the tensors `names`, as they are when `node` reads none.
+
+    `names` lead from what `node` reads to the Pad.
+    """
+    found: list[Chain] = []
+    for name in names:
+        if context.scope.uses.get(name, 0) < 2:
+            continue
+        less = gone | {(context.scope.id, name)}
+        for inner, reader in readers_behind(context, name):
+            own = inner.scope is context.scope and reader.key == node.key
+            one = read(inner, reader, less) if not own or name in reader.inputs[1:] else None
+            found += [] if one is None else [one]
+    return tuple(found)

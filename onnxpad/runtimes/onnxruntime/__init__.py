@@ -1,0 +1,1 @@
+"""onnxruntime: what its default optimiser makes of padding."""

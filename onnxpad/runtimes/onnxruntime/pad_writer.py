@@ -1,0 +1,226 @@
+"""Whether onnxruntime still runs what a rewrite writes, and how to spell it so that it does.
+
+Asked once for every rewrite: what onnxruntime computed right before, it must compute right after,
+and what it computed wrongly it must still load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from onnxpad.padding.around import Around, InFront
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
+from onnxpad.padding.fills import Constant
+from onnxpad.padding.operators import Kind
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, worse
+
+_TRY = ("--pass absorb-pad",)
+
+
+def spelled(before: Chain, after: Verdict) -> Verdict:
+    """`after`, if need be with auto_pad=VALID, which keeps Pads apart; or why it cannot be."""
+    if isinstance(after, Skip):
+        return after
+    if before.op.kind is Kind.PAD:
+        return _of_pad(before, after) if isinstance(after, Expansion) else after
+    if refusal := left_alone(before, after):
+        return refusal
+    if isinstance(after, Expansion):
+        return _expansion(before, after)
+    written = replace(after, around=_around(before, after))
+    if not worse(before, written):
+        return after
+    shielded = replace(written, padding=AutoPad.VALID)
+    is_new = after.pad is not None and after.pad != before.pad
+    if is_new and _is_bare(after) and not worse(before, shielded):
+        return replace(after, padding=AutoPad.VALID)
+    return _refusal(before, written)
+
+
+def left_alone(before: Chain, after: Verdict) -> Skip | None:
+    """Why an operator may not stop to read its Pad, which would then be fused into another."""
+    beside: tuple[Chain, ...] = ()
+    if isinstance(after, Chain):
+        replaced = after.pad is None or (after.pad.replaces and after.pad != before.pad)
+        if before.pad is not None and replaced:
+            beside += before.around.beside
+        if before.far_pad is not None and after.far_pad is None and after.pad is None:
+            beside += before.around.far_beside
+    for other in beside:
+        found = harm(other, other.around, doubtful=True)
+        if found is not None:
+            article = "an" if other.op.name[0] in "AEIOU" else "a"
+            role = " as its weight" if found.way is Way.WEIGHT else " too"
+            return Skip(
+                f"{article} {other.op.name} reads the Pad{role}; left alone with it, onnxruntime "
+                "would fuse it wrongly"
+            )
+    return None
+
+
+def _is_bare(chain: Chain) -> bool:
+    """Whether auto_pad=VALID says the same."""
+    padding = chain.padding
+    return isinstance(padding, Pads) and not any(padding.flat) and not chain.ceil_mode
+
+
+def _refusal(before: Chain, after: Chain) -> Skip:
+    """Why what the rewrite writes would not run right."""
+    found = harm(after, after.around, doubtful=True)
+    if found is not None and found.way is Way.WEIGHT:
+        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
+    if isinstance(before.padding, AutoPad):
+        return Skip(
+            "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly", _TRY
+        )
+    if before.pad is not None and after.pad is None:
+        return Skip("a Pad that writes 0 stands in front of the Pad; onnxruntime would fuse that")
+    if before.around.beside and after.padding == before.padding:
+        return Skip(
+            "another pool reads the Pad in front too; with equal attributes onnxruntime makes one "
+            "of both and fuses the Pad wrongly"
+        )
+    return Skip("onnxruntime would fuse the Pad in front of it, wrongly", _TRY)
+
+
+def _around(before: Chain, after: Chain) -> Around:
+    """The surroundings of `after`: Pads that it lost or got."""
+    around, front, step = before.around, before.around.front, after.pad
+    if step is not None and step != before.pad:
+        entry = InFront(step)
+        outside = around.dequantised is not None and not step.replaces
+        return replace(around, front=(entry,) if outside else (entry, *front[step.replaces :]))
+    gone = 0
+    if before.far_pad is not None and after.far_pad is None and after.pad is None:
+        gone = len(before.far_pad.crossed) + 1 if before.pad is not None else 1
+    elif before.pad is not None and after.pad is None:
+        gone = 1
+    return replace(around, front=front[gone:])
+
+
+def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
+    """The same for an operator with others around it."""
+    place = after.itself
+    if place is None:
+        return after
+    node = after.steps[place]
+    if not isinstance(node, Itself):
+        return after
+    written = _with(before, after, node)
+    if written is None or not worse(before, written):
+        return after
+    kept = replace(written, padding=AutoPad.VALID)
+    is_new = dict(node.inputs).get(0, Read(0)) != Read(0)
+    if not is_new or not _is_bare(written) or worse(before, kept):
+        return _refusal(before, written)
+    sets = (*((n, v) for n, v in node.sets if n != "pads"), ("auto_pad", str(AutoPad.VALID)))
+    removes = node.removes
+    if "pads" in dict(before.attributes) and "pads" not in removes:
+        removes = (*removes, "pads")
+    steps = list(after.steps)
+    steps[place] = replace(node, sets=sets, removes=removes)
+    return replace(after, steps=tuple(steps))
+
+
+def _with(before: Chain, after: Expansion, node: Itself) -> Chain | None:
+    """The operator as the expansion leaves it, as far as Pads in front are concerned."""
+    written = {n: v for n, v in before.attributes if n not in node.removes} | dict(node.sets)
+    pads, kernel = written.get("pads", Pads.zero(before.rank).flat), written.get("kernel_shape")
+    if written.get("auto_pad", "NOTSET") != "NOTSET" or not isinstance(pads, tuple):
+        return None
+    if isinstance(kernel, tuple) and kernel != tuple(axis.kernel for axis in before.axes):
+        return None
+    front = _front(before, after, dict(node.inputs).get(0, Read(0)))
+    if not node.inputs and (alike := _alike(before, written)):
+        front = tuple(replace(one, readers=one.readers - alike) for one in front)
+    around = replace(before.around, front=front)
+    half = len(pads) // 2
+    return replace(
+        before,
+        padding=Pads(pads[:half], pads[half:]),
+        ceil_mode=written.get("ceil_mode") == 1,
+        counts_padding=written.get("count_include_pad") == 1,
+        around=around,
+    )
+
+
+def _alike(before: Chain, written: Mapping[str, object]) -> int:
+    """How many operators that read the same Pad are then equal: onnxruntime makes one of them."""
+    others = before.around.beside
+    same = (one for one in others if one.op is before.op and dict(one.attributes) == written)
+    return sum(1 for _ in same)
+
+
+def _front(before: Chain, after: Expansion, data: Operand | None) -> tuple[InFront, ...]:
+    """The Pads in front of what reads `data`."""
+    if data == Read(0):
+        return before.around.front
+    step = after.steps[data.step] if isinstance(data, Made) else None
+    if not isinstance(step, Step) or step.op_type != "Pad":
+        return ()
+    found = _new_step(step.inputs[1:], dict(step.attributes))
+    return () if found is None else (InFront(found), *_front(before, after, step.inputs[0]))
+
+
+def _new_step(inputs: tuple[Operand | None, ...], written: dict[str, object]) -> PadStep | None:
+    """A new Pad whose numbers are known; one with axes is left alone by onnxruntime."""
+    listed, value, axes = (*inputs, None, None, None)[:3]
+    flat = listed.values if isinstance(listed, Numbers) else written.get("pads")
+    if not isinstance(flat, tuple) or axes is not None:
+        return None
+    number = value.values[0] if isinstance(value, Numbers) else written.get("value", 0)
+    if not isinstance(number, int | float) or (
+        value is not None and not isinstance(value, Numbers)
+    ):
+        return None
+    half = len(flat) // 2
+    cells = tuple(int(one) for one in flat)
+    mode = str(written.get("mode", "constant"))
+    return PadStep(Pads(cells[:half], cells[half:]), Constant(number), mode)
+
+
+def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
+    """A Pad node itself: what reads it must not suffer from how it is written."""
+    for reader in before.around.behind:
+        front = reader.around.front
+        spots = [spot for spot, one in enumerate(front) if one.key == before.around.key]
+        if not spots:
+            continue
+        spot = spots[0]
+        row = (*front[:spot], *_instead(before, after, front[spot]))
+        row += front[spot + 1 :] if _reads_on(after) else ()
+        written = replace(reader, around=replace(reader.around, front=row))
+        if worse(reader, written):
+            return Skip(
+                "as it is written, onnxruntime does not fuse it into what reads it, wrongly",
+                _TRY,
+            )
+    return after
+
+
+def _instead(before: Chain, after: Expansion, entry: InFront) -> tuple[InFront, ...]:
+    """What stands in the place of the Pad, if its readers still see a Pad."""
+    place, step = after.itself, before.pad
+    if place is None or step is None or not after.results or after.results[0].step != place:
+        return ()
+    node = after.steps[place]
+    if not isinstance(node, Itself):
+        return ()
+    inputs, written = dict(node.inputs), dict(before.attributes) | dict(node.sets)
+    given = inputs.get(1)
+    flat = given.values if isinstance(given, Numbers) else written.get("pads")
+    if not isinstance(flat, tuple):
+        return (entry,)
+    half = len(flat) // 2
+    pads = Pads(tuple(map(int, flat[:half])), tuple(map(int, flat[half:])))
+    new = replace(step, pads=pads, lists_axes=step.lists_axes and 3 not in inputs, computed=())
+    return (replace(entry, pad=new, at_run_time=False),)
+
+
+def _reads_on(after: Expansion) -> bool:
+    """Whether the Pad still reads what it read."""
+    place = after.itself
+    node = None if place is None else after.steps[place]
+    return isinstance(node, Itself) and dict(node.inputs).get(0, Read(0)) == Read(0)
