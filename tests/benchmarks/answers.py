@@ -40,6 +40,7 @@ from tests.benchmarks import differences, small_domains
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("ONNXPAD_SHARED", ROOT.parent / "shared")).resolve()
 QUICK = 8
+FEW = 100
 SLOW = (  # corpus models whose search for a target takes seconds even where all sizes are known
     "k_efficientnet_b0_odd_op17",
     "k_efficientnet_b0_kexport_broken_inputs",
@@ -177,9 +178,9 @@ def small(domain: str) -> tuple[tuple[str, onnx.ModelProto], ...]:
 
 
 def every_small(every: int = 1) -> Iterator[tuple[str, onnx.ModelProto]]:
-    """Each `every`-th of all small models, of those around one node all."""
+    """Each `every`-th of all small models."""
     for domain in small_domains.DOMAINS:
-        yield from small(domain)[:: 1 if domain == "surroundings" else every]
+        yield from small(domain)[:: every if len(small(domain)) > FEW else 1]
 
 
 @cache
@@ -308,8 +309,7 @@ def _texts() -> Iterator[Case]:
 def _retarget() -> Iterator[Case]:
     for model in every_file():
         for name in names("convention"):
-            line = ("retarget", model, "--to", name, "--json")
-            yield f"{model} to {name}", partial(written, *line)
+            yield f"{model} to {name}", partial(written, "retarget", model, "--to", name, "--json")
         for words in ("--to pytorch --from tensorflow", "--to keras --from caffe"):
             line = ("retarget", model, "--json", *words.split())
             yield f"{model} {words}", partial(written, *line)
@@ -358,6 +358,9 @@ def _options() -> Iterator[Case]:
             yield f"{key}, ambiguous={name}", partial(_by_each_pass, model, ambiguous=name)
         if "ConvTranspose" in key:
             yield f"{key}, old split", partial(_by_each_pass, model, legacy_split=True)
+    for key, model in small("computed"):
+        for facts in ({"H": "%4=0", "W": "%4=1"}, {"H": 7, "W": 13}) if "H" in key else ():
+            yield f"{key}, {facts}", partial(_by_each_pass, model, dims=facts)
     yield from _options_of_files()
 
 

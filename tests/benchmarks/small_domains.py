@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, NodeProto, helper, numpy_helper, parser
+from onnx import ModelProto, NodeProto, helper, numpy_helper
+
+from tests.benchmarks import text_domains
 
 Array = NDArray[Any]
 MICROSOFT = "com.microsoft"
@@ -147,17 +149,6 @@ def pads() -> Iterator[tuple[str, ModelProto]]:
         shown = [size if rng.random() < 0.7 else f"d{axis}" for axis, size in enumerate(shape)]
         words = (turn, opset, dtype, mode, value, shown, amounts, axes)
         yield "Pad " + " ".join(map(str, words)), _lone_pad(*words[1:])
-
-
-def surroundings() -> Iterator[tuple[str, ModelProto]]:
-    """Quantised groups, computed pads, several Pads in a row, shared weights, bodies."""
-    for key, (nodes, held, given, opset) in _TEXTS.items():
-        for size in ("8", "H"):
-            text = (
-                f'<ir_version: 8, opset_import: ["": {opset}, "com.microsoft": 1]>'
-                f" g ({given.replace('#', size)}) => (float[n,c,h] y) <{held}> {{ {nodes} }}"
-            )
-            yield f"{key}, size {size}", parser.parse_model(text)
 
 
 def _draws(key: str) -> Random:
@@ -389,108 +380,10 @@ def _lone_pad(
     return helper.make_model(graph, ir_version=8, opset_imports=imports)
 
 
-_ONE = "int64[6] p = {0, 0, 1, 0, 0, 1}"
-_W = "float[2,2,3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}"
-_SCALES = "float s = {0.1}, uint8 z = {117}, float o = {2.0}"
-_K = "int8[2,2,3] k = {3, -2, 1, 5, 4, -7, 2, 2, 2, -1, 9, 1}, int8 k0 = {0}, float ks = {0.25}"
-_X = "float[1,2,#] x"
-_DQ_CONV = "v = DequantizeLinear (k, ks, k0) [node] c = Conv <strides = [1]> (d, v)"
-_OUT = "r = QuantizeLinear (c, o, z) y = DequantizeLinear (r, o, z)"
-_SAME_PADS = """
-    shape = Shape (x) size = Gather (shape, two) less = Sub (size, one) windows = Div (less, two_)
-    wide = Mul (windows, two_) span = Add (wide, three) total = Sub (span, size)
-    at = Max (total, nought) begin = Div (at, two_) end = Sub (at, begin)
-    amounts = Concat <axis = 0> (none, begin, none, end) a = Pad (x, amounts)"""
-_NUMBERS = """int64[1] two = {2}, int64[1] one = {1}, int64[1] two_ = {2}, int64[1] three = {3},
-    int64[1] nought = {0}, int64[2] none = {0, 0}"""
-_BODY = "then_branch = g1 () => (float[a,b,c] t) { a = Pad (x, p) [inside] t = Conv (a, w) }"
-_ELSE = (
-    'else_branch = g2 () => (float[a,b,c] e) { [other] e = Conv <auto_pad = "SAME_UPPER"> (x, w) }'
-)
-
-
-class Text(NamedTuple):
-    """A model as ONNX text: its nodes, its constants, and its inputs, `#` for the size."""
-
-    nodes: str
-    held: str
-    given: str = _X
-    opset: int = 13
-
-
-_TEXTS = {
-    "Pad before Quantize": Text(
-        "a = Pad (x, p) q = QuantizeLinear (a, s, z) d = DequantizeLinear (q, s, z)"
-        f" {_DQ_CONV} {_OUT}",
-        f"{_ONE}, {_K}, {_SCALES}",
-    ),
-    "Pad between Dequantize and Conv": Text(
-        "q = QuantizeLinear (x, s, z) f = DequantizeLinear (q, s, z) d = Pad (f, p)"
-        f" {_DQ_CONV} {_OUT}",
-        f"{_ONE}, {_K}, {_SCALES}",
-    ),
-    "Pad of quantised data": Text(
-        "q = QuantizeLinear (x, s, z) f = Pad (q, p, z) d = DequantizeLinear (f, s, z)"
-        f" {_DQ_CONV} {_OUT}",
-        f"{_ONE}, {_K}, {_SCALES}",
-    ),
-    "asymmetric pads in a quantised group": Text(
-        "q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z)"
-        f" {_DQ_CONV.replace('strides = [1]', 'pads = [1, 2]')} {_OUT}",
-        f"{_K}, {_SCALES}",
-    ),
-    "max pool in a quantised group": Text(
-        "q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) a = Pad (d, p)"
-        f" [node] c = MaxPool <kernel_shape = [3], pads = [1, 0]> (a) {_OUT}",
-        f"{_ONE}, {_SCALES}",
-    ),
-    "computed pads of SAME": Text(
-        f"{_SAME_PADS} [node] y = Conv <strides = [2]> (a, w)", f"{_W}, {_NUMBERS}"
-    ),
-    "computed pads before a pool": Text(
-        f"{_SAME_PADS} [node] y = MaxPool <kernel_shape = [3], strides = [2]> (a)",
-        _NUMBERS,
-        opset=18,
-    ),
-    "two Pads in a row": Text(
-        "a = Pad (x, p) b = Pad (a, q) [node] y = Conv (b, w)",
-        f"{_ONE}, {_W}, int64[6] q = {{0, 0, 0, 0, 0, 2}}",
-    ),
-    "a Pad for two pools": Text(
-        "a = Pad (x, p) [one] b = MaxPool <kernel_shape = [3]> (a)"
-        " [node] c = AveragePool <kernel_shape = [3]> (a) y = Add (b, c)",
-        _ONE,
-    ),
-    "a weight for two convolutions": Text(
-        "[one] a = Conv <pads = [1, 2]> (x, w) [node] b = Conv <pads = [0, 1]> (x, w)"
-        " c = Slice (a, starts, ends, axes) d = Slice (b, starts, ends, axes) y = Add (c, d)",
-        f"{_W}, int64[1] starts = {{0}}, int64[1] ends = {{4}}, int64[1] axes = {{2}}",
-    ),
-    "a Pad on the weight": Text(
-        "v = Pad (w, p) [node] y = Conv <pads = [2, 2]> (x, v)", f"{_W}, {_ONE}"
-    ),
-    "a Pad behind Relu": Text(
-        "r = Relu (x) a = Pad (r, p) [node] y = MaxPool <kernel_shape = [3]> (a)", _ONE
-    ),
-    "bodies of If": Text(
-        f"[if] y = If (b) <{_BODY}, {_ELSE}>", f"{_W}, {_ONE}", f"{_X}, bool b", 16
-    ),
-    "auto_pad and pads": Text(
-        '[node] y = Conv <auto_pad = "SAME_UPPER", pads = [1, 0]> (x, w)', _W
-    ),
-    "a weight that is an input": Text(
-        "[node] y = Conv <pads = [1, 2]> (x, w)", "", f"{_X}, float[2,2,3] w"
-    ),
-    "pads that are an input": Text(
-        "a = Pad (x, p) [node] y = Conv (a, w)", _W, f"{_X}, int64[6] p"
-    ),
-    "negative pads of a transposed convolution": Text(
-        "[node] y = ConvTranspose <pads = [0, -1], strides = [2]> (x, w)", _W
-    ),
-}
-
 DOMAINS: dict[str, Callable[[], Iterator[tuple[str, ModelProto]]]] = {
     "windows": windows,
     "pads": pads,
-    "surroundings": surroundings,
+    "surroundings": text_domains.surroundings,
+    "computed": text_domains.computed,
+    "infinity": text_domains.infinity,
 }
