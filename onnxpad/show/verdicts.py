@@ -26,8 +26,8 @@ def verdicts_text(
 ) -> str:
     """For each target the nodes that it does not take, and how that is known.
 
-    What a target does with every node of an operator is said once. `everything` shows nodes that
-    it takes as well.
+    What a target does with every node of an operator is said once, and what it says of many nodes
+    alike. `everything` shows nodes that it takes as well, and one row for each.
     """
     parts = (
         _target_text(name, found, openings.get(name, Opening()), terminal, everything=everything)
@@ -46,7 +46,8 @@ def _target_text(
 ) -> str:
     blanket = [one for one in found if one.judgement.is_blanket and isinstance(one.way, NoWay)]
     told = [one for one in found if one not in blanket]
-    rows = [_row(one) for one in told if everything or one.judgement.answer is not Answer.TAKES]
+    shown = [one for one in told if everything or one.judgement.answer is not Answer.TAKES]
+    rows = [_row(one) for one in shown] if everything else _rows(shown)
     parts = [
         f"target {name}: {_summary(found)}",
         table(_HEADERS, rows, terminal, names=("node",), whole=("operator", "verdict")),
@@ -75,6 +76,22 @@ def _unproven(found: Sequence[Verdict]) -> str:
     if len(unproven) < len(taken):
         return f" ({len(unproven)} of those it takes: {how}, not run)"
     return f" ({how}, not run)" if len(taken) == len(found) else f" (takes: {how}, not run)"
+
+
+def _rows(found: Sequence[Verdict]) -> list[tuple[str, ...]]:
+    """One for each node, and one for many of which the same is said."""
+    alike: dict[tuple[str, ...], list[Verdict]] = {}
+    for one in found:
+        alike.setdefault(_row(one)[2:], []).append(one)
+    rows = []
+    for one in found:
+        mine = alike[_row(one)[2:]]
+        if len(mine) <= _SHOWN:
+            rows.append(_row(one))
+        elif one is mine[0]:
+            operators = ", ".join(dict.fromkeys(other.op for other in mine))
+            rows.append((f"{len(mine)} nodes: {_named(mine)}", operators, *_row(one)[2:]))
+    return rows
 
 
 def _row(verdict: Verdict) -> tuple[str, ...]:
@@ -117,7 +134,7 @@ def no_way_text(target: str, found: Iterable[Verdict]) -> str:
     verdicts = [one for one in everything if not one.brought_by]
     blanket = [one for one in verdicts if one.judgement.is_blanket]
     notes = [_blanket_text(target, op, blanket) for op in dict.fromkeys(b.op for b in blanket)]
-    notes += [_no_way_note(target, one) for one in verdicts if one not in blanket]
+    notes += _no_way_notes(target, [one for one in verdicts if one not in blanket])
     alike: dict[tuple[str, str, str], list[Verdict]] = {}
     for one in (one for one in everything if one.brought_by):
         alike.setdefault((one.op, one.brought_by, one.judgement.reason), []).append(one)
@@ -138,17 +155,34 @@ def _named(found: Sequence[Verdict]) -> str:
     return names + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
 
 
-def _no_way_note(target: str, verdict: Verdict) -> str:
+def _no_way_notes(target: str, found: Sequence[Verdict]) -> list[str]:
+    """One for each node, and one for many of an operator of which the same is said."""
+    alike: dict[tuple[str, str], list[Verdict]] = {}
+    for one in found:
+        alike.setdefault((one.op, _no_way_note(target, one, "")), []).append(one)
+    notes = []
+    for one in found:
+        mine = alike[one.op, _no_way_note(target, one, "")]
+        if len(mine) <= _SHOWN:
+            notes.append(_no_way_note(target, one, f"'{one.node.label}'"))
+        elif one is mine[0]:
+            notes.append(_no_way_note(target, one, _named(mine)))
+    return notes
+
+
+def _no_way_note(target: str, verdict: Verdict, nodes: str) -> str:
     if verdict.judgement.answer is Answer.UNKNOWN:
-        head = f"unknown: {target}, {verdict.op} '{verdict.node.label}'"
+        head = f"unknown: {target}, {verdict.op} {nodes}"
         return note(head, f"{verdict.judgement.reason}; it is left as it is")
-    head = f"no way: {target}, {verdict.op} '{verdict.node.label}'"
+    head = f"no way: {target}, {verdict.op} {nodes}"
     reason = f"{target} {verdict.judgement.answer} it: {verdict.judgement.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(
-            f"{obstacle.op}: {obstacle.judgement.reason}"
-            for obstacle in dict.fromkeys(verdict.way.remaining)
+            f"{op}: {reason}"
+            for op, reason in dict.fromkeys(
+                (obstacle.op, obstacle.judgement.reason) for obstacle in verdict.way.remaining
+            )
         )
         reason += f". Nearest: {', '.join(verdict.way.passes)}, which leaves {left}"
     return note(head, reason, hints=hints)

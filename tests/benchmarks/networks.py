@@ -49,21 +49,30 @@ class Network:
         return self._widths[tensor]
 
     def _same_pads(self, shape: str, axis: int, kernel: int, stride: int) -> tuple[str, str]:
-        """Begin and end: (ceil(size / stride) - 1) * stride + kernel - size, the half first."""
-        size = self.op("Gather", shape, self._constant(axis), axis=0)
-        down = self.op("Div", self.op("Neg", size), self._constant(stride))
-        count = self.op("Neg", self.op("Cast", down, to=TensorProto.INT64))
-        steps = self.op("Mul", self.op("Sub", count, self._constant(1)), self._constant(stride))
-        wide = self.op("Add", self.op("Add", steps, self._constant(kernel - 1)), self._constant(1))
-        total = self.op("Sub", wide, size)
-        begin = self.op("Cast", self.op("Div", total, self._constant(2)), to=TensorProto.INT64)
+        """Begin and end: (ceil(size / stride) - 1) * stride + kernel - size, the half first.
+
+        Divided in floating point and clipped at 0, as timm 1.0 has it.
+        """
+        whole = self.op("Gather", shape, self._constant(axis), axis=0)
+        size = self.op("Cast", whole, to=TensorProto.FLOAT)
+        count = self.op("Ceil", self.op("Div", size, self._constant(float(stride))))
+        before = self.op("Sub", count, self._constant(1.0))
+        reach = self.op("Mul", before, self._constant(float(stride)))
+        wide = self.op(
+            "Add", self.op("Add", reach, self._constant(kernel - 1.0)), self._constant(1.0)
+        )
+        total = self.op("Clip", self.op("Sub", wide, size), self._constant(0.0))
+        total = self.op("Cast", total, to=TensorProto.INT64)
+        begin = self.op("Div", total, self._constant(2))
         end = self.op("Sub", total, begin)
         first, second = (self.op("Unsqueeze", side, self._constant([0])) for side in (begin, end))
         return first, second
 
-    def _constant(self, value: int | list[int]) -> str:
+    def _constant(self, value: float | list[int]) -> str:
         name = f"constant{len(self.nodes)}"
-        held = numpy_helper.from_array(np.array(value, np.int64))
+        held = numpy_helper.from_array(
+            np.array(value, np.float32 if isinstance(value, float) else np.int64)
+        )
         self.nodes.append(helper.make_node("Constant", [], [name], name=name, value=held))
         return name
 

@@ -85,20 +85,27 @@ class Context:
         """The value of a small tensor that never changes, stored or computed, or None."""
         found = self.constant_tensor(name)
         if found is not None:
-            return _array(found, self.folder)
+            return self._array(found)
         value = self.value(name)
         return None if value is None or value.dtype == object else value
 
     def value(self, name: str) -> np.ndarray | None:
         """The same with cells that are open: sizes that are no numbers, or None (cells.py)."""
-        if self.constant_tensor(name) is not None:
-            return self.constant(name)
+        found = self.constant_tensor(name)
+        if found is not None:
+            return self._array(found)
         if name not in self.folded:
             from onnxpad.model.shapes.computed_values import computed
 
             self.folded[name] = None  # what a constant computes itself from is not constant
             self.folded[name] = computed(self, name)
         return self.folded[name]
+
+    def _array(self, found: TensorProto | AttributeProto) -> np.ndarray | None:
+        known = self.scope.arrays.get(id(found))
+        if known is None or known[0] is not found:
+            known = self.scope.arrays[id(found)] = (found, _array(found, self.folder))
+        return known[1]
 
     def branch(self, node: Node) -> Context | None:
         """The body that an If runs, where its condition is known."""
@@ -169,7 +176,17 @@ def _is_constant(node: Node) -> bool:
 
 
 def _constant_node(context: Context, node: Node) -> TensorProto | AttributeProto | None:
-    proto = context.bound(node) if _is_constant(node) else None
+    if not _is_constant(node):
+        return None
+    if context.bindings is not None:
+        return _held(context.bound(node))
+    held = context.scope.held
+    if node.key not in held:
+        held[node.key] = _held(context.bound(node))
+    return held[node.key]
+
+
+def _held(proto: NodeProto | None) -> TensorProto | AttributeProto | None:
     if proto is None:
         return None
     attribute: AttributeProto

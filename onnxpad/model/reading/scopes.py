@@ -6,7 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from onnx import FunctionProto, GraphProto, ModelProto, TensorAnnotation, TensorProto
+import numpy as np
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    TensorAnnotation,
+    TensorProto,
+)
 
 from onnxpad.model.reading.nodes import Address, Node
 
@@ -21,7 +29,8 @@ class Scope:
     node 5, 'domain:name' for a function. `label` is the same for people. `sparse` are initializers
     of which only the type is known. `before` and `behind` are new nodes by the key of the node that
     they stand at, `anchors` that key by theirs. `forgotten` are tensors of which the types in the
-    file do not hold any more.
+    file do not hold any more. `held` are the values of Constant nodes by their keys, `arrays` those
+    of small constants by the identity of what holds them: every reading of the scope shares them.
     """
 
     id: str
@@ -44,6 +53,10 @@ class Scope:
     forgotten: set[str] = field(default_factory=set)
     changed: bool = False
     next_key: int = 0
+    held: dict[int, TensorProto | AttributeProto | None] = field(default_factory=dict)
+    arrays: dict[int, tuple[TensorProto | AttributeProto, np.ndarray | None]] = field(
+        default_factory=dict
+    )
 
     @property
     def is_function(self) -> bool:

@@ -139,11 +139,15 @@ class Survey:
                 break
             from onnxpad.model.shapes.shape_inference import infer
 
-            inferred = infer(reading, believing=self._inferred is not None)
+            believed = self._inferred is not None or not _declares(reading)
+            inferred = infer(reading, believing=believed)
             if inferred == self._inferred:
                 break
             self._inferred = inferred
-            reading = self._once()
+            if _tells_more(inferred, reading):
+                reading = self._once()
+            elif believed:
+                break
         self._contexts = reading.contexts
         self._sites = {(s.address.scope, s.address.key): s for s in _group(reading)}
 
@@ -180,6 +184,22 @@ class Survey:
             known = found.setdefault(address, {})
             known |= {name: merge(known.get(name, UNKNOWN), kept) for name, kept in types.items()}
         return found
+
+
+def _declares(reading: Reading) -> bool:
+    """Whether the file says anything of results inside, which inference may believe or not."""
+    return any(context.scope.proto.value_info for context in reading.contexts)
+
+
+def _tells_more(inferred: Mapping[str, Mapping[str, Type]], reading: Reading) -> bool:
+    """Whether inference found what the reading does not know yet."""
+    read = {context_address(context): context.types for context in reading.contexts}
+    return any(
+        merge(found, read.get(address, {}).get(name, UNKNOWN))
+        != read.get(address, {}).get(name, UNKNOWN)
+        for address, types in inferred.items()
+        for name, found in types.items()
+    )
 
 
 def _made(context: Context) -> Iterator[Type]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import prod
 
 import numpy as np
 
@@ -376,7 +377,32 @@ def _reshape(inputs: Sequence[Type], facts: Facts) -> Type:
     ]
     # A size that could be 0 or below would keep another, or be worked out from the rest.
     sure = (size is not None and (size == 0 or lower_bound(size) > 0) for size in kept)
-    return Type(dtype, tuple(size if ok else None for size, ok in zip(kept, sure, strict=True)))
+    left = _left(dims, kept)
+    return Type(
+        dtype,
+        tuple(
+            size if ok else (left if size == -1 else None)
+            for size, ok in zip(kept, sure, strict=True)
+        ),
+    )
+
+
+def _left(dims: Sizes | None, kept: Sequence[Size | None]) -> int | None:
+    """What -1 stands for, where every other size is a number."""
+    cells = [size for size in dims or () if isinstance(size, int)]
+    others = [size for size in kept if isinstance(size, int) and size > 0]
+    known = dims is not None and len(cells) == len(dims) and len(others) == len(kept) - 1
+    return prod(cells) // prod(others) if known and not prod(cells) % prod(others) else None
+
+
+def _gather(inputs: Sequence[Type], facts: Facts) -> Type:
+    """The sizes of the indices in the place of the axis."""
+    (dtype, dims), places = inputs[0], inputs[1].dims
+    axis = facts.attributes().get("axis", 0)
+    if dims is None or places is None or not isinstance(axis, int):
+        return Type(dtype)
+    position = range(len(dims))[axis]
+    return Type(dtype, (*dims[:position], *places, *dims[position + 1 :]))
 
 
 def _shape(inputs: Sequence[Type], facts: Facts) -> Type:
@@ -393,6 +419,7 @@ CUT_RULES: dict[str, Rule] = {
     "Expand": _expand,
     "Shape": _shape,
     "Reshape": _reshape,
+    "Gather": _gather,
     "ConstantOfShape": _constant_of_shape,
 }
 

@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from math import inf
 
+from onnx import ModelProto
+
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import Session
 from onnxpad.model.excerpt import Excerpt, excerpt
 from onnxpad.model.reading.context import Context, is_model_input
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.survey import Site
+from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
@@ -26,6 +29,7 @@ from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
 from onnxpad.runtimes.targets import Target
 
+_GONE: Place = ("", -1)
 _STAYING = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX)
 
 
@@ -48,6 +52,13 @@ class Unit:
     def members(self) -> set[Place]:
         """Every node that the unit answers for."""
         return {self.focus, *self.made, *self.readers, *self.fronts}
+
+    def moved(self, places: Mapping[Place, Place]) -> Unit:
+        """The same unit where its nodes have other places; those that are gone have none."""
+        made = {places[one]: op for one, op in self.made.items() if one in places}
+        sides = (self.readers, self.fronts, self.tolerated)
+        moved = (frozenset(places[one] for one in side if one in places) for side in sides)
+        return Unit(places.get(self.focus, _GONE), *moved, made)
 
 
 class Judge:
@@ -216,8 +227,21 @@ class _State:
     cost: Cost
     weight: int
     remaining: tuple[Obstacle, ...]
-    new: int
+    session: Session
+    unit: Unit
     looks: bytes
+    types: Mapping[str, Type]
+
+    @property
+    def new(self) -> int:
+        """How many nodes the passes wrote."""
+        return len(self.unit.made)
+
+    def in_file(self) -> Unit:
+        """The unit by the places that its nodes have in the model as it was written."""
+        nodes = self.session.document.main.ordered()
+        places = {("", node.key): ("", place) for place, node in enumerate(nodes)}
+        return self.unit.moved(places)
 
     @property
     def distance(self) -> tuple[int, int, int, int]:
@@ -262,15 +286,14 @@ class _Search:
         self._rules = rules
         self._wishes = wishes
         self._trials = 0
-        session = self._opened()
-        self._before = work_of(session.typed_contexts())
         readers = frozenset(("", key) for key in part.readers)
         fronts = frozenset(("", key) for key in part.fronts)
-        everyone = Unit(("", part.focus), readers, fronts)
-        self._readers, self._fronts = readers, fronts
-        self._tolerated = frozenset(
+        self._unit = Unit(("", part.focus), readers, fronts)
+        session = self._opened(None)
+        self._before = work_of(session.typed_contexts())
+        self._unit.tolerated = frozenset(
             found.place
-            for found in obstacles(session, everyone, judge)
+            for found in obstacles(session, self._unit, judge)
             if found.place in readers | fronts
         )
 
@@ -281,9 +304,7 @@ class _Search:
         are not tried.
         """
         best = (floor.rank, floor.rank)
-        start = self._tried((), 0, Cost())
-        if start is None:
-            return NoWay((), ())
+        start = self._tried(None, None)
         queue, seen, nearest = [_entry(start)], {start.looks}, start
         while queue:
             state = heappop(queue)[-1]
@@ -302,40 +323,40 @@ class _Search:
         return NoWay(nearest.passes, nearest.remaining)
 
     def _followers(self, state: _State) -> Iterator[_State]:
-        session, unit = self._replayed(state.passes)
-        remaining = tuple(obstacles(session, unit, self._judge))
         for rule in self._rules:
             if self._trials >= MAX_TRIALS:
                 return
-            if would_do(session, chosen(session, unit, remaining, rule), rule):
-                found = self._tried((*state.passes, rule.name), state.weight, state.cost)
-                if found is not None:
-                    yield found
+            wanted = chosen(state.session, state.unit, state.remaining, rule)
+            if would_do(state.session, wanted, rule):
+                yield self._tried(state, rule)
 
-    def _tried(self, passes: tuple[str, ...], weight: int, cost: Cost) -> _State | None:
+    def _tried(self, state: _State | None, rule: Pass | None) -> _State:
+        """The state behind one more pass, which goes on from the model that `state` came to."""
         self._trials += 1
-        session, unit = self._replayed(passes)
+        session = self._opened(state)
+        unit = state.in_file() if state else self._unit
+        if rule is not None:
+            wanted = chosen(session, unit, obstacles(session, unit, self._judge), rule)
+            advance(session, rule, wanted, lambda place: _owner(unit, place))
+        passes = (*(state.passes if state else ()), *((rule.name,) if rule else ()))
         total = work_of(session.typed_contexts()) - self._before
-        step = (total - cost).weight
+        step = (total - (state.cost if state else Cost())).weight
         if passes and passes[-1] in self._wishes.prefer:
             step = min(step, 0)
         found = tuple(obstacles(session, unit, self._judge))
+        types = dict(session.contexts[0].types)
+        weight = step + (state.weight if state else 0)
         looks: bytes = session.finish().SerializeToString(deterministic=True)
-        return _State(passes, total, weight + step, found, len(unit.made), looks)
+        return _State(passes, total, weight, found, session, unit, looks, types)
 
-    def _replayed(self, passes: tuple[str, ...]) -> tuple[Session, Unit]:
-        session = self._opened()
-        unit = Unit(("", self._part.focus), self._readers, self._fronts, self._tolerated)
-        for name in passes:
-            rule = all_passes()[name]
-            wanted = chosen(session, unit, obstacles(session, unit, self._judge), rule)
-            advance(session, rule, wanted, lambda place: _owner(unit, place))
-        return session, unit
-
-    def _opened(self) -> Session:
-        return Session(
-            self._part.model, owned=False, weightless=True, thorough=True, types=self._part.types
-        )
+    def _opened(self, state: _State | None) -> Session:
+        model = ModelProto()
+        if state is None:
+            model.CopyFrom(self._part.model)
+        else:
+            model.ParseFromString(state.looks)
+        types = state.types if state else self._part.types
+        return Session(model, weightless=True, thorough=True, types=types)
 
 
 def _owner(unit: Unit, place: Place) -> Unit | None:
