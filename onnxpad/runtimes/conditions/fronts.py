@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from math import isinf
-
 from onnxpad.padding.chain import Chain, Constant, Pads
-from onnxpad.padding.forms import writes_value
 from onnxpad.runtimes.conditions.rows import Condition
 from onnxpad.runtimes.conditions.windows import reaches
 
@@ -25,20 +22,6 @@ BEHIND_ZEROS = Condition(
         and not any(pad < 0 for pad in s.pads.flat)
         and any(s.pads.flat)
     ),
-)
-
-
-BEHIND_FINITE = Condition(
-    "a Pad node that writes a finite value stands in front",
-    lambda c: (
-        (s := c.pad) is not None
-        and s.mode == "constant"
-        and not (isinstance(s.fill, Constant) and isinf(s.fill.value))
-    ),
-)
-BEHIND_OTHER_VALUE = Condition(
-    "a Pad node that writes something other than 0 stands in front",
-    lambda c: c.pad is not None and writes_value(c.pad),
 )
 
 

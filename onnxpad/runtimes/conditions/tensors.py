@@ -72,36 +72,23 @@ BEHIND_QUANTISED = Condition(
 _FIX = "give the model's inputs fixed sizes"
 
 
-def _unknown_size(chain: Chain, first: int) -> bool | None:
+def unknown_size(chain: Chain, first: int) -> bool | None:
+    """Whether a size from axis `first` on is not known."""
     if chain.shape is None:
         return True
     return any(not isinstance(size, int) for size in chain.shape[first:])
 
 
-def _left_open(first: int, text: str) -> Condition:
+def left_open(first: int, text: str) -> Condition:
     """Sizes from axis `first` on that the file leaves open, be they known to the user or not."""
-    return Condition(
-        text, lambda c: True if c.assumes_sizes else _unknown_size(c, first), cure=_FIX
-    )
+    return Condition(text, lambda c: True if c.assumes_sizes else unknown_size(c, first), cure=_FIX)
 
 
-UNKNOWN_FEATURE_SIZES = _left_open(1, "a size other than the batch's is not fixed, or only assumed")
-UNKNOWN_SIZES = _left_open(1, "a size is not fixed, or only assumed")
-UNKNOWN_SPATIAL_SIZES = _left_open(2, "a size other than the batch's is not fixed, or only assumed")
+UNKNOWN_SIZES = left_open(1, "a size is not fixed, or only assumed")
+UNKNOWN_SPATIAL_SIZES = left_open(2, "a size other than the batch's is not fixed, or only assumed")
 SIZES_LEFT_OPEN = UNKNOWN_SIZES.called("the file does not fix a size")
 SPATIAL_SIZES_LEFT_OPEN = UNKNOWN_SPATIAL_SIZES.called(
     "the file does not fix a size other than the batch's"
-)
-FROM_PYTORCH = Condition(
-    "the model names pytorch as its producer",
-    lambda c: c.producer == "pytorch",
-    "the model does not name pytorch as its producer",
-)
-
-
-EQUAL_SIZES = Condition(
-    "all sizes but the batch's are fixed and equal",
-    lambda c: c.shape is not None and not _unknown_size(c, 1) and len(set(c.shape[1:])) == 1,
 )
 
 

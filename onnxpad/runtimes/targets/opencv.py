@@ -6,11 +6,20 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, JOIN, LOOKUP
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "opencv-python-headless 5.0.0.93, ENGINE_NEW"
 _seen = measured(_VERSION)
+
+_BEGIN_UNLIKE_CENTRED = Condition(
+    "a begin pad is not (kernel_shape-1)/2, rounded down",
+    w.of_pads(
+        lambda c, pads: any(
+            begin != (axis.kernel - 1) // 2 for axis, begin in zip(c.axes, pads.begins, strict=True)
+        )
+    ),
+)
 
 TARGET = Target(
     _VERSION,
@@ -24,7 +33,7 @@ TARGET = Target(
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS),
             w.SAME,
-            w.BEGIN_UNLIKE_CENTRED,
+            _BEGIN_UNLIKE_CENTRED,
             by=_seen("SAME: pads as with stride 1 and without dilation"),
         ),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
