@@ -141,17 +141,21 @@ def _named(found: Sequence[Verdict]) -> str:
 def _no_way_note(target: str, verdict: Verdict) -> str:
     if verdict.judgement.answer is Answer.UNKNOWN:
         head = f"unknown: {target}, {verdict.op} '{verdict.node.label}'"
-        return note(head, f"{verdict.judgement.reason}; it is left as it is")
+        return note(head, f"{verdict.judgement.reason} (left as it is)")
     head = f"no way: {target}, {verdict.op} '{verdict.node.label}'"
     reason = f"{target} {verdict.judgement.answer} it: {verdict.judgement.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(
-            f"{obstacle.op}: {obstacle.judgement.reason}"
+            _blocked(obstacle.op, obstacle.judgement.reason)
             for obstacle in dict.fromkeys(verdict.way.remaining)
         )
-        reason += f". Nearest: {', '.join(verdict.way.passes)}, which leaves {left}"
+        reason += f". Nearest: {', '.join(verdict.way.passes)}. Blocked: {left}"
     return note(head, reason, hints=hints)
+
+
+def _blocked(op: str, reason: str) -> str:
+    return reason if reason.startswith(f"{op} ") else f"{op}: {reason}"
 
 
 def opening_text(target: str, found: Opening) -> str:

@@ -68,10 +68,10 @@ def test_inspect_says_the_same(capsys: Captured) -> None:
     assert run(["inspect", str(YOLO), "--target", "ncnn"]) == 1
     shown = capsys.readouterr().out
     assert "try: --dim 'unk__9836=1'" in shown
-    rows = [line for line in shown.splitlines() if "the batch is not 1, and" in line]
+    rows = [line for line in shown.splitlines() if "supports only batch 1 here" in line]
     assert len(rows) == 7
     assert all(line.endswith("left as it is") for line in rows)
-    assert "the input has neither 1 nor 2 axes" in rows[0]
+    assert "batch size is open; ncnn supports only batch 1 here. Add --dim 'unk__9836=1'" in rows[0]
 
 
 def test_inspect_names_the_form_that_is_only_not_known(capsys: Captured) -> None:
@@ -109,7 +109,7 @@ def test_facts_do_not_fix_sizes_in_the_file(target: str) -> None:
     dims = {"unk__9104": 1, "unk__9105": 64, "unk__9106": 64}
     done = rewrite(DYNAMIC, target=target, dims=dims)
     assert done.unfit
-    assert any("does not fix" in one.judgement.reason for one in done.unfit)
+    assert any("leaves a size" in one.judgement.reason for one in done.unfit)
 
 
 def test_facts_help_where_only_same_hangs_on_sizes() -> None:

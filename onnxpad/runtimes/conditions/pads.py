@@ -42,9 +42,9 @@ PADS_FED = Condition(
 )
 CROPS = Condition("a pad is negative", of_step(lambda s: any(pad < 0 for pad in s.pads.flat)))
 LISTS_AXES = Condition("it lists axes", of_step(lambda s: s.lists_axes))
-WRITES_VALUE = Condition("it writes something other than 0", of_step(writes_value))
+WRITES_VALUE = Condition("it pads with a value other than 0", of_step(writes_value))
 VALUE_NOT_FINITE = Condition(
-    "it writes an infinite value",
+    "it pads with an infinite value",
     of_step(
         lambda s: (
             s.mode == "constant" and isinstance(s.fill, Constant) and not isfinite(s.fill.value)
@@ -66,7 +66,7 @@ VALUE_LEFT_OUT = Condition(
     "constant_value is left out",
     lambda c: c.opset >= Since.PAD_INPUTS and not _reads_value(c),
 )
-MODE_UNWRITTEN = Condition("mode is not written", lambda c: "mode" not in dict(c.attributes))
+MODE_UNWRITTEN = Condition("Pad omits `mode`", lambda c: "mode" not in dict(c.attributes))
 
 
 def _outer(chain: Chain) -> bool:

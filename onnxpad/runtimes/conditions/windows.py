@@ -102,16 +102,16 @@ AUTO_PAD = auto_pad("VALID", "SAME_UPPER", "SAME_LOWER").called(
 
 PADDED = Condition("it pads", of_pads(lambda _, pads: any(pads.flat)))
 FIRST_UNPADDED = Condition(
-    "it pads, and not at the begin of its first axis",
+    "it pads, but not at the begin of its first axis",
     of_pads(lambda _, pads: any(pads.flat) and pads.begins[:1] == (0,)),
 )
 ASYMMETRIC = Condition(
     "begin and end pads differ", of_pads(lambda _, pads: pads.begins != pads.ends)
 )
 EXPLICIT_ASYMMETRIC = Condition(
-    "pads holds other begins than ends",
+    "begin and end values of `pads` differ",
     lambda c: isinstance(c.padding, Pads) and c.padding.begins != c.padding.ends,
-    "pads does not hold other begins than ends",
+    "begin and end values of `pads` do not differ",
 )
 PADS_LIKE_KERNEL = Condition(
     "a pad is as wide as the kernel",
@@ -131,11 +131,11 @@ def reaches(chain: Chain, pads: Pads, limit: Callable[[Axis], int]) -> bool:
 
 
 EXPLICIT_LIKE_KERNEL = Condition(
-    "pads holds a number as large as the kernel",
+    "a value of `pads` is as large as the kernel",
     lambda c: isinstance(c.padding, Pads) and reaches(c, c.padding, lambda axis: axis.kernel),
 )
 NEGATIVE_PADS = Condition(
-    "pads holds a negative number",
+    "a value of `pads` is negative",
     lambda c: isinstance(c.padding, Pads) and any(p < 0 for p in c.padding.flat),
 )
 STRIDES_UNWRITTEN = Condition("strides is not written", lambda c: not writes(c, "strides"))
@@ -153,11 +153,11 @@ def _least_total(chain: Chain) -> int:
 
 
 SAME_NEGATIVE = Condition(
-    "a cell at the end is in no window, so that SAME counts a negative padding",
+    "no window reads the last cell of an axis, which SAME takes for negative padding",
     lambda c: _least_total(c) < 0,
 )
 SAME_SHIFTS = Condition(
-    "two cells at the end are in no window, so that SAME counts a negative padding",
+    "no window reads the last two cells of an axis, which SAME takes for negative padding",
     lambda c: _least_total(c) < -1,
 )
 KERNEL_OF_ONE = Condition(
@@ -186,11 +186,11 @@ DILATIONS_DIFFER = Condition(
     "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1
 )
 DROPPED_WINDOW = Condition(
-    "ceil_mode would start a window in the end padding",
+    "the last window of ceil_mode starts in the end padding",
     lambda c: c.ceil_mode and of_pads(overhangs)(c),
 )
 CUT_WINDOW = Condition(
-    "ceil_mode makes a window that reads beyond the padding",
+    "the last window of ceil_mode reads beyond the padding",
     lambda c: c.ceil_mode and of_pads(cut_off)(c),
 )
 
@@ -201,7 +201,9 @@ def _negative_crop(chain: Chain) -> bool:
     return any(axis.span < axis.stride for axis in chain.axes)
 
 
-NOTHING_TO_CROP = Condition("SAME with a window shorter than the stride", _negative_crop)
+NOTHING_TO_CROP = Condition(
+    "auto_pad is SAME_UPPER or SAME_LOWER, and a window is shorter than the stride", _negative_crop
+)
 
 
 def _odd_crop(chain: Chain) -> bool | None:
@@ -210,7 +212,7 @@ def _odd_crop(chain: Chain) -> bool | None:
 
 
 ODD_OUTPUT_SHAPE = (OUTPUT_SHAPE & Condition("", _odd_crop)).called(
-    "output_shape stands for begin and end pads that differ"
+    "output_shape needs begin and end pads that differ"
 )
 
 

@@ -15,7 +15,9 @@ _TRANSPOSED = _read("parse_conv_transpose.cpp")
 _PAD = _read("parse_pad.cpp")
 
 _END_PADDED = Condition("an end pad is above 0", w.of_pads(lambda _, pads: any(pads.ends)))
-_SAYS_AUTO_PAD = Condition("auto_pad is written, be it NOTSET", lambda c: w.writes(c, "auto_pad"))
+_SAYS_AUTO_PAD = Condition(
+    "auto_pad is written, even if it is NOTSET", lambda c: w.writes(c, "auto_pad")
+)
 
 TARGET = Target(
     _VERSION,

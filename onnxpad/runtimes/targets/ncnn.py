@@ -27,7 +27,9 @@ _CHANNEL_AXIS = Condition(
 _PADS_NOTHING = Condition(
     "all its pads are 0", p.of_step(lambda s: not s.unclear and not any(s.pads.flat))
 )
-_FEEDS_OUTPUTS_ALONE = Condition("no node reads it", lambda c: c.feeds_alone is Destination.OUTPUTS)
+_FEEDS_OUTPUTS_ALONE = Condition(
+    "its result is only an output of the model", lambda c: c.feeds_alone is Destination.OUTPUTS
+)
 
 TARGET = Target(
     _VERSION,
@@ -64,7 +66,13 @@ TARGET = Target(
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
-        refuses(p.PAD, p.CONSTANT, p.MODE_UNWRITTEN, by=_seen("Pad without mode")),
+        refuses(
+            p.PAD,
+            p.CONSTANT,
+            p.MODE_UNWRITTEN,
+            by=_seen("Pad without mode"),
+            says="Pad omits `mode`; ncnn requires it",
+        ),
         refuses(p.PAD, p.VALUE_NOT_FINITE, by=_seen("Pad that writes -inf")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.COMPUTED, p.CONSTANT, by=_seen("computed pads")),

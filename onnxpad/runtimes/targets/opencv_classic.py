@@ -21,7 +21,8 @@ _FROM_PYTORCH = Condition(
     "the model does not name pytorch as its producer",
 )
 _SPREAD = Condition(
-    "a kernel from 2 on is dilated", w.of_axes(lambda axis: axis.kernel > 1 and axis.dilation > 1)
+    "a kernel of 2 or more is dilated",
+    w.of_axes(lambda axis: axis.kernel > 1 and axis.dilation > 1),
 )
 
 
@@ -37,7 +38,7 @@ def _overhangs_by_end(chain: Chain, pads: Pads) -> bool:
 
 
 _DROPPED_BY_END = Condition(
-    "ceil_mode drops a window by the begin pad, where the end pad says otherwise",
+    "OpenCV looks at the end pad, not at the begin pad, to drop the last window of ceil_mode",
     lambda c: c.ceil_mode and w.of_pads(_overhangs_by_end)(c),
 )
 

@@ -14,7 +14,7 @@ _VERSION = "openvino 2026.4.1, CPU, f32"
 _seen = measured(_VERSION)
 
 _LISTED_SCALES = Condition(
-    "a scale or zero point is a list, be it of one element",
+    "a scale or zero point is a list, even if of one element",
     lambda c: c.weight.listed,
     "all scales and zero points are scalars",
     "quantise per tensor, and write scales and zero points as scalars (shape [])",

@@ -45,7 +45,7 @@ _KERNEL_BELOW_STRIDE = Condition(
     "a kernel is smaller than the stride", w.of_axes(lambda axis: axis.kernel < axis.stride)
 )
 _SAME_SHORT = Condition(
-    "a kernel from 2 on is smaller than the stride",
+    "a kernel of 2 or more is smaller than the stride",
     w.of_axes(lambda axis: 1 < axis.kernel < axis.stride),
 )
 

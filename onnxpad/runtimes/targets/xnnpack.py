@@ -15,7 +15,7 @@ _CONV = _read("nn/conv_base.cc")
 _POOLS = _read("nn/max_pool.cc and nn/average_pool.cc")
 
 _UNKNOWN_FEATURE_SIZES = t.left_open(
-    1, "a size other than the batch's is not fixed, or only assumed"
+    1, "a size other than the batch is open, or known from --dim only"
 )
 
 TARGET = Target(
