@@ -123,7 +123,7 @@ one number serves every size. Rounding and divisors stay as they are.""",
 
 def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
     """Its rows; one that takes operators leaves out those that another never takes."""
-    yield "order", "of several lines that hold the worst one decides"
+    yield "order", "if several rules match, the most severe applies"
     blanket = [row for row in target.rows if row.answer.fails and not row.when]
     never = {operator for row in blanket for operator in row.operators}
     for row in target.rows:

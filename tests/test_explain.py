@@ -169,4 +169,4 @@ def test_a_target_does_not_take_what_it_never_takes(name: str) -> None:
     taken = {one for answer, names in always if answer == "takes" for one in names}
     failing = {one for answer, names in always if answer != "takes" for one in names}
     assert taken.isdisjoint(failing)
-    assert entry.facts[0] == ("order", "of several lines that hold the worst one decides")
+    assert entry.facts[0] == ("order", "if several rules match, the most severe applies")

@@ -103,7 +103,7 @@ def _status(arguments: Sequence[str]) -> int:
         if os.environ.get("ONNXPAD_TRACEBACK"):
             raise
         return fail(
-            f"{' '.join(arguments)}: onnxpad met what it does not expect, and wrote nothing more "
+            f"{' '.join(arguments)}: internal error; nothing more was written "
             f"({type(error).__name__}: {error})",
             "ONNXPAD_TRACEBACK=1 shows where; please report it with the model",
         )

@@ -121,7 +121,7 @@ def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
             each = " ".join(f"--dim '{part.strip()}'" for part in parts)
             raise click.BadParameter(f"'{fact}' is several facts: repeat the option, {each}")
         if match is None:
-            raise click.BadParameter(f"'{fact}' says nothing: write H=640 or 'H%32=0'")
+            raise click.BadParameter(f"cannot read '{fact}': expected NAME=SIZE or 'NAME%32=0'")
         name = match["name"]
         if name in found:
             raise click.BadParameter(f"two facts about '{name}': give the one that says more")

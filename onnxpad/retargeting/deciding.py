@@ -49,7 +49,7 @@ def by_convention(to: str, source: str | None) -> Rule:
 
 
 def by_plan(plan: Plan) -> Rule:
-    """The nodes of a plan as it says."""
+    """Give each node the padding that the plan lists."""
     entries = {one.node: one for one in plan.entries}
     return Rule(
         "plan",

@@ -12,7 +12,7 @@ from onnxpad.padding.operators import OPERATORS
 from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.targets import Target
 
-_NOTHING_KNOWN = "nothing is known of {} there"
+_UNTESTED = "{} is untested on {}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +56,11 @@ def judge(target: Target, chain: Chain) -> Judgement:
             return Judgement(answer, _reasons(holding, chain.op.title), holding)
     doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
     if doubtful:
-        reasons = _reasons(doubtful, chain.op.title)
-        reason = f"it hangs on what is not known of the model whether {reasons}"
-        return Judgement(Answer.UNKNOWN, reason, doubtful)
+        return Judgement(Answer.UNKNOWN, _open_questions(doubtful, chain, target), doubtful)
     taking = tuple(row for row, holds in found if holds and row.answer is Answer.TAKES)
     if taking:
         return Judgement(Answer.TAKES, "", taking)
-    return Judgement(Answer.UNKNOWN, _NOTHING_KNOWN.format(chain.op.title))
+    return Judgement(Answer.UNKNOWN, _UNTESTED.format(chain.op.title, target.name))
 
 
 def lasting(target: Target, chain: Chain) -> Answer:
@@ -92,7 +90,7 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
         if holding:
             reasons = "" if answer is Answer.TAKES else _reasons(holding, operator)
             return Judgement(answer, reasons, holding)
-    return Judgement(Answer.UNKNOWN, _NOTHING_KNOWN.format(operator))
+    return Judgement(Answer.UNKNOWN, _UNTESTED.format(operator, target.name))
 
 
 def cures(rows: Sequence[Row]) -> tuple[str, ...]:
@@ -112,6 +110,16 @@ def _opset_named(cure: str) -> int:
     if opset is None:
         return 0
     return -int(opset[0]) if cure.endswith("older") else int(opset[0])
+
+
+def _open_questions(rows: tuple[Row, ...], chain: Chain, target: Target) -> str:
+    """What is not known of the model, with the option that settles it where there is one."""
+    asked = [(row, row.open_question(chain, target.name)) for row in rows]
+    rest = tuple(row for row, question in asked if not question)
+    questions = [question for _, question in asked if question]
+    if rest:
+        questions.append(f"the model leaves open whether {_reasons(rest, chain.op.title)}")
+    return "; ".join(dict.fromkeys(questions))
 
 
 def _reasons(rows: tuple[Row, ...], operator: str) -> str:

@@ -69,8 +69,8 @@ def _others(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"and {len(rows) - _ALTERNATIVES_SHOWN} more, all in --json"
     if diagnosis.same_either_way:
         count = len(diagnosis.same_either_way)
-        noun = "node reads" if count == 1 else "nodes read"
-        yield f"{count} further {noun} the same under that convention at every size"
+        noun = "node needs" if count == 1 else "nodes need"
+        yield f"{count} other {noun} no change"
 
 
 def _conclusion(diagnosis: Diagnosis, plan: str | None, kept: str) -> Iterator[str]:
@@ -88,11 +88,11 @@ def _conclusion(diagnosis: Diagnosis, plan: str | None, kept: str) -> Iterator[s
 
 def _numbers(diagnosis: Diagnosis) -> str:
     """How far the model is from the reference, as it is and with the plan."""
-    text = f"largest difference over largest value: as it is {_number(diagnosis.before)}"
+    text = f"relative error {_number(diagnosis.before)}"
     if diagnosis.plan.entries:
         text += f", with the plan {_number(diagnosis.residual)}"
     if diagnosis.allowed is not None:
-        text += f"; rounding may do {diagnosis.allowed:.2g}"
+        text += f" (limit {diagnosis.allowed:.2g})"
     if diagnosis.nearest is not None:
         text += f"; with the nearest padding {_number(diagnosis.nearest_residual)}"
         text += ", a plan for which is in --json"

@@ -145,7 +145,7 @@ def _summary(inspection: Inspection, hidden: int) -> str:
     do = "does" if counts["padding"] == 1 else "do"
     text = ", ".join(
         [
-            f"{counts['padding']} of {_that_can_pad(counts['nodes'])} {do}",
+            f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} {do}",
             f"{counts['forms']['auto_pad']} with auto_pad",
             f"{counts['asymmetric']} asymmetric",
             counted(counts["traps"], "trap"),

@@ -173,19 +173,23 @@ def _no_way_notes(target: str, found: Sequence[Verdict]) -> list[str]:
 def _no_way_note(target: str, verdict: Verdict, nodes: str) -> str:
     if verdict.judgement.answer is Answer.UNKNOWN:
         head = f"unknown: {target}, {verdict.op} {nodes}"
-        return note(head, f"{verdict.judgement.reason}; it is left as it is")
+        return note(head, f"{verdict.judgement.reason} (left as it is)")
     head = f"no way: {target}, {verdict.op} {nodes}"
     reason = f"{target} {verdict.judgement.answer} it: {verdict.judgement.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(
-            f"{op}: {reason}"
+            _blocked(op, reason)
             for op, reason in dict.fromkeys(
                 (obstacle.op, obstacle.judgement.reason) for obstacle in verdict.way.remaining
             )
         )
-        reason += f". Nearest: {', '.join(verdict.way.passes)}, which leaves {left}"
+        reason += f". Nearest: {', '.join(verdict.way.passes)}. Blocked: {left}"
     return note(head, reason, hints=hints)
+
+
+def _blocked(op: str, reason: str) -> str:
+    return reason if reason.startswith(f"{op} ") else f"{op}: {reason}"
 
 
 def opening_text(target: str, found: Opening) -> str:

@@ -88,7 +88,7 @@ def test_an_inspection_as_it_is_printed() -> None:
         "together with dilations" in lines
     )
     assert lines[-1] == (
-        "5 of 6 operators that can pad do, 6 with auto_pad, 3 asymmetric, 2 traps; "
+        "6 operators can pad, 5 do, 6 with auto_pad, 3 asymmetric, 2 traps; "
         "'onnxpad explain NAME' says more about a trap or a form, and which passes help"
     )
 

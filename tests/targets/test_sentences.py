@@ -22,7 +22,7 @@ def test_no_reason_is_a_raw_predicate(name: str) -> None:
     [
         (~pads.CONSTANT, "its mode is not constant"),
         (~fronts.NEVER_NEGATIVE, "a cell of its input may be negative"),
-        (~tensors.tensor_rank(1, 2), "the input has neither 1 nor 2 axes"),
+        (~tensors.tensor_rank(1, 2), "the input does not have 1 or 2 axes"),
         (~tensors.tensor_rank(4), "the input does not have 4 axes"),
         (~windows.AUTO_PAD, "auto_pad is not written"),
         (~~windows.AUTO_PAD, "auto_pad is written"),

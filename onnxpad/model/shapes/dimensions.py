@@ -134,7 +134,7 @@ def _fact(name: str, fact: int | str) -> int | Callable[[str], Symbol]:
     elif fact.strip().isdigit():
         value = int(fact)
     else:
-        raise RequestError(f"'{fact}' says nothing about '{name}': write a number or '%32=0'")
+        raise RequestError(f"cannot read '{fact}' for '{name}': expected a number or '%32=0'")
     if value < 1:
         raise RequestError(f"dimension '{name}' cannot be {value}: a size is at least 1")
     return value

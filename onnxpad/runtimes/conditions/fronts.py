@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from math import isinf
-
 from onnxpad.padding.chain import Chain, PadStep
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.forms import writes_value
 from onnxpad.runtimes.conditions.rows import Condition
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm
 
@@ -33,20 +30,6 @@ BEHIND_ZEROS = Condition(
         and not any(pad < 0 for pad in s.pads.flat)
         and any(s.pads.flat)
     ),
-)
-
-
-BEHIND_FINITE = Condition(
-    "a Pad node that writes a finite value stands in front",
-    lambda c: (
-        (s := c.pad) is not None
-        and s.mode == "constant"
-        and not (isinstance(s.fill, Constant) and isinf(s.fill.value))
-    ),
-)
-BEHIND_OTHER_VALUE = Condition(
-    "a Pad node that writes something other than 0 stands in front",
-    lambda c: c.pad is not None and writes_value(c.pad),
 )
 
 

@@ -69,6 +69,7 @@ class Condition:
     """A question about a chain. `holds` answers None where it hangs on what is not known.
 
     `negation` says the opposite of `text`, `cure` what a user can do to the model about it.
+    `asks` names, for a chain and a runtime, what is not known and the option that settles it.
     `lasting`: where it holds or is open, it does so behind every pass that leaves the operator.
     """
 
@@ -77,6 +78,7 @@ class Condition:
     negation: str = ""
     cure: str = ""
     lasting: bool = False
+    asks: Callable[[Chain, str], str] | None = None
 
     def __and__(self, other: Condition) -> Condition:
         return Condition(
@@ -126,23 +128,34 @@ class Row:
     """What a runtime does with `operators` (titles, as in ops.py) where every condition holds.
 
     Operators that have no padding of their own (Slice, Concat, Mul ...) are named the same way;
-    rows about them have no conditions.
+    rows about them have no conditions. `says` is the reason in words of its own, where the
+    conditions alone would not tell a user what is wrong.
     """
 
     operators: tuple[str, ...]
     answer: Answer
     when: tuple[Condition, ...]
     evidence: Evidence
+    says: str = ""
 
     @property
     def what(self) -> str:
         """The operators and the conditions."""
         names = ", ".join(self.operators)
-        return f"{names} where {self.why}" if self.when else names
+        return f"{names} where {self._conditions}" if self.when else names
 
     @property
     def why(self) -> str:
-        """The conditions alone."""
+        """The reason for a user: what the row says, or its conditions."""
+        return self.says or self._conditions
+
+    def open_question(self, chain: Chain, runtime: str) -> str:
+        """What is not known of the model, and which option settles it; '' where none is named."""
+        asking = (one for one in self.when if one.asks is not None and one.holds(chain) is None)
+        return next((one.asks(chain, runtime) for one in asking if one.asks is not None), "")
+
+    @property
+    def _conditions(self) -> str:
         return ", and ".join(condition.text for condition in self.when)
 
     @property
@@ -164,14 +177,14 @@ def takes(operators: Operators, *when: Condition, by: Evidence) -> Row:
     return _row(operators, Answer.TAKES, when, by)
 
 
-def refuses(operators: Operators, *when: Condition, by: Evidence) -> Row:
+def refuses(operators: Operators, *when: Condition, by: Evidence, says: str = "") -> Row:
     """A row: the model does not load, or stops with an error."""
-    return _row(operators, Answer.REFUSES, when, by)
+    return _row(operators, Answer.REFUSES, when, by, says)
 
 
-def miscomputes(operators: Operators, *when: Condition, by: Evidence) -> Row:
+def miscomputes(operators: Operators, *when: Condition, by: Evidence, says: str = "") -> Row:
     """A row: runs, and the numbers or sizes are wrong, without a word."""
-    return _row(operators, Answer.MISCOMPUTES, when, by)
+    return _row(operators, Answer.MISCOMPUTES, when, by, says)
 
 
 def untried(operators: Operators, *when: Condition, by: Evidence) -> Row:
@@ -179,6 +192,12 @@ def untried(operators: Operators, *when: Condition, by: Evidence) -> Row:
     return _row(operators, Answer.UNKNOWN, when, by)
 
 
-def _row(operators: Operators, answer: Answer, when: tuple[Condition, ...], by: Evidence) -> Row:
+def _row(
+    operators: Operators,
+    answer: Answer,
+    when: tuple[Condition, ...],
+    by: Evidence,
+    says: str = "",
+) -> Row:
     names = (operators,) if isinstance(operators, str) else operators
-    return Row(names, answer, when, by)
+    return Row(names, answer, when, by, says)

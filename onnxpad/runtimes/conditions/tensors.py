@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import Chain
+from onnxpad.padding.effective_pads import facts_text
 from onnxpad.runtimes.conditions.rows import Condition
 
 
@@ -21,7 +21,7 @@ NOT_TWO_D = spatial_axes(1, 3).called("the operator is not 2-D")
 def tensor_rank(*ranks: int) -> Condition:
     """The input has as many axes as one of `ranks`."""
     numbers = [str(rank) for rank in ranks]
-    several = f"has neither {' nor '.join(numbers)} axes"
+    several = f"does not have {' or '.join(numbers)} axes"
     return Condition(
         f"the input has {' or '.join(numbers)} axes",
         lambda c: None if c.shape is None else len(c.shape) in ranks,
@@ -77,39 +77,30 @@ BEHIND_QUANTISED = Condition(
 _FIX = "give the model's inputs fixed sizes"
 
 
-def _unknown_size(chain: Chain, first: int) -> bool | None:
+def unknown_size(chain: Chain, first: int) -> bool | None:
+    """Whether a size from axis `first` on is not known."""
     if chain.shape is None:
         return True
     return any(not isinstance(size, int) for size in chain.shape[first:])
 
 
-def _left_open(first: int, text: str) -> Condition:
+def left_open(first: int, text: str) -> Condition:
     """Sizes from axis `first` on that the file leaves open, be they known to the user or not."""
     return Condition(
         text,
-        lambda c: True if c.assumes_sizes else _unknown_size(c, first),
+        lambda c: True if c.assumes_sizes else unknown_size(c, first),
         cure=_FIX,
         lasting=True,
     )
 
 
-UNKNOWN_FEATURE_SIZES = _left_open(1, "a size other than the batch's is not fixed, or only assumed")
-UNKNOWN_SIZES = _left_open(1, "a size is not fixed, or only assumed")
-UNKNOWN_SPATIAL_SIZES = _left_open(2, "a size other than the batch's is not fixed, or only assumed")
-SIZES_LEFT_OPEN = UNKNOWN_SIZES.called("the file does not fix a size")
+UNKNOWN_SIZES = left_open(1, "a size is open, or known from --dim only")
+UNKNOWN_SPATIAL_SIZES = left_open(
+    2, "a size other than the batch is open, or known from --dim only"
+)
+SIZES_LEFT_OPEN = UNKNOWN_SIZES.called("the file leaves a size open")
 SPATIAL_SIZES_LEFT_OPEN = UNKNOWN_SPATIAL_SIZES.called(
-    "the file does not fix a size other than the batch's"
-)
-FROM_PYTORCH = Condition(
-    "the model names pytorch as its producer",
-    lambda c: c.around.producer == "pytorch",
-    "the model does not name pytorch as its producer",
-)
-
-
-EQUAL_SIZES = Condition(
-    "all sizes but the batch's are fixed and equal",
-    lambda c: c.shape is not None and not _unknown_size(c, 1) and len(set(c.shape[1:])) == 1,
+    "the file leaves a size other than the batch open"
 )
 
 
@@ -118,5 +109,12 @@ def _batch(chain: Chain) -> bool | None:
     return size != 1 if isinstance(size, int) else None
 
 
-BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch, lasting=True)
-ABOVE_TWO_AXES = replace(~tensor_rank(1, 2), lasting=True)
+def _open_batch(chain: Chain, runtime: str) -> str:
+    told = f"batch size is open; {runtime} supports only batch 1 here"
+    size = chain.shape[0] if chain.shape else None
+    if isinstance(size, Symbol) and size.name == size.root:
+        return f"{told}. Add {facts_text([(size.root, 1)])}"
+    return told
+
+
+BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch, asks=_open_batch, lasting=True)

@@ -31,34 +31,3 @@ def _has_multiplier(chain: Chain) -> bool:
 SEVERAL_PER_CHANNEL = Condition(
     "it is depthwise, with several outputs for each channel", _has_multiplier
 )
-
-
-def _one_to_one(chain: Chain) -> bool | None:
-    sizes, group = chain.weight.shape, chain.attribute("group", 1)
-    if group == 1:
-        return False
-    return None if sizes is None else len(sizes) > 1 and (sizes[0], sizes[1]) == (group, 1)
-
-
-ONE_TO_ONE = Condition(
-    "it is depthwise, with one output for each channel: group is the number of both", _one_to_one
-)
-_BIAS_OF_QUANTISED = 8
-
-
-def _scaled_with_bias(chain: Chain) -> bool | None:
-    if chain.inputs[_BIAS_OF_QUANTISED:][:1] != (True,):
-        return False
-    scales = chain.weight.scales
-    return scales != 1 if isinstance(scales, int) else None
-
-
-LISTED_SCALES = Condition(
-    "a scale or zero point is a list, be it of one element",
-    lambda c: c.weight.listed,
-    "all scales and zero points are scalars",
-    "quantise per tensor, and write scales and zero points as scalars (shape [])",
-)
-SCALED_WITH_BIAS = Condition(
-    "its weight has a scale for each channel, and it has a bias", _scaled_with_bias
-)

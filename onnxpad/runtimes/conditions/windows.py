@@ -7,7 +7,7 @@ from itertools import product
 
 from onnxpad.geometry.size import residues
 from onnxpad.geometry.windows import Axis, possible_same_pads
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Unclear
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.operators import Kind
 from onnxpad.runtimes.conditions.rows import Condition
@@ -15,21 +15,10 @@ from onnxpad.runtimes.conditions.rows import Condition
 
 def overhangs(chain: Chain, pads: Pads) -> bool:
     """Whether rounding up, without the rule that drops it, leaves a window in the end padding."""
-    return any(start >= size + begin for size, begin, _, start in _last_windows(chain, pads))
+    return any(start >= size + begin for size, begin, _, start in last_windows(chain, pads))
 
 
-def overhangs_by_end(chain: Chain, pads: Pads) -> bool:
-    """Whether a rule that takes the end pad for the begin pad, if there is one, drops otherwise.
-
-    getMemoryShapes of modules/dnn/src/layers/pooling_layer.cpp of OpenCV.
-    """
-    return any(
-        (start >= size + begin) is not (end > 0 and start >= size + end)
-        for size, begin, end, start in _last_windows(chain, pads)
-    )
-
-
-def _last_windows(chain: Chain, pads: Pads) -> Iterator[tuple[int, int, int, int]]:
+def last_windows(chain: Chain, pads: Pads) -> Iterator[tuple[int, int, int, int]]:
     """Size, pads and start of the last window in the padded input, rounded up, of every axis."""
     for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
         rests = () if axis.stride == 1 or _always_even(chain, axis) else rests_of(axis)
@@ -80,7 +69,7 @@ def possible_pads(chain: Chain) -> list[Pads]:
     return [Pads(tuple(b for b, _ in one), tuple(e for _, e in one)) for one in product(*sides)]
 
 
-def _pads(test: Callable[[Chain, Pads], bool]) -> Callable[[Chain], bool | None]:
+def of_pads(test: Callable[[Chain, Pads], bool]) -> Callable[[Chain], bool | None]:
     """A test of the pads in cells, which hang on sizes where auto_pad is SAME."""
 
     def holds(chain: Chain) -> bool | None:
@@ -90,7 +79,8 @@ def _pads(test: Callable[[Chain, Pads], bool]) -> Callable[[Chain], bool | None]
     return holds
 
 
-def _axes(test: Callable[[Axis], bool]) -> Callable[[Chain], bool]:
+def of_axes(test: Callable[[Axis], bool]) -> Callable[[Chain], bool]:
+    """A test that holds for some spatial axis."""
     return lambda chain: any(test(axis) for axis in chain.axes)
 
 
@@ -110,24 +100,26 @@ AUTO_PAD = auto_pad("VALID", "SAME_UPPER", "SAME_LOWER").called(
     "auto_pad is written", "auto_pad is not written"
 )
 
-PADDED = Condition("it pads", _pads(lambda _, pads: any(pads.flat)))
+PADDED = Condition("it pads", of_pads(lambda _, pads: any(pads.flat)))
 FIRST_UNPADDED = Condition(
-    "it pads, and not at the begin of its first axis",
-    _pads(lambda _, pads: any(pads.flat) and pads.begins[:1] == (0,)),
+    "it pads, but not at the begin of its first axis",
+    of_pads(lambda _, pads: any(pads.flat) and pads.begins[:1] == (0,)),
 )
-ASYMMETRIC = Condition("begin and end pads differ", _pads(lambda _, pads: pads.begins != pads.ends))
+ASYMMETRIC = Condition(
+    "begin and end pads differ", of_pads(lambda _, pads: pads.begins != pads.ends)
+)
 EXPLICIT_ASYMMETRIC = Condition(
-    "pads holds other begins than ends",
+    "begin and end values of `pads` differ",
     lambda c: isinstance(c.padding, Pads) and c.padding.begins != c.padding.ends,
-    "pads does not hold other begins than ends",
+    "begin and end values of `pads` do not differ",
 )
 PADS_LIKE_KERNEL = Condition(
     "a pad is as wide as the kernel",
-    _pads(lambda c, pads: reaches(c, pads, lambda axis: axis.kernel)),
+    of_pads(lambda c, pads: reaches(c, pads, lambda axis: axis.kernel)),
 )
 PADS_OVER_HALF = Condition(
     "a pad is wider than half the kernel",
-    _pads(lambda c, pads: reaches(c, pads, lambda axis: axis.kernel // 2 + 1)),
+    of_pads(lambda c, pads: reaches(c, pads, lambda axis: axis.kernel // 2 + 1)),
 )
 
 
@@ -138,50 +130,18 @@ def reaches(chain: Chain, pads: Pads, limit: Callable[[Axis], int]) -> bool:
     )
 
 
-END_ABOVE_BEGIN = Condition(
-    "an end pad is larger than its begin pad",
-    _pads(lambda _, pads: any(e > b for b, e in zip(pads.begins, pads.ends, strict=True))),
-)
-BEGIN_UNLIKE_CENTRED = Condition(
-    "a begin pad is not (kernel_shape-1)/2, rounded down",
-    _pads(
-        lambda c, pads: any(
-            begin != (axis.kernel - 1) // 2 for axis, begin in zip(c.axes, pads.begins, strict=True)
-        )
-    ),
-)
 EXPLICIT_LIKE_KERNEL = Condition(
-    "pads holds a number as large as the kernel",
+    "a value of `pads` is as large as the kernel",
     lambda c: isinstance(c.padding, Pads) and reaches(c, c.padding, lambda axis: axis.kernel),
 )
 NEGATIVE_PADS = Condition(
-    "pads holds a negative number",
+    "a value of `pads` is negative",
     lambda c: isinstance(c.padding, Pads) and any(p < 0 for p in c.padding.flat),
 )
-NEGATIVE_BEGIN = Condition(
-    "a begin pad is negative", _pads(lambda _, pads: any(pad < 0 for pad in pads.begins))
-)
-END_PADDED = Condition("an end pad is above 0", _pads(lambda _, pads: any(pads.ends)))
-UNEQUAL_PADS = Condition("not all its pads are equal", _pads(lambda _, p: len(set(p.flat)) > 1))
-AMBIGUOUS = Condition(
-    "auto_pad and pads are both written",
-    lambda c: c.padding in AutoPad.__members__.values() and _writes(c, "pads"),
-)
-SAYS_AUTO_PAD = Condition("auto_pad is written, be it NOTSET", lambda c: _writes(c, "auto_pad"))
-NOT_EUCLIDEAN = Condition("p is not 2", lambda c: c.attribute("p", 2) != 2)
-COLUMNS_FIRST = Condition("storage_order is 1", lambda c: c.attribute("storage_order", 0) == 1)
-PADS_COMPUTED = Condition("its pads are computed", lambda c: isinstance(c.padding, Unclear))
-PADS_UNWRITTEN = Condition("pads is not written", lambda c: not _writes(c, "pads"))
-STRIDES_UNWRITTEN = Condition("strides is not written", lambda c: not _writes(c, "strides"))
-KERNEL_UNWRITTEN = Condition(
-    "kernel_shape is not written", lambda c: not _writes(c, "kernel_shape")
-)
-STRIDED = Condition("a stride is above 1", _axes(lambda axis: axis.stride > 1))
-DILATED = Condition("a dilation is above 1", _axes(lambda axis: axis.dilation > 1))
+STRIDES_UNWRITTEN = Condition("strides is not written", lambda c: not writes(c, "strides"))
+STRIDED = Condition("a stride is above 1", of_axes(lambda axis: axis.stride > 1))
+DILATED = Condition("a dilation is above 1", of_axes(lambda axis: axis.dilation > 1))
 STRIDED_AND_DILATED = (STRIDED & DILATED).called("a stride and a dilation are above 1")
-KERNEL_BELOW_STRIDE = Condition(
-    "a kernel is smaller than the stride", _axes(lambda axis: axis.kernel < axis.stride)
-)
 
 
 def _least_total(chain: Chain) -> int:
@@ -193,23 +153,18 @@ def _least_total(chain: Chain) -> int:
 
 
 SAME_NEGATIVE = Condition(
-    "a cell at the end is in no window, so that SAME counts a negative padding",
+    "no window reads the last cell of an axis, which SAME takes for negative padding",
     lambda c: _least_total(c) < 0,
 )
 SAME_SHIFTS = Condition(
-    "two cells at the end are in no window, so that SAME counts a negative padding",
+    "no window reads the last two cells of an axis, which SAME takes for negative padding",
     lambda c: _least_total(c) < -1,
-)
-SAME_SHORT = Condition(
-    "a kernel from 2 on is smaller than the stride",
-    _axes(lambda axis: 1 < axis.kernel < axis.stride),
 )
 KERNEL_OF_ONE = Condition(
     "the kernel is 1 on every axis",
     lambda c: all(axis.kernel == 1 for axis in c.axes),
     "the kernel is above 1 on some axis",
 )
-EVEN_KERNEL = Condition("a kernel is even", _axes(lambda axis: axis.kernel % 2 == 0))
 UNEQUAL_STEPS = Condition(
     "strides or dilations differ between axes",
     lambda c: len({(axis.stride, axis.dilation) for axis in c.axes}) > 1,
@@ -218,38 +173,25 @@ CEIL_MODE = Condition("ceil_mode is 1", lambda c: c.ceil_mode, "ceil_mode is 0")
 COUNTS = Condition("count_include_pad is 1", lambda c: c.counts_padding, "count_include_pad is 0")
 INDICES = Condition("its Indices are used", lambda c: c.uses_indices)
 OUTPUT_PADDING = Condition("output_padding is set", lambda c: any(c.output_padding))
-WIDE_OUTPUT_PADDING = Condition(
-    "output_padding is above 1", lambda c: any(more > 1 for more in c.output_padding)
-)
 OUTPUT_SHAPE = Condition(
     "output_shape is set", lambda c: bool(c.output_shape), "output_shape is not set"
 )
 GROUPED = Condition("group is above 1", lambda c: int(c.attribute("group", 1)) > 1)  # type: ignore[arg-type]
-THREE_D_GROUPED = (Condition("the operator is 3-D", lambda c: c.rank == 3) & GROUPED).called(
-    "the operator is 3-D with groups"
-)
 HAS_BIAS = Condition("it has a bias", lambda c: c.op.weight == 1 and c.inputs[2:3] == (True,))
 WEIGHT_COMPUTED = Condition(
     "its weight is no constant", lambda c: not c.weight.has_value and c.around.dequantised is None
 )
-DILATIONS_WRITTEN = Condition("dilations is written", lambda c: _writes(c, "dilations"))
-SPREAD = Condition(
-    "a kernel from 2 on is dilated", _axes(lambda axis: axis.kernel > 1 and axis.dilation > 1)
-)
+DILATIONS_WRITTEN = Condition("dilations is written", lambda c: writes(c, "dilations"))
 DILATIONS_DIFFER = Condition(
     "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1
 )
 DROPPED_WINDOW = Condition(
-    "ceil_mode would start a window in the end padding",
-    lambda c: c.ceil_mode and _pads(overhangs)(c),
-)
-DROPPED_BY_END = Condition(
-    "ceil_mode drops a window by the begin pad, where the end pad says otherwise",
-    lambda c: c.ceil_mode and _pads(overhangs_by_end)(c),
+    "the last window of ceil_mode starts in the end padding",
+    lambda c: c.ceil_mode and of_pads(overhangs)(c),
 )
 CUT_WINDOW = Condition(
-    "ceil_mode makes a window that reads beyond the padding",
-    lambda c: c.ceil_mode and _pads(cut_off)(c),
+    "the last window of ceil_mode reads beyond the padding",
+    lambda c: c.ceil_mode and of_pads(cut_off)(c),
 )
 
 
@@ -259,7 +201,9 @@ def _negative_crop(chain: Chain) -> bool:
     return any(axis.span < axis.stride for axis in chain.axes)
 
 
-NOTHING_TO_CROP = Condition("SAME with a window shorter than the stride", _negative_crop)
+NOTHING_TO_CROP = Condition(
+    "auto_pad is SAME_UPPER or SAME_LOWER, and a window is shorter than the stride", _negative_crop
+)
 
 
 def _odd_crop(chain: Chain) -> bool | None:
@@ -268,9 +212,10 @@ def _odd_crop(chain: Chain) -> bool | None:
 
 
 ODD_OUTPUT_SHAPE = (OUTPUT_SHAPE & Condition("", _odd_crop)).called(
-    "output_shape stands for begin and end pads that differ"
+    "output_shape needs begin and end pads that differ"
 )
 
 
-def _writes(chain: Chain, name: str) -> bool:
+def writes(chain: Chain, name: str) -> bool:
+    """Whether the node has an attribute of this name."""
     return name in dict(chain.attributes)

@@ -6,7 +6,7 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import read, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, read, refuses, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime CoreML provider, ML Program (source of 2026)"
@@ -14,6 +14,11 @@ _read = read("microsoft/onnxruntime, core/providers/coreml/builders/impl")
 _POOL = _read("pool_op_builder.cc")
 _TRANSPOSED = _read("convtranspose_op_builder.cc")
 _PAD = _read("pad_op_builder.cc")
+
+_UNEQUAL_PADS = Condition(
+    "not all its pads are equal", w.of_pads(lambda _, p: len(set(p.flat)) > 1)
+)
+_PADS_UNWRITTEN = Condition("pads is not written", lambda c: not w.writes(c, "pads"))
 
 TARGET = Target(
     _VERSION,
@@ -29,8 +34,8 @@ TARGET = Target(
         refuses(w.POOLS, w.DILATED, by=_POOL),
         refuses("MaxPool", w.INDICES, by=_POOL),
         refuses(w.TRANSPOSED, w.SAME, by=_TRANSPOSED),
-        refuses(w.TRANSPOSED, w.UNEQUAL_PADS, by=_TRANSPOSED),
-        refuses(w.TRANSPOSED, w.PADS_UNWRITTEN, ~w.AUTO_PAD, by=_TRANSPOSED),
+        refuses(w.TRANSPOSED, _UNEQUAL_PADS, by=_TRANSPOSED),
+        refuses(w.TRANSPOSED, _PADS_UNWRITTEN, ~w.AUTO_PAD, by=_TRANSPOSED),
         refuses(w.TRANSPOSED, w.OUTPUT_PADDING, by=_TRANSPOSED),
         refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_TRANSPOSED),
         refuses(w.TRANSPOSED, w.WEIGHT_COMPUTED, by=_TRANSPOSED),

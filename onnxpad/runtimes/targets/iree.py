@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from math import isinf
+
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.fills import Constant
+from onnxpad.padding.forms import writes_value
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes, untried
+from onnxpad.runtimes.conditions.rows import (
+    Condition,
+    measured,
+    miscomputes,
+    refuses,
+    takes,
+    untried,
+)
 from onnxpad.runtimes.conditions.tensors import (
     ONE_D,
     SPATIAL_SIZES_LEFT_OPEN,
@@ -14,11 +26,51 @@ from onnxpad.runtimes.conditions.tensors import (
     element_type,
     opset_below,
 )
-from onnxpad.runtimes.conditions.weights import ONE_TO_ONE, SCALED_WITH_BIAS
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "iree-base-compiler 3.13.0, llvm-cpu"
 _seen = measured(_VERSION)
+
+_BEHIND_FINITE = Condition(
+    "a Pad node that writes a finite value stands in front",
+    lambda c: (
+        (s := c.pad) is not None
+        and s.mode == "constant"
+        and not (isinstance(s.fill, Constant) and isinf(s.fill.value))
+    ),
+)
+_BEHIND_OTHER_VALUE = Condition(
+    "a Pad node that writes something other than 0 stands in front",
+    lambda c: c.pad is not None and writes_value(c.pad),
+)
+
+
+def _one_to_one(chain: Chain) -> bool | None:
+    sizes, group = chain.weight.shape, chain.attribute("group", 1)
+    if group == 1:
+        return False
+    return None if sizes is None else len(sizes) > 1 and (sizes[0], sizes[1]) == (group, 1)
+
+
+_ONE_TO_ONE = Condition(
+    "it is depthwise, with one output for each channel: group is the number of both", _one_to_one
+)
+_BIAS_OF_QUANTISED = 8
+
+
+def _scaled_with_bias(chain: Chain) -> bool | None:
+    if chain.inputs[_BIAS_OF_QUANTISED:][:1] != (True,):
+        return False
+    scales = chain.weight.scales
+    return scales != 1 if isinstance(scales, int) else None
+
+
+_SCALED_WITH_BIAS = Condition(
+    "its weight has a scale for each channel, and it has a bias", _scaled_with_bias
+)
+_THREE_D_GROUPED = (Condition("the operator is 3-D", lambda c: c.rank == 3) & w.GROUPED).called(
+    "the operator is 3-D with groups"
+)
 
 TARGET = Target(
     _VERSION,
@@ -31,20 +83,20 @@ TARGET = Target(
         refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
         refuses(w.TRANSPOSED, w.SAME, w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
-        refuses(w.TRANSPOSED, ONE_TO_ONE, by=_seen("depthwise ConvTranspose, padded or not")),
+        refuses(w.TRANSPOSED, _ONE_TO_ONE, by=_seen("depthwise ConvTranspose, padded or not")),
         miscomputes(w.POOLS, w.SAME, SPATIAL_SIZES_LEFT_OPEN, by=_seen("SAME with unknown sizes")),
         refuses("MaxPool", opset_below(12), by=_seen("MaxPool of opset 11")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
         refuses(
             "MaxPool",
-            f.BEHIND_FINITE,
+            _BEHIND_FINITE,
             w.PADDED,
             by=_seen("padded pools behind another operator and a Pad of another value"),
         ),
         refuses(
             "AveragePool",
-            f.BEHIND_OTHER_VALUE,
+            _BEHIND_OTHER_VALUE,
             w.PADDED,
             by=_seen("padded pools behind another operator and a Pad of another value"),
         ),
@@ -52,11 +104,11 @@ TARGET = Target(
         refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
         refuses(
             "Conv",
-            w.THREE_D_GROUPED,
+            _THREE_D_GROUPED,
             w.DILATED,
             by=_seen("grouped 3-D convolutions with dilations"),
         ),
-        refuses("Conv", THREE_D, ONE_TO_ONE, by=_seen("3-D depthwise convolutions, unpadded too")),
+        refuses("Conv", THREE_D, _ONE_TO_ONE, by=_seen("3-D depthwise convolutions, unpadded too")),
         refuses(CROP, opset_below(13), by=_seen("Slice of opset 11")),
         refuses("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("LpPool")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
@@ -67,7 +119,9 @@ TARGET = Target(
         miscomputes("QLinearConv", f.BEHIND_PAD, by=_seen("Pad in front of QLinearConv")),
         miscomputes("QLinearConv", w.PADDED, w.ASYMMETRIC, by=_seen("asymmetric QLinearConv")),
         miscomputes(
-            "QLinearConv", SCALED_WITH_BIAS, by=_seen("scales per channel and a bias, unpadded too")
+            "QLinearConv",
+            _SCALED_WITH_BIAS,
+            by=_seen("scales per channel and a bias, unpadded too"),
         ),
         takes("ConvInteger", by=_seen("ConvInteger with symmetric pads")),
         refuses("ConvInteger", w.ASYMMETRIC, by=_seen("asymmetric ConvInteger")),

@@ -6,13 +6,18 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import miscomputes, read, refuses, takes, untried
+from onnxpad.runtimes.conditions.rows import Condition, miscomputes, read, refuses, takes, untried
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "ROCm/AMDMIGraphX (source of 2022 and 2025)"
 _read = read("ROCm/AMDMIGraphX, src/onnx")
 _TRANSPOSED = _read("parse_conv_transpose.cpp")
 _PAD = _read("parse_pad.cpp")
+
+_END_PADDED = Condition("an end pad is above 0", w.of_pads(lambda _, pads: any(pads.ends)))
+_SAYS_AUTO_PAD = Condition(
+    "auto_pad is written, even if it is NOTSET", lambda c: w.writes(c, "auto_pad")
+)
 
 TARGET = Target(
     _VERSION,
@@ -22,9 +27,9 @@ TARGET = Target(
         takes(p.PAD, by=_PAD),
         untried(("LpPool", *w.QUANTISED), by=_read("padding.cpp")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_read("parse_generic_op.cpp")),
-        refuses(w.TRANSPOSED, w.SAYS_AUTO_PAD, by=_TRANSPOSED),
+        refuses(w.TRANSPOSED, _SAYS_AUTO_PAD, by=_TRANSPOSED),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, t.UNKNOWN_SPATIAL_SIZES, by=_TRANSPOSED),
-        miscomputes(w.TRANSPOSED, w.OUTPUT_PADDING, w.END_PADDED, by=_TRANSPOSED),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_PADDING, _END_PADDED, by=_TRANSPOSED),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_TRANSPOSED),
         refuses(p.PAD, p.COMPUTED, by=_PAD),
         refuses(p.PAD, p.WRAP, by=_PAD),

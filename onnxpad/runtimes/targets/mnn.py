@@ -7,11 +7,19 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "MNN 3.6.1, CPU, precision high"
 _seen = measured(_VERSION)
+
+_END_ABOVE_BEGIN = Condition(
+    "an end pad is larger than its begin pad",
+    w.of_pads(lambda _, pads: any(e > b for b, e in zip(pads.begins, pads.ends, strict=True))),
+)
+_KERNEL_UNWRITTEN = Condition(
+    "kernel_shape is not written", lambda c: not w.writes(c, "kernel_shape")
+)
 
 TARGET = Target(
     _VERSION,
@@ -31,7 +39,7 @@ TARGET = Target(
         refuses(
             ("Conv", *w.TRANSPOSED),
             t.THREE_D,
-            w.KERNEL_UNWRITTEN,
+            _KERNEL_UNWRITTEN,
             by=_seen("3-D convolutions without kernel_shape"),
         ),
         miscomputes(
@@ -69,7 +77,7 @@ TARGET = Target(
         miscomputes(
             "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
         ),
-        miscomputes("AveragePool", w.COUNTS, w.END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
+        miscomputes("AveragePool", w.COUNTS, _END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
         miscomputes("Conv", t.THREE_D, w.DILATED, by=_seen("3-D convolutions with dilations")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
         refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),

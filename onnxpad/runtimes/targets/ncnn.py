@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from onnxpad.padding.operators import Destination
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.onnxruntime import loader_rows
 from onnxpad.runtimes.conditions.plain import CROP, FACTOR, INPUT_CROP, JOIN, LOOKUP
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "ncnn 1.0.20261020, pnnx 20261020"
 _seen = measured(_VERSION)
+
+_GROWS = Condition("a pad is positive", p.of_step(lambda s: any(pad > 0 for pad in s.pads.flat)))
+_BATCH_AXIS = Condition(
+    "it pads the batch",
+    p.of_step(lambda s: bool(s.pads.begins) and bool(s.pads.begins[0] or s.pads.ends[0])),
+)
+_CHANNEL_AXIS = Condition(
+    "it pads the channels",
+    p.of_step(lambda s: len(s.pads.begins) > 2 and bool(s.pads.begins[1] or s.pads.ends[1])),
+)
+_ABOVE_TWO_AXES = replace(~t.tensor_rank(1, 2), lasting=True)
+_PADS_NOTHING = Condition(
+    "all its pads are 0", p.of_step(lambda s: not s.unclear and not any(s.pads.flat))
+)
+_FEEDS_OUTPUTS_ALONE = Condition(
+    "its result is only an output of the model",
+    lambda c: c.around.feeds_alone is Destination.OUTPUTS,
+)
 
 TARGET = Target(
     _VERSION,
@@ -29,7 +50,7 @@ TARGET = Target(
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         miscomputes(
-            (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, t.ABOVE_TWO_AXES, by=_seen("batches of 2")
+            (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, _ABOVE_TWO_AXES, by=_seen("batches of 2")
         ),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
         miscomputes("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
@@ -49,21 +70,27 @@ TARGET = Target(
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
-        refuses(p.PAD, p.CONSTANT, p.MODE_UNWRITTEN, by=_seen("Pad without mode")),
+        refuses(
+            p.PAD,
+            p.CONSTANT,
+            p.MODE_UNWRITTEN,
+            by=_seen("Pad without mode"),
+            says="Pad omits `mode`; ncnn requires it",
+        ),
         refuses(p.PAD, p.VALUE_NOT_FINITE, by=_seen("Pad that writes -inf")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.COMPUTED, p.CONSTANT, by=_seen("computed pads")),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
-        refuses(p.PAD, p.CROPS & p.GROWS, by=_seen("pads of which some are negative")),
-        refuses(p.PAD, p.BATCH_AXIS, ~t.tensor_rank(1, 2), by=_seen("Pad of the batch")),
+        refuses(p.PAD, p.CROPS & _GROWS, by=_seen("pads of which some are negative")),
+        refuses(p.PAD, _BATCH_AXIS, ~t.tensor_rank(1, 2), by=_seen("Pad of the batch")),
         miscomputes(
-            p.PAD, p.CHANNEL_AXIS, t.tensor_rank(5), by=_seen("Pad of channels of 5 axes: ignored")
+            p.PAD, _CHANNEL_AXIS, t.tensor_rank(5), by=_seen("Pad of channels of 5 axes: ignored")
         ),
         refuses(
             p.PAD,
-            p.PADS_NOTHING,
+            _PADS_NOTHING,
             p.READS_INPUT,
-            p.FEEDS_OUTPUTS_ALONE,
+            _FEEDS_OUTPUTS_ALONE,
             by=_seen("no operator"),
         ),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),

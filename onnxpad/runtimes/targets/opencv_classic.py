@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+from onnxpad.padding.chain import Chain, Pads
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain import ARITHMETIC, BLOCKS, CROP, LOOKUP, OUTER_BLOCKS, PIECES
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW
+from onnxpad.runtimes.conditions.windows import last_windows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "opencv-python-headless 5.0.0.93, ENGINE_CLASSIC"
 _seen = measured(_VERSION)
+
+_FROM_PYTORCH = Condition(
+    "the model names pytorch as its producer",
+    lambda c: c.around.producer == "pytorch",
+    "the model does not name pytorch as its producer",
+)
+_SPREAD = Condition(
+    "a kernel of 2 or more is dilated",
+    w.of_axes(lambda axis: axis.kernel > 1 and axis.dilation > 1),
+)
+
+
+def _overhangs_by_end(chain: Chain, pads: Pads) -> bool:
+    """Whether a rule that takes the end pad for the begin pad, if there is one, drops otherwise.
+
+    getMemoryShapes of modules/dnn/src/layers/pooling_layer.cpp of OpenCV.
+    """
+    return any(
+        (start >= size + begin) is not (end > 0 and start >= size + end)
+        for size, begin, end, start in last_windows(chain, pads)
+    )
+
+
+_DROPPED_BY_END = Condition(
+    "OpenCV looks at the end pad, not at the begin pad, to drop the last window of ceil_mode",
+    lambda c: c.ceil_mode and w.of_pads(_overhangs_by_end)(c),
+)
 
 TARGET = Target(
     _VERSION,
@@ -36,7 +65,7 @@ TARGET = Target(
         miscomputes(w.TRANSPOSED, t.ONE_D, ~w.KERNEL_OF_ONE, by=_seen("1-D ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
-        miscomputes(w.POOLS, w.SPREAD, by=_seen("pools with dilations: ignored")),
+        miscomputes(w.POOLS, _SPREAD, by=_seen("pools with dilations: ignored")),
         miscomputes(w.POOLS, w.VALID, w.CEIL_MODE, by=_seen("VALID: ceil_mode is ignored")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses(
@@ -47,21 +76,21 @@ TARGET = Target(
         ),
         miscomputes(
             w.POOLS,
-            w.DROPPED_BY_END,
+            _DROPPED_BY_END,
             by=_seen("windows that start in unequal padding"),
         ),
         miscomputes(
             "AveragePool",
             w.COUNTS,
             w.PADDED,
-            ~t.FROM_PYTORCH,
+            ~_FROM_PYTORCH,
             by=_seen("count_include_pad: ignored, never counts"),
         ),
         miscomputes(
             "AveragePool",
             ~w.COUNTS,
             w.PADDED,
-            t.FROM_PYTORCH,
+            _FROM_PYTORCH,
             by=_seen("count_include_pad: ignored, counts in models of PyTorch"),
         ),
         miscomputes(

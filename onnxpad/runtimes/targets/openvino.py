@@ -7,12 +7,18 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, JOIN, LOOKUP
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
-from onnxpad.runtimes.conditions.weights import LISTED_SCALES
+from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "openvino 2026.4.1, CPU, f32"
 _seen = measured(_VERSION)
+
+_LISTED_SCALES = Condition(
+    "a scale or zero point is a list, even if of one element",
+    lambda c: c.weight.listed,
+    "all scales and zero points are scalars",
+    "quantise per tensor, and write scales and zero points as scalars (shape [])",
+)
 
 TARGET = Target(
     _VERSION,
@@ -24,7 +30,7 @@ TARGET = Target(
         takes("QLinearConv", by=_seen("QLinearConv, at times 1 off by rounding")),
         refuses(
             "QLinearConv",
-            LISTED_SCALES,
+            _LISTED_SCALES,
             by=_seen("lists of scales: refused, or held for the input channels"),
         ),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),

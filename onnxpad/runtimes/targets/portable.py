@@ -81,7 +81,12 @@ TARGET = Target(
         miscomputes("AveragePool", w.PADDED, by=_keras("padded averages")),
         refuses(p.PAD, t.opset_is(11, 12), by=_jax("Pad of opset 11")),
         refuses(p.PAD, ~p.CONSTANT, by=_qnn("Pad in modes edge and wrap")),
-        refuses(p.PAD, p.MODE_UNWRITTEN, by=_ncnn("Pad without mode")),
+        refuses(
+            p.PAD,
+            p.MODE_UNWRITTEN,
+            by=_ncnn("Pad without mode"),
+            says="Pad omits `mode`; ncnn requires it",
+        ),
         refuses(p.PAD, p.VALUE_GIVEN, by=_tflite("Pad with constant_value")),
         refuses(p.PAD, p.CROPS, by=_iree("negative pads")),
         refuses(p.PAD, p.LISTS_AXES, by=_ncnn("Pad with axes")),

@@ -8,12 +8,16 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.onnxruntime import loader_rows
 from onnxpad.runtimes.conditions.plain import CROP, FACTOR, JOIN
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-qnn 2.7.0, onnxruntime 1.31.1, HTP emulation on x86"
 _seen = measured(_VERSION)
 _ALL = (*w.WINDOWS, "LpPool", *p.PAD)
+
+_WIDE_OUTPUT_PADDING = Condition(
+    "output_padding is above 1", lambda c: any(more > 1 for more in c.output_padding)
+)
 
 TARGET = Target(
     _VERSION,
@@ -37,7 +41,7 @@ TARGET = Target(
         refuses("MaxPool", t.EIGHT_BIT, by=_seen("MaxPool of int8 and uint8")),
         refuses("LpPool", w.CEIL_MODE, by=_seen("LpPool with ceil_mode")),
         miscomputes(w.TRANSPOSED, w.GROUPED, w.OUTPUT_PADDING, by=_seen("depthwise ConvTranspose")),
-        refuses(w.TRANSPOSED, w.WIDE_OUTPUT_PADDING, by=_seen("output_padding of 2")),
+        refuses(w.TRANSPOSED, _WIDE_OUTPUT_PADDING, by=_seen("output_padding of 2")),
         refuses(w.TRANSPOSED, w.DILATED, by=_seen("ConvTranspose with dilations")),
         refuses(p.PAD, p.mode("edge", "wrap"), by=_seen("Pad in modes edge and wrap")),
         refuses("Conv", f.BEHIND_REFLECT, by=_seen("reflect in front of a convolution")),

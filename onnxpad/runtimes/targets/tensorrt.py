@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from onnxpad.padding.chain import AutoPad
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import miscomputes, read, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, miscomputes, read, refuses, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnx-tensorrt 96e7811 (TensorRT 10.0)"
@@ -13,6 +14,14 @@ _read = read(_VERSION)
 _IMPORTERS = _read("onnxOpImporters.cpp")
 _CHECKERS = _read("onnxOpCheckers.cpp")
 _PADDING = _read("importerUtils.cpp, generatePadding")
+
+_NEGATIVE_BEGIN = Condition(
+    "a begin pad is negative", w.of_pads(lambda _, pads: any(pad < 0 for pad in pads.begins))
+)
+_AMBIGUOUS = Condition(
+    "auto_pad and pads are both written",
+    lambda c: c.padding in AutoPad.__members__.values() and w.writes(c, "pads"),
+)
 
 TARGET = Target(
     _VERSION,
@@ -23,9 +32,9 @@ TARGET = Target(
         refuses(w.QUANTISED, by=_read("docs/operators.md")),
         refuses("MaxPool", w.INDICES, by=_CHECKERS),
         refuses((*w.POOLS, "LpPool"), w.DILATED, by=_CHECKERS),
-        refuses(w.WINDOWS, w.AMBIGUOUS, by=_read("importerUtils.cpp, getKernelParams")),
+        refuses(w.WINDOWS, _AMBIGUOUS, by=_read("importerUtils.cpp, getKernelParams")),
         miscomputes(w.TRANSPOSED, w.ODD_OUTPUT_SHAPE, by=_PADDING),
         miscomputes(w.TRANSPOSED, w.AUTO_PAD, w.OUTPUT_PADDING, by=_IMPORTERS),
-        refuses(w.TRANSPOSED, w.NEGATIVE_BEGIN, by=_IMPORTERS),
+        refuses(w.TRANSPOSED, _NEGATIVE_BEGIN, by=_IMPORTERS),
     ),
 )

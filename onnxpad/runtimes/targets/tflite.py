@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from onnxpad.padding.chain import AutoPad, Chain
+from onnxpad.padding.operators import Destination
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain import CROP, FACTOR, INFINITE_BLOCKS, JOIN, LOOKUP
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
-from onnxpad.runtimes.conditions.same import LIKE_SAME_UPPER
+from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnx2tf 1.29.24, tensorflow 2.19, ai-edge-litert 2.1.0, float32"
 _seen = measured(_VERSION)
+
+_FEEDS_MAX_ALONE = Condition(
+    "only max pools read it, each of whose windows holds a cell of data",
+    lambda c: c.around.feeds_alone is Destination.MAX_POOLS,
+    "something else than a max pool reads it, or a max pool with a window that holds no data",
+)
+
+
+def _like_same_upper(chain: Chain) -> bool | None:
+    """None where it hangs on sizes that are not known."""
+    own = w.possible_pads(chain)
+    same = w.possible_pads(replace(chain, padding=AutoPad.SAME_UPPER))
+    if not own or not same:
+        return None
+    shared = any(pads in same for pads in own)
+    return None if shared and len(own) + len(same) > 2 else shared
+
+
+_LIKE_SAME_UPPER = Condition(
+    "its pads are those of SAME_UPPER", _like_same_upper, "its pads are not those of SAME_UPPER"
+)
+_EQUAL_SIZES = Condition(
+    "all sizes but the batch's are fixed and equal",
+    lambda c: c.shape is not None and not t.unknown_size(c, 1) and len(set(c.shape[1:])) == 1,
+)
+_KERNEL_BELOW_STRIDE = Condition(
+    "a kernel is smaller than the stride", w.of_axes(lambda axis: axis.kernel < axis.stride)
+)
+_SAME_SHORT = Condition(
+    "a kernel of 2 or more is smaller than the stride",
+    w.of_axes(lambda axis: 1 < axis.kernel < axis.stride),
+)
 
 TARGET = Target(
     _VERSION,
@@ -27,7 +62,7 @@ TARGET = Target(
         refuses("ConvInteger", by=_seen("ConvInteger")),
         miscomputes("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
-        miscomputes(("Conv", *w.POOLS), w.SAME, w.SAME_SHORT, by=_seen("kernels below the stride")),
+        miscomputes(("Conv", *w.POOLS), w.SAME, _SAME_SHORT, by=_seen("kernels below the stride")),
         refuses("Conv", w.STRIDED_AND_DILATED, by=_seen("strides with dilations")),
         refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
         miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_seen("SAME ConvTranspose")),
@@ -49,7 +84,7 @@ TARGET = Target(
             t.THREE_D,
             ~w.COUNTS,
             w.PADDED,
-            ~LIKE_SAME_UPPER,
+            ~_LIKE_SAME_UPPER,
             by=_seen("3-D averages of the data with pads unlike SAME_UPPER"),
         ),
         refuses(
@@ -57,21 +92,21 @@ TARGET = Target(
             t.THREE_D,
             w.COUNTS,
             w.PADDED,
-            LIKE_SAME_UPPER,
+            _LIKE_SAME_UPPER,
             by=_seen("3-D averages that count padding, with pads like SAME_UPPER"),
         ),
         refuses(
             w.POOLS, w.CEIL_MODE, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("ceil_mode, unknown sizes")
         ),
-        miscomputes("LpPool", w.PADDED, LIKE_SAME_UPPER, by=_seen("LpPool, pads like SAME_UPPER")),
-        refuses("LpPool", w.KERNEL_BELOW_STRIDE, by=_seen("LpPool, kernels below the stride")),
+        miscomputes("LpPool", w.PADDED, _LIKE_SAME_UPPER, by=_seen("LpPool, pads like SAME_UPPER")),
+        refuses("LpPool", _KERNEL_BELOW_STRIDE, by=_seen("LpPool, kernels below the stride")),
         miscomputes("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("asymmetric LpPool")),
-        miscomputes(p.PAD, p.READS_INPUT, t.EQUAL_SIZES, by=_seen("Pad of inputs such as 1x4x4x4")),
+        miscomputes(p.PAD, p.READS_INPUT, _EQUAL_SIZES, by=_seen("Pad of inputs such as 1x4x4x4")),
         refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
         miscomputes(
             p.PAD,
             p.VALUE_NOT_FINITE,
-            ~p.FEEDS_MAX_ALONE,
+            ~_FEEDS_MAX_ALONE,
             by=_seen("Pad that writes -inf: the lowest finite number"),
         ),
         miscomputes(

@@ -6,7 +6,7 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import miscomputes, read, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, miscomputes, read, refuses, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime WebNN provider (source of 2026)"
@@ -14,6 +14,8 @@ _read = read("microsoft/onnxruntime, core/providers/webnn/builders")
 _POOL = _read("impl/pool_op_builder.cc")
 _PAD = _read("impl/pad_op_builder.cc")
 _MAP = _read("helper.h at 035d40f, op_map")
+
+_NOT_EUCLIDEAN = Condition("p is not 2", lambda c: c.attribute("p", 2) != 2)
 
 TARGET = Target(
     _VERSION,
@@ -23,7 +25,7 @@ TARGET = Target(
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_MAP),
         refuses("QLinearConv", by=_MAP),
         refuses((*w.POOLS, "LpPool"), t.NOT_TWO_D, by=_POOL),
-        refuses("LpPool", w.NOT_EUCLIDEAN, by=_POOL),
+        refuses("LpPool", _NOT_EUCLIDEAN, by=_POOL),
         refuses("MaxPool", w.INDICES, by=_POOL),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_POOL),
         refuses(p.PAD, p.COMPUTED, by=_PAD),

@@ -14,6 +14,10 @@ _PADDING = _read("detail/utils.cc, IsPaddingTypeSupported")
 _CONV = _read("nn/conv_base.cc")
 _POOLS = _read("nn/max_pool.cc and nn/average_pool.cc")
 
+_UNKNOWN_FEATURE_SIZES = t.left_open(
+    1, "a size other than the batch is open, or known from --dim only"
+)
+
 TARGET = Target(
     _VERSION,
     (
@@ -24,7 +28,7 @@ TARGET = Target(
         refuses("Conv", t.opset_below(11), by=_CONV),
         refuses(("Conv", *w.TRANSPOSED), t.NOT_TWO_D, by=_CONV),
         refuses(("Conv", *w.TRANSPOSED), w.WEIGHT_COMPUTED, by=_CONV),
-        refuses(("Conv", *w.TRANSPOSED, *w.POOLS), t.UNKNOWN_FEATURE_SIZES, by=_CONV),
+        refuses(("Conv", *w.TRANSPOSED, *w.POOLS), _UNKNOWN_FEATURE_SIZES, by=_CONV),
         refuses(w.POOLS, t.NOT_TWO_D, by=_POOLS),
         refuses(w.POOLS, w.CEIL_MODE, by=_POOLS),
         refuses("MaxPool", w.INDICES, by=_POOLS),

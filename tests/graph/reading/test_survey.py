@@ -83,7 +83,7 @@ def test_unnamed_dimensions_go_by_input_and_axis() -> None:
     ("dims", "message"),
     [
         ({"q": 3}, "no dimension is called 'q'.*h, w"),
-        ({"h": "%2"}, "says nothing"),
+        ({"h": "%2"}, "cannot read '%2' for 'h'"),
         ({"h": "%2=2"}, "can never hold"),
         ({"h": 0}, "at least 1"),
     ],

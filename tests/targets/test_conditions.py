@@ -1,0 +1,57 @@
+"""A condition stands where it is used: in one target's file, or shared by two and more."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from onnxpad.runtimes import conditions, targets
+
+SHARED = Path(conditions.__path__[0])
+TARGETS = Path(targets.__path__[0])
+NO_CONDITIONS = {"rows.py", "plain.py", "__init__.py"}
+
+
+def _definitions(folder: Path) -> dict[str, str]:
+    """The text of every definition in the shared files, by its name."""
+    found = {}
+    for path in folder.glob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.parse(text).body if path.name not in NO_CONDITIONS else ():
+            source = ast.get_source_segment(text, node) or ""
+            for name in re.findall(r"^(?:def )?(\w+)(?= = |\(|, .* = )", source):
+                found[name] = source
+    return found
+
+
+def _users(name: str, shared: Mapping[str, str], targets: Mapping[str, str]) -> set[str]:
+    """The targets that use a definition, by themselves or by way of others."""
+    word = re.compile(rf"\b{name}\b")
+    found = {target for target, text in targets.items() if word.search(text)}
+    for other, text in shared.items():
+        if other != name and word.search(text):
+            found |= _users(other, shared, targets)
+    return found
+
+
+def _lonely(shared: Mapping[str, str], targets: Mapping[str, str]) -> list[str]:
+    return [name for name in shared if len(_users(name, shared, targets)) < 2]
+
+
+def test_a_shared_condition_serves_two_targets() -> None:
+    targets = {
+        path.stem: path.read_text(encoding="utf-8")
+        for path in TARGETS.glob("*.py")
+        if path.stem != "__init__"
+    }
+    shared = _definitions(SHARED)
+    assert {"GROUPED", "opset_above", "loader_rows", "possible_pads"} <= shared.keys()
+    assert _lonely(shared, targets) == []
+
+
+def test_a_condition_of_one_target_would_be_noticed() -> None:
+    shared = {"ALONE": "ALONE = 1", "_part": "_part = 2", "BOTH": "BOTH = _part"}
+    targets = {"one": "w.ALONE, w.BOTH", "other": "w.BOTH"}
+    assert _lonely(shared, targets) == ["ALONE"]
