@@ -1,1 +1,1 @@
-"""onnxruntime: what its default optimiser makes of padding."""
+"""onnxruntime: what its loader, its default optimiser and its CPU kernels make of padding."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.onnxruntime import fusion_rows
-from onnxpad.runtimes.conditions.onnxruntime_kernels import kernel_rows
 from onnxpad.runtimes.conditions.pads import PAD
 from onnxpad.runtimes.conditions.plain import EVERYTHING, OF_ONNXRUNTIME
 from onnxpad.runtimes.conditions.rows import measured, takes
+from onnxpad.runtimes.onnxruntime.kernels import kernel_rows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime 1.31.1, CPU, ORT_ENABLE_ALL"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxpad.geometry.size import residues
 from onnxpad.padding.chain import AutoPad, Chain
 from onnxpad.padding.operators import Kind
-from onnxpad.runtimes.conditions import onnxruntime_kernels as kernels
+from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.traps import Surroundings, rule
 
 _SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxpad.geometry.size import show
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Since
-from onnxpad.runtimes.conditions import onnxruntime_kernels as kernels
+from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.traps import Shape, Surroundings, rule
 
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
