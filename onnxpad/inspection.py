@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad.errors import ModelError
-from onnxpad.fits import fits
+from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound

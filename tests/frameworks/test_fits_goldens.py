@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.fits import ANY
+from onnxpad.frameworks.fits import ANY
 from onnxpad.frameworks.steps import PadWith, Windows
 from onnxpad.inspection import PaddedNode, inspect
 from tests.resolving.goldens import ALL, SAMPLE, Golden, goldens

@@ -9,8 +9,8 @@ from math import inf
 
 import pytest
 
-from onnxpad.fits import ANY, fits
 from onnxpad.frameworks.conventions import all_conventions
+from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import AutoPad, Chain, Constant, Implicit, Pads, PadStep
