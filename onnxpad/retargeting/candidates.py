@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from onnxpad.frameworks.conventions import all_conventions
+from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.frameworks.placing import split
 from onnxpad.frameworks.words import Divisor, Pair, Rounding
 from onnxpad.geometry.windows import Axis
@@ -72,8 +73,10 @@ def candidates(chain: Chain) -> tuple[Candidate, ...]:
 
 
 def _candidate(found: Chain, names: list[str], chain: Chain) -> Candidate:
-    known = tuple(sorted({name for name in names if name and name not in PLACEMENTS}))
-    return Candidate(found, known, label_of(found, chain))
+    own = {name for name in names if name and name not in PLACEMENTS}
+    fitting = fits(found)
+    known = own if fitting == (ANY,) else own.intersection(fitting)
+    return Candidate(found, tuple(sorted(known)), label_of(found, chain))
 
 
 def _undisputed(chain: Chain) -> Candidate | None:

@@ -13,7 +13,7 @@ from onnxpad import retarget
 from onnxpad.errors import RequestError
 from onnxpad.retargeting.feasible import infeasible
 from onnxpad.retargeting.plan import with_settings
-from tests.moving.layers import layer
+from tests.retargeting.layers import layer
 from tests.retargeting.running import outputs, signed
 
 NODES: dict[str, tuple[str, list[int] | None, dict[str, Any]]] = {

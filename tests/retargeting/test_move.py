@@ -11,7 +11,7 @@ import pytest
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.retargeting.move import moved, unchanged_because
-from tests.moving.layers import layer
+from tests.retargeting.layers import layer
 
 H = Symbol("H")
 Row = tuple[str, Size, int, int, tuple[int, int] | str, str, object]

@@ -14,7 +14,7 @@ from onnxpad.padding.fills import Constant, TensorValue
 from onnxpad.retargeting.candidates import candidates
 from onnxpad.retargeting.plan import Plan, PlanEntry, settings_of, with_settings
 from onnxpad.retargeting.windows_read import differs
-from tests.moving.layers import layer
+from tests.retargeting.layers import layer
 
 CHAINS = [
     layer("Conv", 32, 3, 2, (1, 1)),

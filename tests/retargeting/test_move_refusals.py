@@ -9,7 +9,7 @@ from onnxpad.geometry.size import Size, Symbol
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, Unclear
 from onnxpad.padding.fills import Constant
 from onnxpad.retargeting.move import moved
-from tests.moving.layers import layer
+from tests.retargeting.layers import layer
 
 H = Symbol("H")
 Row = tuple[str, Size, int, int, tuple[int, int] | str, str, object]

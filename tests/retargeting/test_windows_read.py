@@ -11,7 +11,7 @@ from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import Chain
 from onnxpad.retargeting.candidates import candidates
 from onnxpad.retargeting.windows_read import differs, resizes
-from tests.moving.layers import Array, computed, layer
+from tests.retargeting.layers import Array, computed, layer
 
 WEIGHT = np.array([1.0, 10.0, 100.0, 1000.0, 10000.0])
 OPS = ("Conv", "MaxPool", "AveragePool")
