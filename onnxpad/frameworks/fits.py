@@ -341,7 +341,7 @@ def _degree(op: str, way: _Way, rows: tuple[_Row, ...]) -> int | None:
         return None
     if not way.takes.dilates and any(slide.dilation > 1 for slide in first):
         return None
-    degrees = []
+    best: int | None = None
     for choices in product(*(tuple(_choices(way, slide)) for slide in first)):
         overhangs = False
         for row in rows:
@@ -350,9 +350,12 @@ def _degree(op: str, way: _Way, rows: tuple[_Row, ...]) -> int | None:
                 break
             overhangs |= op != "conv_transpose" and _overhangs(found) > _overhangs(row)
         else:
-            own = all(choice.is_own for choice in choices)
-            degrees.append(_OVERHANGING if overhangs else _OWN if own else _GIVEN)
-    return min(degrees, default=None)
+            is_own = all(choice.is_own for choice in choices)
+            degree = _OVERHANGING if overhangs else _OWN if is_own else _GIVEN
+            best = degree if best is None else min(best, degree)
+            if best == _OWN:
+                break
+    return best
 
 
 def _overhangs(row: _Row) -> bool:
