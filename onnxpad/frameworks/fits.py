@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import product
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
@@ -14,8 +14,8 @@ from onnxpad.frameworks.placing import EXPLICIT, VALID
 from onnxpad.frameworks.planning import slides_of
 from onnxpad.frameworks.reading import Wish
 from onnxpad.frameworks.words import (
+    Check,
     Divisor,
-    Evidence,
     Fill,
     Given,
     Layer,
@@ -29,7 +29,7 @@ from onnxpad.frameworks.words import (
 )
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.windows import Axis, sample_sizes
-from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes
 from onnxpad.padding.fills import Constant, TensorValue, lowest
 from onnxpad.padding.operators import Kind
@@ -56,13 +56,15 @@ def fits(chain: Chain) -> tuple[str, ...]:
     those that can be given it, begin and end by number, those that get there by rounding up, and
     those with a layer of its own for the Pad. Two ways are the same if their windows are, at
     every size that the model allows; cells that no window reads do not matter. ('any',) where
-    everybody who has such a layer can write it.
+    everybody who has such a layer can write it, as a convolution without padding.
     """
     op, step = _LAYERS.get(chain.op.kind), chain.pad
     if op is None or chain.trouble or (step is not None and step.unclear):
         return ()
     none = Pads.zero(chain.rank)
     if step is None or not any(step.pads.flat):
+        if op == "conv" and chain.padding in {none, AutoPad.VALID}:
+            return (ANY,)
         found = dict(_who(op, chain.rank, Fill.ZEROS, _rows(chain, none)))
     elif (front := _front(chain, step)) is None:
         return ()
@@ -86,7 +88,7 @@ def _able(op: str, rank: int, *, strides: bool, dilates: bool) -> frozenset[str]
         name
         for way, names in _ways(op, rank)
         for name in names
-        if way.strides >= strides and way.dilates >= dilates
+        if way.takes.strides >= strides and way.takes.dilates >= dilates
     )
 
 
@@ -138,6 +140,9 @@ def _rows(chain: Chain, front: Pads, fill: Fill = Fill.ZEROS) -> tuple[_Row, ...
     """The windows of each different axis, at sizes that stand for all that it can have."""
     axes = axes_in_front(chain, front) if any(front.flat) else chain.axes
     sizes = [list(_sizes(axis, _widest(chain, front, n))) for n, axis in enumerate(axes)]
+    if chain.op.kind is not Kind.AVERAGE:
+        # Only divisors know of both borders at once: all remainders, twice, are enough.
+        sizes = [some[: 2 * axis.stride] for some, axis in zip(sizes, axes, strict=True)]
     rows = []
     for number in range(max(map(len, sizes))):
         chosen = [known[min(number, len(known) - 1)] for known in sizes if known]
@@ -198,27 +203,32 @@ def _mirrors(slide: Slide) -> bool:
 # What frameworks can write
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """One way in which a layer of some framework can pad.
+class _Takes(NamedTuple):
+    """What a layer can be given.
 
-    `modes` are several where each axis has its own. `alike` says that its numbers are one for
-    both sides, `pairs` that begin and end may be given, `negative` that they may crop; `sized`
-    that a transposed layer takes its output size, `grows` output padding.
+    `alike` says that its numbers are one for both sides, `pairs` that begin and end may be given,
+    `negative` that they may crop; `sized` that a transposed layer takes its output size, `grows`
+    output padding.
     """
 
-    layer: Layer
-    modes: tuple[Mode, ...]
-    fill: Fill
-    rounding: Rounding
-    divisor: Divisor
-    alike: bool
-    pairs: bool
-    negative: bool
     strides: bool
     dilates: bool
     grows: bool
     sized: bool
+    alike: bool
+    pairs: bool
+    negative: bool
+
+
+class _Way(NamedTuple):
+    """One way in which a layer of some framework can pad; `modes` are several for axes apart."""
+
+    modes: tuple[Mode, ...]
+    fill: Fill
+    rounding: Rounding
+    divisor: Divisor
+    checks: tuple[Check, ...]
+    takes: _Takes
 
 
 @cache
@@ -234,35 +244,34 @@ def _ways(op: str, rank: int) -> tuple[tuple[_Way, tuple[str, ...]], ...]:
 
 
 def _ways_of(layer: Layer) -> Iterator[_Way]:
-    """Each way once, without the names of things, so that frameworks share them."""
-    words = [word for word in layer.words if word.role is Role.PADDING]
-    layouts = {layout for word in words for layout in word.layouts}
-    each = Layout.EACH in layouts or any(word.axis is not None for word in words)
-    pairs, roles = bool(layouts - {Layout.EACH, Layout.FLAGS}), {w.role for w in layer.words}
-    bare = Layer(layer.op, (), Evidence.READ, "", checks=layer.checks)
+    """Each way without the names of things, so that frameworks share it."""
+    takes = _takes(layer)
+    bare = takes._replace(alike=False, pairs=False, negative=False)
     for modes in _modes(layer):
         numbers = any(mode in {layer.number, EXPLICIT} or mode.takes_numbers for mode in modes)
-        roundings = {mode.rounding for mode in modes if mode.rounding}
-        fills = {mode.fill for mode in modes if mode.fill}
+        plain = tuple(Mode(one.place, one.cut, undilated=one.undilated) for one in modes)
         for fill, rounding, divisor in product(
-            fills or _chosen(layer, Role.FILL, Fill.ZEROS),
-            roundings or _chosen(layer, Role.ROUNDING, layer.rounding),
+            {mode.fill for mode in modes if mode.fill} or _chosen(layer, Role.FILL, Fill.ZEROS),
+            {mode.rounding for mode in modes if mode.rounding}
+            or _chosen(layer, Role.ROUNDING, layer.rounding),
             _divisors(layer),
         ):
-            yield _Way(
-                bare,
-                tuple(Mode(one.place, one.cut, undilated=one.undilated) for one in modes),
-                fill,
-                rounding,
-                divisor,
-                alike=numbers and each,
-                pairs=numbers and pairs,
-                negative=numbers and any(word.negative for word in words),
-                strides=Role.STRIDE in roles,
-                dilates=Role.DILATION in roles,
-                grows=Role.GROWTH in roles,
-                sized=Role.EXTENT in roles,
-            )
+            yield _Way(plain, fill, rounding, divisor, layer.checks, takes if numbers else bare)
+
+
+def _takes(layer: Layer) -> _Takes:
+    words = [word for word in layer.words if word.role is Role.PADDING]
+    layouts = {layout for word in words for layout in word.layouts}
+    roles = {word.role for word in layer.words}
+    return _Takes(
+        strides=Role.STRIDE in roles,
+        dilates=Role.DILATION in roles,
+        grows=Role.GROWTH in roles,
+        sized=Role.EXTENT in roles,
+        alike=Layout.EACH in layouts or any(word.axis is not None for word in words),
+        pairs=bool(layouts - {Layout.EACH, Layout.FLAGS}),
+        negative=any(word.negative for word in words),
+    )
 
 
 def _modes(layer: Layer) -> Iterator[tuple[Mode, ...]]:
@@ -294,8 +303,7 @@ def _divisors(layer: Layer) -> set[Divisor]:
     return found | {Divisor.WHOLE} if given and layer.override is Override.SUM else found
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(NamedTuple):
     """What one axis is given; `sized`: the output size too. `is_own`: no begin apart from end."""
 
     mode: Mode
@@ -320,33 +328,35 @@ def _who(op: str, rank: int, fill: Fill, rows: tuple[_Row, ...]) -> tuple[tuple[
                 continue
             if all(found.get(name) == _OWN for name in names):
                 continue
-            degree = _degree(way, rows)
+            degree = _degree(op, way, rows)
             if degree is not None:
                 for name in names:
                     found[name] = min(degree, found.get(name, degree))
     return tuple(found.items())
 
 
-def _degree(way: _Way, rows: tuple[_Row, ...]) -> int | None:
+def _degree(op: str, way: _Way, rows: tuple[_Row, ...]) -> int | None:
     """How a way gives these windows, None where it does not."""
     first = rows[0]
-    if any(
-        (slide.stride > 1 and not way.strides) or (slide.dilation > 1 and not way.dilates)
-        for slide in first
-    ):
+    if not way.takes.strides and any(slide.stride > 1 for slide in first):
         return None
-    degrees = []
+    if not way.takes.dilates and any(slide.dilation > 1 for slide in first):
+        return None
+    best: int | None = None
     for choices in product(*(tuple(_choices(way, slide)) for slide in first)):
         overhangs = False
         for row in rows:
-            found = _windows(way, choices, row)
+            found = _windows(op, way, choices, row)
             if found is None:
                 break
-            overhangs |= way.layer.op != "conv_transpose" and _overhangs(found) > _overhangs(row)
+            overhangs |= op != "conv_transpose" and _overhangs(found) > _overhangs(row)
         else:
-            own = all(choice.is_own for choice in choices)
-            degrees.append(_OVERHANGING if overhangs else _OWN if own else _GIVEN)
-    return min(degrees, default=None)
+            is_own = all(choice.is_own for choice in choices)
+            degree = _OVERHANGING if overhangs else _OWN if is_own else _GIVEN
+            best = degree if best is None else min(best, degree)
+            if best == _OWN:
+                break
+    return best
 
 
 def _overhangs(row: _Row) -> bool:
@@ -381,30 +391,30 @@ def _all_choices(way: _Way, mode: Mode, slide: Slide) -> Iterator[_Choice]:
         yield from (_Choice(mode, pads, is_own=own) for pads, own in numbers.items())
         return
     growths: list[int | None] = [None]
-    if way.grows:
+    if way.takes.grows:
         growths += range(max(slide.stride, slide.dilation))
     for (pads, own), growth in product(numbers.items(), growths):
         yield _Choice(mode, pads, growth, is_own=own)
-        if way.sized:
+        if way.takes.sized:
             yield _Choice(mode, pads, growth, sized=True, is_own=own)
 
 
 def _numbers(way: _Way, mode: Mode, slide: Slide) -> Iterator[tuple[Pair, bool]]:
     """Numbers that may give the windows, and whether one stands for both sides."""
     begin, end = slide.begin, slide.end
-    if way.alike:
+    if way.takes.alike:
         # A number may be a total, as Darknet's pools have it.
         totals = () if mode in {EXPLICIT, VALID} else (2 * begin, 2 * begin + 1)
         yield from (((number, number), True) for number in (begin, *totals) if number >= 0)
-    if way.pairs:
+    if way.takes.pairs:
         # Pairs of a transposed layer may pad what the crop leaves of span-1, as JAX has it.
         most = slide.span - 1
         pairs = [(begin, end), (begin, max(end, 0)), (begin, slide.reach)]
         pairs += [(most - begin, most - end)] if mode.cut is not None else []
-        yield from ((pair, False) for pair in pairs if way.negative or min(pair) >= 0)
+        yield from ((pair, False) for pair in pairs if way.takes.negative or min(pair) >= 0)
 
 
-def _windows(way: _Way, choices: tuple[_Choice, ...], row: _Row) -> _Row | None:
+def _windows(op: str, way: _Way, choices: tuple[_Choice, ...], row: _Row) -> _Row | None:
     """The windows of a way, None where they are not those of `row`."""
     wish = Wish(
         kernel=tuple(slide.kernel for slide in row),
@@ -419,7 +429,7 @@ def _windows(way: _Way, choices: tuple[_Choice, ...], row: _Row) -> _Row | None:
         groups=None,
     )
     try:
-        found = slides_of(way.layer, wish, tuple(slide.size for slide in row))
+        found = slides_of(op, wish, tuple(slide.size for slide in row), way.checks)
     except RequestError:
         return None
     same = all(

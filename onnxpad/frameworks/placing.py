@@ -1,4 +1,4 @@
-"""Rules that several frameworks share: where padded cells stand on one axis."""
+"""Rules that several frameworks share: where padded cells stand, what a transposed layer keeps."""
 
 from __future__ import annotations
 

@@ -10,7 +10,17 @@ from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
 from onnxpad.frameworks.grouping import groups_of, read_weight
 from onnxpad.frameworks.reading import Wish, read_wish
-from onnxpad.frameworks.words import Divisor, Fill, Layer, Outside, Override, Pair, Rounding, Slide
+from onnxpad.frameworks.words import (
+    Check,
+    Divisor,
+    Fill,
+    Layer,
+    Outside,
+    Override,
+    Pair,
+    Rounding,
+    Slide,
+)
 from onnxpad.geometry.windows import Axis
 
 
@@ -65,7 +75,7 @@ def make_plan(
         divisor = Divisor.WHOLE if layer.override is Override.SUM else divisor
     return Plan(
         op="conv" if layer.op == "depthwise_conv" else layer.op,
-        slides=slides_of(layer, replace(wish, divisor=divisor), shape[2:]),
+        slides=slides_of(layer.op, replace(wish, divisor=divisor), shape[2:], layer.checks),
         fill=wish.fill,
         divisor=divisor,
         override=wish.override,
@@ -87,24 +97,26 @@ def _shape(input_shape: Sequence[object], layer: Layer) -> tuple[tuple[int, ...]
     return tuple(values.whole(size, "a size of input_shape", 1) for size in found), rank
 
 
-def slides_of(layer: Layer, wish: Wish, sizes: Sequence[int]) -> tuple[Slide, ...]:
-    """The windows of each axis; RequestError where the framework refuses them."""
-    slides = _slides(layer, wish, sizes)
-    for check in layer.checks:
+def slides_of(
+    op: str, wish: Wish, sizes: Sequence[int], checks: tuple[Check, ...]
+) -> tuple[Slide, ...]:
+    """The windows of each axis; RequestError where the framework, by its checks, refuses them."""
+    slides = _slides(op, wish, sizes)
+    for check in checks:
         if reason := check(slides):
             raise RequestError(reason)
     _fill_fits(wish.fill, slides)
-    if layer.op != "avg_pool":
+    if op != "avg_pool":
         return slides
     return tuple(replace(slide, counted=_counted(wish.divisor, slide)) for slide in slides)
 
 
-def _slides(layer: Layer, wish: Wish, sizes: Sequence[int]) -> tuple[Slide, ...]:
+def _slides(op: str, wish: Wish, sizes: Sequence[int]) -> tuple[Slide, ...]:
     undilated = any(mode.undilated for mode in wish.modes)
     dilations = (1,) * len(sizes) if undilated else wish.dilations
     rows = zip(sizes, wish.kernel, wish.strides, dilations, strict=True)
     axes = [Axis(*row) for row in rows]
-    if layer.op == "conv_transpose":
+    if op == "conv_transpose":
         return tuple(_cut(wish, axis, index) for index, axis in enumerate(axes))
     pads = [_pair(wish, axis, index) for index, axis in enumerate(axes)]
     any_padded = any(any(pair) for pair in pads)
