@@ -28,7 +28,7 @@ def test_same_with_dilation_is_judged_by_the_evaluator(pads: list[int], ok: bool
 
 def test_a_scale_behind_a_convolution_passes_its_rounding_on() -> None:
     """onnxruntime gives the pool another size than the text: the evaluator judges both nodes."""
-    window = {"kernel_shape": [3, 3], "strides": [2, 2], "dilations": [2, 2]}
+    window: dict[str, Any] = {"strides": [2, 2], "dilations": [2, 2], "kernel_shape": [3, 3]}
     mean = node("AveragePool", ["x"], ["y"], auto_pad="SAME_UPPER", name="mean", **window)
     before = model([mean], {}, shape=[1, 2, 17, 17], opset=19)
     done = rewrite(before, passes=["average-by-conv"]).model
