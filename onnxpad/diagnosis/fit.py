@@ -198,21 +198,18 @@ class Fitting:
     def _confirmed(self, chosen: Choice, title: str) -> tuple[Solution | None, Judgement | None]:
         """The choices as a plan that `retarget` applies, judged on every sample."""
         nearest: Judgement | None = None
-        for floored in (False, True):
-            found = settled(self.runner, chosen, floored=floored)
-            for plan in plans(self.runner, found):
-                self.bench.progress("checking what fits on every sample")
-                try:
-                    judgement = self.judged_with(plan)
-                except RequestError as error:
-                    self.bench.warn(f"'{title}' fits the first sample, but is not written: {error}")
-                    continue
-                if judgement.agrees:
-                    holds = held(self.runner, self.samples, found, plan)
-                    return Solution(*holds, judgement, title), judgement
-                nearest = nearest or judgement
-            if nearest is None or nearest.residual is not None:
-                break
+        found = settled(self.runner, chosen)
+        for plan in plans(self.runner, found):
+            self.bench.progress("checking what fits on every sample")
+            try:
+                judgement = self.judged_with(plan)
+            except RequestError as error:
+                self.bench.warn(f"'{title}' fits the first sample, but is not written: {error}")
+                continue
+            if judgement.agrees:
+                holds = held(self.runner, self.samples, found, plan)
+                return Solution(*holds, judgement, title), judgement
+            nearest = nearest or judgement
         return None, nearest
 
     def judged_with(self, plan: Plan, *, quietly: bool = False) -> Judgement:

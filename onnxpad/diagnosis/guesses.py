@@ -1,4 +1,4 @@
-"""Joint guesses: all nodes, or all of one kind, as one framework or one hand would pad them."""
+"""Joint guesses: all nodes, or all of one kind, as one framework would pad them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from onnxpad.diagnosis.places import SAME, Place
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.retargeting.habits import PLACEMENTS
-from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.move import moved
 from onnxpad.retargeting.windows_read import differs
 
@@ -57,8 +56,7 @@ def whole_guesses(places: Sequence[Place]) -> Iterator[Guess]:
     for title, rule in rules:
         for name in names():
             yield Guess(title.format(name), tuple(rule(place, name) for place in places))
-    for title, change in _FLIPS:
-        yield Guess(title, tuple(change(place) for place in places))
+    yield Guess("pools round the other way", tuple(_other_rounding(place) for place in places))
 
 
 @lru_cache(maxsize=1)
@@ -140,129 +138,12 @@ def _is_padded(chain: Chain) -> bool:
     return own or chain.pad is not None
 
 
-def _flip_ceil(place: Place) -> int:
-    chain = place.options[0].chain
-    return _find(place, lambda c: c.ceil_mode is not chain.ceil_mode and _alike(c, chain))
-
-
-def _flip_counts(place: Place) -> int:
-    chain = place.options[0].chain
-    return _find(place, lambda c: c.counts_padding is not chain.counts_padding and _alike(c, chain))
-
-
-def _flip_zeros(place: Place) -> int:
-    """A max pool that pads itself with the lowest value where a Pad wrote zeros, or the reverse."""
-    chain = place.options[0].chain
-    if not chain.is_max:
-        return 0
-    total = _total(chain)
-    wanted = chain.pad is None
-    return _find(place, lambda c: (c.pad is not None) is wanted and _total(c) == total)
-
-
-def _without_hand(place: Place) -> int:
-    """No Pad in front, and no padding instead of it."""
-    if place.chain.pad is None:
-        return 0
-    return _find(place, lambda c: c.pad is None and not _is_padded(c) and not c.ceil_mode)
-
-
-def _nothing(place: Place) -> int:
-    return _find(place, lambda c: c.pad is None and not _is_padded(c) and not c.ceil_mode)
-
-
-def _alike(one: Chain, other: Chain) -> bool:
-    return one.pad == other.pad and one.padding == other.padding
-
-
-def _total(chain: Chain) -> tuple[int, ...] | None:
-    """Own pads and those of the Pad in front together."""
-    if chain.pad is not None and chain.pad.unclear:
-        return None
-    own = chain.padding.flat if isinstance(chain.padding, Pads) else (0,) * (2 * chain.rank)
-    if chain.pad is None:
-        return own if isinstance(chain.padding, Pads) else None
-    front = chain.pad.pads
-    both = (*front.begins[chain.spatial], *front.ends[chain.spatial])
-    return tuple(a + b for a, b in zip(own, both, strict=True))
-
-
-def _find(place: Place, fits: Callable[[Chain], bool]) -> int:
+def _other_rounding(place: Place) -> int:
+    """The present padding, with windows counted up in place of down, or the reverse."""
+    here = place.options[0].chain
     for number, option in enumerate(place.options):
-        if number and fits(option.chain):
+        chain = option.chain
+        same = chain.pad == here.pad and chain.padding == here.padding
+        if same and chain.ceil_mode is not here.ceil_mode:
             return number
     return 0
-
-
-_FLIPS: tuple[tuple[str, Callable[[Place], int]], ...] = (
-    ("pools round the other way", _flip_ceil),
-    ("averages count padding the other way", _flip_counts),
-    ("max pools padded with the lowest value instead of 0, or the reverse", _flip_zeros),
-    ("Pad nodes removed", _without_hand),
-    ("no padding at all", _nothing),
-)
-
-
-def handmade_guesses(places: Sequence[Place]) -> Iterator[Guess]:
-    """One kind of cells in all Pads, half a window less one everywhere, then like nodes alike."""
-    for title, rule in _RULES:
-        yield Guess(title, tuple(rule(place) for place in places))
-    groups: dict[object, list[int]] = {}
-    for number, place in enumerate(places):
-        groups.setdefault(_shape(place.chain), []).append(number)
-    for numbers in groups.values():
-        if len(numbers) > 1:
-            yield from _like_nodes(places, numbers)
-
-
-def _like_nodes(places: Sequence[Place], numbers: Sequence[int]) -> Iterator[Guess]:
-    """Every handmade way of the first node, at all of them."""
-    first = places[numbers[0]]
-    for option in first.options[first.named :]:
-        wanted = label_of(option.chain)
-        chosen = [0] * len(places)
-        for number in numbers:
-            chosen[number] = _found(places[number], lambda c, w=wanted: label_of(c) == w)  # type: ignore[misc]
-        yield Guess(f"all nodes like {first.label}: {option.label}", tuple(chosen))
-
-
-def _shape(chain: Chain) -> object:
-    windows = tuple((axis.kernel, axis.stride, axis.dilation) for axis in chain.axes)
-    return chain.op.kind, windows, chain.padding, chain.pad and (chain.pad.pads, chain.pad.mode)
-
-
-def _found(place: Place, fits: Callable[[Chain], bool]) -> int:
-    """The first way that fits; the present one where none does."""
-    found = (number for number, one in enumerate(place.options) if number and fits(one.chain))
-    return next(found, 0)
-
-
-def _mode(mode: str) -> Callable[[Chain], bool]:
-    def fits(chain: Chain) -> bool:
-        return chain.pad is not None and chain.pad.is_new and chain.pad.mode == mode
-
-    return fits
-
-
-def _lower_half(chain: Chain) -> bool:
-    halves = tuple((axis.span - 1) // 2 for axis in chain.axes)
-    return chain.pad is None and chain.padding == Pads(halves, halves) and not chain.ceil_mode
-
-
-def _instead(place: Place) -> int:
-    """Zeros of its own in place of a Pad that holds something else."""
-    step = place.chain.pad
-    if step is None or step.unclear:
-        return 0
-    own = place.chain.padding
-    front = Pads(step.pads.begins[place.chain.spatial], step.pads.ends[place.chain.spatial])
-    wanted = own + front if isinstance(own, Pads) else front
-    return _found(place, lambda chain: chain.pad is None and chain.padding == wanted)
-
-
-_RULES: tuple[tuple[str, Callable[[Place], int]], ...] = (
-    ("zeros instead of what Pads hold", _instead),
-    ("Pads that reflect", lambda place: _found(place, _mode("reflect"))),
-    ("Pads that repeat the edge", lambda place: _found(place, _mode("edge"))),
-    ("(kernel-1)/2 cells at both sides", lambda place: _found(place, _lower_half)),
-)

@@ -37,11 +37,8 @@ class Settled:
     groups: tuple[tuple[int, ...], ...]
 
 
-def settled(runner: Runner, chosen: Choice, *, floored: bool = False) -> Settled:
+def settled(runner: Runner, chosen: Choice) -> Settled:
     """The choices with one taken out of each group of options that give the same here.
-
-    `floored` writes pools without ceil_mode wherever that gives the same: onnxruntime 1.31 expects
-    one window more than ONNX has where ceil_mode drops the last one, and may fail behind it.
 
     A node stays as it is where that fits. Where a convention fits every node that has to change,
     its way is written for these, and for nodes with open sizes that it fits too: at another size
@@ -56,9 +53,7 @@ def settled(runner: Runner, chosen: Choice, *, floored: bool = False) -> Settled
         here = None if known is None else runner.sizes(number, known)
         states.append(known)
         sizes.append(here)
-        group = alike(runner, number, chosen[number], known, here)
-        down = tuple(option for option in group if not place.options[option].chain.ceil_mode)
-        groups.append(down if floored and down else group)
+        groups.append(alike(runner, number, chosen[number], known, here))
     shared = _shared(runner, groups)
     mended = broken_same(runner, chosen, dict(enumerate(groups)))
     final = tuple(

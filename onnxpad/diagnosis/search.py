@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from itertools import combinations, islice, product
+from itertools import combinations, product
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.guesses import Choice, guesses, handmade_guesses
+from onnxpad.diagnosis.guesses import Choice, guesses
 from onnxpad.diagnosis.places import Sizes, sized
 from onnxpad.diagnosis.runner import Broken, Runner, needed_places
 from onnxpad.diagnosis.score import Score, Target, difference, scored
@@ -28,7 +28,6 @@ Shift: TypeAlias = tuple[int, ...]
 _MOST_TRIES, _MOST_IN_VAIN = 20_000, 5_000
 _TITLE = "around what is nearest"
 _STARTS = 4
-_MOST_PAIRS = 2_000
 _MOST_SUBSETS = 1_024
 _MOST_MIXED = 6
 _RESTARTS = 24
@@ -43,8 +42,8 @@ class OutOfTimeError(Exception):
 class Search:
     """Tries choices until one gives every reference; `best` is the nearest one so far (the first).
 
-    Ways of frameworks come first, handmade ones once `wide`. `say` gets what is being tried.
-    `deadline` is a value of time.monotonic.
+    Ways of frameworks come first, others once `wide`. `say` gets what is being tried. `deadline`
+    is a value of time.monotonic.
     """
 
     runner: Runner
@@ -99,22 +98,15 @@ class Search:
         yield from self._descents()
         for chosen in whole:
             yield from self._mixtures(chosen)
-        yield from self._pairs(self.best)
         handmade = any(place.named < len(place.options) for place in self.runner.places)
         if handmade:
             self.wide = True
-            yield from self._handmade()
+            yield from self._descents()
             self.wide = False
         yield from roamed(self, roots)
         if handmade and self.exhausted:
             self.wide, self.exhausted = True, False
             yield from roamed(self, ())
-
-    def _handmade(self) -> Iterator[None]:
-        for guess in handmade_guesses(self.runner.places):
-            self.score(guess.chosen, guess.title)
-            yield
-        yield from self._descents()
 
     def _descents(self) -> Iterator[None]:
         for chosen in sorted(self.tried, key=lambda chosen: self.tried[chosen])[:_STARTS]:
@@ -200,24 +192,6 @@ class Search:
             if option != present and (self.wide or option < self.runner.places[number].named):
                 kept = choices.outputs(option, sizes) == choices.outputs(present, sizes)
                 yield option, kept or not choices.outputs(present, sizes)
-
-    def _pairs(self, chosen: Choice) -> Iterator[None]:
-        """Two changes at once, the pairs first that a linear model likes best."""
-        now = self.tried[chosen]
-        if now.matches:
-            return
-        changes = list(self.singles(chosen, now))
-        for change in changes:
-            self.score(changed(chosen, change), self._title(*change))
-            yield
-        found = effects(self.runner, self.target, chosen, self.tried, changes)
-        if found is None:
-            pairs = [(a, b) for a, b in combinations(changes, 2) if a[0] != b[0]]
-        else:
-            pairs = ranked_pairs(*found)
-        for pair in islice(pairs, _MOST_PAIRS):
-            self.score(changed(chosen, *pair), "two changes at once")
-            yield
 
     def _mixtures(self, way: Choice) -> Iterator[None]:
         """Some nodes as they are, the others as in `way`: all such, or descents where too many."""
@@ -383,16 +357,6 @@ def pursued(chosen: Choice, left: Vector, known: Sequence[Effect]) -> list[Choic
         if len(picked) > 1:
             tries.append(changed(chosen, *picked.items()))
     return tries[::-1]
-
-
-def ranked_pairs(left: Vector, known: Sequence[Effect]) -> list[tuple[Change, Change]]:
-    """Pairs of changes at two places, those first that leave least."""
-    ranked = sorted(
-        (_rest(left, first + second), one, other)
-        for (one, first), (other, second) in combinations(known, 2)
-        if one[0] != other[0]
-    )
-    return [(one, other) for _, one, other in ranked]
 
 
 def _rest(left: Vector, effect: Vector) -> float:

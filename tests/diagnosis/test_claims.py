@@ -44,7 +44,7 @@ def written(text: str, **parts: str) -> ModelProto:
 
 
 def found_for(model: ModelProto, reference: Array, feeds: dict[str, Array]) -> Diagnosis:
-    return diagnose(model, inputs=feeds, outputs={"y": reference}, budget=20)
+    return diagnose(model, inputs=feeds, outputs={"y": reference}, budget=600)
 
 
 @pytest.mark.parametrize("text", [BODY, FUNCTION], ids=["body", "function"])

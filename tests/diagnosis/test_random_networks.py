@@ -51,7 +51,7 @@ def test_nearly_every_assignment_is_found_and_none_is_claimed_falsely() -> None:
     found, known = 0, cases()
     for seed, case in known:
         given = {"x": case.x[:2]}
-        result = diagnose(case.wrong, inputs=given, outputs={case.name: case.y[:2]}, budget=20)
+        result = diagnose(case.wrong, inputs=given, outputs={case.name: case.y[:2]}, budget=600)
         if result.explained:
             assert case.error(retarget(case.wrong, plan=result.plan).model) < 1e-4, seed
             found += 1

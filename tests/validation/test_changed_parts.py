@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto
+from onnx import ModelProto, TensorProto, numpy_helper
 
+from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.validation import Validation, Verdict, validate
 from tests.validation.builders import B1, W1, model, node, pooled, two_convs
 
@@ -23,6 +24,23 @@ def test_same_with_dilation_is_judged_by_the_evaluator(pads: list[int], ok: bool
     assert report.judge == "onnxpad float64 evaluator"
     assert report.verdict is (Verdict.ROUNDING if ok else Verdict.DIFFERENT)
     assert any("Dilation not supported" in warning for warning in report.warnings)
+
+
+def test_a_scale_behind_a_convolution_passes_its_rounding_on() -> None:
+    """onnxruntime gives the pool another size than the text: the evaluator judges both nodes."""
+    window: dict[str, Any] = {"strides": [2, 2], "dilations": [2, 2], "kernel_shape": [3, 3]}
+    mean = node("AveragePool", ["x"], ["y"], auto_pad="SAME_UPPER", name="mean", **window)
+    before = model([mean], {}, shape=[1, 2, 17, 17], opset=19)
+    done = rewrite(before, passes=["average-by-conv"]).model
+    assert isinstance(done, ModelProto)
+    assert [one.op_type for one in done.graph.node] == ["Conv", "Mul"]
+    report = cpu(before, done)
+    assert report.verdict is Verdict.ROUNDING
+    assert report.judge == "onnxpad float64 evaluator"
+    scale = next(one for one in done.graph.initializer if one.name == done.graph.node[1].input[1])
+    wrong = numpy_helper.to_array(scale) * np.float32(1.0001)
+    scale.CopyFrom(numpy_helper.from_array(wrong, scale.name))
+    assert cpu(before, done).verdict is Verdict.DIFFERENT
 
 
 def pool(**attributes: Any) -> object:
