@@ -72,7 +72,7 @@ def row_in_front(
                 InFront(
                     step,
                     readers,
-                    turned=place.order != tuple(range(rank)),
+                    order=() if place.order == tuple(range(rank)) else place.order or (-1,),
                     untold=untold,
                     at_run_time=_at_run_time(place.context, maker, step),
                     follows_transpose=_follows_transpose(place.context, maker),
