@@ -45,8 +45,8 @@ class Dequantised:
 class InFront:
     """A Pad in front of an operator, perhaps behind operators that hand on what they read.
 
-    `pad` has its axes in the operator's order; `turned` says that Transposes between the two
-    changed the order, `untold` that what stands between may change more. `readers` counts what
+    `pad` has its axes in the operator's order; `order` names for each of them the axis of the Pad,
+    where Transposes between the two changed it. `untold` says that what stands between may change more. `readers` counts what
     reads the Pad or what hands it on, results of the graph included, and of several readers the
     most; those that are equal count once. `at_run_time` says that its pads hang on sizes that the
     file leaves open, `follows_transpose` that a Transpose stands in front of it.
@@ -56,7 +56,7 @@ class InFront:
 
     pad: PadStep
     readers: int = 1
-    turned: bool = False
+    order: tuple[int, ...] = ()
     untold: bool = False
     at_run_time: bool = False
     follows_transpose: bool = False

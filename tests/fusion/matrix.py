@@ -60,7 +60,17 @@ AXES: Mapping[str, tuple[Any, ...]] = {
     "value": ("0", "", "-0", "-inf", "3"),
     "mode": ("constant", "reflect", "edge"),
     "dtype": ("float32", "float16", "uint8", "int8"),
-    "readers": ("one", "two", "output", "equal", "equal inside", "unread", "body", "indices"),
+    "readers": (
+        "one",
+        "two",
+        "output",
+        "equal",
+        "equal inside",
+        "unread",
+        "unread Identity",
+        "body",
+        "indices",
+    ),
     "places": ("all", "listed", "outer"),
     "known": ("constant", "node", "folded", "sizes", "open sizes", "input"),
     "front": ("", "Relu", "Pad 0", "Pad 3"),
@@ -252,8 +262,8 @@ class _Builder:
         if inside:
             self._add("Abs", ["r"], "y")
             self._add("Abs", ["t"], "z")
-        elif row.readers == "unread":
-            self._add("Abs", ["p"], "unread")
+        elif row.readers.startswith("unread"):
+            self._add("Identity" if "Identity" in row.readers else "Abs", ["p"], "unread")
         elif row.readers == "body":
             self._body()
         if row.readers in ("two", "equal", "equal inside", "body"):

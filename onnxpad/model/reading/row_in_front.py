@@ -9,7 +9,7 @@ from onnx import FunctionProto
 
 from onnxpad.model.reading.attributes import bindings_of
 from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.crossing import data_position
+from onnxpad.model.reading.crossing import data_position, hands_on
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import vanishes
 from onnxpad.model.reading.pads import is_pad, read_pad
@@ -72,7 +72,7 @@ def row_in_front(
                 InFront(
                     step,
                     readers,
-                    turned=place.order != tuple(range(rank)),
+                    order=() if place.order == tuple(range(rank)) else place.order or (-1,),
                     untold=untold,
                     at_run_time=_at_run_time(place.context, maker, step),
                     follows_transpose=_follows_transpose(place.context, maker),
@@ -103,7 +103,18 @@ def _readers(place: _Place, gone: Gone) -> int:
     scope = place.context.scope
     if scope.owner(place.name) is not scope:
         return 0
-    return scope.uses.get(place.name, 0) - (place.key in gone) - place.idle_uses
+    count = scope.uses.get(place.name, 0) - (place.key in gone) - place.idle_uses
+    return count - _unread(place.context, place.name) if count > 1 else count
+
+
+def _unread(context: Context, name: str) -> int:
+    """Readers that hand a tensor on to nobody."""
+    uses = context.scope.uses
+    return sum(
+        1
+        for one in context.readers(name)
+        if not any(map(uses.get, one.outputs)) and hands_on(context, one)
+    )
 
 
 def _twins(context: Context, node: Node, name: str) -> int:

@@ -133,14 +133,15 @@ def _is_fused(chain: Chain, one: InFront, *, doubtful: bool) -> bool:
     step = one.pad
     if one.readers > 1 or step.mode != "constant":
         return False
-    if (one.turned and not one.follows_transpose) or one.untold:
-        return doubtful and _writes_zero(chain, one)
+    if not _writes_zero(chain, one):
+        return False
     if step.unclear:
-        return doubtful and 1 in step.computed and _writes_zero(chain, one)
+        return doubtful and 1 in step.computed
     if one.at_run_time or step.lists_axes or min(step.pads.flat) < 0:
         return False
-    outer = sum(step.pads.flat) - sum(_spatial(chain, one).flat)
-    return not outer and _writes_zero(chain, one)
+    if sum(step.pads.flat) > sum(_spatial(chain, one).flat):
+        return False
+    return doubtful or not (one.untold or (one.order and not one.follows_transpose))
 
 
 def _writes_zero(chain: Chain, one: InFront) -> bool:
@@ -197,7 +198,7 @@ def _kept_cells(chain: Chain, rest: tuple[InFront, ...]) -> Pads:
     kept = Pads.zero(chain.rank)
     for one in rest:
         step = one.pad
-        known = not (step.unclear or one.turned or step.mode != "constant")
+        known = not (step.unclear or one.order or step.mode != "constant")
         if not known or not isinstance(step.fill, Constant) or step.fill.value < 0:
             break
         whole = _spatial(chain, one)

@@ -30,13 +30,12 @@ def spelled(before: Chain, after: Verdict) -> Verdict:
     if isinstance(after, Expansion):
         return _expansion(before, after)
     written = replace(after, around=_around(before, after))
-    if not worse(before, written):
+    if not _is_harmed(written):
         return after
-    shielded = replace(written, padding=AutoPad.VALID)
     is_new = after.pad is not None and after.pad != before.pad
-    if is_new and _is_bare(after) and not worse(before, shielded):
-        return replace(after, padding=AutoPad.VALID)
-    return _refusal(before, written)
+    if is_new and _is_bare(after) and not _is_harmed(_valid(written)):
+        return _valid(after)
+    return _refusal(before, written) if worse(before, written) else after
 
 
 def left_alone(before: Chain, after: Verdict) -> Skip | None:
@@ -58,6 +57,10 @@ def left_alone(before: Chain, after: Verdict) -> Skip | None:
                 "would fuse it wrongly"
             )
     return None
+
+
+def _is_harmed(chain: Chain) -> bool:
+    return harm(chain, chain.around, doubtful=True) is not None
 
 
 def _is_bare(chain: Chain) -> bool:
@@ -101,48 +104,62 @@ def _around(before: Chain, after: Chain) -> Around:
 
 
 def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
-    """The same for an operator with others around it."""
-    place = after.itself
-    if place is None:
-        return after
-    node = after.steps[place]
-    if not isinstance(node, Itself):
-        return after
-    written = _with(before, after, node)
-    if written is None or not worse(before, written):
-        return after
-    kept = replace(written, padding=AutoPad.VALID)
-    is_new = dict(node.inputs).get(0, Read(0)) != Read(0)
-    if not is_new or not _is_bare(written) or worse(before, kept):
-        return _refusal(before, written)
-    sets = (*((n, v) for n, v in node.sets if n != "pads"), ("auto_pad", str(AutoPad.VALID)))
-    removes = node.removes
-    if "pads" in dict(before.attributes) and "pads" not in removes:
-        removes = (*removes, "pads")
+    """The same for an operator with others around it, of which some may be of its kind."""
     steps = list(after.steps)
-    steps[place] = replace(node, sets=sets, removes=removes)
+    for place, node in enumerate(steps):
+        if isinstance(node, Step) and node.op_type != before.op.name:
+            continue
+        written = _with(before, after, node)
+        if written is None or not _is_harmed(written):
+            continue
+        is_new = _data(node) != Read(0)
+        if is_new and _is_bare(written) and not _is_harmed(_valid(written)):
+            steps[place] = _shielded(before, node)
+        elif worse(before, written):
+            return _refusal(before, written)
     return replace(after, steps=tuple(steps))
 
 
-def _with(before: Chain, after: Expansion, node: Itself) -> Chain | None:
-    """The operator as the expansion leaves it, as far as Pads in front are concerned."""
-    written = {n: v for n, v in before.attributes if n not in node.removes} | dict(node.sets)
+def _valid(chain: Chain) -> Chain:
+    return replace(chain, padding=AutoPad.VALID)
+
+
+def _data(node: Step | Itself) -> Operand | None:
+    return node.inputs[0] if isinstance(node, Step) else dict(node.inputs).get(0, Read(0))
+
+
+def _shielded(before: Chain, node: Step | Itself) -> Step | Itself:
+    """The node with auto_pad=VALID in place of pads of 0."""
+    written = node.attributes if isinstance(node, Step) else node.sets
+    kept = tuple((name, value) for name, value in written if name != "pads")
+    sets = (*kept, ("auto_pad", str(AutoPad.VALID)))
+    if isinstance(node, Step):
+        return replace(node, attributes=sets)
+    gone = ("pads",) if "pads" in dict(before.attributes) else ()
+    return replace(node, sets=sets, removes=tuple(dict.fromkeys((*node.removes, *gone))))
+
+
+def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:
+    """The operator as the expansion writes it, as far as Pads in front are concerned."""
+    if isinstance(node, Step):
+        written = dict(node.attributes)
+    else:
+        written = {n: v for n, v in before.attributes if n not in node.removes} | dict(node.sets)
     pads, kernel = written.get("pads", Pads.zero(before.rank).flat), written.get("kernel_shape")
     if written.get("auto_pad", "NOTSET") != "NOTSET" or not isinstance(pads, tuple):
         return None
     if isinstance(kernel, tuple) and kernel != tuple(axis.kernel for axis in before.axes):
         return None
-    front = _front(before, after, dict(node.inputs).get(0, Read(0)))
-    if not node.inputs and (alike := _alike(before, written)):
+    front = _front(before, after, _data(node))
+    if isinstance(node, Itself) and not node.inputs and (alike := _alike(before, written)):
         front = tuple(replace(one, readers=one.readers - alike) for one in front)
-    around = replace(before.around, front=front)
     half = len(pads) // 2
     return replace(
         before,
         padding=Pads(pads[:half], pads[half:]),
         ceil_mode=written.get("ceil_mode") == 1,
         counts_padding=written.get("count_include_pad") == 1,
-        around=around,
+        around=replace(before.around, front=front),
     )
 
 
@@ -193,11 +210,19 @@ def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
         row += front[spot + 1 :] if _reads_on(after) else ()
         written = replace(reader, around=replace(reader.around, front=row))
         if worse(reader, written):
-            return Skip(
-                "as it is written, onnxruntime does not fuse it into what reads it, wrongly",
-                _TRY,
-            )
+            return Skip(_what_keeps(before.pad), _TRY)
     return after
+
+
+def _what_keeps(step: PadStep | None) -> str:
+    """How the Pad is written that onnxruntime leaves alone."""
+    if step is not None and step.lists_axes:
+        what = "its axes keep"
+    elif step is not None and step.computed:
+        what = "its pads are computed from sizes, which keeps"
+    else:
+        what = "the way it is written keeps"
+    return f"{what} onnxruntime from fusing it into what reads it, wrongly"
 
 
 def _instead(before: Chain, after: Expansion, entry: InFront) -> tuple[InFront, ...]:
@@ -214,7 +239,10 @@ def _instead(before: Chain, after: Expansion, entry: InFront) -> tuple[InFront, 
     if not isinstance(flat, tuple):
         return (entry,)
     half = len(flat) // 2
-    pads = Pads(tuple(map(int, flat[:half])), tuple(map(int, flat[half:])))
+    order = entry.order or tuple(range(half))
+    if sorted(order) != list(range(half)):
+        return (entry,)
+    pads = Pads(*(tuple(int(side[axis]) for axis in order) for side in (flat[:half], flat[half:])))
     new = replace(step, pads=pads, lists_axes=step.lists_axes and 3 not in inputs, computed=())
     return (replace(entry, pad=new, at_run_time=False),)
 
