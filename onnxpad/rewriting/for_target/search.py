@@ -57,9 +57,11 @@ class Unit:
     def moved(self, places: Mapping[Place, Place]) -> Unit:
         """The same unit where its nodes have other places; those that are gone have none."""
         made = {places[one]: op for one, op in self.made.items() if one in places}
-        sides = (self.readers, self.fronts, self.tolerated)
-        moved = (frozenset(places[one] for one in side if one in places) for side in sides)
-        return Unit(places.get(self.focus, _GONE), *moved, made)
+        readers, fronts, tolerated = (
+            frozenset(places[one] for one in side if one in places)
+            for side in (self.readers, self.fronts, self.tolerated)
+        )
+        return Unit(places.get(self.focus, _GONE), readers, fronts, tolerated, made)
 
 
 class Judge:
