@@ -50,7 +50,8 @@ targets = click.option(
     "targets",
     metavar="T",
     multiple=True,
-    help="A runtime: say what it does with each node. onnxpad explain lists them. Repeatable.",
+    help="A runtime: say what it does with each node that can pad, or with a Concat that pads one "
+    "with constants. onnxpad explain lists them. Repeatable.",
 )
 ambiguous = click.option(
     "--ambiguous",

@@ -237,9 +237,10 @@ def _basic(net: Network, width: int, stride: int) -> None:
     net.op("Relu")
 
 
-def squeezenet() -> ModelProto:
+def squeezenet(*sizes: int | str) -> ModelProto:
     """SqueezeNet-1.0 as PyTorch writes it: 26 convolutions, three max pools that round up."""
     net = Network()
+    net.shape = sizes or net.shape
     net.padded_conv(96, 7, 2, pad=0)
     net.op("Relu")
     for stage in (((16, 64), (16, 64), (32, 128)), ((32, 128), (48, 192), (48, 192), (64, 256))):
@@ -252,6 +253,11 @@ def squeezenet() -> ModelProto:
     net.op("Relu")
     net.op("GlobalAveragePool")
     return net.model()
+
+
+def open_squeezenet() -> ModelProto:
+    """The same with an input of any size."""
+    return squeezenet("N", 3, "H", "W")
 
 
 def _fire(net: Network, squeeze: int, expand: int) -> None:

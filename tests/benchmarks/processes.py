@@ -6,11 +6,14 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+COMPILED = str(Path(tempfile.gettempdir()) / "onnxpad-benchmarks-compiled")
+"""Where byte code is kept, as an installed package has it; warm-ups write it."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ def whole_process(arguments: Sequence[str], *, may_fail: bool = False) -> Cost:
     child = subprocess.Popen(
         [sys.executable, *arguments],
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL if may_fail else None,
     )
@@ -38,6 +41,12 @@ def whole_process(arguments: Sequence[str], *, may_fail: bool = False) -> Cost:
     if b'"cpu"' in output and b"tests.benchmarks.timed" in " ".join(arguments).encode():
         return Cost(**json.loads(output.splitlines()[-1]))
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def _environment() -> dict[str, str]:
+    found = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": COMPILED}
+    found.pop("PYTHONDONTWRITEBYTECODE", None)
+    return found
 
 
 def interleaved(

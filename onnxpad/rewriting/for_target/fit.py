@@ -99,7 +99,9 @@ def fit(
         plans += wanted
         changes += done
     left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
-    final = (*left, *brought(session, planner.judge, earlier))
+    written = list(brought(session, planner.judge, earlier))
+    ours = {one.node for one in written}
+    final = (*(one for one in left if one.node not in ours), *written)
     cost = work_of(session.typed_contexts()) - before
     return Fitting(
         tuple(plans), final, tuple(changes), cost, opening(session, planner, selected, final)

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Plan, Verdict
-from onnxpad.rewriting.for_target.search import Planner
+from onnxpad.rewriting.for_target.search import Planner, written_padding
+from onnxpad.runtimes.judge import judge_plain
 
 Selected = Callable[[Address], bool]
 
 
 def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[Verdict]:
-    """Every padded node in graph order; those that the target does not take come with a way."""
+    """Every padded node in graph order; those that the target does not take come with a way.
+
+    Behind them Concats that pad with a block of constants: for them there is no way but another
+    pass.
+    """
     judge = planner.judge
     for site in survey.sites():
         if not selected(site.address):
@@ -21,6 +27,13 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[V
         judgement = judge.site(site)
         way = _way(planner, site) if judge.objects(judgement) else None
         yield Verdict(site.address, site.chain.op.title, judgement, way)
+    told: set[Address] = set()
+    for context, node, name in written_padding(survey):
+        address = address_of(context.scope, node)
+        if selected(address) and address not in told:
+            told.add(address)
+            found = judge_plain(judge.target, name, context.scope.opset)
+            yield Verdict(address, "Concat", found, NoWay((), ()) if judge.objects(found) else None)
 
 
 def _way(planner: Planner, site: Site) -> Plan | NoWay:

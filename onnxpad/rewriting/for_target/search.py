@@ -14,7 +14,8 @@ from onnxpad.model.editing.session import Session
 from onnxpad.model.excerpt import Excerpt, excerpt
 from onnxpad.model.reading.context import Context, is_model_input
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.survey import Site
+from onnxpad.model.reading.scopes import PLAIN_DOMAINS
+from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.forms import Form
@@ -56,9 +57,9 @@ class Unit:
     def moved(self, places: Mapping[Place, Place]) -> Unit:
         """The same unit where its nodes have other places; those that are gone have none."""
         made = {places[one]: op for one, op in self.made.items() if one in places}
-        sides = (self.readers, self.fronts, self.tolerated)
         readers, fronts, tolerated = (
-            frozenset(places[one] for one in side if one in places) for side in sides
+            frozenset(places[one] for one in side if one in places)
+            for side in (self.readers, self.fronts, self.tolerated)
         )
         return Unit(places.get(self.focus, _GONE), readers, fronts, tolerated, made)
 
@@ -87,14 +88,16 @@ class Judge:
         return replace(chain, assumes_sizes=True) if self._assumes_sizes else chain
 
     def floor(self, chain: Chain) -> Answer:
-        """What the target does at best with the operator behind any passes; TAKES is no promise.
-
-        An operator stays where no form is about the operator itself: passes replace averages,
-        LpPool, Pads and operators that read their pads from an input.
-        """
-        stays = chain.op.kind in _STAYING and chain.op.pads_input is None
-        found = lasting(self.target, self._seen(chain)) if stays else Answer.TAKES
+        """What the target does at best with the operator behind any passes; TAKES is no promise."""
+        found = lasting(self.target, self._seen(chain)) if self.stays(chain) else Answer.TAKES
         return Answer.TAKES if found.is_open and self.allows_unknown else found
+
+    def stays(self, chain: Chain) -> bool:
+        """Whether every pass leaves the operator in its place.
+
+        Passes replace averages, LpPool, Pads and operators that read their pads from an input.
+        """
+        return chain.op.kind in _STAYING and chain.op.pads_input is None
 
     def site(self, site: Site) -> Judgement:
         """The worst judgement of a node's readings."""
@@ -124,7 +127,8 @@ def plain_obstacles(
         if place in padded or not _exists(session, place):
             continue
         context = next(one for one in session.contexts if one.scope.id == place[0])
-        name = _told_apart(context, place[1], op)
+        node = next(one for one in context.scope.ordered() if one.key == place[1])
+        name = _told_apart(context, node, op)
         found = judge_plain(judge.target, name, context.scope.opset)
         if judge.objects(found):
             yield Obstacle(place, name, op, found)
@@ -135,13 +139,29 @@ def _exists(session: Session, place: Place) -> bool:
     return place[1] not in scope.removed
 
 
-def _told_apart(context: Context, key: int, op: str) -> str:
+def written_padding(survey: Survey) -> Iterator[tuple[Context, Node, str]]:
+    """Concats that pad what an operator reads with a block of constants, as targets name them.
+
+    So concat-pads writes padding, and so people do by hand.
+    """
+    blocks = (*BLOCKS, *OUTER_BLOCKS)
+    for context in survey.contexts:
+        found: dict[int, tuple[Context, Node, str]] = {}
+        for node in reversed(list(context.scope.ordered())):
+            if node.op_type == "Concat" and node.domain in PLAIN_DOMAINS:
+                readers = context.readers(node.outputs[0])
+                feeds = any(one.key in context.chains or one.key in found for one in readers)
+                if feeds and (name := _told_apart(context, node, "Concat")) in blocks:
+                    found[node.key] = (context, node, name)
+        yield from reversed(found.values())
+
+
+def _told_apart(context: Context, node: Node, op: str) -> str:
     """The name under which targets speak of a node without padding.
 
     Of Slice, whether it reads an input of the model and is no part of a Concat; of Concat, whether
     it joins a constant or what Expand makes, whether that is infinite, and on which axis.
     """
-    node = next(one for one in context.scope.ordered() if one.key == key)
     if op == "Slice" and is_model_input(context, node.inputs[0]):
         joined = any(one.op_type == "Concat" for one in context.readers(node.outputs[0]))
         return op if joined else INPUT_CROP[0]
