@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import onnx
 import pytest
 from onnx import TensorProto, helper
 from onnx.defs import OpSchema, get_schema
 
+import onnxpad
 from onnxpad.padding.operators import (
     CONV_BIAS,
+    FREE_INITIALIZERS,
     OPERATORS,
     Kind,
     Operator,
@@ -68,6 +72,8 @@ def _drops_the_last_window(schema: OpSchema) -> bool:
     return bool(inferred.graph.output[0].type.tensor_type.shape.dim[2].dim_value == 2)
 
 
+PACKAGE = Path(onnxpad.__path__[0])
+NUMBERED = re.compile(r"(opset|ir_version)\s*(<|>|<=|>=|==|!=)\s*\d")
 SHOWN_BY: dict[str, tuple[tuple[str, ...], Shows]] = {
     "NAMED_PADS": (("Pad",), lambda schema: "paddings" not in schema.attributes),
     "BROADCASTING": (("Add", "Mul", "Sub", "Div"), _lacks_attribute("broadcast")),
@@ -139,3 +145,26 @@ def test_a_pad_has_its_pads_as_the_schema_says(opset: int) -> None:
     assert pads_are_attributes("ai.onnx", opset) == bool({"pads", "paddings"} & set(attributes))
     assert not pads_are_attributes("com.microsoft", opset)
     assert not pads_are_attributes("", opset) or name_of_pads(opset) in attributes
+
+
+@pytest.mark.parametrize("version", [FREE_INITIALIZERS - 1, FREE_INITIALIZERS])
+def test_an_initializer_is_free_where_the_checker_says_so(version: int) -> None:
+    value = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])
+    node = helper.make_node("Identity", ["w"], ["y"])
+    weight = helper.make_tensor("w", TensorProto.FLOAT, [1], [1.0])
+    graph = helper.make_graph([node], "one", [], [value], [weight])
+    opsets = [helper.make_opsetid("", 8)]
+    model = helper.make_model(graph, ir_version=version, opset_imports=opsets)
+    if version >= FREE_INITIALIZERS:
+        onnx.checker.check_model(model)
+    else:
+        with pytest.raises(onnx.checker.ValidationError, match="not in graph input"):
+            onnx.checker.check_model(model)
+
+
+def test_no_other_file_compares_versions_with_numbers() -> None:
+    found = {
+        path.name for path in PACKAGE.rglob("*.py") if NUMBERED.search(path.read_text("utf-8"))
+    }
+    assert found == set()
+    assert NUMBERED.search("if chain.opset < 11:")

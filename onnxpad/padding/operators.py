@@ -60,6 +60,8 @@ class PadInput(IntEnum):
     AXES = 3
 
 
+FREE_INITIALIZERS = 4
+"""The version of the file format since which an initializer need not be an input as well."""
 CONV_BIAS = 2
 """Where Conv and ConvTranspose read their bias."""
 

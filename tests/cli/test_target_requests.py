@@ -60,10 +60,10 @@ def test_counts_of_inspect_agree(capsys: Captured) -> None:
     assert run(["inspect", str(YOLO)]) == 0
     shown = capsys.readouterr().out
     rows = shown.partition("\n\n")[0].count("\n")
-    assert f"{rows} of {rows + 1} operators that can pad do" in shown
+    assert f"{rows + 1} operators can pad, {rows} do" in shown
     assert "; 1 that writes no padding not shown (--all)" in shown
     assert run(["inspect", str(YOLO), "--node", "Conv__9816"]) == 0
-    assert "1 of 1 operator that can pad does" in capsys.readouterr().out
+    assert "1 operator can pad, 1 does" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

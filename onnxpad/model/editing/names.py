@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Document, Scope, quantisation_notes
-
-_INITIALIZERS_NEED_NO_INPUT = 4
+from onnxpad.padding.operators import FREE_INITIALIZERS
 
 
 class Names:
@@ -50,7 +49,7 @@ def stem(node: Node) -> str:
 def as_nodes(context: Context) -> bool:
     """Whether new constants are Constant nodes: functions and old models have no other."""
     model = context.document.model
-    return context.scope.is_function or model.ir_version < _INITIALIZERS_NEED_NO_INPUT
+    return context.scope.is_function or model.ir_version < FREE_INITIALIZERS
 
 
 def _all_names(document: Document) -> Iterator[str]:

@@ -24,6 +24,7 @@ from onnxpad.model.reading.scopes import (
     quantisation_notes,
     scope_label,
 )
+from onnxpad.padding.operators import FREE_INITIALIZERS
 
 GRAPH = AttributeProto.GRAPH
 GRAPHS = AttributeProto.GRAPHS
@@ -42,7 +43,11 @@ def open_document(model: ModelProto) -> Document:
     for proto in model.functions:
         key = (proto.domain, proto.name, proto.overload)
         functions[key] = _function_scope(proto, scopes)
-    names = {value.name for value in model.graph.input} if model.ir_version >= 4 else set()
+    names = (
+        {value.name for value in model.graph.input}
+        if model.ir_version >= FREE_INITIALIZERS
+        else set()
+    )
     overridable = frozenset(names & main.initializers.keys())
     return Document(model, main, functions, scopes, overridable)
 
