@@ -103,10 +103,10 @@ class Search:
             self.wide = True
             yield from self._descents()
             self.wide = False
-        yield from roamed(self, roots)
+        yield from best_first(self, roots)
         if handmade and self.exhausted:
             self.wide, self.exhausted = True, False
-            yield from roamed(self, ())
+            yield from best_first(self, ())
 
     def _descents(self) -> Iterator[None]:
         for chosen in sorted(self.tried, key=lambda chosen: self.tried[chosen])[:_STARTS]:
@@ -128,7 +128,7 @@ class Search:
                 changes.append((number, option))
                 yield
             found = effects(self.runner, self.target, chosen, self.tried, changes)
-            for together in pursued(chosen, *found) if found else ():
+            for together in matching_pursuit(chosen, *found) if found else ():
                 self.score(together, "changes that together explain what is left")
                 yield
             nearest = min(self._around(chosen, changes), key=lambda c: self.tried[c])
@@ -221,7 +221,7 @@ def changed(chosen: Choice, *changes: Change) -> Choice:
     return tuple(found)
 
 
-def roamed(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
+def best_first(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
     """Best-first: every neighbour of the nearest choice, and of one of `roots`, in turn.
 
     Neighbours have another option at one place, or at two places whose shifts cancel: as long as
@@ -338,7 +338,7 @@ def effects(
     return left[::step], found
 
 
-def pursued(chosen: Choice, left: Vector, known: Sequence[Effect]) -> list[Choice]:
+def matching_pursuit(chosen: Choice, left: Vector, known: Sequence[Effect]) -> list[Choice]:
     """Sums of single changes that bring the result nearest to the reference, the largest first.
 
     Orthogonal matching pursuit over whole changes: each place takes part once or not at all.
