@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from onnxpad.diagnosis.fit import Fit, Fitting, Solution
 from onnxpad.diagnosis.guesses import Choice
-from onnxpad.diagnosis.indistinguishable import untold
+from onnxpad.diagnosis.indistinguishable import other_ways
 from onnxpad.diagnosis.plan import Settled, findings, plans, same_either_way, settled
 from onnxpad.diagnosis.report import Cause, Diagnosis, Difference, NodeFinding
 from onnxpad.diagnosis.runner import Broken, needed_nodes
@@ -39,7 +39,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     nearest = None if explained else nearest_in(fitting, fit)
     nodes, same = _nodes(fitting, solution)
     if explained and solution is None:
-        nodes = untold(fitting.runner, fitting.samples, fit.rivals)
+        nodes = other_ways(fitting.runner, fitting.samples, fit.rivals)
     return Diagnosis(
         explained=explained,
         cause=cause,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.places import places
-from onnxpad.diagnosis.plan import Settled, held, plans, settled
+from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
 from onnxpad.diagnosis.rivals import Reference, Rival, rivals, undecided
 from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import PRECISE, Judgement, Target, judged, scored, tolerances
@@ -207,7 +207,7 @@ class Fitting:
                 self.bench.warn(f"'{title}' fits the first sample, but is not written: {error}")
                 continue
             if judgement.agrees:
-                holds = held(self.runner, self.samples, found, plan)
+                holds = on_every_sample(self.runner, self.samples, found, plan)
                 return Solution(*holds, judgement, title), judgement
             nearest = nearest or judgement
         return None, nearest

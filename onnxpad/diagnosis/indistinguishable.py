@@ -21,7 +21,7 @@ Group = tuple[int, ...]
 _ALIKE = 1e-6
 
 
-def untold(
+def other_ways(
     runner: Runner, samples: Sequence[Mapping[str, Array]], rivals: Sequence[Rival]
 ) -> tuple[NodeFinding, ...]:
     """Nodes of a model that fits as it is, with what fits as well.
@@ -35,7 +35,7 @@ def untold(
         if not known[number]:
             continue
         sizes = known[number][0]
-        others = (*_alike(runner, number, known[number]), *_by_values(runner, number, rivals))
+        others = (*_by_sizes(runner, number, known[number]), *_by_values(runner, number, rivals))
         if others:
             before = label_of(place.chain)
             names = place.options[0].conventions
@@ -58,7 +58,7 @@ def _sizes(runner: Runner, samples: Sequence[Mapping[str, Array]]) -> list[list[
     return found
 
 
-def _alike(runner: Runner, number: int, known: Sequence[Sizes]) -> Iterator[Alternative]:
+def _by_sizes(runner: Runner, number: int, known: Sequence[Sizes]) -> Iterator[Alternative]:
     place, choices, sizes = runner.places[number], runner.choices[number], known[0]
     mine = place.options[0].chain
     for option in sorted(set.intersection(*(set(choices.alike(0, one)) for one in known))):
@@ -87,7 +87,7 @@ def _by_values(runner: Runner, number: int, rivals: Sequence[Rival]) -> Iterator
             yield Alternative(label, other.conventions, None)
 
 
-def alike(
+def same_here(
     runner: Runner, number: int, choice: int, state: State | None, sizes: Sizes | None
 ) -> Group:
     """Options that give what the chosen one gives, to rounding, the chosen one included."""
@@ -105,7 +105,7 @@ def alike(
     return tuple(sorted(same))
 
 
-def alike_everywhere(
+def same_on_every_sample(
     runner: Runner,
     samples: Sequence[Mapping[str, Array]],
     chosen: Choice,
@@ -130,4 +130,4 @@ def _here(runner: Runner, number: int, chosen: Choice) -> Group:
     state = runner.before(number, chosen)
     if isinstance(state, Broken):
         return ()
-    return alike(runner, number, chosen[number], state, runner.sizes(number, state))
+    return same_here(runner, number, chosen[number], state, runner.sizes(number, state))

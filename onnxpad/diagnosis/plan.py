@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from onnxpad.diagnosis.computed_pads import broken_same
 from onnxpad.diagnosis.guesses import Choice, names
-from onnxpad.diagnosis.indistinguishable import alike, alike_everywhere
+from onnxpad.diagnosis.indistinguishable import same_here, same_on_every_sample
 from onnxpad.diagnosis.places import SAME, Place, Sizes, sizes_of, spelled, telling_size
 from onnxpad.diagnosis.report import Alternative, NodeFinding
 from onnxpad.diagnosis.runner import Broken, Runner, State
@@ -53,7 +53,7 @@ def settled(runner: Runner, chosen: Choice) -> Settled:
         here = None if known is None else runner.sizes(number, known)
         states.append(known)
         sizes.append(here)
-        groups.append(alike(runner, number, chosen[number], known, here))
+        groups.append(same_here(runner, number, chosen[number], known, here))
     shared = _shared(runner, groups)
     mended = broken_same(runner, chosen, dict(enumerate(groups)))
     final = tuple(
@@ -221,7 +221,7 @@ def _alternatives(runner: Runner, found: Settled, number: int) -> Iterator[Alter
         yield Alternative(label, other.conventions, tells if same else None)
 
 
-def held(
+def on_every_sample(
     runner: Runner, samples: Sequence[Mapping[str, Array]], found: Settled, plan: Plan
 ) -> tuple[Settled, Plan]:
     """The choices that the plan writes, and what gives the same as they do on every sample.
@@ -243,7 +243,7 @@ def held(
         names = () if option is None else frequent_first(place.options[option].conventions)
         entries[place.label] = replace(entry, conventions=names)
     final = tuple(chosen)
-    kept = alike_everywhere(runner, samples, final, groups)
+    kept = same_on_every_sample(runner, samples, final, groups)
     return replace(found, chosen=final, groups=kept), Plan(tuple(entries.values()))
 
 

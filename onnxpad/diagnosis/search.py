@@ -30,7 +30,6 @@ _TITLE = "around what is nearest"
 _STARTS = 4
 _MOST_SUBSETS = 1_024
 _MOST_MIXED = 6
-_RESTARTS = 24
 _MOST_ROOTS = 60
 
 
@@ -103,32 +102,29 @@ class Search:
             self.wide = True
             yield from self._descents()
             self.wide = False
-        yield from roamed(self, roots)
+        yield from best_first(self, roots)
         if handmade and self.exhausted:
             self.wide, self.exhausted = True, False
-            yield from roamed(self, ())
+            yield from best_first(self, ())
 
     def _descents(self) -> Iterator[None]:
         for chosen in sorted(self.tried, key=lambda chosen: self.tried[chosen])[:_STARTS]:
             yield from self._descend(chosen)
 
-    def _descend(self, chosen: Choice, way: Choice | None = None) -> Iterator[None]:
+    def _descend(self, chosen: Choice) -> Iterator[None]:
         """The best single change, or several that together explain what is left, again and again.
 
-        Ends where nothing is nearer to the reference. With `way`, every node is as it is or as
-        there.
+        Ends where nothing is nearer to the reference.
         """
         while True:
             now = self.score(chosen, "again")
             changes = []
             for number, option in self.singles(chosen, now):
-                if way is not None and option not in (0, way[number]):
-                    continue
                 self.score(changed(chosen, (number, option)), self._title(number, option))
                 changes.append((number, option))
                 yield
             found = effects(self.runner, self.target, chosen, self.tried, changes)
-            for together in pursued(chosen, *found) if found else ():
+            for together in matching_pursuit(chosen, *found) if found else ():
                 self.score(together, "changes that together explain what is left")
                 yield
             nearest = min(self._around(chosen, changes), key=lambda c: self.tried[c])
@@ -194,23 +190,12 @@ class Search:
                 yield option, kept or not choices.outputs(present, sizes)
 
     def _mixtures(self, way: Choice) -> Iterator[None]:
-        """Some nodes as they are, the others as in `way`: all such, or descents where too many."""
-        changes = [(number, option) for number, option in enumerate(way) if option]
-        title = f"some as it is, some: {self.titles[way]}"
-        if 2 ** len(changes) <= _MOST_SUBSETS:
-            for picked in product(*((0, option) for _, option in changes)):
-                chosen = list(way)
-                for (number, _), option in zip(changes, picked, strict=True):
-                    chosen[number] = option
-                self.score(tuple(chosen), title)
-                yield
+        """Some nodes as they are, the others as in `way`: all such, if these are not too many."""
+        if 2 ** sum(map(bool, way)) > _MOST_SUBSETS:
             return
-        random = np.random.default_rng(0)
-        for _ in range(_RESTARTS):
-            kept = random.integers(0, 2, len(way))
-            start = tuple(option * int(keep) for option, keep in zip(way, kept, strict=True))
-            self.score(start, title)
-            yield from self._descend(start, way)
+        for chosen in product(*((0, option) if option else (0,) for option in way)):
+            self.score(chosen, f"some as it is, some: {self.titles[way]}")
+            yield
 
 
 def changed(chosen: Choice, *changes: Change) -> Choice:
@@ -221,7 +206,7 @@ def changed(chosen: Choice, *changes: Change) -> Choice:
     return tuple(found)
 
 
-def roamed(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
+def best_first(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
     """Best-first: every neighbour of the nearest choice, and of one of `roots`, in turn.
 
     Neighbours have another option at one place, or at two places whose shifts cancel: as long as
@@ -338,7 +323,7 @@ def effects(
     return left[::step], found
 
 
-def pursued(chosen: Choice, left: Vector, known: Sequence[Effect]) -> list[Choice]:
+def matching_pursuit(chosen: Choice, left: Vector, known: Sequence[Effect]) -> list[Choice]:
     """Sums of single changes that bring the result nearest to the reference, the largest first.
 
     Orthogonal matching pursuit over whole changes: each place takes part once or not at all.
