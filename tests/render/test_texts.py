@@ -81,7 +81,7 @@ def test_an_inspection_as_it_is_printed() -> None:
     lines = text.splitlines()
     assert lines[2].split() == [
         *("/f/f.2/Conv", "Conv", "[1,", "12,", "24,", "31]", "k2,5", "d3,1", "1,2", "2,2"),
-        *("SAME_UPPER", "pytorch,", "tensorflow"),
+        *("SAME_UPPER", "tensorflow,", "pytorch,", "keras", "and", "14", "more"),
     ]
     assert (
         "trap: same-with-dilation, Conv '/f/f.4/Conv': onnxruntime refuses to run SAME_UPPER "
