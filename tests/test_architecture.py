@@ -149,7 +149,7 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 def test_files_are_short() -> None:
     sizes = {str(path.relative_to(ROOT)): lines(path) for path in PACKAGE}
-    assert {name: size for name, size in sizes.items() if size > 250} == {}
+    assert {name: size for name, size in sizes.items() if size > 300} == {}
     assert statistics.median(sizes.values()) <= 100
 
 
