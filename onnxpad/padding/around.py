@@ -46,12 +46,11 @@ class InFront:
     """A Pad in front of an operator, perhaps behind operators that hand on what they read.
 
     `pad` has its axes in the operator's order; `order` names for each of them the axis of the Pad,
-    where Transposes between the two changed it. `untold` says that what stands between may change more. `readers` counts what
-    reads the Pad or what hands it on, results of the graph included, and of several readers the
-    most; those that are equal count once. `at_run_time` says that its pads hang on sizes that the
-    file leaves open, `follows_transpose` that a Transpose stands in front of it.
-
-    `key` names the node.
+    where Transposes between the two changed it. `untold` says that what stands between may change
+    more. `readers` counts what reads the Pad or what hands it on, results of the graph included,
+    and of several readers the most; those that are equal count once. `at_run_time` says that its
+    pads hang on sizes that the file leaves open, `follows_transpose` that a Transpose stands in
+    front of it. `key` names the node.
     """
 
     pad: PadStep

@@ -218,13 +218,22 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
     elif not pad.unclear:
         far, far_names = _pads_together(context, node, whole)
     around = Around(row_in_front(context, node, node.inputs[0], whole, gone))
+    if op.weight is not None and len(node.inputs) > op.weight and node.inputs[op.weight]:
+        weight = row_in_front(context, node, node.inputs[op.weight], whole, gone)
+        around = replace(around, weight_front=weight)
     if read is not None and pad is not None:
         around = replace(around, beside=siblings(context, node, names, read, gone))
     if read is not None and far is not None:
         around = replace(around, far_beside=siblings(context, node, far_names, read, gone))
-    if op.weight is not None and len(node.inputs) > op.weight and node.inputs[op.weight]:
-        weight = row_in_front(context, node, node.inputs[op.weight], whole, gone)
-        around = replace(around, weight_front=weight)
+    spatial = slice(first_axis, first_axis + rank)
+    around = _with_origin(context, node, op, spatial, around)
+    return Front(pad, far, NOTHING if around == NOTHING else around)
+
+
+def _with_origin(
+    context: Context, node: Node, op: Operator, spatial: slice, around: Around
+) -> Around:
+    """What computes the operator's input."""
     if op.kind is Kind.AVERAGE:
         around = replace(around, producer=context.document.model.producer_name)
     if op.kind is Kind.MAX:
@@ -233,10 +242,10 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
             at_least=lower_bound(context, node.inputs[0]),
             behind_quantised=_follows_quantised(context, node.inputs[0]),
         )
-    if not op.quantised:
-        spatial = slice(first_axis, first_axis + rank)
-        around = replace(around, dequantised=dequantised_input(context, node, spatial, whole))
-    return Front(pad, far, NOTHING if around == NOTHING else around)
+    if op.quantised:
+        return around
+    rank = spatial.stop - spatial.start + 2
+    return replace(around, dequantised=dequantised_input(context, node, spatial, rank))
 
 
 def _follows_quantised(context: Context, name: str) -> bool:

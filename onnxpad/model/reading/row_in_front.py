@@ -67,18 +67,7 @@ def row_in_front(
         if maker is None or place.context.document.function(maker) is not None:
             place = _outside(place, maker)
         elif is_pad(maker):
-            step = _in_order(read_pad(place.context, maker, rank), place.order)
-            found.append(
-                InFront(
-                    step,
-                    readers,
-                    order=() if place.order == tuple(range(rank)) else place.order or (-1,),
-                    untold=untold,
-                    at_run_time=_at_run_time(place.context, maker, step),
-                    follows_transpose=_follows_transpose(place.context, maker),
-                    key=(place.context.scope.id, maker.key),
-                )
-            )
+            found.append(replace(_entry(place, maker, rank), readers=readers, untold=untold))
             place = replace(place, name=maker.inputs[0], idle_uses=0)
             readers, untold = 1, False
         elif vanishes(place.context, maker):
@@ -87,6 +76,17 @@ def row_in_front(
         else:
             break
     return tuple(found)
+
+
+def _entry(place: _Place, pad: Node, rank: int) -> InFront:
+    step = _in_order(read_pad(place.context, pad, rank), place.order)
+    return InFront(
+        step,
+        order=() if place.order == tuple(range(rank)) else place.order or (-1,),
+        at_run_time=_at_run_time(place.context, pad, step),
+        follows_transpose=_follows_transpose(place.context, pad),
+        key=(place.context.scope.id, pad.key),
+    )
 
 
 def chains_behind(context: Context, pad: Node, read: ReadChain) -> tuple[Chain, ...]:
