@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
+from onnxpad.model.editing.session import Session
 from onnxpad.model.reading.context import (
     EXCERPT,
     OUTER,
@@ -46,6 +47,16 @@ class Excerpt:
         """Equal for nodes that any plan serves alike."""
         types = tuple(sorted((name, found) for name, found in self.types.items()))
         return self.model.SerializeToString(deterministic=True), repr(types), self.focus
+
+    def opened(self, written: bytes = b"", types: Mapping[str, Type] | None = None) -> Session:
+        """A copy to work on; or, `written` and with `types`, what was made of one."""
+        model = ModelProto()
+        if written:
+            model.ParseFromString(written)
+        else:
+            model.CopyFrom(self.model)
+        known = self.types if types is None else types
+        return Session(model, weightless=True, thorough=True, types=known)
 
 
 def excerpt(context: Context, node: Node) -> Excerpt:

@@ -44,7 +44,8 @@ def whole_process(arguments: Sequence[str], *, may_fail: bool = False) -> Cost:
 
 
 def _environment() -> dict[str, str]:
-    found = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": COMPILED}
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    found = {**os.environ, "PYTHONPATH": path, "PYTHONPYCACHEPREFIX": COMPILED}
     found.pop("PYTHONDONTWRITEBYTECODE", None)
     return found
 

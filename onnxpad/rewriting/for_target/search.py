@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from math import inf
 
-from onnx import ModelProto
-
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import Session
 from onnxpad.model.excerpt import Excerpt, excerpt
@@ -372,13 +370,9 @@ class _Search:
         return _State(passes, total, weight, found, session, unit, looks, types)
 
     def _opened(self, state: _State | None) -> Session:
-        model = ModelProto()
         if state is None:
-            model.CopyFrom(self._part.model)
-        else:
-            model.ParseFromString(state.looks)
-        types = state.types if state else self._part.types
-        return Session(model, weightless=True, thorough=True, types=types)
+            return self._part.opened()
+        return self._part.opened(state.looks, state.types)
 
 
 def _owner(unit: Unit, place: Place) -> Unit | None:

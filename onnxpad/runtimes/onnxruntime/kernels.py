@@ -161,58 +161,49 @@ def no_cpu_kernel(chain: Chain) -> str | None:
 
 def kernel_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
     """Rows of the target `onnxruntime`; `by` makes evidence of a family of models."""
-    convolutions, transposed = _titles(Kind.CONVOLUTION), _titles(Kind.TRANSPOSED)
-    pools = _titles(Kind.MAX, Kind.AVERAGE, Kind.LP)
-    windows = (*convolutions, *transposed, *pools)
-    dilated = _where("auto_pad is SAME_UPPER or SAME_LOWER, and a dilation is above 1")
-    short = _where("the padded input is shorter than one window")
+    reflect = _where("it mirrors more cells than the input has")(reflect_beyond_input)
+    missing = _where("there is no kernel for this element type or opset")(no_cpu_kernel)
+    every_title = tuple(dict.fromkeys(op.title for op in OPERATORS.values()))
+    negative = _where("pads holds a negative number")(negative_pads)
     return (
-        refuses(
-            (*convolutions, *transposed),
-            _where("auto_pad and pads are both written")(auto_pad_with_pads),
-            by=by("auto_pad together with pads"),
-        ),
+        *_same_rows(by),
+        *_size_rows(by),
+        refuses(every_title, negative, by=by("negative pads attributes")),
+        refuses(_titles(Kind.PAD), reflect, by=by("Pad in mode reflect")),
+        refuses(every_title, missing, by=by("one node per element type and opset")),
+    )
+
+
+def _same_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
+    convolutions = _titles(Kind.CONVOLUTION)
+    dilated = _where("auto_pad is SAME_UPPER or SAME_LOWER, and a dilation is above 1")
+    both = _where("auto_pad and pads are both written")(auto_pad_with_pads)
+    short = by("SAME with kernels below the stride")
+    return (
+        refuses((*convolutions, *_titles(Kind.TRANSPOSED)), both, by=by("auto_pad with pads")),
         refuses(
             convolutions, dilated(same_with_dilation), by=by("SAME convolutions with dilations")
         ),
-        miscomputes(pools, dilated(same_with_dilation), by=by("SAME pools with dilations")),
-        refuses(pools, _SAME_IS_REFUSED, by=by("SAME pools with kernels below stride")),
-        miscomputes(
-            (*convolutions, *pools), _SAME_SHIFTS, by=by("SAME with kernels below the stride")
-        ),
-        refuses(
-            pools,
-            _where("pads holds a number as large as the kernel")(pads_reach_kernel),
-            by=by("pools with pads up to and beyond the kernel"),
-        ),
-        refuses(
-            windows,
-            _where("pads holds a negative number")(negative_pads),
-            by=by("negative pads attributes"),
-        ),
-        refuses(convolutions, short(input_shorter_than_window), by=by("inputs below a window")),
-        miscomputes(pools, short(input_shorter_than_window), by=by("inputs below a window")),
-        refuses(
-            transposed,
-            _where("output_padding is not smaller than the stride")(output_padding_beyond_stride),
-            by=by("output_padding up to and beyond the stride"),
-        ),
+        miscomputes(_POOLS, dilated(same_with_dilation), by=by("SAME pools with dilations")),
+        refuses(_POOLS, _SAME_IS_REFUSED, by=by("SAME pools with kernels below stride")),
+        miscomputes((*convolutions, *_POOLS), _SAME_SHIFTS, by=short),
+    )
+
+
+def _size_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
+    short = _where("the padded input is shorter than one window")(input_shorter_than_window)
+    wide = _where("pads holds a number as large as the kernel")(pads_reach_kernel)
+    more = _where("output_padding is not smaller than the stride")(output_padding_beyond_stride)
+    overhang = _where("it counts padding, and a window hangs over by ceil_mode")
+    return (
+        refuses(_POOLS, wide, by=by("pools with pads up to and beyond the kernel")),
+        refuses(_titles(Kind.CONVOLUTION), short, by=by("inputs below a window")),
+        miscomputes(_POOLS, short, by=by("inputs below a window")),
+        refuses(_titles(Kind.TRANSPOSED), more, by=by("output_padding beyond the stride")),
         miscomputes(
             _titles(Kind.AVERAGE),
-            _where("it counts padding, and a window hangs over by ceil_mode")(
-                quantised_average_overhang
-            ),
+            overhang(quantised_average_overhang),
             by=by("QLinearAveragePool with ceil_mode"),
-        ),
-        refuses(
-            _titles(Kind.PAD),
-            _where("it mirrors more cells than the input has")(reflect_beyond_input),
-            by=by("Pad in mode reflect"),
-        ),
-        refuses(
-            (*windows, *_titles(Kind.PAD, Kind.FOLD, Kind.OTHER)),
-            _where("there is no kernel for this element type or opset")(no_cpu_kernel),
-            by=by("one node per element type and opset"),
         ),
     )
 
@@ -223,6 +214,9 @@ def _where(text: str) -> Callable[[Finder], Condition]:
 
 def _titles(*kinds: Kind) -> tuple[str, ...]:
     return tuple(dict.fromkeys(op.title for op in OPERATORS.values() if op.kind in kinds))
+
+
+_POOLS = _titles(Kind.MAX, Kind.AVERAGE, Kind.LP)
 
 
 def _same_is_refused(chain: Chain) -> bool:
