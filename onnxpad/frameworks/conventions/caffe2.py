@@ -63,7 +63,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=_SOURCE,
-    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),  # PadImage
     layers=(
         Layer(
             "conv",

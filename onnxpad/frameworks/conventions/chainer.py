@@ -35,7 +35,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=_SOURCE,
-    pads_apart=frozenset({Fill.ZEROS}),
+    pads_apart=frozenset({Fill.ZEROS}),  # chainer.functions.pad
     layers=(
         Layer(
             "conv",

@@ -66,7 +66,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=_SOURCE,
-    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),  # cntk.ops.pad
     listed=8,
     layers=(
         Layer(

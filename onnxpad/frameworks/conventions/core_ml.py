@@ -51,7 +51,7 @@ _POOL = (
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
     aliases=("coreml",),
-    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),  # the MIL operator pad
     layers=(
         Layer(
             "conv",

@@ -29,7 +29,7 @@ _WINDOW = (
 CONVENTION = Convention(
     source=_SOURCE,
     aliases=("deeplearning4j",),
-    pads_apart=frozenset({Fill.ZEROS}),
+    pads_apart=frozenset({Fill.ZEROS}),  # ZeroPaddingLayer
     layers=(
         Layer(
             "conv",

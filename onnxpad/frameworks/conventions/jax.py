@@ -37,7 +37,7 @@ _STEPS = (
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_TRANSPOSED}",
-    pads_apart=frozenset(Fill),
+    pads_apart=frozenset(Fill),  # jax.numpy.pad
     layers=(
         Layer(
             "conv",

@@ -44,7 +44,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_TRANSPOSED}",
-    pads_apart=frozenset({Fill.ZEROS}),
+    pads_apart=frozenset({Fill.ZEROS}),  # ZeroPadding1D, 2D and 3D
     listed=4,
     layers=(
         Layer(

@@ -28,7 +28,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=_SOURCE,
-    pads_apart=frozenset(Fill),
+    pads_apart=frozenset(Fill),  # padTensor
     layers=(
         Layer(
             "conv",

@@ -57,7 +57,7 @@ _POOL = (attributes.kernel("kernel"), *_WINDOW, _ROUNDING)
 
 CONVENTION = Convention(
     source=_SOURCE,
-    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),  # Pad
     layers=(
         Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, number=EXPLICIT),
         Layer(

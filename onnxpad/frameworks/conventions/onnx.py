@@ -71,7 +71,7 @@ _POOL = (
 
 CONVENTION = Convention(
     source=_SOURCE,
-    pads_apart=frozenset(Fill),
+    pads_apart=frozenset(Fill),  # Pad
     layers=(
         Layer(
             "conv",

@@ -58,7 +58,7 @@ _POOL = (
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
     aliases=("paddlepaddle",),
-    pads_apart=frozenset(Fill),
+    pads_apart=frozenset(Fill),  # paddle.nn.functional.pad
     layers=(
         Layer(
             "conv",

@@ -30,7 +30,7 @@ _POOL = (
 CONVENTION = Convention(
     source="measured with PyTorch 2.13; aten/src/ATen/native/Pool.h, torch/nn/modules/conv.py",
     aliases=("torch",),
-    pads_apart=frozenset(Fill),
+    pads_apart=frozenset(Fill),  # torch.nn.functional.pad
     listed=2,
     layers=(
         Layer(

@@ -48,7 +48,7 @@ _POOL = (
 CONVENTION = Convention(
     source=_SOURCE,
     aliases=("tf",),
-    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),  # tf.pad
     listed=1,
     layers=(
         Layer(

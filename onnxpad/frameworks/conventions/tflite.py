@@ -26,7 +26,7 @@ _POOL = (attributes.kernel("ksize", "filter_size"), _STRIDES, _PADDING)
 
 CONVENTION = Convention(
     source=_SOURCE,
-    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),  # PAD, MIRROR_PAD
     listed=5,
     layers=(
         Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),

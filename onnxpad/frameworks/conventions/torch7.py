@@ -31,7 +31,7 @@ _PLANE = frozenset({2})
 
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
-    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),
+    pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),  # SpatialZeroPadding and its kin
     listed=7,
     layers=(
         Layer("conv", _WINDOW, Evidence.READ, _CONV, number=EXPLICIT, ranks=_PLANE),
