@@ -136,7 +136,6 @@ class Chain:
     first_axis: int = 2
     ceil_mode: bool = False
     counts_padding: bool = False
-    uses_indices: bool = False
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
     legacy_split: bool = False
@@ -170,6 +169,11 @@ class Chain:
     def attribute(self, name: str, default: AttributeValue) -> AttributeValue:
         """An attribute as the node writes it, else `default`."""
         return dict(self.attributes).get(name, default)
+
+    @property
+    def uses_indices(self) -> bool:
+        """Whether something reads the second output, the Indices of a max pool."""
+        return self.outputs[1:2] == (True,)
 
     @property
     def is_max(self) -> bool:

@@ -210,7 +210,6 @@ class ChainReader:
             if not chain.trouble or chain.axes:
                 chain = self._known[key] = replace(
                     chain,
-                    uses_indices=places[1][1:2] == (True,),
                     shape=source.dims,
                     weight=weight,
                     attributes=plain_attributes(attributes),

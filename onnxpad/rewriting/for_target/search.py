@@ -26,6 +26,7 @@ from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
+from onnxpad.runtimes.onnxruntime.pad_writer import spelled
 from onnxpad.runtimes.targets import Target
 
 _GONE: Place = ("", -1)
@@ -203,7 +204,7 @@ def would_do(session: Session, places: set[Place], rule: Pass) -> bool:
     for site in session.sites():
         if (site.address.scope, site.address.key) in places:
             for chain in site.chains:
-                if not isinstance(rule.rewrite(chain), Skip):
+                if not isinstance(spelled(chain, rule.rewrite(chain)), Skip):
                     return True
     return False
 

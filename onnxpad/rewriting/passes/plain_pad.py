@@ -7,8 +7,8 @@ there are none. Behind it everything that pads is a constant Pad without negativ
 Exact: always; symbolic sizes are no obstacle but for a wrap that may be wider than the axis. The
 crop comes first, and the other side continues from what it leaves, as the ONNX text says.
 TensorFlow's SYMMETRIC repeats the border cell: for pads of 1 it is edge, wider ones are no mode
-of ONNX and come as Slice, Gather and Concat already. In front of a pool into which onnxruntime
-would fuse a Pad(0) wrongly, the Slice stands behind the Pad.
+of ONNX and come as Slice, Gather and Concat already. Where a runtime cannot have the Pad behind
+the Slice, the Slice stands behind the Pad.
 
 Refuses: reflect that reaches beyond the axis (onnxruntime fails there), pads that crop more than
 there is, pads that are not known, wrap where the size decides and is not known, mirrors of opsets
