@@ -13,10 +13,11 @@ from onnx import ModelProto, helper
 
 from onnxpad.geometry.windows import Axis
 from onnxpad.inspection import inspect
+from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import AutoPad, Chain
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import OPERATORS
-from onnxpad.runtimes.traps import Surroundings, traps_of
+from onnxpad.runtimes.traps import traps_of
 from tests import oracle
 from tests.text_models import padded, text_model
 from tests.trap_models import TRAPS

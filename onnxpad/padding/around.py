@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from onnxpad.padding.expansion import Attributes
 from onnxpad.padding.fills import Fill
 from onnxpad.padding.operators import Destination
 
 if TYPE_CHECKING:
-    from onnxpad.padding.chain import Chain, PadStep
+    from onnxpad.padding.chain import Chain, PadStep, Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +94,22 @@ class Around:
 
 
 NOTHING = Around()
+
+
+class Surroundings(NamedTuple):
+    """What the file says beside a chain, as the traps ask for it; the defaults say nothing.
+
+    `auto_pad` and `pads` are as written in the file. `declared` is the output shape that the
+    file states. `pad_reads` names a DequantizeLinear that makes the data of the Pad in front.
+    """
+
+    auto_pad: str = ""
+    pads: tuple[int, ...] | None = None
+    input_shape: Shape = None
+    output_shape: Shape = None
+    declared: Shape = None
+    outputs: int = 1
+    weight_of: str = ""
+    pad_reads: str = ""
+    computed_pads: str = ""
+    overridable_pads: str = ""

@@ -10,12 +10,10 @@ from functools import cache
 from types import ModuleType
 from typing import NamedTuple
 
-from onnxpad.geometry.size import Size
+from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain
 from onnxpad.plugins import Plugins
 from onnxpad.reports import reported
-
-Shape = tuple[Size | None, ...] | None
 
 
 @reported("*", "passes")
@@ -29,25 +27,6 @@ class Trap(NamedTuple):
     def passes(self) -> tuple[str, ...]:
         """Passes that take a node out of it where they can."""
         return all_rules()[self.code].passes
-
-
-class Surroundings(NamedTuple):
-    """What the graph around a node tells beyond its chain; the defaults say nothing.
-
-    `auto_pad` and `pads` are as written in the file. `declared` is the output shape that the
-    file states. `pad_reads` names a DequantizeLinear that makes the data of the Pad in front.
-    """
-
-    auto_pad: str = ""
-    pads: tuple[int, ...] | None = None
-    input_shape: Shape = None
-    output_shape: Shape = None
-    declared: Shape = None
-    outputs: int = 1
-    weight_of: str = ""
-    pad_reads: str = ""
-    computed_pads: str = ""
-    overridable_pads: str = ""
 
 
 Finder = Callable[[Chain, Surroundings], str | None]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from onnxpad.geometry.size import residues
+from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import AutoPad, Chain
 from onnxpad.padding.operators import Kind
 from onnxpad.runtimes.onnxruntime import kernels
-from onnxpad.runtimes.traps import Surroundings, rule
+from onnxpad.runtimes.traps import rule
 
 _SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from onnxpad.geometry.size import show
-from onnxpad.padding.chain import Chain
+from onnxpad.padding.around import Surroundings
+from onnxpad.padding.chain import Chain, Shape
 from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Since
 from onnxpad.runtimes.onnxruntime import kernels
-from onnxpad.runtimes.traps import Shape, Surroundings, rule
+from onnxpad.runtimes.traps import rule
 
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
 

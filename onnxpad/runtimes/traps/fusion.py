@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.onnxruntime.pad_fusion import Harm, Way, harm
-from onnxpad.runtimes.traps import Surroundings, rule
+from onnxpad.runtimes.traps import rule
 
 _SOURCE = (
     "onnxruntime core/optimizer/pad_fusion.cc; measured with onnxruntime 1.31.1, optimisations on "

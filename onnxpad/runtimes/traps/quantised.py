@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
 from onnxpad.runtimes.onnxruntime.pad_fusion import folded
-from onnxpad.runtimes.traps import Surroundings, rule
+from onnxpad.runtimes.traps import rule
 
 _GROUPED = ("Conv", "AveragePool", "MaxPool")
 

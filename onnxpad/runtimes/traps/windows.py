@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from onnxpad.geometry.windows import holds_padding_alone
+from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.runtimes.onnxruntime import kernels
-from onnxpad.runtimes.traps import Surroundings, rule
+from onnxpad.runtimes.traps import rule
 
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
 
