@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks.conventions import Convention, all_conventions
-from onnxpad.frameworks.words import Fill, Role
+from onnxpad.frameworks.layer import Fill, Role
 from onnxpad.padding.forms import MEANING, Form
 from onnxpad.padding.operators import OPERATORS, Kind, Operator, Since
 from onnxpad.reports import Report, reported

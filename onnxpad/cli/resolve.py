@@ -13,7 +13,7 @@ from onnxpad.cli.outcomes import FINE
 from onnxpad.cli.streams import terminal
 
 if TYPE_CHECKING:
-    from onnxpad.frameworks.words import Role
+    from onnxpad.frameworks.layer import Role
     from onnxpad.resolving import Resolution
 
 _HELP = """Work out one layer of a framework: pads, output size, divisor, and the ONNX nodes.
@@ -145,8 +145,8 @@ def resolve(  # noqa: PLR0913 - each option is one word of the command line
     """Resolve one layer, or two, and print what was found."""
     if compare is not None and language is not None:
         raise click.UsageError("--as writes one layer: leave --compare out")
-    from onnxpad.frameworks.words import Role
-    from onnxpad.resolving.general import refuse_doubles
+    from onnxpad.frameworks.layer import Role
+    from onnxpad.resolving import refuse_doubles
 
     general: dict[Role, object] = {
         Role(name): value for name, value in window.items() if value is not None
@@ -171,7 +171,7 @@ def _resolved(
     general: dict[Role, object],
     own: dict[str, object],
 ) -> Resolution:
-    from onnxpad.resolving.general import resolve_general
+    from onnxpad.resolving import resolve_general
 
     return resolve_general(
         framework, op, input_shape=shape, weight_shape=weight, general=general, attributes=own
@@ -191,7 +191,7 @@ def _single(found: Resolution, language: str | None, *, as_json: bool) -> str:
 
 def _both(first: Resolution, second: Resolution, *, as_json: bool) -> str:
     from onnxpad.reports import json_line
-    from onnxpad.resolving.differences import compare
+    from onnxpad.resolving import compare
     from onnxpad.show.resolutions import difference_text
 
     found = compare(first, second)

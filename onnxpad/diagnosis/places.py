@@ -14,9 +14,8 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import AutoPad, Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
-from onnxpad.retargeting.candidates import Candidate, candidates
+from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
 from onnxpad.retargeting.labels import label_of
-from onnxpad.retargeting.ordinary import ordinary
 from onnxpad.retargeting.windows_read import differs, signature
 
 SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from onnxpad.frameworks.words import Divisor, Fill, Layout, Mode, Role, Rounding, Special, Word
+from onnxpad.frameworks.layer import Divisor, Fill, Layout, Mode, Role, Rounding, Special, Word
 
 
 def kernel(name: str, *aliases: str, default: object = Special.REQUIRED) -> Word:

@@ -10,10 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
-from onnxpad.frameworks.placing import EXPLICIT, VALID
-from onnxpad.frameworks.planning import slides_of
-from onnxpad.frameworks.reading import Wish
-from onnxpad.frameworks.words import (
+from onnxpad.frameworks.layer import (
     Check,
     Divisor,
     Fill,
@@ -27,6 +24,8 @@ from onnxpad.frameworks.words import (
     Rounding,
     Slide,
 )
+from onnxpad.frameworks.rules import EXPLICIT, VALID
+from onnxpad.frameworks.worked_out import Wish, slides_of
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.windows import Axis, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip

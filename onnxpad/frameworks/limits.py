@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from onnxpad.frameworks.layer import Slide
 from onnxpad.frameworks.values import many
-from onnxpad.frameworks.words import Slide
 
 
 def at_most_half_a_window(slides: tuple[Slide, ...]) -> str:

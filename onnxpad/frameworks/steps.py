@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from onnxpad.frameworks.words import Slide
+from onnxpad.frameworks.layer import Slide
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.expansion import AttributeValue, Made, Numbers, Operand, Read, Reshaped, Step
 

@@ -7,7 +7,7 @@ from operator import index
 from typing import TypeVar
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.words import Layout, Pair, Word
+from onnxpad.frameworks.layer import Layout, Pair, Word
 
 LARGEST = 2**31 - 1
 _T = TypeVar("_T")

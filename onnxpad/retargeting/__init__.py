@@ -15,10 +15,8 @@ from onnxpad.model.opened import ModelLike, open_model
 from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import known_names, selection
 from onnxpad.reports import Report, reported
-from onnxpad.retargeting.deciding import Rule, by_convention, by_plan
 from onnxpad.retargeting.plan import Plan
-from onnxpad.retargeting.records import Kept, Move, Refused
-from onnxpad.retargeting.running import Progress, run
+from onnxpad.retargeting.run import Kept, Move, Progress, Refused, Rule, by_convention, by_plan, run
 
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
 

@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 
 from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.frameworks.fits import ANY, fits
-from onnxpad.frameworks.placing import split
-from onnxpad.frameworks.words import Divisor, Pair, Rounding
+from onnxpad.frameworks.layer import Divisor, Pair, Rounding
+from onnxpad.frameworks.rules import split
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
-from onnxpad.padding.effective_pads import axes_behind, effective_pads, same_is_disputed
+from onnxpad.padding.effective_pads import (
+    axes_behind,
+    axes_in_front,
+    effective_pads,
+    same_is_disputed,
+)
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
-from onnxpad.retargeting.habits import PLACEMENTS, Manner, manner_of, named_convention
+from onnxpad.retargeting.habits import PLACEMENTS, Habits, habits_of, named_convention
 from onnxpad.retargeting.hand_written_pads import without_hand
 from onnxpad.retargeting.labels import flat_text, label_of
 from onnxpad.retargeting.move import always_up, cropped, moved_crop, same_padding
@@ -92,8 +98,8 @@ def _undisputed(chain: Chain) -> Candidate | None:
 def _ways(chain: Chain) -> Iterator[_Row]:
     for bare in _bare(chain):
         for name in (*PLACEMENTS, *all_conventions()):
-            manner = manner_of(named_convention(name), bare)
-            if isinstance(manner, Manner):
+            manner = habits_of(named_convention(name), bare)
+            if isinstance(manner, Habits):
                 for way, is_own in _of_manner(bare, manner):
                     yield way, name if is_own else ""
                     yield from ((zeros, "") for zeros in _zeros(way))
@@ -113,7 +119,7 @@ def _bare(chain: Chain) -> Iterator[Chain]:
         yield replace(chain, pad=None, axes=axes)
 
 
-def _of_manner(bare: Chain, manner: Manner) -> Iterator[tuple[Chain, bool]]:
+def _of_manner(bare: Chain, manner: Habits) -> Iterator[tuple[Chain, bool]]:
     """What a convention can write, and whether its own rule gives it.
 
     That is SAME, no padding, and numbers: half a window, and those that stand there already.
@@ -156,7 +162,7 @@ def _each(bare: Chain, rule: Callable[[Axis], Pair]) -> Pads:
     return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
 
 
-def variants(chain: Chain, manner: Manner | None) -> Iterator[Chain]:
+def variants(chain: Chain, manner: Habits | None) -> Iterator[Chain]:
     """Rounding and divisors that the convention has, and zeros that a max pool reads."""
     wide = isinstance(chain.padding, Pads) and reaches_kernel(chain, chain.padding)
     if wide and chain.op.is_pool:
@@ -170,7 +176,7 @@ def variants(chain: Chain, manner: Manner | None) -> Iterator[Chain]:
             yield found
 
 
-def _ceils(chain: Chain, manner: Manner | None) -> tuple[bool, ...]:
+def _ceils(chain: Chain, manner: Habits | None) -> tuple[bool, ...]:
     if not chain.op.is_pool or chain.padding in _SAME or chain.opset < chain.op.ceil_mode:
         return (False,)
     if manner is None:
@@ -180,7 +186,7 @@ def _ceils(chain: Chain, manner: Manner | None) -> tuple[bool, ...]:
     return tuple(flag for flag, there in ((False, down), (True, up)) if there)
 
 
-def _counts(chain: Chain, manner: Manner | None) -> tuple[bool, ...]:
+def _counts(chain: Chain, manner: Habits | None) -> tuple[bool, ...]:
     fixed = chain.op.quantised or chain.opset < Since.COUNT_INCLUDE_PAD
     if chain.op.kind is not Kind.AVERAGE or fixed:
         return (chain.counts_padding,)
@@ -215,8 +221,8 @@ def _crops(chain: Chain) -> Iterator[_Row]:
     none = cropped(chain, [(0, 0, 0)] * chain.rank)
     yield none, ""
     for name in (*PLACEMENTS, *all_conventions()):
-        manner = manner_of(named_convention(name), chain)
-        found = moved_crop(_same_crop(chain), manner) if isinstance(manner, Manner) else None
+        manner = habits_of(named_convention(name), chain)
+        found = moved_crop(_same_crop(chain), manner) if isinstance(manner, Habits) else None
         if isinstance(found, Chain):
             yield found, name
     half = [(axis.span // 2, axis.span // 2) for axis in chain.axes]
@@ -231,3 +237,99 @@ def _same_crop(chain: Chain) -> Chain:
     totals = [axis.span - axis.stride for axis in chain.axes]
     cuts = [(max(t, 0) // 2, max(t, 0) - max(t, 0) // 2, max(-t, 0)) for t in totals]
     return cropped(chain, cuts)
+
+
+_MIRRORS = ("reflect", "edge")
+_RESTS = 4
+
+
+def ordinary(chain: Chain) -> Iterator[Chain]:
+    """As many cells at both sides, for every number below the window, and other cells.
+
+    Convolutions read zeros or nothing in place of the Pad in front, or a mirror in place of
+    zeros. Some of it is what conventions write as well.
+    """
+    if chain.trouble or chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER):
+        return
+    if chain.op.kind is Kind.TRANSPOSED:
+        yield from _ordinary_crops(chain)
+        return
+    bare = _without_pad(chain)
+    for pads in _numbers(chain):
+        yield from variants(replace(bare, padding=pads), None)
+    for pads in _of_some_size(chain):
+        ways = variants(replace(bare, padding=pads), None)
+        yield from (way for way in ways if not way.ceil_mode)
+    if chain.op.kind is Kind.CONVOLUTION:
+        yield from _other_cells(chain, bare)
+
+
+def _numbers(chain: Chain) -> Iterator[Pads]:
+    """The same number on axes whose windows are alike."""
+    spans = list(dict.fromkeys(axis.span for axis in chain.axes))
+    for numbers in product(*(range(span) for span in spans)):
+        pads = tuple(numbers[spans.index(axis.span)] for axis in chain.axes)
+        yield Pads(pads, pads)
+
+
+def _of_some_size(chain: Chain) -> Iterator[Pads]:
+    """Numbers that SAME comes to where sizes leave one remainder or another."""
+    for rest in range(min(_RESTS, max(axis.stride for axis in chain.axes))):
+        totals = [max(axis.span - (rest % axis.stride or axis.stride), 0) for axis in chain.axes]
+        less, more = [total // 2 for total in totals], [-(-total // 2) for total in totals]
+        yield Pads(tuple(less), tuple(more))
+        yield Pads(tuple(more), tuple(less))
+
+
+def _ordinary_crops(chain: Chain) -> Iterator[Chain]:
+    for pads in _numbers(chain):
+        for extra in (0, 1):
+            steps = [min(extra, axis.stride - 1) for axis in chain.axes]
+            yield cropped(chain, list(zip(pads.begins, pads.ends, steps, strict=True)))
+
+
+def _without_pad(chain: Chain) -> Chain:
+    step = chain.pad
+    if step is None:
+        return chain
+    if step.unclear:
+        return replace(chain, pad=None, axes=tuple(replace(a, size=None) for a in chain.axes))
+    return replace(chain, pad=None, axes=axes_in_front(chain, _spatial(chain, step)))
+
+
+def _spatial(chain: Chain, step: PadStep) -> Pads:
+    return Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
+
+
+def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
+    step, own = chain.pad, effective_pads(chain)
+    if step is None:
+        if isinstance(own, Pads) and any(own.flat):
+            none = AutoPad.VALID if isinstance(chain.padding, AutoPad) else Pads.zero(chain.rank)
+            for mode in _MIRRORS:
+                yield behind_pad(chain, own, Constant(0.0), none, mode)
+        return
+    if step.unclear or step.crossed or any(pad < 0 for pad in step.pads.flat):
+        return
+    if sum(step.pads.flat) != sum(_spatial(chain, step).flat):
+        return  # batch or channels: data
+    yield bare
+    if not isinstance(own, Skip):
+        yield replace(bare, padding=own + _spatial(chain, step))
+    for mode in _MIRRORS:
+        if mode != step.mode:
+            new = PadStep(step.pads, Constant(0.0), mode, is_new=True, replaces=True)
+            yield replace(chain, pad=new)
+    if step.mode in _MIRRORS or isinstance(step.fill, Constant):
+        yield from _placed(chain, bare, step)
+
+
+def _placed(chain: Chain, bare: Chain, step: PadStep) -> Iterator[Chain]:
+    """The cells of the Pad in other places: where a framework puts padding, or alike."""
+    known = [effective_pads(one.chain) for one in candidates(bare) if one.chain.pad is None]
+    fill = step.fill if isinstance(step.fill, Constant) else Constant(0.0)
+    for pads in dict.fromkeys([*known, *_numbers(chain)]):
+        if isinstance(pads, Pads) and any(pads.flat):
+            found = behind_pad(bare, pads, fill, Pads.zero(chain.rank), step.mode)
+            new = None if found.pad is None else replace(found.pad, replaces=True)
+            yield replace(found, pad=new)

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks import placing
+from onnxpad.frameworks import rules as placing
 from onnxpad.frameworks.conventions import Convention, all_conventions
-from onnxpad.frameworks.cropping import full_extent, same_multiple
-from onnxpad.frameworks.words import (
+from onnxpad.frameworks.layer import (
     Crop,
     Divisor,
     Fill,
@@ -21,6 +20,7 @@ from onnxpad.frameworks.words import (
     Role,
     Rounding,
 )
+from onnxpad.frameworks.rules import full_extent, same_multiple
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.operators import Kind
@@ -38,7 +38,7 @@ _KEEPS = frozenset({Rounding.DOWN, Rounding.UP})
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class Habits:
     """What a convention can write for one kind of operator.
 
     `modes` pad by a name, the default first; `numbers` says that it takes as many cells at both
@@ -101,7 +101,7 @@ def named_convention(name: str) -> Convention | str:
     raise RequestError(f"no convention is called '{name}'{hint} There are: {names}")
 
 
-def manner_of(target: Convention | str, chain: Chain) -> Manner | Skip:
+def habits_of(target: Convention | str, chain: Chain) -> Habits | Skip:
     """What a convention does with operators of the chain's kind."""
     if isinstance(target, str):
         return _placement(target)
@@ -111,7 +111,7 @@ def manner_of(target: Convention | str, chain: Chain) -> Manner | Skip:
         return Skip(f"nothing is known of how {target.name} pads a {chain.op.kind}")
     if chain.rank not in layer.ranks:
         return Skip(f"{target.name} has no {chain.rank}-D {chain.op.kind}")
-    return Manner(
+    return Habits(
         target.name,
         _modes(layer),
         numbers=_takes(layer, _TAKEN_NUMBERS),
@@ -123,13 +123,13 @@ def manner_of(target: Convention | str, chain: Chain) -> Manner | Skip:
     )
 
 
-def _placement(name: str) -> Manner:
+def _placement(name: str) -> Habits:
     if name == "symmetric":
-        return Manner(name, (), numbers=True)
+        return Habits(name, (), numbers=True)
     lower = name == "SAME_LOWER"
     place = placing.same_lower if lower else placing.same_upper
     cut = _larger_half_first if lower else same_multiple
-    return Manner(name, (Mode(place, cut),), any_numbers=True)
+    return Habits(name, (Mode(place, cut),), any_numbers=True)
 
 
 def _larger_half_first(axis: Axis, size: int, _given: Given) -> Crop:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.cropping import CROP_BOTH
-from onnxpad.frameworks.placing import split
-from onnxpad.frameworks.words import Divisor, Given, Pair, Rounding
+from onnxpad.frameworks.layer import Divisor, Given, Pair, Rounding
+from onnxpad.frameworks.rules import CROP_BOTH, split
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
@@ -17,7 +16,7 @@ from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
-from onnxpad.retargeting.habits import Manner, manner_of, named_convention
+from onnxpad.retargeting.habits import Habits, habits_of, named_convention
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
 from onnxpad.retargeting.labels import held
 from onnxpad.retargeting.shields import shielded
@@ -34,7 +33,7 @@ class Meaning(StrEnum):
     EXPLICIT = "explicit"
 
 
-def meanings(chain: Chain, pads: Pads, source: Manner | None = None) -> frozenset[Meaning]:
+def meanings(chain: Chain, pads: Pads, source: Habits | None = None) -> frozenset[Meaning]:
     """Everything that `pads` of an operator can mean; EXPLICIT where they fit nothing.
 
     With `source` only what that convention would write. Axes with a kernel of 1 and no padding
@@ -49,7 +48,7 @@ def meanings(chain: Chain, pads: Pads, source: Manner | None = None) -> frozense
     return found or frozenset({Meaning.EXPLICIT})
 
 
-def _of_axis(axis: Axis, pair: Pair, source: Manner | None) -> Iterator[Meaning]:
+def _of_axis(axis: Axis, pair: Pair, source: Habits | None) -> Iterator[Meaning]:
     reach = axis.span - 1
     if pair == (0, 0):
         yield Meaning.VALID
@@ -61,7 +60,7 @@ def _of_axis(axis: Axis, pair: Pair, source: Manner | None) -> Iterator[Meaning]
         yield Meaning.FULL
 
 
-def _is_same(axis: Axis, pair: Pair, source: Manner | None) -> bool:
+def _is_same(axis: Axis, pair: Pair, source: Habits | None) -> bool:
     """Whether these pads are somebody's way to get ceil(size/stride) windows.
 
     With a size that is not known, pads may be those of the size at which a model was exported.
@@ -77,7 +76,7 @@ def _is_same(axis: Axis, pair: Pair, source: Manner | None) -> bool:
     return any(fitting)
 
 
-def _is_same_at(axis: Axis, pair: Pair, source: Manner | None, size: int) -> bool:
+def _is_same_at(axis: Axis, pair: Pair, source: Habits | None, size: int) -> bool:
     sized = Axis(size, axis.kernel, axis.stride, axis.dilation)
     if source is not None:
         found: list[Pair] = list(source.places(axis, size))
@@ -121,7 +120,7 @@ _PROBES = (7, 8)
 Cut = tuple[int, int, int]
 
 
-def moved_crop(chain: Chain, manner: Manner) -> Chain | Skip:
+def moved_crop(chain: Chain, manner: Habits) -> Chain | Skip:
     """A transposed convolution that gives size*stride cells, cut as the convention cuts it.
 
     Nothing cut stays so (VALID); the chain itself comes back where nothing changes.
@@ -159,7 +158,7 @@ def cropped(chain: Chain, cuts: list[Cut]) -> Chain:
     )
 
 
-def _cut(axis: Axis, manner: Manner) -> Cut | Skip:
+def _cut(axis: Axis, manner: Habits) -> Cut | Skip:
     """(begin, end, output_padding) that leave size*stride cells."""
     total = axis.span - axis.stride
     begins = {_begin(axis, manner, size) for size in _PROBES}
@@ -177,7 +176,7 @@ def _cut(axis: Axis, manner: Manner) -> Cut | Skip:
     return (pad, pad, extra)
 
 
-def _begin(axis: Axis, manner: Manner, size: int) -> int | None:
+def _begin(axis: Axis, manner: Habits, size: int) -> int | None:
     """Cells that the convention's own mode cuts in front."""
     wanted, sized = size * axis.stride, replace(axis, size=size)
     for mode in manner.modes:
@@ -203,7 +202,7 @@ class _Spot:
     why: str = ""
 
 
-def same_padding(chain: Chain, manner: Manner, *, rounds_up: bool) -> Pads | AutoPad | Skip:
+def same_padding(chain: Chain, manner: Habits, *, rounds_up: bool) -> Pads | AutoPad | Skip:
     """What `manner` writes for SAME: numbers where they serve every size that the input can have.
 
     `chain` has no Pad in front that pads by hand. A Skip says which size is missing, or why the
@@ -224,7 +223,7 @@ def same_padding(chain: Chain, manner: Manner, *, rounds_up: bool) -> Pads | Aut
     return missing_sizes(chain, f"padding as {manner.name} does it", missing)
 
 
-def _spot(axis: Axis, manner: Manner, *, rounds_up: bool) -> _Spot:
+def _spot(axis: Axis, manner: Habits, *, rounds_up: bool) -> _Spot:
     if axis.stride == 1 and axis.span == 1:
         return _Spot((0, 0), upper=True, lower=True)
     sizes = [size for size in sample_sizes(axis, 2 * axis.span) if size > 0]
@@ -243,7 +242,7 @@ def _spot(axis: Axis, manner: Manner, *, rounds_up: bool) -> _Spot:
     return _Spot(pair if pair is None or pair[1] >= 0 else (pair[0], 0), upper, lower)
 
 
-def _wanted(axis: Axis, manner: Manner, size: int, *, rounds_up: bool) -> Pair | None:
+def _wanted(axis: Axis, manner: Habits, size: int, *, rounds_up: bool) -> Pair | None:
     """The first of the convention's own ways that gives ceil(size/stride) windows."""
     sized = replace(axis, size=size)
     for pair in manner.places(axis, size):
@@ -252,7 +251,7 @@ def _wanted(axis: Axis, manner: Manner, size: int, *, rounds_up: bool) -> Pair |
     return None
 
 
-def _alike(axis: Axis, manner: Manner, sizes: Sequence[int], *, rounds_up: bool) -> _Spot:
+def _alike(axis: Axis, manner: Habits, sizes: Sequence[int], *, rounds_up: bool) -> _Spot:
     """As many cells at both sides, at most half a window, that give ceil(size/stride) windows."""
     if not manner.numbers:
         return _Spot(why="has no padding here that gives ceil(size/stride) windows")
@@ -333,8 +332,8 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
         return Skip(chain.trouble.reason, chain.trouble.hints)
     if chain.op.name in _BOUND:
         return Skip(f"{chain.op.name} has an input that depends on its own padding")
-    manner = manner_of(target, chain)
-    reader = None if origin is None else manner_of(origin, chain)
+    manner = habits_of(target, chain)
+    reader = None if origin is None else habits_of(origin, chain)
     if isinstance(manner, Skip):
         return manner
     if isinstance(reader, Skip):
@@ -344,7 +343,7 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
     return _moved_windows(chain, manner, reader)
 
 
-def _moved_windows(chain: Chain, manner: Manner, reader: Manner | None) -> Chain | Skip:
+def _moved_windows(chain: Chain, manner: Habits, reader: Habits | None) -> Chain | Skip:
     bare = without_hand(chain)
     if isinstance(bare, Skip):
         return bare
@@ -356,7 +355,7 @@ def _moved_windows(chain: Chain, manner: Manner, reader: Manner | None) -> Chain
     return _held_by_pad(chain, manner, reader) or chain
 
 
-def _held_by_pad(chain: Chain, manner: Manner, reader: Manner | None) -> Skip | None:
+def _held_by_pad(chain: Chain, manner: Habits, reader: Habits | None) -> Skip | None:
     """A Skip where the Pad in front is data because of what it holds, and zeros would move."""
     step = chain.pad
     if step is None or step.unclear or is_by_hand(chain, step):
@@ -373,7 +372,7 @@ def _held_by_pad(chain: Chain, manner: Manner, reader: Manner | None) -> Skip | 
     )
 
 
-def _by_meaning(bare: Chain, manner: Manner, reader: Manner | None) -> Chain | Skip:
+def _by_meaning(bare: Chain, manner: Habits, reader: Habits | None) -> Chain | Skip:
     pads = effective_pads(bare)
     if bare.padding in _SAME:
         known = Pads.zero(bare.rank) if isinstance(pads, Skip) else pads
@@ -396,7 +395,7 @@ def _by_meaning(bare: Chain, manner: Manner, reader: Manner | None) -> Chain | S
     return _one_of(found, meant, pads)
 
 
-def _foreign(bare: Chain, pads: Pads, what: str, reader: Manner | None) -> Skip | None:
+def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip | None:
     """A Skip where the source would have written other padding than this SAME."""
     if reader is None:
         return None
@@ -409,7 +408,7 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Manner | None) -> Skip 
     )
 
 
-def _explicit(pads: Pads, reader: Manner | None) -> bool:
+def _explicit(pads: Pads, reader: Habits | None) -> bool:
     """Whether the source takes these as plain numbers."""
     if reader is None:
         return False
@@ -430,7 +429,7 @@ def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> 
     return chains[0]
 
 
-def _written(bare: Chain, meaning: Meaning, pads: Pads, manner: Manner) -> Chain | Skip:
+def _written(bare: Chain, meaning: Meaning, pads: Pads, manner: Habits) -> Chain | Skip:
     up = bare.op.is_pool and always_up(manner.roundings)
     padding: Pads | AutoPad = pads
     alike = manner.numbers and pads.begins == pads.ends and any(pads.flat)
@@ -445,7 +444,7 @@ def _written(bare: Chain, meaning: Meaning, pads: Pads, manner: Manner) -> Chain
     return _finished(changed, manner)
 
 
-def _rounded_up(bare: Chain, pads: Pads, manner: Manner) -> Chain | Skip:
+def _rounded_up(bare: Chain, pads: Pads, manner: Habits) -> Chain | Skip:
     """A pool whose rounding up adds windows."""
     same = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, manner)
     if isinstance(same, Chain) and not differs(bare, same):
@@ -457,12 +456,12 @@ def _rounded_up(bare: Chain, pads: Pads, manner: Manner) -> Chain | Skip:
     return _finished(bare, manner)
 
 
-def _without_rounding(manner: Manner) -> Manner:
+def _without_rounding(manner: Habits) -> Habits:
     """The manner without a rule of its own for rounding."""
     return replace(manner, roundings=frozenset({Rounding.DOWN, Rounding.UP}))
 
 
-def _finished(chain: Chain, manner: Manner) -> Chain | Skip:
+def _finished(chain: Chain, manner: Habits) -> Chain | Skip:
     """Rounding and divisors as the convention has them, and what no runtime takes refused."""
     if not chain.op.is_pool:
         return chain
@@ -478,7 +477,7 @@ def _finished(chain: Chain, manner: Manner) -> Chain | Skip:
     return found
 
 
-def _rounding(chain: Chain, manner: Manner) -> Chain | Skip:
+def _rounding(chain: Chain, manner: Habits) -> Chain | Skip:
     pads = chain.padding if isinstance(chain.padding, Pads) else None
     if pads is None:
         return chain
@@ -515,7 +514,7 @@ def _outer(chain: Chain, pads: Pads, allowed: frozenset[Rounding]) -> bool:
     return False
 
 
-def _divisor(chain: Chain, manner: Manner) -> Chain | Skip:
+def _divisor(chain: Chain, manner: Habits) -> Chain | Skip:
     if chain.op.kind is not Kind.AVERAGE or manner.divisors is None:
         return chain
     real = Divisor.REAL in manner.divisors

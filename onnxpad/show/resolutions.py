@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.words import Evidence, Fill, Role
-from onnxpad.resolving import Resolution
-from onnxpad.resolving.differences import AxisDifference, Difference
-from onnxpad.resolving.records import step_text
+from onnxpad.frameworks.layer import Evidence, Fill, Role
+from onnxpad.resolving import AxisDifference, Difference, Resolution, step_text
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import pads_text, paragraph, shape_text, visible, window_text
 

@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 
 from onnxpad import resolving
-from onnxpad.frameworks import conventions, fits, lowering, planning, reading, values
+from onnxpad.frameworks import conventions, fits, values
+from onnxpad.frameworks import to_onnx as lowering
+from onnxpad.frameworks import worked_out as planning
+from onnxpad.frameworks import worked_out as reading
 from onnxpad.frameworks.conventions import Convention, all_conventions
-from onnxpad.frameworks.words import Evidence, Layer, Role
+from onnxpad.frameworks.layer import Evidence, Layer, Role
 from onnxpad.model import building
-from onnxpad.resolving.finding import find_convention, find_layer
+from onnxpad.resolving import find_convention, find_layer
 from tests.resolving.goldens import SAMPLE, goldens
 
 ROOT = Path(__file__).parents[2]
@@ -87,7 +90,7 @@ from __future__ import annotations
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.geometry.windows import Axis
 from onnxpad.frameworks import attributes
-from onnxpad.frameworks.words import Evidence, Given, Layer, Mode, Pair
+from onnxpad.frameworks.layer import Evidence, Given, Layer, Mode, Pair
 
 
 def _two(axis: Axis, _given: Given) -> Pair:

@@ -12,11 +12,7 @@ import pytest
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import attributes
-from onnxpad.frameworks.cropping import full_extent
-from onnxpad.frameworks.lowering import LOWEST, lower
-from onnxpad.frameworks.placing import EXPLICIT
-from onnxpad.frameworks.planning import Plan, make_plan
-from onnxpad.frameworks.words import (
+from onnxpad.frameworks.layer import (
     Crop,
     Divisor,
     Evidence,
@@ -29,6 +25,9 @@ from onnxpad.frameworks.words import (
     Rounding,
     Slide,
 )
+from onnxpad.frameworks.rules import EXPLICIT, full_extent
+from onnxpad.frameworks.to_onnx import LOWEST, lower
+from onnxpad.frameworks.worked_out import Plan, make_plan
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.building import build_model
 from tests.resolving.goldens import difference, run

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from types import ModuleType
 
-from onnxpad.frameworks.words import Fill, Layer
+from onnxpad.frameworks.layer import Fill, Layer
 from onnxpad.plugins import Plugins, name_of, text_of
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH
-from onnxpad.frameworks.placing import EXPLICIT
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Outside, Role, Rounding
+from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout, Outside, Role, Rounding
+from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT
 
 _POOLS = (
     "BVLC/caffe 9b89154, src/caffe/layers/pooling_layer.cpp:91-118, 168-169 and 210-225, compiled "

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import crop_both
-from onnxpad.frameworks.placing import explicit, valid
-from onnxpad.frameworks.words import (
+from onnxpad.frameworks.layer import (
     Divisor,
     Evidence,
     Fill,
@@ -24,6 +22,7 @@ from onnxpad.frameworks.words import (
     Pair,
     Rounding,
 )
+from onnxpad.frameworks.rules import crop_both, explicit, valid
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "caffe2 in torch 1.0.1 measured; caffe2/operators/conv_pool_op_base.h read"

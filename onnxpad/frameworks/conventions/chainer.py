@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH
-from onnxpad.frameworks.placing import EXPLICIT
-from onnxpad.frameworks.words import (
+from onnxpad.frameworks.layer import (
     Divisor,
     Evidence,
     Fill,
@@ -22,6 +20,7 @@ from onnxpad.frameworks.words import (
     Special,
     Word,
 )
+from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT
 
 _SOURCE = "Chainer 7.8.1 measured; chainer/chainer a8e15cb, chainer/utils/conv.py:29-62"
 _COVERS = {False: Rounding.DOWN, True: Rounding.UP_ALL}

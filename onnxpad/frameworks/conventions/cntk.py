@@ -9,9 +9,7 @@ from __future__ import annotations
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import full_extent
-from onnxpad.frameworks.placing import explicit
-from onnxpad.frameworks.words import (
+from onnxpad.frameworks.layer import (
     Crop,
     Divisor,
     Evidence,
@@ -24,6 +22,7 @@ from onnxpad.frameworks.words import (
     Pair,
     Rounding,
 )
+from onnxpad.frameworks.rules import explicit, full_extent
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "CNTK 2.7 measured; microsoft/CNTK 00230f8, Source/Math/ConvolveGeometry.h"

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
-from onnxpad.frameworks.placing import SAME_LOWER, SAME_UPPER, VALID, explicit
-from onnxpad.frameworks.words import (
+from onnxpad.frameworks.layer import (
     Crop,
     Divisor,
     Evidence,
@@ -19,6 +17,14 @@ from onnxpad.frameworks.words import (
     Layout,
     Mode,
     Rounding,
+)
+from onnxpad.frameworks.rules import (
+    CROP_BOTH,
+    SAME_LOWER,
+    SAME_UPPER,
+    VALID,
+    explicit,
+    same_multiple,
 )
 from onnxpad.geometry.windows import Axis
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH
-from onnxpad.frameworks.placing import EXPLICIT
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout
+from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout
+from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT
 
 _READ = "cudnnSetPoolingNdDescriptor, cudnnSetConvolutionNdDescriptor: one pad for each axis"
 _SIZE = f"{_READ}; the output size is from memory of the cuDNN manual"

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH
-from onnxpad.frameworks.placing import explicit, split
-from onnxpad.frameworks.words import Evidence, Given, Layer, Layout, Mode, Outside, Pair
+from onnxpad.frameworks.layer import Evidence, Given, Layer, Layout, Mode, Outside, Pair
+from onnxpad.frameworks.rules import CROP_BOTH, explicit, split
 from onnxpad.geometry.windows import Axis
 
 _CONV = "pjreddie/darknet f6afaab, src/convolutional_layer.c:66-74, parser.c:187"

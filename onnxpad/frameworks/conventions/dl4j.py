@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
-from onnxpad.frameworks.placing import causal, explicit, same_upper
-from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.rules import CROP_BOTH, causal, explicit, same_multiple, same_upper
 
 _SOURCE = "DL4J ConvolutionMode (javadoc); libnd4j ConvolutionUtils"
 _POOL_SOURCE = f"{_SOURCE}; the divisor of averages is from memory"

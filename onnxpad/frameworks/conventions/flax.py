@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.placing import (
+from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Layer, Layout, Mode
+from onnxpad.frameworks.rules import (
     EXPLICIT,
     SAME_LOWER,
     SAME_UPPER,
@@ -15,7 +16,6 @@ from onnxpad.frameworks.placing import (
     causal,
     window_less_one,
 )
-from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Mode
 
 _CONV = "Flax 0.12.8 on JAX 0.10.2 measured; flax/linen/linear.py:592-606"
 _POOLS = "Flax 0.12.8 on JAX 0.10.2 measured; flax/linen/pooling.py:80-110"

@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import full_extent, valid_gradient
-from onnxpad.frameworks.placing import EXPLICIT, SAME_LOWER, SAME_UPPER, VALID
-from onnxpad.frameworks.words import Crop, Evidence, Fill, Given, Layer, Layout, Mode
+from onnxpad.frameworks.layer import Crop, Evidence, Fill, Given, Layer, Layout, Mode
+from onnxpad.frameworks.rules import (
+    EXPLICIT,
+    SAME_LOWER,
+    SAME_UPPER,
+    VALID,
+    full_extent,
+    valid_gradient,
+)
 from onnxpad.geometry.windows import Axis
 
 _CONV = "JAX 0.10.2 measured; jax/_src/lax/lax.py:9332-9385"

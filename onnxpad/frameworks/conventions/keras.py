@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import full_extent, same_multiple
-from onnxpad.frameworks.placing import SAME_UPPER, VALID, causal
-from onnxpad.frameworks.words import Crop, Evidence, Fill, Given, Layer, Mode, Special
+from onnxpad.frameworks.layer import Crop, Evidence, Fill, Given, Layer, Mode, Special
+from onnxpad.frameworks.rules import SAME_UPPER, VALID, causal, full_extent, same_multiple
 from onnxpad.geometry.windows import Axis
 
 _CONV = "Keras 3.15.1 on TensorFlow 2.21 measured (causal); same and valid are TensorFlow's"

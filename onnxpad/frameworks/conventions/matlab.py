@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple
-from onnxpad.frameworks.placing import EXPLICIT, SAME_UPPER
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode
+from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout, Mode
+from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT, SAME_UPPER, same_multiple
 
 _SOURCE = "Deep Learning Toolbox documentation, averagePooling2dLayer and its siblings"
 _SAME_SOURCE = f"{_SOURCE}; that the odd cell goes last is from memory"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.words import Divisor, Evidence, Fill, Given, Layer, Mode, Pair
+from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Given, Layer, Mode, Pair
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "MPSNeuralNetworkTypes.h, sample code of MPSNNPadding; MPSCNNKernel.h, padding"

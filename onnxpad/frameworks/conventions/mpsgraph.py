@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH, same_multiple, valid_gradient
-from onnxpad.frameworks.placing import SAME_LOWER, SAME_UPPER, VALID, explicit
-from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.rules import (
+    CROP_BOTH,
+    SAME_LOWER,
+    SAME_UPPER,
+    VALID,
+    explicit,
+    same_multiple,
+    valid_gradient,
+)
 
 _SOURCE = "MPSGraphPaddingStyle (MPSGraph headers): Explicit, TF_VALID, TF_SAME, ONNX_SAME_LOWER"
 _STYLES = {

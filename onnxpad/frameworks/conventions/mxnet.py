@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import crop_both, full_extent
-from onnxpad.frameworks.placing import EXPLICIT
-from onnxpad.frameworks.words import (
+from onnxpad.frameworks.layer import (
     Crop,
     Divisor,
     Evidence,
@@ -22,6 +20,7 @@ from onnxpad.frameworks.words import (
     Outside,
     Rounding,
 )
+from onnxpad.frameworks.rules import EXPLICIT, crop_both, full_extent
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "MXNet 1.9.1 native kernels measured; apache/mxnet 04a89ca, src/operator/nn/pooling.cc"

@@ -10,9 +10,7 @@ from collections.abc import Callable
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import full_extent
-from onnxpad.frameworks.placing import EXPLICIT, SAME_LOWER, SAME_UPPER, VALID, explicit
-from onnxpad.frameworks.words import (
+from onnxpad.frameworks.layer import (
     Crop,
     Divisor,
     Evidence,
@@ -23,6 +21,7 @@ from onnxpad.frameworks.words import (
     Mode,
     Rounding,
 )
+from onnxpad.frameworks.rules import EXPLICIT, SAME_LOWER, SAME_UPPER, VALID, explicit, full_extent
 from onnxpad.geometry.windows import Axis, same_crop, shape_crop
 
 _SOURCE = "onnx/onnx f754691, onnx/defs/nn/defs.cc:26-40, 191-206, 249-261 and 1319-1321"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.placing import EXPLICIT
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Outside, Role, Rounding
+from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout, Outside, Role, Rounding
+from onnxpad.frameworks.rules import EXPLICIT
 
 _SOURCE = "OpenCV 4.10.0 dnn measured"
 _POOL = (

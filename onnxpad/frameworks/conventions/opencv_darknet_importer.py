@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.placing import split
-from onnxpad.frameworks.words import Evidence, Given, Layer, Layout, Mode, Outside, Pair
+from onnxpad.frameworks.layer import Evidence, Given, Layer, Layout, Mode, Outside, Pair
+from onnxpad.frameworks.rules import split
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "OpenCV 4.10.0 dnn measured"

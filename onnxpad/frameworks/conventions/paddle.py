@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH, full_extent
-from onnxpad.frameworks.placing import EXPLICIT, VALID, same_upper
-from onnxpad.frameworks.words import (
+from onnxpad.frameworks.layer import (
     Crop,
     Divisor,
     Evidence,
@@ -25,6 +23,7 @@ from onnxpad.frameworks.words import (
     Rounding,
     Special,
 )
+from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT, VALID, full_extent, same_upper
 from onnxpad.geometry.windows import Axis
 
 _CONV = "PaddlePaddle 3.3.1 on the CPU measured; phi/kernels/cpu/conv_util.h:51-66"

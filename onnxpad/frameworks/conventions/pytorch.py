@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH
-from onnxpad.frameworks.placing import EXPLICIT, VALID, unstrided_same
-from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding, Special
+from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding, Special
+from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT, VALID, unstrided_same
 
 _CONV = "PyTorch 2.13 measured; torch/nn/modules/conv.py:145-157"
 _POOLS = "PyTorch 2.13 measured; aten/src/ATen/native/Pool.h"

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import SAME_GRADIENT, VALID_GRADIENT
-from onnxpad.frameworks.placing import EXPLICIT, SAME_UPPER, VALID
-from onnxpad.frameworks.words import Evidence, Fill, Layer, Layout, Outside, Role, Special, Word
+from onnxpad.frameworks.layer import Evidence, Fill, Layer, Layout, Outside, Role, Special, Word
+from onnxpad.frameworks.rules import EXPLICIT, SAME_GRADIENT, SAME_UPPER, VALID, VALID_GRADIENT
 
 _SOURCE = (
     "TensorFlow 2.21 measured; python/ops/nn_ops.py:20-90, notes on padding; "

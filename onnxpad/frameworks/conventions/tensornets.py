@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.placing import SAME_UPPER
-from onnxpad.frameworks.words import Evidence, Given, Layer, Mode, Pair
+from onnxpad.frameworks.layer import Evidence, Given, Layer, Mode, Pair
+from onnxpad.frameworks.rules import SAME_UPPER
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "taehoonlee/tensornets c9b1d78, utils.py:167-172, resnets.py:66-79"

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import SAME_GRADIENT, VALID_GRADIENT
-from onnxpad.frameworks.placing import SAME_UPPER, VALID
-from onnxpad.frameworks.words import Evidence, Fill, Layer, Special
+from onnxpad.frameworks.layer import Evidence, Fill, Layer, Special
+from onnxpad.frameworks.rules import SAME_GRADIENT, SAME_UPPER, VALID, VALID_GRADIENT
 
 _SOURCE = "tf.lite 2.21 measured, built-in kernels; lite/kernels/padding.h"
 _STRIDES = attributes.stride("strides", "stride")

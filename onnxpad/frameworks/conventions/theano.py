@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.placing import EXPLICIT, VALID, full, half_span
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Mode, Rounding, Special
+from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout, Mode, Rounding, Special
+from onnxpad.frameworks.rules import EXPLICIT, VALID, full, half_span
 
 _CONV = "Theano 1.0.5 measured; Theano/Theano 7505f23, tensor/nnet/abstract_conv.py:100-155"
 _POOLS = "Theano 1.0.5 measured; Theano/Theano 7505f23, tensor/signal/pool.py:419-440 and 556-574"

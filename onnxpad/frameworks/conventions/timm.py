@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.placing import SAME_UPPER, same_upper
-from onnxpad.frameworks.words import Divisor, Evidence, Given, Layer, Mode, Pair, Special
+from onnxpad.frameworks.layer import Divisor, Evidence, Given, Layer, Mode, Pair, Special
+from onnxpad.frameworks.rules import SAME_UPPER, same_upper
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "timm 1.0.20 measured; rwightman/pytorch-image-models 899aa94, timm/layers/padding.py"

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH
-from onnxpad.frameworks.placing import EXPLICIT
-from onnxpad.frameworks.words import Divisor, Evidence, Fill, Layer, Layout, Role, Rounding
+from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Layer, Layout, Role, Rounding
+from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT
 
 _CONV = "torch/nn 8726825, SpatialConvolution.lua:3-22"
 _POOLS = (

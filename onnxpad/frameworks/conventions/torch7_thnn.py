@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.cropping import CROP_BOTH
-from onnxpad.frameworks.placing import EXPLICIT
-from onnxpad.frameworks.words import Divisor, Evidence, Layer, Layout, Outside, Rounding, Special
+from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout, Outside, Rounding, Special
+from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT
 
 _SOURCE = "THNN kernels in torch 1.0.1 measured"
 _CEIL = attributes.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED})

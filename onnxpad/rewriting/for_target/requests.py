@@ -33,11 +33,7 @@ def planner(
         if named:
             raise RequestError(f"{' and '.join(named)}: for a target alone, add --target T")
         return None
-    from onnxpad.rewriting.for_target.search import (  # loads every pass and target
-        Judge,
-        Planner,
-        Wishes,
-    )
+    from onnxpad.rewriting.for_target.search import Judge, Planner, Wishes
     from onnxpad.runtimes.targets import find_target
 
     wishes = Wishes(names_of(prefer), names_of(exclude))
