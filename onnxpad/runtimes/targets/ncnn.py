@@ -94,6 +94,10 @@ TARGET = Target(
             by=_seen("no operator"),
         ),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
-        *(row for row in loader_rows(_seen) if row.operators == ("Conv",)),
+        *(
+            row
+            for row in loader_rows(_seen)
+            if row.operators == ("Conv",) and f.BEHIND_PADDED_WEIGHT not in row.when
+        ),
     ),
 )
