@@ -80,7 +80,7 @@ def pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding
         return None
     numbers = constant_integers(context, node.inputs[place])
     if numbers is None:
-        from onnxpad.model.shapes.computed_values import why_unknown
+        from onnxpad.model.shapes.unknown_sizes import why_unknown
 
         found, hints = why_unknown(context, node.inputs[place])
         sizes = f", {found}" if found else ""

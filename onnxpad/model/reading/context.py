@@ -4,16 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
 
 import numpy as np
-from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, numpy_helper
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    helper,
+    numpy_helper,
+)
 
 from onnxpad.errors import ModelError
 from onnxpad.model.reading.attributes import Bindings, Value, read_attributes, resolved
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import Document, Scope
-from onnxpad.model.shapes.types import UNKNOWN, Type, dtype_name
+from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Document, Scope
+from onnxpad.model.shapes.constant_folding import FOLDABLE, fold, shape_of
+from onnxpad.model.shapes.open_cells import MOST_OPEN, Array, is_open
+from onnxpad.model.shapes.types import UNKNOWN, Type, dtype_code, dtype_name
 from onnxpad.padding.chain import Chain
 
 MAX_CONSTANT = 4096
@@ -95,8 +106,6 @@ class Context:
         if found is not None:
             return self._array(found)
         if name not in self.folded:
-            from onnxpad.model.shapes.computed_values import computed
-
             self.folded[name] = None  # what a constant computes itself from is not constant
             self.folded[name] = computed(self, name)
         return self.folded[name]
@@ -109,8 +118,6 @@ class Context:
 
     def branch(self, node: Node) -> Context | None:
         """The body that an If runs, where its condition is known."""
-        from onnxpad.model.shapes.computed_values import condition
-
         holds = condition(self, node)
         names = {True: "then_branch", False: "else_branch"}
         return None if holds is None else self.bodies.get((node.key, names[holds]))
@@ -252,3 +259,86 @@ def beyond_batch(
             (others if axis else first).update({dim.dim_param, f"{value.name}[{axis}]"})
     batch = first - others
     return None if dims is None else {k: size for k, size in dims.items() if k not in batch}
+
+
+def computed(context: Context, name: str) -> Array | None:
+    """The value of a tensor that a node writes, as far as arithmetic on sizes tells it."""
+    inside: Context | None = context
+    while inside is not None and name not in inside.scope.producers:
+        inside = inside.outer
+    if inside is None:
+        return None
+    node = inside.scope.producers[name]
+    if node.domain not in PLAIN_DOMAINS:
+        return None
+    try:
+        if node.op_type == "If":
+            return _of_branch(inside, node, node.outputs.index(name))
+        proto = inside.bound(node)
+        if node.op_type not in FOLDABLE or not node.inputs or proto is None:
+            return None
+        if node.op_type == "Shape":
+            return _shape(inside, node, proto)
+        inputs = _operands(inside, node)
+        if any(name and one is None for name, one in zip(node.inputs, inputs, strict=True)):
+            return None
+        return fold(proto, inputs, node.outputs.index(name))
+    except RecursionError:
+        return None
+
+
+def _shape(context: Context, node: Node, proto: NodeProto) -> Array | None:
+    """Sizes of the input's type; of an input whose value is known, those of the value."""
+    dims = context.type_of(node.inputs[0]).dims
+    if dims is None or None in dims:
+        value = context.value(node.inputs[0])
+        dims = dims if value is None else value.shape
+    return None if dims is None else shape_of(proto, dims)
+
+
+def valued_inputs(node: Node) -> tuple[str, ...]:
+    """Inputs whose values a node reads; of what CastLike is like it reads the type alone."""
+    return tuple(node.inputs[: 1 if node.op_type == "CastLike" else None])
+
+
+def _operands(context: Context, node: Node) -> list[Array | None]:
+    """The values of the inputs; None for one that is left out or not known."""
+    found = [_operand(context, name) if name else None for name in node.inputs]
+    if node.op_type == "CastLike" and len(found) > 1:
+        dtype = context.type_of(node.inputs[1]).dtype
+        if dtype:  # it is all that a CastLike takes of this input
+            found[1] = np.empty(0, helper.tensor_dtype_to_np_dtype(dtype_code(dtype)))
+    return found
+
+
+def _operand(context: Context, name: str) -> Array | None:
+    """The value of an input; a small one of which only the shape is known has open cells."""
+    value = context.value(name)
+    if value is not None:
+        return value
+    dims = context.type_of(name).dims
+    sizes = [size for size in dims or () if isinstance(size, int)]
+    if dims is None or len(sizes) < len(dims) or prod(sizes) > MOST_OPEN:
+        return None
+    return np.full(sizes, None, object)
+
+
+def _of_branch(context: Context, node: Node, output: int) -> Array | None:
+    """What an If gives where its condition is known."""
+    body = context.branch(node)
+    return None if body is None else body.value(given_by(body, output))
+
+
+def given_by(body: Context, output: int) -> str:
+    """The name of an output of a graph inside a node, '' where it has fewer."""
+    proto = body.scope.proto
+    known = isinstance(proto, GraphProto) and output < len(proto.output)
+    return str(proto.output[output].name) if known else ""
+
+
+def condition(context: Context, node: Node) -> bool | None:
+    """The condition of an If, where it is known."""
+    found = context.value(node.inputs[0]) if node.inputs else None
+    if found is None or is_open(found) or found.size != 1:
+        return None
+    return bool(found.reshape(-1)[0])

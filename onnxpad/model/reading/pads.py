@@ -151,7 +151,7 @@ def _why_not_constant(context: Context, name: str) -> tuple[str, tuple[str, ...]
         return f"the Pad's pads '{name}' {replaceable}", ()
     if producer is None:
         return f"the Pad's pads '{name}' are not constant", ()
-    from onnxpad.model.shapes.computed_values import why_unknown
+    from onnxpad.model.shapes.unknown_sizes import why_unknown
 
     found, hints = why_unknown(context, name)
     sizes = f"; they are {found}" if found else ""

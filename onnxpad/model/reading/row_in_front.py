@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from onnx import FunctionProto
 
 from onnxpad.model.reading.attributes import bindings_of
-from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.context import Context, valued_inputs
 from onnxpad.model.reading.crossing import data_position, hands_on
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import vanishes
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.reach import readers_behind
 from onnxpad.model.reading.scopes import Scope
-from onnxpad.model.shapes.computed_values import valued_inputs
 from onnxpad.padding.around import InFront
 from onnxpad.padding.chain import Chain, Pads, PadStep
 
