@@ -210,7 +210,6 @@ class Resolution(Report):
         for transposed ones; without `bias` none is added. RequestError for a convolution without
         a weight, for shapes that do not fit, and where ONNX cannot say the layer.
         """
-
         name = f"{self.framework} {self.op}"
         kernel = tuple(slide.kernel for slide in self.plan.slides)
         array = checked_weight(name, self.weight_shape, kernel, weight, is_pool=self.plan.is_pool)

@@ -15,7 +15,7 @@ from onnxpad import validation
 from onnxpad.cli import run
 from onnxpad.inspection import inspect
 from tests.cli.processes import DYNAMIC, MODELS, SAME
-from tests.text_models import text_model
+from tests.models.text import text_model
 
 Captured = pytest.CaptureFixture[str]
 

@@ -13,7 +13,7 @@ from onnxpad.cli import run
 from onnxpad.inspection import inspect
 from tests.cli.processes import COMMAND, DYNAMIC, MODELS, ROOT, SAME
 from tests.cli.test_terminals import on_a_terminal
-from tests.text_models import text_model
+from tests.models.text import text_model
 
 Captured = pytest.CaptureFixture[str]
 

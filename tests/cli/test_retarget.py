@@ -12,7 +12,7 @@ from onnxpad import retarget
 from onnxpad.cli import run
 from onnxpad.errors import RequestError
 from tests.cli.processes import DYNAMIC, MODELS, SAME, onnxpad
-from tests.text_models import text_model
+from tests.models.text import text_model
 
 Captured = pytest.CaptureFixture[str]
 PAIR = Path(__file__).parents[1] / "retargeting" / "pairs" / "p10_conv1d" / "wrong.onnx"

@@ -10,7 +10,7 @@ import pytest
 from onnxpad.cli import run
 from onnxpad.rewriting.rewrite import rewrite
 from tests.cli.processes import DYNAMIC, MODELS, SAME
-from tests.targets.test_planning import CONV, model_of
+from tests.rewriting.for_target.test_search import CONV, model_of
 
 Captured = pytest.CaptureFixture[str]
 STRINGS, YOLO = MODELS / "t_same_string_ts.onnx", MODELS / "k_yolo_tiny_op15.onnx"

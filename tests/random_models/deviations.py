@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import onnx
 
-from tests.interpreter_call import plain
+from tests.oracle.operator_call import plain
 
 POOLS = ("MaxPool", "AveragePool", "LpPool", "NhwcMaxPool", "QLinearAveragePool")
 CONVOLUTIONS = ("Conv", "FusedConv", "ConvInteger", "QLinearConv")

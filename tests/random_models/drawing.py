@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from tests.oracle_windows import resolve_same
+from tests.oracle.windows import resolve_same
 from tests.random_models.drawing_fronts import draw_front
 from tests.random_models.drawing_places import draw_surroundings, possible
 from tests.random_models.kinds import KINDS, Kind, newest_opset

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import onnxruntime
 
-from tests.interpreter import run_model
+from tests.oracle.interpreter import run_model
 from tests.random_models.deviations import deviations, every_node, of_refusal
 from tests.random_models.drawing_fronts import INEXACT
 from tests.random_models.feeding import Feed

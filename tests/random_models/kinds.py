@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import onnx
 
-from tests.onnxruntime_levels import ran
+from tests.oracle.onnxruntime_levels import ran
 
 MICROSOFT = "com.microsoft"
 

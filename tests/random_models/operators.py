@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from onnx import AttributeProto
 
-from tests.oracle_windows import place_windows
+from tests.oracle.windows import place_windows
 from tests.random_models.fronts import ZERO, quantisation, zero_point
 from tests.random_models.graphs import Array, Graph
 from tests.random_models.spec import Spec

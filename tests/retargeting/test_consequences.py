@@ -13,8 +13,8 @@ from onnx import ModelProto, numpy_helper
 
 from onnxpad.cli import run
 from onnxpad.retargeting import retarget
+from tests.models.text import text_model
 from tests.retargeting.running import outputs, signed
-from tests.text_models import text_model
 
 POOL = "[pool] p = MaxPool <kernel_shape = [3, 1], strides = [2, 1]> (x)"
 

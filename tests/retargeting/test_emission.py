@@ -12,8 +12,8 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad.retargeting import retarget
+from tests.models.text import padded, text_model
 from tests.retargeting.running import Array, outputs, signed
-from tests.text_models import padded, text_model
 
 X = signed(3, 1, 1, 8) - 3
 WIDE = [0, 0, 1, 0, 0, 1]

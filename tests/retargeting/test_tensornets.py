@@ -7,8 +7,8 @@ import pytest
 from onnx import ModelProto, checker
 
 from onnxpad.retargeting import Retargeting, retarget
+from tests.models.tensornets import VARIANTS, Case, network
 from tests.retargeting.running import Array, outputs, signed
-from tests.tensornets import VARIANTS, Case, network
 
 PREACT = {"ResNet50v2", "ResNet101v2", "ResNet152v2"}
 X = signed(11, 1, 3, 64, 64)

@@ -2,7 +2,7 @@
 
 Predicates on (chain, around), asked by the traps, by the target onnxruntime, and for every rewrite.
 Source: onnxruntime core/optimizer/pad_fusion.cc; measured with onnxruntime 1.31.1, optimisations on
-against off, opsets 7 to 25 (tests/fusion holds this module against it, row by row).
+against off, opsets 7 to 25 (tests/runtimes/onnxruntime holds this module against it, row by row).
 """
 
 from __future__ import annotations

@@ -1,0 +1,83 @@
+"""What `import onnxpad` offers, and that it costs nothing until it is used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import onnxpad
+from onnxpad import errors
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("onnx", "numpy", "onnxruntime", "onnx_graphsurgeon", "rich", "click")
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Which heavy packages a fresh interpreter holds after `statement`."""
+    code = f"import sys\n{statement}\nprint(*[name for name in {HEAVY} if name in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return set(result.stdout.split())
+
+
+def test_all_names_are_there() -> None:
+    for name in onnxpad.__all__:
+        assert getattr(onnxpad, name) is not None
+    assert dir(onnxpad) == sorted(onnxpad.__all__)
+    assert len(set(onnxpad.__all__)) == len(onnxpad.__all__)
+
+
+def test_a_star_import_gives_exactly_them() -> None:
+    names: dict[str, object] = {}
+    exec("from onnxpad import *", names)  # noqa: S102 - that is what is tested
+    assert names.keys() - {"__builtins__"} == set(onnxpad.__all__)
+
+
+def test_every_error_is_public() -> None:
+    tree = {
+        name
+        for name, value in vars(errors).items()
+        if isinstance(value, type) and issubclass(value, errors.OnnxpadError)
+    }
+    assert tree <= set(onnxpad.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'onnxpad' has no attribute 'inspekt'"):
+        onnxpad.inspekt  # noqa: B018
+
+
+def test_the_version_is_the_project_s() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert onnxpad.__version__ == project["version"]
+
+
+def test_importing_the_package_loads_nothing_heavy() -> None:
+    assert loaded_by("import onnxpad") == set()
+    assert loaded_by("import onnxpad; onnxpad.OnnxpadError, onnxpad.__version__") == set()
+
+
+def test_loading_something_heavy_would_be_noticed() -> None:
+    assert loaded_by("import numpy, click") == {"numpy", "click"}
+
+
+def test_verbs_load_what_they_need_and_no_more() -> None:
+    needed = {"onnx", "numpy"}
+    assert loaded_by("import onnxpad; onnxpad.explain('Conv')") == set()
+    layer = "onnxpad.resolve('tf', 'conv', input_shape=(1, 3, 8, 8), weight_shape=(4, 3, 3, 3))"
+    assert loaded_by(f"import onnxpad; {layer}.steps") == set()
+    assert loaded_by("import onnxpad; onnxpad.inspect") == needed
+    assert loaded_by("import onnxpad; onnxpad.rewrite") == needed
+    assert loaded_by("import onnxpad; onnxpad.validate") == needed
+
+
+def test_the_verbs_work_from_the_package() -> None:
+    path = ROOT / "models" / "pd_same_static_op13.onnx"
+    rewritten = onnxpad.rewrite(path)
+    assert len(rewritten.changes) == 6
+    assert onnxpad.inspect(rewritten.model).summary["forms"]["auto_pad"] == 0

@@ -1,0 +1,76 @@
+"""inspect: sizes that only shape inference knows, and what hangs on them."""
+
+from __future__ import annotations
+
+import pytest
+from onnx import ModelProto
+
+from onnxpad.inspection import inspect
+from onnxpad.model.reading.reader import Reading
+from onnxpad.model.shapes import shape_inference as inference
+from onnxpad.rewriting.rewrite import rewrite
+from tests.models.text import text_model
+
+# The Einsum hides the shape from everything but onnx's shape inference.
+HIDDEN = 'h = Einsum <equation="abc->acb"> (x)'
+
+
+def last(model: ModelProto) -> tuple[object, list[str]]:
+    node = inspect(model).nodes[-1]
+    return node.input_shape, [trap.code for trap in node.traps]
+
+
+def test_traps_are_found_behind_shape_inference() -> None:
+    pad = f'{HIDDEN} y = Pad <mode="reflect"> (h, p)'
+    model = text_model(pad, "float[1,3,1] x", constants="int64[6] p = {0, 0, 3, 0, 0, 0}")
+    assert last(model) == ((1, 1, 3), ["reflect-beyond-input"])
+    pool = text_model(f"{HIDDEN} y = MaxPool <kernel_shape=[8]> (h)", "float[1,3,1] x")
+    assert last(pool) == ((1, 1, 3), ["input-shorter-than-window"])
+
+
+def test_a_kernel_is_found_behind_shape_inference() -> None:
+    nodes = f'{HIDDEN} y = Conv <auto_pad="SAME_UPPER"> (i, h)'
+    model = text_model(nodes, "float[1,3,1] x, float[1,1,8] i")
+    assert inspect(model).nodes[0].pads == (1, 1)
+
+
+def test_sizes_that_are_declared_need_no_inference(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def infer(reading: Reading, **_: bool) -> dict[str, object]:
+        asked.append(reading)
+        return {}
+
+    monkeypatch.setattr(inference, "infer", infer)
+    inspect(text_model("y = MaxPool <kernel_shape=[2]> (x)", "float[1,1,height] x"))
+    assert not asked
+    model = text_model(f"{HIDDEN} y = AveragePool <kernel_shape=[2]> (h)")
+    rewrite(model)
+    assert not asked
+    inspect(model)
+    assert asked
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes", "sentence"),
+    [
+        ("Conv", "", "onnxruntime fails when it runs"),
+        ("MaxPool", "kernel_shape=[3], strides=[2], ceil_mode=1", "with ceil_mode there is one"),
+        ("MaxPool", "kernel_shape=[3], strides=[2]", "gives no window, onnxruntime one"),
+        ("AveragePool", "kernel_shape=[4], strides=[2]", "an output without cells"),
+        ("MaxPool", "kernel_shape=[4], ceil_mode=1", "onnxruntime fails when it runs"),
+    ],
+)
+def test_what_happens_to_a_short_input(op: str, attributes: str, sentence: str) -> None:
+    inputs, weight = ("x, w", "float[1,1,3] w = {1, 10, 100}") if op == "Conv" else ("x", "")
+    node = f"y = {op} <{attributes}> ({inputs})" if attributes else f"y = {op} ({inputs})"
+    (found,) = inspect(text_model(node, "float[1,1,2] x", constants=weight)).nodes
+    (text,) = [t.sentence for t in found.traps if t.code == "input-shorter-than-window"]
+    assert sentence in text
+
+
+def test_one_pass_may_be_a_string_and_changes_are_short() -> None:
+    model = text_model('[c] y = MaxPool <kernel_shape=[2], auto_pad="SAME_UPPER"> (x)')
+    done = rewrite(model, passes="explicit-pads")
+    assert done.passes == ("explicit-pads",)
+    assert repr(done.changes[0]) == "<explicit-pads: MaxPool 'c', 2 edits>"

@@ -1,0 +1,157 @@
+"""How rewrites are written into the file: names, places, opsets, sharing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import ModelProto, checker, parser
+
+from onnxpad.model.editing.script import describe_edit, edit_record
+from onnxpad.rewriting.rewrite import Rewriting, rewrite
+from tests.oracle.interpreter import run_model
+
+WEIGHT = "float[1,1,3] k = {1, 10, 100}"
+
+
+def build(body: str, weights: str = WEIGHT, ir: int = 9, opset: int = 17) -> ModelProto:
+    header = f'<ir_version: {ir}, opset_import: ["" : {opset}]>\n'
+    text = f"g (float[1,1,n] x) => (float[1,1,m] y) <{weights}> {{ {body} }}"
+    found: ModelProto = parser.parse_model(header + text)
+    return found
+
+
+def proto(done: Rewriting) -> ModelProto:
+    assert isinstance(done.model, ModelProto)
+    return done.model
+
+
+def check_equal(before: ModelProto, after: ModelProto) -> None:
+    checker.check_model(after, full_check=True)
+    for size in (4, 7):
+        x = np.random.default_rng(size).standard_normal((1, 1, size)).astype(np.float32)
+        expected, found = run_model(before, {"x": x}), run_model(after, {"x": x})
+        for name, value in expected.items():
+            np.testing.assert_array_equal(found[name], value)
+
+
+def test_a_new_pad_behind_an_equal_pad_is_written() -> None:
+    before = build(
+        "p = Pad(x, pads) y = Conv<pads=[1,1]>(p, k)",
+        WEIGHT + ", int64[6] pads = {0, 0, 1, 0, 0, 1}",
+    )
+    after = proto(rewrite(before, passes=["split-pads"]))
+    assert [node.op_type for node in after.graph.node] == ["Pad", "Pad", "Conv"]
+    check_equal(before, after)
+    back = proto(rewrite(after, passes=["absorb-pad"]))
+    assert [node.op_type for node in back.graph.node] == ["Conv"]
+    check_equal(before, back)
+
+
+def test_new_names_do_not_collide() -> None:
+    before = build(
+        """"y/pad" = Relu(x) "y/pad_output" = Relu("y/pad")
+        y = Conv<pads=[1,1]>("y/pad_output", k)""",
+    )
+    after = proto(rewrite(before, passes=["split-pads"]))
+    names = [name for node in after.graph.node for name in (*node.output,)]
+    assert names == ["y/pad", "y/pad_output", "y/pad_output_1", "y"]
+    assert after.graph.node[2].name == "y/pad_1"
+    check_equal(before, after)
+
+
+@pytest.mark.parametrize("kind", ["type", "note"])
+def test_new_names_are_free_of_what_the_file_says_of_tensors_it_lost(kind: str) -> None:
+    before = build("y = Conv<pads=[1,1]>(x, k)")
+    if kind == "type":
+        left = before.graph.value_info.add(name="y/pad_output")
+        left.type.tensor_type.elem_type = 7
+    else:
+        before.graph.quantization_annotation.add(tensor_name="y/pad_output")
+    after = proto(rewrite(before, passes=["split-pads"]))
+    assert after.graph.node[0].output == ["y/pad_output_1"]
+    check_equal(before, after)
+
+
+def test_constants_are_nodes_where_initializers_would_have_to_be_inputs() -> None:
+    before = build("y = MaxPool<kernel_shape=[3], pads=[1,1]>(x)", ir=3, opset=11)
+    before.graph.ClearField("initializer")
+    after = proto(rewrite(before, passes=["split-pads"]))
+    assert [node.op_type for node in after.graph.node] == ["Constant", "Constant", "Pad", "MaxPool"]
+    assert not after.graph.initializer
+    check_equal(before, after)
+    back = proto(rewrite(after, passes=["absorb-pad"]))
+    assert [node.op_type for node in back.graph.node] == ["MaxPool"]
+
+
+@pytest.mark.parametrize("opset", [2, 7, 10])
+def test_old_opsets_have_pads_as_attributes(opset: int) -> None:
+    before = build("y = Conv<pads=[1,2]>(x, k)", opset=opset)
+    after = proto(rewrite(before, passes=["split-pads"]))
+    pad = after.graph.node[0]
+    assert {a.name: list(a.ints) for a in pad.attribute if a.ints} == {"pads": [0, 0, 1, 0, 0, 2]}
+    assert len(pad.input) == 1
+    if opset > 6:
+        check_equal(before, after)
+
+
+def test_a_pad_that_others_read_stays_for_them() -> None:
+    before = build(
+        """p = Pad(x, pads) a = Conv(p, k) b = Relu(p) c = Conv(p, k)
+        d = Slice(b, one, minus) e = Add(a, c) y = Add(e, d)""",
+        WEIGHT + ", int64[6] pads = {0, 0, 1, 0, 0, 1}"
+        ", int64[3] one = {0, 0, 1}, int64[3] minus = {9, 9, -1}",
+    )
+    after = proto(rewrite(before, passes=["absorb-pad"]))
+    assert [node.op_type for node in after.graph.node] == [
+        "Pad",
+        "Conv",
+        "Relu",
+        "Conv",
+        "Slice",
+        "Add",
+        "Add",
+    ]
+    assert after.graph.node[1].input[0] == after.graph.node[3].input[0] == "x"
+    check_equal(before, after)
+
+
+def test_the_last_reader_takes_the_pad_and_its_constants_along() -> None:
+    before = build(
+        "p = Pad(x, pads) a = Conv(p, k) c = Conv(p, k) y = Add(a, c)",
+        "float[1,1,3] unused = {1, 2, 3}, " + WEIGHT + ", int64[6] pads = {0, 0, 1, 0, 0, 1}",
+    )
+    after = proto(rewrite(before, passes=["absorb-pad"]))
+    assert [node.op_type for node in after.graph.node] == ["Conv", "Conv", "Add"]
+    assert [tensor.name for tensor in after.graph.initializer] == ["unused", "k"]
+
+
+def test_the_model_that_was_given_is_never_changed() -> None:
+    before = build('y = Conv<auto_pad="SAME_UPPER">(x, k)')
+    data = before.SerializeToString()
+    done = rewrite(before, passes=["explicit-pads", "split-pads"])
+    assert before.SerializeToString() == data
+    assert proto(done) is not before
+    assert proto(rewrite(before, passes=["absorb-pad"])) is before
+
+
+def test_scripts_are_values_that_can_be_read() -> None:
+    before = build("y = MaxPool<kernel_shape=[3], pads=[1,1]>(x)", weights=WEIGHT)
+    done = rewrite(before, passes=["split-pads"])
+    assert [describe_edit(edit) for edit in done.script] == [
+        "y: set pads=[0, 0]",
+        "y: new constant 'y/pad_pads' = int64 [0, 0, 1, 0, 0, 1]",
+        "y: new constant 'y/pad_value' = float32 [-inf]",
+        (
+            "y: new Pad 'y/pad' mode=constant in front, ['x', 'y/pad_pads', 'y/pad_value'] -> "
+            "['y/pad_output']"
+        ),
+        "y: input 0 reads 'y/pad_output'",
+    ]
+    assert [edit_record(edit)["edit"] for edit in done.script] == [
+        "SetAttribute",
+        "NewConstant",
+        "NewConstant",
+        "InsertNode",
+        "SetInput",
+    ]
+    assert edit_record(done.script[2])["values"] == ["-inf"]

@@ -1,0 +1,175 @@
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from onnx import ModelProto
+
+from onnxpad.errors import ModelError
+from onnxpad.model.files.onnx_file import Source, load, read, write
+from tests.models.external_data import external_tensor, model_of, saved
+
+NAMES = ["a.bin", "sub/deep/b.bin"]
+MODEL = model_of(*(external_tensor(name, location=name) for name in NAMES))
+OLD = b"what was there before"
+INTERRUPT = KeyboardInterrupt()
+FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.fixture
+def read_in(tmp_path: Path) -> tuple[ModelProto, Source]:
+    return read(saved(tmp_path / "in", MODEL, *NAMES))
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "model.onnx").write_bytes(OLD)
+    return tmp_path / "out" / "model.onnx"
+
+
+def below(folder: Path) -> set[str]:
+    return {str(found.relative_to(folder)) for found in folder.rglob("*")}
+
+
+def nothing_happened(out: Path) -> bool:
+    return below(out.parent) == {"model.onnx"} and out.read_bytes() == OLD
+
+
+def failing(
+    monkeypatch: pytest.MonkeyPatch, name: str, call: int, error: BaseException, *, late: bool
+) -> list[int]:
+    """Let call number `call` (from 1) of a function fail, before it does its work or after it."""
+    calls: list[int] = []
+    owner = shutil if name == "copyfileobj" else os
+    real: Callable[..., object] = getattr(owner, name)
+
+    def replaced(*args: object, **options: object) -> object:
+        calls.append(len(calls) + 1)
+        if len(calls) != call:
+            return real(*args, **options)
+        if late:
+            real(*args, **options)
+        raise error
+
+    monkeypatch.setattr(owner, name, replaced)
+    return calls
+
+
+STEPS = [
+    *(("fsync", call) for call in (1, 2, 3)),
+    *(("replace", call) for call in (1, 2, 3)),
+    *(("mkdir", call) for call in (1, 2)),
+    *(("copyfileobj", call) for call in (1, 2)),
+]
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(("name", "call"), STEPS)
+def test_an_interrupt_leaves_nothing_half_written(
+    name: str,
+    call: int,
+    late: bool,
+    read_in: tuple[ModelProto, Source],
+    out: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = failing(monkeypatch, name, call, INTERRUPT, late=late)
+    with pytest.raises(KeyboardInterrupt):
+        write(read_in[0], out, source=read_in[1])
+    monkeypatch.undo()
+    assert call in calls
+    if (name, call, late) == ("replace", 3, True):
+        assert load(out) == MODEL, "the last rename is done, so all of it is"
+    else:
+        assert nothing_happened(out)
+
+
+@pytest.mark.parametrize(("name", "call"), STEPS)
+def test_a_full_disk_leaves_nothing_half_written(
+    name: str,
+    call: int,
+    read_in: tuple[ModelProto, Source],
+    out: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = failing(monkeypatch, name, call, FULL, late=False)
+    with pytest.raises(ModelError) as caught:
+        write(read_in[0], out, source=read_in[1])
+    monkeypatch.undo()
+    assert call in calls
+    assert str(out.parent) in str(caught.value)
+    assert "No space left on device; free some space, or write to another disk" in str(caught.value)
+    assert nothing_happened(out)
+
+
+def test_an_interrupt_after_everything_is_in_place_takes_nothing_back(
+    read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, "fsync", 4, INTERRUPT, late=False)  # of the first folder
+    with pytest.raises(KeyboardInterrupt):
+        write(read_in[0], out, source=read_in[1])
+    assert load(out) == MODEL
+
+
+def test_a_file_system_that_does_not_flush_folders_is_no_failure(
+    read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, "fsync", 4, OSError(errno.EINVAL, "Invalid argument"), late=False)
+    write(read_in[0], out, source=read_in[1])
+    assert load(out) == MODEL
+
+
+def test_a_data_file_that_appears_meanwhile_is_not_overwritten(
+    read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.fsync
+    theirs = out.parent / NAMES[1]
+    flushed: list[int] = []
+
+    def flush_slowly(descriptor: int) -> None:
+        flushed.append(descriptor)
+        if len(flushed) == 2:
+            theirs.write_bytes(b"theirs")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", flush_slowly)
+    with pytest.raises(ModelError, match="another file took this name meanwhile; "):
+        write(read_in[0], out, source=read_in[1])
+    assert theirs.read_bytes() == b"theirs"
+    assert below(out.parent) == {"model.onnx", "sub", "sub/deep", NAMES[1]}
+    assert out.read_bytes() == OLD
+
+
+def test_a_new_model_leaves_no_trace_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing(monkeypatch, "replace", 1, INTERRUPT, late=False)
+    with pytest.raises(KeyboardInterrupt):
+        write(model_of(), tmp_path / "new.onnx")
+    assert below(tmp_path) == set()
+
+
+def test_the_temporary_file_is_one_that_is_ignored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[set[str]] = []
+    real = os.fsync
+
+    def noted(descriptor: int) -> None:
+        seen.append(below(tmp_path))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    write(model_of(), tmp_path / ("n" * 250 + ".onnx"))
+    (name,) = seen[0]
+    assert name.startswith(".")
+    assert name.endswith(".onnxpad.tmp")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
+def test_a_stream_that_takes_no_more_is_told() -> None:
+    with pytest.raises(ModelError, match="cannot write to '/dev/full': No space left on device; f"):
+        write(model_of(), "/dev/full")

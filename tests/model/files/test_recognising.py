@@ -1,0 +1,133 @@
+import pickle
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+
+from onnxpad.errors import ModelError
+from onnxpad.model.files.onnx_file import parse, why_not_a_model
+from tests.models.external_data import model_of
+
+MODEL = model_of()
+MODEL.functions.append(
+    helper.make_function("local", "f", ["x"], ["y"], [], [helper.make_opsetid("", 13)])
+)
+BYTES = MODEL.SerializeToString()
+
+
+def refusal(data: bytes) -> str:
+    with pytest.raises(ModelError) as caught:
+        parse(data, name="net.onnx", folder=None)
+    message = str(caught.value)
+    assert message.startswith("net.onnx: ")
+    assert "; " in message, "says what to try"
+    return message
+
+
+FOREIGN = [
+    (b"", "the file is empty (0 bytes)"),
+    (b"hello world\n", "text"),
+    (b": a line that starts like the field of a graph\n", "text"),
+    (b"Blah blah, as opset_import would start\n", "text"),
+    (b'{"irVersion": "8"}', "JSON text"),
+    (b"\n  [1, 2]", "JSON text"),
+    (b"<!DOCTYPE html><html>", "a web page or XML"),
+    (b"ir_version: 8\ngraph {\n}\n", "protobuf text"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
+    (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "a PNG image"),
+    (b"\xff\xd8\xff\xe0\x00\x10JFIF", "a JPEG image"),
+    (b"\x1f\x8b\x08\x00", "gzip data"),
+    (b"\x89HDF\r\n\x1a\n\x00", "an HDF5 file"),
+    (b"\x1c\x00\x00\x00TFL3\x14\x00", "a TensorFlow Lite model"),
+    (b"\x08\x00\x00\x00ORTM\x14\x00", "an onnxruntime ORT-format model"),
+    (b'\x40\x00\x00\x00\x00\x00\x00\x00{"w":', "a safetensors file"),
+    (pickle.dumps({"w": [1.0]}, protocol=2), "a Python pickle"),
+    (pickle.dumps({"w": [1.0]}, protocol=4), "a Python pickle"),
+    (bytes(range(256)), "no ModelProto starts like this"),
+]
+
+
+@pytest.mark.parametrize(("data", "found"), FOREIGN, ids=[found for _, found in FOREIGN])
+def test_a_file_of_another_kind_is_named(data: bytes, found: str) -> None:
+    assert found in refusal(data)
+
+
+def test_a_zip_archive_is_named(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "model.pt", "w") as archive:
+        archive.writestr("data.pkl", b"")
+    assert "a zip archive" in refusal((tmp_path / "model.pt").read_bytes())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        helper.make_tensor("w", TensorProto.FLOAT, [2], [-1.0, -2.0]),
+        # Fields 1, 7 and 8 are there, and protobuf parses it as a ModelProto.
+        helper.make_tensor("", TensorProto.INT64, [2], [10, 0]),
+        TensorProto(name="w", data_type=TensorProto.STRING, dims=[1], string_data=[b"w"]),
+        MODEL.graph,
+        MODEL.graph.node[0],
+        MODEL.graph.input[0],
+        MODEL.opset_import[0],
+        ModelProto(ir_version=9, opset_import=MODEL.opset_import),
+        ModelProto(ir_version=9, graph=MODEL.graph),
+        ModelProto(graph=MODEL.graph, opset_import=MODEL.opset_import),
+    ],
+    ids=lambda message: type(message).__name__,
+)
+def test_another_protobuf_message_is_refused(
+    other: TensorProto | GraphProto | NodeProto | ValueInfoProto | ModelProto,
+) -> None:
+    assert "ONNX model" in refusal(other.SerializeToString())
+
+
+def test_a_missing_required_field_is_named() -> None:
+    message = refusal(ModelProto(ir_version=9).SerializeToString())
+    assert "no graph, no opset_import" in message
+    assert "ir_version" not in message
+
+
+def test_a_model_cut_short_anywhere_before_its_required_fields_end_is_refused() -> None:
+    whole = len(BYTES) - len(MODEL.functions[0].SerializeToString()) - 3
+    assert not parse(BYTES[:whole], name="net.onnx", folder=None).functions
+    for size in range(len(BYTES)):
+        if size != whole:
+            refusal(BYTES[:size])
+    message = refusal(BYTES[: whole - 1])
+    assert f"cut short: it has {whole - 1} bytes and at least 1 more" in message
+
+
+def test_damage_inside_the_graph_is_refused() -> None:
+    graph = b"\x0a\x7f" + MODEL.graph.SerializeToString()[2:20]
+    damaged = b"\x08\x09" + bytes([0x3A, len(graph)]) + graph + b"\x42\x04\x0a\x00\x10\x0d"
+    assert why_not_a_model(damaged) is None
+    assert "damaged" in refusal(damaged)
+
+
+def test_subgraphs_deeper_than_protobuf_reads_are_refused() -> None:
+    graph = b""
+    for _ in range(40):  # graph.node.attribute.g, as bytes: protobuf cannot build it either
+        for tag in (0x32, 0x2A, 0x0A):
+            size = len(graph)
+            graph = bytes([tag, size & 0x7F | 0x80, size >> 7]) + graph
+    size = len(graph)
+    model = b"\x08\x09\x3a" + bytes([size & 0x7F | 0x80, size >> 7]) + graph + b"\x42\x02\x10\x0d"
+    assert "nested deeper" in refusal(model)
+
+
+def test_unknown_fields_of_later_versions_are_taken() -> None:
+    later = BYTES + b"\xf8\x06\x01" + b"\xfa\x06\x01x" + b"\xfd\x06abcd" + b"\xf9\x06abcdefgh"
+    assert parse(later, name="net.onnx", folder=None).SerializeToString() == later
+
+
+@given(st.binary(max_size=64))
+def test_no_bytes_raise_anything_but_a_model_error(data: bytes) -> None:
+    for candidate in (data, BYTES[:40] + data, data + BYTES):
+        try:
+            parse(candidate, name="net.onnx", folder=None)
+        except ModelError:
+            continue
+        assert ModelProto.FromString(candidate).HasField("graph")

@@ -1,0 +1,102 @@
+"""Nodes that no reading of the ONNX text allows: an error or a reason, never a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from onnx import ModelProto, NodeProto
+
+from onnxpad.errors import ModelError
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.rewrite import rewrite
+from tests.models.tiny import tiny
+
+HUGE = 2**63 - 1
+PAD = tiny("[op] y = Pad(x, p)", constants="int64[6] p = {0,0,1,0,0,-1}")
+CROP = tiny("[op] y = ConvTranspose<kernel_shape = [3], pads = [0, 1]>(x, w)")
+FOLD = tiny(
+    "[op] y = Col2Im<pads = [1, 1, 1, 1]>(x, im, bl)",
+    "float[1,9,4]",
+    constants="int64[2] im = {2, 2}, int64[2] bl = {3, 3}",
+    opset=18,
+)
+
+
+def broken(model: ModelProto, change: Callable[[NodeProto], object]) -> ModelProto:
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    change(copy.graph.node[0])
+    return copy
+
+
+@pytest.mark.parametrize("model", [PAD, CROP], ids=["Pad", "ConvTranspose"])
+@pytest.mark.parametrize("rule", all_passes())
+def test_a_node_without_an_output(model: ModelProto, rule: str) -> None:
+    for wrong in (
+        broken(model, lambda node: node.output.pop()),
+        broken(model, lambda node: node.output.__setitem__(0, "")),
+    ):
+        with pytest.raises(ModelError, match="'op': it has no output; name one, or remove"):
+            rewrite(wrong, passes=rule)
+
+
+@pytest.mark.parametrize("rule", all_passes())
+def test_a_pad_without_an_input(rule: str) -> None:
+    for wrong in (
+        broken(PAD, lambda node: node.ClearField("input")),
+        broken(PAD, lambda node: node.input.__setitem__(0, "")),
+    ):
+        with pytest.raises(ModelError, match="Pad 'op': it has no input; name one, or remove"):
+            rewrite(wrong, passes=rule)
+
+
+@pytest.mark.parametrize("rule", all_passes())
+def test_a_convolution_without_a_weight(rule: str) -> None:
+    wrong = broken(CROP, lambda node: node.input.pop())
+    done = rewrite(wrong, passes=rule)
+    assert not done.changed
+    assert all("it has no weight" in one.skip.reason for one in done.skips)
+
+
+def test_a_weight_of_one_axis() -> None:
+    wrong = tiny(
+        "[op] y = ConvTranspose<kernel_shape = [3], pads = [0, 1]>(x, v)",
+        constants="float[3] v = {1, 2, 3}",
+    )
+    for rule in all_passes():
+        with pytest.raises(ModelError, match="its weight 1 axes in all; 3 were expected"):
+            rewrite(wrong, passes=rule)
+
+
+def test_pads_beyond_any_size() -> None:
+    huge = f"{{{HUGE},0,1,0,-{HUGE},-1}}"
+    for model in (
+        tiny("[op] y = Pad(x, p)", constants=f"int64[6] p = {huge}"),
+        tiny("q = Identity(p) [op] y = Pad(x, q)", constants=f"int64[6] p = {huge}"),
+        tiny(f'[op] y = Pad<mode = "edge", pads = [{HUGE},0,0,0,0,0]>(x)', opset=10),
+    ):
+        for rule in all_passes():
+            for one in rewrite(model, passes=rule).skips:
+                assert "beyond any real size" in one.skip.reason
+        assert rewrite(model, passes="plain-pad").skips
+
+
+def test_pads_that_are_no_integers() -> None:
+    model = tiny("[op] y = Pad(x, p)", constants="float[6] p = {0,0,1,0,0,1}")
+    (refusal,) = rewrite(model, passes="plain-pad").skips
+    assert refusal.skip.reason == "the Pad's pads 'p' are no integers"
+
+
+@pytest.mark.parametrize(("name", "value"), [("value", "float"), ("pads", "ints")])
+def test_attributes_that_no_call_gives(name: str, value: str) -> None:
+    other = "pads = [0,0,1,0,0,1]" if name == "value" else "value = 1.0"
+    model = tiny(f'[op] y = Pad<mode = "edge", {other}, {name}: {value} = @foo>(x)', opset=10)
+    (refusal,) = rewrite(model, passes="plain-pad").skips
+    assert refusal.skip.reason == f"the Pad's {name} is the function's attribute 'foo'"
+
+
+def test_a_col2im_with_an_odd_number_of_pads() -> None:
+    wrong = broken(FOLD, lambda node: node.attribute[0].ints.append(1))
+    (refusal,) = rewrite(wrong, passes="plain-col2im").skips
+    assert "lengths that do not fit 2 image axes" in refusal.skip.reason

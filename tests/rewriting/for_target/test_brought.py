@@ -1,0 +1,59 @@
+"""What --pass brings is judged for the target by the same rows as what planning would bring."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+from onnxpad.cli import run
+from onnxpad.rewriting.rewrite import rewrite
+from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
+
+Captured = pytest.CaptureFixture[str]
+REFLECT = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2,8,8] x) => (float[1,2,10,10] y) <int64[8] p = {0,0,1,1,0,0,1,1}> {
+  [pad] y = Pad<mode="reflect">(x, p)
+}"""
+OPEN = CONV.replace("float[1,2,8,8]", "float[n,2,h,w]").replace("float[1,3,4,4]", "float[a,b,c,d]")
+
+
+def saved(folder: Path, text: str) -> Path:
+    path = folder / "model.onnx"
+    onnx.save(model_of(text), path)
+    return path
+
+
+@pytest.mark.parametrize("target", ["portable", "ncnn"])
+def test_both_routes_agree(target: str, capsys: Captured, tmp_path: Path) -> None:
+    model, out = saved(tmp_path, REFLECT), tmp_path / "out.onnx"
+    alone = run(["rewrite", str(model), "--target", target, "--check"])
+    capsys.readouterr()
+    options = ["--target", target, "--pass", "plain-pad", "-o", str(out)]
+    assert run(["rewrite", str(model), *options]) == 1
+    found = capsys.readouterr()
+    if target == "portable":
+        assert alone == 1
+    said = f"which plain-pad writes: {target} miscomputes it: it computes Concat wrongly"
+    assert f"no way: {target}, Concat 'pad/axis2', 'pad/axis3', {said}" in found.out
+    assert "nothing written" in found.err
+    assert not out.exists()
+
+
+def test_what_the_target_takes_may_be_brought(tmp_path: Path) -> None:
+    done = rewrite(saved(tmp_path, PADDED), target="onnxruntime", passes="plain-pad")
+    assert [change.rule for change in done.changes] == ["plain-pad"]
+    assert done.unfit == ()
+
+
+def test_what_is_not_known_may_be_brought_where_it_is_allowed() -> None:
+    kept = rewrite(model_of(OPEN), target="opencv", passes="runtime-pads")
+    assert kept.unfit
+    assert {one.op for one in kept.unfit} >= {"Shape", "Mod"}
+    allowed = rewrite(model_of(OPEN), target="opencv", passes="runtime-pads", allow_unknown=True)
+    assert allowed.unfit == ()
+
+
+def test_passes_without_a_target_are_not_judged(tmp_path: Path) -> None:
+    assert rewrite(saved(tmp_path, REFLECT), passes="plain-pad").unfit == ()

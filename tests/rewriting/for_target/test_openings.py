@@ -1,0 +1,153 @@
+"""Where there is no way for a node, what a user can add to the request is said, and was tried."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import onnx
+import pytest
+
+from onnxpad.cli import run
+from onnxpad.inspection import inspect
+from onnxpad.rewriting.rewrite import rewrite
+from tests.cli.processes import DYNAMIC, MODELS
+from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
+
+ALONE = """<ir_version: 8, opset_import: ["" : 20]>
+g (float[1,2,8,8] x) => (float[1,2,9,9] y) <int64[8] p = {0,0,0,0,0,0,1,1}> {
+  b = Neg(x)
+  [pad] a = Pad<mode="constant">(b, p)
+  y = Neg(a)
+}"""
+BATCH = """<ir_version: 8, opset_import: ["" : 15]>
+g (float[n,2,16,16] x) => (float[a,b,c,d] y) <float[2,2,3,3] w> {
+  [first] a0 = Conv<auto_pad="SAME_UPPER", kernel_shape=[3,3], strides=[2,2]>(x, w)
+  [pool] a1 = MaxPool<auto_pad="SAME_UPPER", kernel_shape=[2,2], strides=[1,1]>(a0)
+  [lower] a2 = Conv<auto_pad="SAME_LOWER", kernel_shape=[3,3], strides=[1,1]>(a1, w)
+  [plain] y = Conv<kernel_shape=[3,3], strides=[1,1]>(a2, w)
+}"""
+SIZES = BATCH.replace("n,2,16,16", "n,2,h,w0")
+Captured = pytest.CaptureFixture[str]
+YOLO = MODELS / "k_yolo_tiny_op15.onnx"
+OPEN = CONV.replace("float[1,2,8,8]", "float[n,2,h,w]").replace("float[1,3,4,4]", "float[a,b,c,d]")
+
+
+def test_divisors_that_settle_the_nodes_are_named(capsys: Captured) -> None:
+    assert run(["rewrite", str(DYNAMIC), "--target", "opencv", "--check"]) == 1
+    shown = capsys.readouterr().out
+    facts = "--dim 'unk__9105%4=0' --dim 'unk__9106%4=0'"
+    assert f"try: {facts} settles all 2" in shown
+    assert "try: --allow-unknown, which takes for granted what is not known of opencv" in shown
+    given = ["--dim", "unk__9105%4=0", "--dim", "unk__9106%4=0"]
+    assert run(["rewrite", str(DYNAMIC), "--target", "opencv", "--dry-run", *given]) == 0
+
+
+@pytest.fixture
+def batch(tmp_path: Path) -> Path:
+    onnx.save(model_of(BATCH), tmp_path / "batch.onnx")
+    return tmp_path / "batch.onnx"
+
+
+@pytest.fixture
+def sizes(tmp_path: Path) -> Path:
+    onnx.save(model_of(SIZES), tmp_path / "sizes.onnx")
+    return tmp_path / "sizes.onnx"
+
+
+def settles(path: Path, stuck: int, name: str) -> None:
+    done = rewrite(path, target="ncnn")
+    assert done.fitting is not None
+    opening = done.fitting.opening
+    assert (opening.stuck, opening.settled) == (stuck, stuck)
+    assert dict(opening.facts)[name] == 1
+    after = rewrite(path, target="ncnn", dims=dict(opening.facts))
+    assert after.fitting is not None
+    assert after.fitting.no_way == ()
+
+
+def test_what_is_named_does_settle_it(batch: Path) -> None:
+    settles(batch, 4, "n")
+
+
+@pytest.mark.sweep
+def test_what_is_named_does_settle_a_real_model() -> None:
+    settles(YOLO, 10, "unk__9836")
+
+
+def test_the_state_before_is_not_changed_by_trying() -> None:
+    model = model_of(OPEN)
+    before = model.SerializeToString()
+    done = rewrite(model, target="opencv")
+    assert done.fitting is not None
+    assert dict(done.fitting.opening.facts) == {"h": "%2=0", "w": "%2=0"}
+    assert done.fitting.opening.granted == 1
+    assert not done.changed
+    assert model.SerializeToString() == before
+
+
+def test_fixed_sizes_leave_nothing_to_say(capsys: Captured, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(model_of(PADDED), path)
+    assert run(["rewrite", str(path), "--target", "qnn", "--check"]) == 1
+    assert "try:" not in capsys.readouterr().out
+
+
+def test_inspect_says_the_same(batch: Path, capsys: Captured) -> None:
+    assert run(["inspect", str(batch), "--target", "ncnn"]) == 1
+    shown = capsys.readouterr().out
+    assert "try: --dim 'n=1'" in shown
+    rows = [line for line in shown.splitlines() if "supports only batch 1 here" in line]
+    assert len(rows) == 3
+    assert all(line.endswith("left as it is") for line in rows)
+    assert "batch size is open; ncnn supports only batch 1 here. Add --dim 'n=1'" in rows[0]
+
+
+def test_inspect_names_the_form_that_is_only_not_known(sizes: Path, capsys: Captured) -> None:
+    assert run(["inspect", str(sizes), "--target", "opencv"]) == 1
+    assert "no way; runtime-pads with --allow-unknown" in capsys.readouterr().out
+    record = inspect(sizes, target="opencv").to_json()
+    assert record["openings"]["opencv"]["dims"] == {"h": "%2=0", "w0": "%2=0"}
+
+
+@pytest.mark.parametrize(("target", "rules"), [("ncnn", {"unknown"}), ("qnn", {"refuses"})])
+def test_sarif_tells_what_is_left_from_no_way(
+    target: str, rules: set[str], sizes: Path, capsys: Captured
+) -> None:
+    assert run(["inspect", str(sizes), "--target", target, "--sarif"]) == 1
+    results = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert rules <= {result["ruleId"] for result in results}
+    for result in results:
+        said = result["message"]["text"].rpartition(f"rewrite --target {target}: ")[2]
+        wanted = "left as it is" if result["ruleId"] == "unknown" else "no way"
+        assert said.split(";")[0].rstrip(".") == wanted
+
+
+def test_an_opset_comes_with_its_cure(capsys: Captured, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(model_of(ALONE), path)
+    assert run(["rewrite", str(path), "--target", "portable", "--check"]) == 1
+    assert "  try     export the model with opset 17 or older" in capsys.readouterr().out
+
+
+def test_sizes_that_the_file_must_fix_are_no_matter_of_facts(sizes: Path, capsys: Captured) -> None:
+    assert run(["rewrite", str(sizes), "--target", "qnn", "--check"]) == 1
+    shown = capsys.readouterr().out
+    assert "  try     give the model's inputs fixed sizes" in shown
+    assert "try: --dim" not in shown
+
+
+@pytest.mark.parametrize("target", ["qnn", "portable", "onnx2keras"])
+def test_facts_do_not_fix_sizes_in_the_file(target: str, sizes: Path) -> None:
+    dims = {"n": 1, "h": 64, "w0": 64}
+    done = rewrite(sizes, target=target, dims=dims)
+    assert done.unfit
+    assert any("leaves a size" in one.judgement.reason for one in done.unfit)
+
+
+def test_facts_help_where_only_same_hangs_on_sizes() -> None:
+    done = rewrite(DYNAMIC, target="burn")
+    assert done.fitting is not None
+    assert done.fitting.opening.settled > 0
+    after = rewrite(DYNAMIC, target="burn", dims=dict(done.fitting.opening.facts))
+    assert len(after.unfit) == len(done.unfit) - done.fitting.opening.settled

@@ -1,0 +1,209 @@
+"""Operators that onnxruntime's optimiser takes away between a Pad and what it fuses that into."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import parser
+
+from onnxpad.rewriting.rewrite import rewrite
+from tests.oracle.onnxruntime_levels import ran
+
+X = (-1 - np.random.default_rng(5).random((1, 1, 5, 5))).astype(np.float32)
+ZEROS = "int64[8] p = {0,0,1,1,0,0,1,1}, int64[8] nhwc = {0,1,1,0,0,1,1,0}"
+CONSTANTS = (
+    "float one = {1}, float[1] zero = {0}, int64[4] ones = {1,1,1,1}, int64[8] none = "
+    "{0,0,0,0,0,0,0,0}, int64[1] first = {0}, int64[1] far = {9223372036854775807}, "
+    "float[1,1,3,3] w = {1,10,100,2,20,200,3,30,300}, bool yes = {1}"
+)
+BETWEEN = {
+    "Identity": "u = Identity(t)",
+    "Mul": "u = Mul(t, one)",
+    "Mul from the left": "u = Mul(one, t)",
+    "Add": "u = Add(zero, t)",
+    "Sub": "u = Sub(t, zero)",
+    "Div": "u = Div(t, one)",
+    "Expand": "u = Expand(t, ones)",
+    "Slice": "u = Slice(t, first, far, first)",
+    "Transpose twice": "v = Transpose<perm=[0,2,1,3]>(t) u = Transpose<perm=[0,2,1,3]>(v)",
+    "Pad of nothing": "u = Pad(t, none)",
+    "a row": "v = Mul(t, one) s = Add(v, zero) u = Identity(s)",
+}
+PAD = "t = Pad(x, p)"
+NHWC = "n = Transpose<perm=[0,2,3,1]>(x) q = Pad(n, nhwc)"
+BACK = "u = Transpose<perm=[0,3,1,2]>(q)"
+
+
+def model(body: str, results: str = "float[a,b,c,d] y", more: str = "") -> onnx.ModelProto:
+    found: onnx.ModelProto = parser.parse_model(
+        '<ir_version: 9, opset_import: ["": 17, "f": 1]>\n'
+        f"g (float[1,1,5,5] x) => ({results}) <{ZEROS}, {CONSTANTS}> {{ {body} }}\n{more}"
+    )
+    return found
+
+
+def assert_kept(before: onnx.ModelProto, rule: str, nodes: str | None = None) -> str:
+    """The outputs stay, optimised or not; the result is why the pass skipped, if it did."""
+    done = rewrite(before, passes=[rule], nodes=nodes)
+    assert isinstance(done.model, onnx.ModelProto)
+    for number in range(len(before.graph.output)):
+        results = []
+        for one in (before, done.model):
+            alone = onnx.ModelProto()
+            alone.CopyFrom(one)
+            outputs = alone.graph.output
+            outputs.insert(0, outputs.pop(number))
+            results += [ran(alone, {"x": X}, optimised=optimised) for optimised in (False, True)]
+        wanted, *others = results
+        assert not isinstance(wanted, str), wanted
+        for found in others:
+            assert not isinstance(found, str), found
+            np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    return "" if done.changed or not done.skips else done.skips[0].skip.reason
+
+
+VALID = '[op] y = MaxPool<kernel_shape=[3,3], auto_pad="VALID">(u)'
+ITS = "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly"
+
+
+@pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
+def test_what_vanishes_is_no_protection_for_a_pool(between: str) -> None:
+    assert assert_kept(model(f"{PAD} {between} {VALID}"), "explicit-pads") == ITS
+
+
+def test_a_cast_is_none_either() -> None:
+    body = f"d = Cast<to=11>(x) t = Pad(d, p) u = Cast<to=1>(t) {VALID}"
+    assert assert_kept(model(body), "explicit-pads") == ITS
+
+
+def test_nor_are_the_transposes_around_a_pad_of_channels_last() -> None:
+    assert assert_kept(model(f"{NHWC} {BACK} {VALID}"), "explicit-pads") == ITS
+    both = f"{NHWC.replace('(x)', '(r)')} {BACK} {VALID}"
+    assert assert_kept(model(f"i = Sigmoid(x) r = Neg(i) {both}"), "explicit-pads") == ITS
+
+
+def test_data_that_is_never_negative_needs_no_protection() -> None:
+    """Fused or not, the pool gives the same."""
+    body = f"r = Sigmoid(x) {NHWC.replace('(x)', '(r)')} {BACK} {VALID}"
+    assert not assert_kept(model(body), "explicit-pads")
+    wide = body.replace("kernel_shape=[3,3]", "kernel_shape=[1,1]")
+    assert assert_kept(model(wide), "explicit-pads") == ITS
+
+
+BRANCH = "<%s = %s () => (float[a,b,c,d] z) { z = MaxPool<kernel_shape=[3,3]%s>(t) }"
+TWO = "float[a,b,c,d] y, float[e,f,g,h] y2"
+CONV = "[op] y2 = Conv(t, w)"
+
+
+def test_a_branch_of_a_constant_condition_is_none() -> None:
+    shield = ', auto_pad="VALID"'
+    branches = ", ".join(
+        BRANCH[1:] % (name, name, shield) for name in ("then_branch", "else_branch")
+    )
+    body = f"{PAD} y = If(yes)<{branches}>"
+    assert assert_kept(model(body), "explicit-pads") == ITS
+    bare = body.replace(shield, "")
+    assert "a MaxPool reads the Pad too" in assert_kept(model(f"{bare} {CONV}", TWO), "absorb-pad")
+
+
+POOL = "y = MaxPool<kernel_shape=[3,3]>(u)"
+MEAN = "y = AveragePool<kernel_shape=[2,2], pads=[1,1,1,1], count_include_pad=1>(u)"
+
+
+@pytest.mark.parametrize(("pool", "name"), [(POOL, "MaxPool"), (MEAN, "AveragePool")])
+@pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
+def test_a_pad_is_not_left_alone_with_a_pool_behind_it(between: str, pool: str, name: str) -> None:
+    before = model(f"{PAD} {between} {pool} {CONV}", TWO)
+    reason = assert_kept(before, "absorb-pad", nodes="op")
+    assert f"{name} reads the Pad too" in reason
+
+
+def test_nor_with_further_pads_and_a_pool() -> None:
+    two = model(f"{PAD} v = Identity(t) u = Pad(v, p) {POOL.replace('3,3', '5,5')} {CONV}", TWO)
+    assert "a MaxPool reads the Pad too" in assert_kept(two, "absorb-pad", nodes="op")
+    mean = "y = AveragePool<kernel_shape=[2,2]>(u)"
+    two = model(f"{PAD} u = Pad(t, p) {mean} {CONV}", TWO)
+    assert "an AveragePool reads the Pad too" in assert_kept(two, "absorb-pad", nodes="op")
+    fits = model(f"{PAD} u = Pad(t, p) {mean.replace('2,2', '3,3')} {CONV}", TWO)
+    assert not assert_kept(fits, "absorb-pad", nodes="op")
+
+
+def test_nor_with_a_pool_behind_transposes() -> None:
+    body = f"{NHWC} {BACK} {POOL} v = Transpose<perm=[0,3,1,2]>(q) [op] y2 = Conv(v, w)"
+    assert "a MaxPool" in assert_kept(model(body, TWO), "absorb-pad", nodes="op")
+    fits = "y = AveragePool<kernel_shape=[2,2]>(u)"
+    assert not assert_kept(model(body.replace(POOL, fits), TWO), "absorb-pad", nodes="op")
+
+
+@pytest.mark.parametrize("through", ["", "k = Identity(t)", "k = Mul(t, one)"])
+def test_nor_with_a_convolution_whose_weight_it_pads(through: str) -> None:
+    weight = "k" if through else "t"
+    wide = "d = Concat<axis=2>(x, x) e = Concat<axis=3>(d, d)"
+    before = model(f"{PAD} {through} {wide} y = Conv(e, {weight}) {CONV}", TWO)
+    reason = assert_kept(before, "absorb-pad", nodes="op")
+    assert reason.startswith("a Conv reads the Pad as its weight; left alone with it")
+
+
+def test_nor_with_its_own_weight() -> None:
+    reason = assert_kept(model(f"{PAD} [op] y = Conv(t, t)"), "absorb-pad")
+    assert reason.startswith("a Conv reads the Pad as its weight")
+
+
+def test_the_padded_weight_of_a_convolution_may_come_through_others() -> None:
+    wide = "d = Concat<axis=2>(x, x) e = Concat<axis=3>(d, d)"
+    before = model(f'{PAD} {wide} k = Mul(one, t) y = Conv<auto_pad="VALID">(e, k)')
+    assert "fusing the Pad of its weight" in assert_kept(before, "explicit-pads")
+
+
+FUNCTION = '<domain: "f", opset_import: ["": 17]> block (t) => (y) { %s }'
+
+
+def test_nor_with_a_pool_inside_or_behind_a_function() -> None:
+    inside = model(f"{PAD} y = f.block(t) {CONV}", TWO, FUNCTION % POOL.replace("(u)", "(t)"))
+    assert "a MaxPool" in assert_kept(inside, "absorb-pad", nodes="op")
+    pads = "p = Constant<value = int64[8] {0,0,1,1,0,0,1,1}>() t = Pad(x, p) [op] z = Conv(t, w)"
+    behind = FUNCTION.replace("(t) => (y)", "(x, w) => (t, z)") % pads
+    before = model(f"u, y2 = f.block(x, w) {POOL}", TWO, behind)
+    assert "a MaxPool" in assert_kept(before, "absorb-pad")
+
+
+def test_a_pad_of_nothing_does_not_hide_another() -> None:
+    """Its value is why onnxruntime does not fuse the pool with what stands in front."""
+    body = f"{PAD} u = Pad(t, none, one) [op] {POOL}"
+    assert "a Pad that writes 0 stands in front" in assert_kept(model(body), "absorb-pad")
+
+
+def test_axes_that_keep_a_pad_from_being_fused_stay() -> None:
+    axes = "axes = Constant<value = int64[2] {2,3}>() c = Constant<value = int64[4] {1,1,1,1}>()"
+    before = model(f"{axes} t = Pad(x, c, , axes) u = Mul(t, one) {POOL}")
+    before.opset_import[0].version = 18
+    assert assert_kept(before, "all-axes")
+    for rule in ("plain-pad", "static-pads"):
+        assert_kept(before, rule)
+
+
+@pytest.mark.parametrize("counts", [0, 1])
+@pytest.mark.parametrize("between", BETWEEN.values(), ids=BETWEEN)
+def test_a_new_pad_behind_a_pad_that_is_seen_through(between: str, counts: int) -> None:
+    """onnxruntime would fuse both into the average, beyond its kernel."""
+    mean = f'AveragePool<kernel_shape=[2,2], auto_pad="SAME_UPPER", count_include_pad={counts}>(u)'
+    before = model(f"{PAD} {between} [op] y = {mean}")
+    assert not assert_kept(before, "counted-padding" if counts else "uncounted-padding")
+
+
+@pytest.mark.parametrize(
+    ("rule", "ends", "own"),
+    [
+        ("symmetric-pads-by-slice", 0, "kernel_shape=[3,3], pads=[0,0,2,0]"),
+        ("floor-pool", 1, "kernel_shape=[3,3], strides=[3,3], ceil_mode=1"),
+    ],
+)
+def test_what_onnxruntime_fuses_wrongly_it_must_still_load(rule: str, ends: int, own: str) -> None:
+    before = model(f"t = Pad(x, front) [op] y = MaxPool<{own}>(t)")
+    front = np.asarray([0, 0, 1, 1, 0, 0, ends, ends])
+    before.graph.initializer.append(onnx.numpy_helper.from_array(front, "front"))
+    assert not isinstance(ran(before, {"x": X}, optimised=True), str)
+    found = rewrite(before, passes=[rule]).model
+    assert isinstance(found, onnx.ModelProto)
+    assert not isinstance(ran(found, {"x": X}, optimised=True), str)

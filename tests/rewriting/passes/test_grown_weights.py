@@ -1,0 +1,250 @@
+"""Kernels that grow, wherever the model keeps them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx_graphsurgeon as gs
+import pytest
+from onnx import helper, numpy_helper
+
+from onnxpad.model.editing.constants import Weights
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.rewrite import rewrite
+from tests.models.one_node import run_onnxruntime
+from tests.models.surgeon_graphs import (
+    assert_computes,
+    assert_linked,
+    conv,
+    graph_of,
+    tensors,
+)
+from tests.oracle.interpreter import run_model
+
+KERNEL = "symmetric-pads-by-kernel"
+X = np.asarray([[[3, -1, 4, -1, -5, 9, 2]]], np.float32)
+HEADER = '<ir_version: 8, opset_import: ["": 17, "f": 1]>\n'
+W = "float[1,1,3] w = {1, 10, 100}"
+
+
+def parsed(body: str, constants: str = "", inputs: str = "", more: str = "") -> onnx.ModelProto:
+    given = "float[1,1,n] x" + inputs
+    text = f"g ({given}) => (float[1,1,m] y) <{constants}> {{ {body} }}"
+    model: onnx.ModelProto = onnx.parser.parse_model(HEADER + text + more)
+    return model
+
+
+IF = """t = Constant <value = bool {1}> ()
+ y = If (t) <then_branch = then () => (float[1,1,m] a) %s { %s a = Conv <pads = [0, 2]> (x, w) },
+             else_branch = other () => (float[1,1,m] b) { b = Conv <pads = [1, 1]> (x, w2) }>"""
+W2 = ", float[1,1,3] w2 = {1, 2, 3}"
+FUNCTION = """
+<domain: "f", opset_import: ["": 17]>
+block (x) => (y) { w = Constant <value = float[1,1,3] {1, 10, 100}> () y = Conv <pads = [0, 2]> (x, w) }"""  # noqa: E501
+FED = """
+<domain: "f", opset_import: ["": 17]>
+block (x, w) => (y) { y = Conv <pads = [0, 2]> (x, w) }"""
+
+PLACES = {
+    "initializer": parsed("y = Conv <pads = [0, 2]> (x, w)", W),
+    "Constant node": parsed(
+        "w = Constant <value = float[1,1,3] {1, 10, 100}> () y = Conv <pads = [0, 2]> (x, w)"
+    ),
+    "If body reads an outer initializer": parsed(IF % ("", ""), W + W2),
+    "Constant node in an If body": parsed(
+        IF % ("", "w = Constant <value = float[1,1,3] {1, 10, 100}> ()"), W2[2:]
+    ),
+    "function": parsed("y = f.block (x)", more=FUNCTION),
+    "transposed": parsed("y = ConvTranspose <pads = [0, 2]> (x, w)", W),
+}
+
+
+@pytest.mark.parametrize("model", PLACES.values(), ids=PLACES)
+def test_every_place(model: onnx.ModelProto) -> None:
+    done = rewrite(model, passes=[KERNEL])
+    assert done.changed, done.skips
+    assert isinstance(done.model, onnx.ModelProto)
+    onnx.checker.check_model(done.model, full_check=True)
+    wanted = run_model(model, {"x": X})["y"]
+    for found in (run_model(done.model, {"x": X}), run_onnxruntime(done.model, {"x": X})):
+        np.testing.assert_array_equal(found["y"], wanted)
+    assert not rewrite(done.model, passes=[KERNEL]).changed
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(
+            parsed("y = Conv <pads = [0, 2]> (x, w)", W, ", float[1,1,3] w"), id="overridable"
+        ),
+        pytest.param(parsed("y = f.block (x, w)", W, more=FED), id="argument of a function"),
+        pytest.param(
+            parsed("v = Neg (w) y = Conv <pads = [0, 2], kernel_shape = [3]> (x, v)", W),
+            id="computed",
+        ),
+    ],
+)
+def test_what_is_no_constant_of_the_model(model: onnx.ModelProto) -> None:
+    done = rewrite(model, passes=[KERNEL])
+    assert not done.changed
+    assert "no constant of the model" in done.skips[0].skip.reason
+
+
+def test_a_zero_point_that_is_fed() -> None:
+    model = parsed(
+        "u = Cast <to = 2> (x) i = ConvInteger <pads = [0, 2]> (u, v, z, wz) y = Cast <to = 1> (i)",
+        "uint8[1,1,3] v = {1, 10, 100}, uint8 z = {3}",
+        ", uint8 wz",
+    )
+    (skip,) = rewrite(model, passes=[KERNEL]).skips
+    assert skip.skip.reason == "the zero point of its weight is no constant of the model"
+
+
+def external_model(folder: Path) -> Path:
+    """Two convolutions whose weights stand in files of their own."""
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    held = []
+    for name in ("first", "second"):
+        array = rng.integers(-9, 10, (8, 1, 64)).astype(np.float32)
+        (folder / f"{name}.bin").write_bytes(array.tobytes())
+        tensor = numpy_helper.from_array(array, name)
+        tensor.ClearField("raw_data")
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        tensor.external_data.add(key="location", value=f"{name}.bin")
+        held.append(tensor)
+    graph = helper.make_graph(
+        [
+            helper.make_node("Conv", ["x", "first"], ["a"], "one", pads=[31, 31]),
+            helper.make_node("Conv", ["x", "second"], ["b"], "two", pads=[31, 33]),
+            helper.make_node("Concat", ["a", "b"], ["y"], "both", axis=2),
+        ],
+        "external",
+        [helper.make_tensor_value_info("x", 1, [1, 1, 40])],
+        [helper.make_tensor_value_info("y", 1, [1, 8, "n"])],
+        held,
+    )
+    path = folder / "model.onnx"
+    imports = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, ir_version=8, opset_imports=imports), path)
+    return path
+
+
+def test_only_the_kernel_that_grows_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = external_model(tmp_path / "model")
+    read = []
+    array = Weights.array
+
+    def spied(self: Weights, tensor: onnx.TensorProto) -> np.ndarray:
+        read.append(tensor.name)
+        return array(self, tensor)
+
+    monkeypatch.setattr(Weights, "array", spied)
+    done = rewrite(path, passes=[KERNEL])
+    done.save(path.parent / "symmetric.onnx")
+    assert read == ["second"]
+    x = np.random.default_rng(1).integers(-9, 10, (1, 1, 40)).astype(np.float32)
+    wanted = run_onnxruntime(onnx.load(path), {"x": x})["y"]
+    after = onnx.load(path.parent / "symmetric.onnx", load_external_data=False)
+    kept = {t.name: t.data_location for t in after.graph.initializer}
+    assert kept == {"first": onnx.TensorProto.EXTERNAL, "second/grown": 0}
+    whole = onnx.load(path.parent / "symmetric.onnx")
+    np.testing.assert_array_equal(run_onnxruntime(whole, {"x": x})["y"], wanted)
+
+
+NEW = sorted(
+    name for name in all_passes() if name.startswith(("symmetric-", "output-", "slice-", "plain-t"))
+)
+
+
+@pytest.mark.parametrize("rule", NEW)
+def test_graphs_of_graphsurgeon(rule: str) -> None:
+    x, a, y = tensors("x", "a", "y")
+    first = conv(x, a, pads=[0, 1, 2, 1])
+    second = conv(a, y, pads=[0, 1, 3, 1], strides=[2, 2], output_padding=[1, 1])
+    second.op, second.name = "ConvTranspose", "up"
+    bias = gs.Constant("bias", np.asarray([5, -3], np.float32))
+    second.inputs.append(bias)
+    if rule == "plain-transpose":
+        second.attrs = {"strides": [2, 2], "auto_pad": "SAME_LOWER"}
+    if rule.startswith("output-padding"):
+        second.attrs["pads"] = [0, 0, 0, 0]
+    graph = graph_of([first, second], x, y)
+    original = gs.export_onnx(graph)
+    done = rewrite(graph, passes=[rule])
+    assert done.changed, done.skips
+    assert done.model is graph
+    assert_linked(graph)
+    assert_computes(graph, original)
+
+
+def test_other_types_of_numbers() -> None:
+    """Weights of other types grow in their own type."""
+    for dtype in (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16, onnx.TensorProto.DOUBLE):
+        model = parsed("y = Conv <pads = [0, 2]> (x, w)", W)
+        model.opset_import[0].version = 22
+        wanted = helper.make_tensor("w", dtype, [1, 1, 3], [1, 10, 100])
+        model.graph.initializer[0].CopyFrom(wanted)
+        model.graph.input[0].type.tensor_type.elem_type = dtype
+        model.graph.output[0].type.tensor_type.elem_type = dtype
+        done = rewrite(model, passes=[KERNEL])
+        assert isinstance(done.model, onnx.ModelProto)
+        (grown,) = done.model.graph.initializer
+        assert grown.data_type == dtype
+        numbers = numpy_helper.to_array(grown).astype(np.float64)
+        assert numbers.ravel().tolist() == [0, 0, 1, 10, 100]
+        onnx.checker.check_model(done.model, full_check=True)
+
+
+def noted_model() -> onnx.ModelProto:
+    """A weight with a comment, metadata, and a scale that only a note on it names."""
+    model = parsed("y = Conv <pads = [0, 2]> (x, w)", f"{W}, float scale = {{0.5}}")
+    weight = model.graph.initializer[0]
+    weight.doc_string = "trained on Sunday"
+    weight.metadata_props.add(key="origin", value="here")
+    note = model.graph.quantization_annotation.add(tensor_name="w")
+    note.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="scale")
+    return model
+
+
+def test_what_the_file_says_of_a_kernel_is_said_of_the_larger_one() -> None:
+    model = noted_model()
+    after = rewrite(model, passes=[KERNEL]).model
+    assert isinstance(after, onnx.ModelProto)
+    scale, grown = after.graph.initializer
+    assert (scale.name, grown.name, grown.doc_string) == ("scale", "w/grown", "trained on Sunday")
+    assert [(one.key, one.value) for one in grown.metadata_props] == [("origin", "here")]
+    (note,) = after.graph.quantization_annotation
+    assert note.tensor_name == "w/grown"
+    before = model.graph.quantization_annotation[0]
+    assert note.quant_parameter_tensor_names == before.quant_parameter_tensor_names
+
+
+def test_a_note_stays_with_a_kernel_that_others_read() -> None:
+    model = noted_model()
+    model.graph.node.add(op_type="Conv", input=["x", "w"], output=["z"])
+    model.graph.output.add().CopyFrom(model.graph.output[0])
+    model.graph.output[1].name = "z"
+    after = rewrite(model, passes=[KERNEL]).model
+    assert isinstance(after, onnx.ModelProto)
+    notes = after.graph.quantization_annotation
+    assert [note.tensor_name for note in notes] == ["w", "w/grown"]
+
+
+def test_a_sparse_kernel_does_not_grow() -> None:
+    model = parsed("y = Conv <pads = [0, 2]> (x, w)", W)
+    del model.graph.initializer[:]
+    values = numpy_helper.from_array(np.asarray([-3, 5], np.float32), "w")
+    places = numpy_helper.from_array(np.asarray([0, 2], np.int64), "places")
+    model.graph.sparse_initializer.append(helper.make_sparse_tensor(values, places, [1, 1, 3]))
+    (skip,) = rewrite(model, passes=[KERNEL]).skips
+    assert "no constant of the model, sparse, or an input" in skip.skip.reason
+    done = rewrite(model, passes=["symmetric-pads"])
+    assert done.changed
+    assert isinstance(done.model, onnx.ModelProto)
+    wanted = run_onnxruntime(model, {"x": X})["y"]
+    np.testing.assert_array_equal(run_onnxruntime(done.model, {"x": X})["y"], wanted)

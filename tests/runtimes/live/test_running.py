@@ -1,0 +1,197 @@
+"""The driver, with workers that need no runtime."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from tests.runtimes.live import HERE, RUNTIMES, Runtime, processes, running
+from tests.runtimes.live.environments import Unavailable
+from tests.runtimes.live.judging import judge
+from tests.runtimes.live.processes import Process
+from tests.runtimes.live.replies import Array, Reply
+from tests.runtimes.live.running import Case, outcomes
+
+# Doubles x; what else it does is told by the sum of x.
+WORKER = """
+import os, time
+import numpy as np
+ran = 0
+def run(model, inputs, outputs):
+    global ran
+    ran += 1
+    open(os.environ["RUNS"], "a").write("run ")
+    x = inputs["x"]
+    match int(x.sum()):
+        case 100: raise ValueError("never heard of it")
+        case 200: os.abort()
+        case 300: time.sleep(60)
+        case 400: return {}
+        case 500 if ran > 1: os.abort()
+        case 600: os.system("echo told outside")
+    print("noise on standard output")
+    return {name: x * 2 for name in outputs}
+"""
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    worker = tmp_path / "worker.py"
+    worker.write_text(WORKER, encoding="utf-8")
+    (tmp_path / "none.txt").touch()
+    monkeypatch.setenv("ONNXPAD_RUNTIMES", str(tmp_path / "cache"))
+    served = [sys.executable, "-P", str(HERE / "serving.py"), str(worker)]
+    monkeypatch.setattr(processes, "command", lambda _runtime: served)
+    return Runtime(
+        "fake", str(tmp_path / "none.txt"), str(worker), {"RUNS": str(tmp_path / "runs")}
+    )
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.onnx"
+    text = (
+        '<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) { y = Add(x, x) }'
+    )
+    onnx.save(onnx.parser.parse_model(text), path)
+    return path
+
+
+def case(model: Path, total: float, reference: float | None = None) -> Case:
+    x = np.array([total + 1, -1], np.float32)
+    y = 2 * x if reference is None else np.full(2, reference, np.float32)
+    return Case(model, {"x": x}, {"y": y})
+
+
+def times_run(tmp_path: Path) -> int:
+    return len((tmp_path / "runs").read_text("utf-8").split())
+
+
+def test_every_kind_of_outcome(runtime: Runtime, model: Path) -> None:
+    totals = {"right": 1, "refused": 100, "crash": 200, "after": 2, "timeout": 300, "nothing": 400}
+    cases = {key: case(model, total) for key, total in totals.items()}
+    cases["wrong"] = case(model, 3, reference=-7)
+    found = outcomes(runtime, cases, seconds=5)
+    assert {key: outcome.verdict for key, outcome in found.items()} == {
+        "right": "ok",
+        "refused": "refused",
+        "crash": "crash",
+        "after": "ok",
+        "timeout": "timeout",
+        "nothing": "wrong",
+        "wrong": "wrong",
+    }
+    assert "never heard of it" in found["refused"].message
+    assert "SIGABRT" in found["crash"].message
+    np.testing.assert_array_equal(found["after"].outputs["y"], [6, -2])
+
+
+def test_a_crash_that_an_earlier_model_caused_is_not_believed(
+    runtime: Runtime, model: Path
+) -> None:
+    found = outcomes(runtime, {"first": case(model, 1), "second": case(model, 500)})
+    assert [outcome.verdict for outcome in found.values()] == ["ok", "ok"]
+
+
+def test_replies_are_kept_by_model_inputs_and_worker(
+    runtime: Runtime, model: Path, tmp_path: Path
+) -> None:
+    outcomes(runtime, {"a": case(model, 1), "refused": case(model, 100)})
+    assert times_run(tmp_path) == 2
+    again = outcomes(runtime, {"a": case(model, 1, reference=5), "refused": case(model, 100)})
+    assert times_run(tmp_path) == 2
+    assert [outcome.verdict for outcome in again.values()] == ["wrong", "refused"]
+    outcomes(runtime, {"other input": case(model, 2)})
+    outcomes(replace(runtime, variables={**runtime.variables, "A": "b"}), {"a": case(model, 1)})
+    Path(runtime.worker).write_text(WORKER + "\n# changed", encoding="utf-8")
+    outcomes(runtime, {"a": case(model, 1)})
+    assert times_run(tmp_path) == 5
+
+
+def test_a_timeout_is_not_kept(
+    runtime: Runtime, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[float] = []
+    ask = Process.ask
+
+    def noted(process: Process, job: dict[str, Any], seconds: float) -> dict[str, Any]:
+        limits.append(seconds)  # what the worker notes may come too late on a busy machine
+        return ask(process, job, seconds)
+
+    monkeypatch.setattr(Process, "ask", noted)
+    for _ in range(2):
+        (found,) = running.run(runtime, [case(model, 300)], seconds=1)
+        assert found.verdict == "timeout"
+    assert limits == [1, 1]
+
+
+def test_what_child_processes_print_is_no_answer(runtime: Runtime, model: Path) -> None:
+    assert running.run(runtime, [case(model, 600)])[0].verdict == "ok"
+
+
+def test_a_worker_that_does_not_start_is_an_error(runtime: Runtime) -> None:
+    Path(runtime.worker).write_text("import a_module_that_is_not_there", encoding="utf-8")
+    with pytest.raises(RuntimeError, match="a_module_that_is_not_there"):
+        Process(runtime)
+
+
+def test_an_environment_that_cannot_be_made_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONNXPAD_RUNTIMES", str(tmp_path))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    (tmp_path / "made_up.txt").write_text("no-such-package-of-onnxpad==9.9", encoding="utf-8")
+    pip = Runtime("made up", str(tmp_path / "made_up.txt"), "onnxruntime.py")
+    with pytest.raises(Unavailable, match="no-such-package-of-onnxpad"):
+        Process(pip)
+    with pytest.raises(Unavailable, match="needs no-such-program on the PATH"):
+        Process(replace(pip, programs=("no-such-program",)))
+
+
+def f32(*values: float) -> Array:
+    return np.array(values, np.float32)
+
+
+LOWEST = float(np.finfo(np.float32).min)
+JUDGED = [
+    ("near", f32(1.001, -9), f32(1, -9), "ok"),
+    ("far", f32(1.1, -9), f32(1, -9), "wrong"),
+    ("far beside the lowest float", f32(1.1, LOWEST), f32(1, LOWEST), "wrong"),
+    ("both infinite", f32(1, -np.inf), f32(1, -np.inf), "ok"),
+    ("infinite", f32(1, -np.inf), f32(1, 2), "wrong"),
+    ("not a number", f32(1, np.nan), f32(1, 2), "wrong"),
+    ("shape", np.zeros((1, 2)), np.zeros((2, 1)), "wrong"),
+    ("index", np.array([7, 9000]), np.array([8, 9000]), "wrong"),
+    ("int8", np.array([-5, 100], np.int8), np.array([-5, 100], np.int8), "ok"),
+    ("uint8 against float", np.array([200], np.uint8), f32(200), "ok"),
+    ("bool", np.array([True, False]), np.array([True, True]), "wrong"),
+    ("empty", f32(), f32(), "ok"),
+]
+
+
+@pytest.mark.parametrize(
+    ("found", "reference", "verdict"), [row[1:] for row in JUDGED], ids=[row[0] for row in JUDGED]
+)
+def test_judging(found: Array, reference: Array, verdict: str) -> None:
+    outcome = judge(Reply("ran", outputs={"y": found}), {"y": reference})
+    assert outcome.verdict == verdict, outcome
+
+
+def test_judging_without_a_reference_says_so() -> None:
+    assert judge(Reply("ran", outputs={"y": f32(1)}), {}).verdict == "unjudged"
+
+
+def test_an_absolute_tolerance_replaces_the_relative_one() -> None:
+    reply = Reply("ran", outputs={"y": f32(1.05)})
+    assert judge(reply, {"y": f32(1)}).verdict == "wrong"
+    assert judge(reply, {"y": f32(1)}, tolerance=0.063).verdict == "ok"
+
+
+def test_every_runtime_has_its_files() -> None:
+    for runtime in RUNTIMES.values():
+        assert runtime.requirements_file.is_file()
+        assert runtime.worker_file.is_file()

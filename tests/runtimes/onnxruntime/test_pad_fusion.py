@@ -1,0 +1,91 @@
+"""What pad_fusion predicts is what onnxruntime does, optimisations on against off, row by row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import islice
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+
+from onnxpad.model.reading.survey import Survey
+from onnxpad.padding.chain import Chain
+from onnxpad.runtimes.onnxruntime.pad_fusion import Harm, harm
+from tests.runtimes.onnxruntime.matrix import Array, Row, built, drawn, feeds, rows
+
+runtime = pytest.importorskip("onnxruntime")
+SLICES = 8
+
+
+def results(model: ModelProto, given: dict[str, Array], *, optimised: bool) -> list[Array] | None:
+    """Every output; None where onnxruntime refuses the model."""
+    levels = runtime.GraphOptimizationLevel
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = (
+        levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
+    )
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    try:
+        session = runtime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        found: list[Array] = session.run(
+            None, {one.name: given[one.name] for one in session.get_inputs()}
+        )
+    except Exception:  # noqa: BLE001 - its errors have no common class
+        return None
+    return found
+
+
+def measured(row: Row, model: ModelProto) -> str:
+    """What the optimiser does to the model: nothing ('fine'), 'load' or 'value'."""
+    plain, optimised = (results(model, feeds(row), optimised=on) for on in (False, True))
+    assert plain is not None, row
+    if optimised is None:
+        return "load"
+    pairs = zip(plain, optimised, strict=True)
+    same = all(
+        one.shape == other.shape
+        and np.allclose(one.astype(float), other.astype(float), rtol=1e-3, atol=1e-3)
+        for one, other in pairs
+    )
+    return "fine" if same else "value"
+
+
+def predicted(model: ModelProto) -> str:
+    found = foreseen(model)[1]
+    if found is None:
+        return "fine"
+    return "value" if found.loads else "load"
+
+
+def foreseen(model: ModelProto) -> tuple[Chain, Harm | None]:
+    sites = Survey(model, thorough=True).sites()
+    chain = next(site.chain for site in sites if site.address.label == "op")
+    return chain, harm(chain, chain.around)
+
+
+def assert_foreseen(which: list[Row]) -> Counter[str]:
+    seen = Counter[str]()
+    wrong = []
+    for row in which:
+        model = built(row)
+        found = measured(row, model)
+        seen[found] += 1
+        if found != predicted(model):
+            wrong.append((row, found, predicted(model)))
+    assert not wrong, (len(wrong), wrong[:5])
+    return seen
+
+
+@pytest.mark.parametrize("part", range(SLICES))
+def test_every_row_of_the_matrix(part: int) -> None:
+    seen = assert_foreseen(list(islice(rows(), part, None, SLICES)))
+    assert min(seen["fine"], seen["load"], seen["value"]) > 20
+
+
+def test_a_wider_sweep(fusion_rows: int) -> None:
+    """Rows that mix all axes; `--fusion-rows 20000` draws that many."""
+    assert_foreseen(list(drawn(11, fusion_rows)))

@@ -1,0 +1,59 @@
+"""What `inspect --target` says of the probes beforehand, held against what the runtimes did.
+
+python -m tests.runtimes.targets.predict      prints a table
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from functools import cache
+
+from onnxpad.model.opened import open_model
+from onnxpad.model.reading.survey import Survey
+from onnxpad.padding.chain import Chain
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.judge import judge
+from onnxpad.runtimes.targets import find_target
+from tests.runtimes.targets import probes
+
+
+@cache
+def chains(probe: str) -> tuple[Chain, ...]:
+    """The padded nodes of a probe."""
+    opened = open_model(probes.model_path(probe))
+    folder = opened.source.folder if opened.source else None
+    survey = Survey(opened.model, folder=folder, thorough=True)
+    return tuple(chain for site in survey.sites() for chain in site.chains)
+
+
+def predicted(target: str, probe: str) -> Answer:
+    """The worst of what the target does with the probe's nodes."""
+    found = find_target(target)
+    return max((judge(found, chain).answer for chain in chains(probe)), key=lambda a: a.rank)
+
+
+def table() -> dict[str, Counter[str]]:
+    """For each target: how often a failure was foreseen, missed, or expected in vain."""
+    found: dict[str, Counter[str]] = {}
+    for outcome in probes.outcomes():
+        answer = predicted(outcome.runtime, outcome.probe)
+        counts = found.setdefault(outcome.runtime, Counter())
+        if outcome.verdict == "ok":
+            counts["false alarm" if answer.fails else "fine"] += 1
+        else:
+            counts["foreseen" if answer.fails else "missed"] += 1
+    return found
+
+
+def main() -> int:
+    """Print the table."""
+    kinds = ("foreseen", "missed", "fine", "false alarm")
+    print(f"{'':22}{''.join(kind.rjust(13) for kind in kinds)}")
+    for target, counts in table().items():
+        print(f"{target:22}{''.join(str(counts[kind]).rjust(13) for kind in kinds)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

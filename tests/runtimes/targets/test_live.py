@@ -1,0 +1,65 @@
+"""Models rewritten for a runtime, run in it: the sample that every runtime is known to treat."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from onnxpad.rewriting.rewrite import rewrite
+from tests.runtimes.live import RUNTIMES
+from tests.runtimes.live.environments import Unavailable
+from tests.runtimes.live.running import Case, outcomes
+from tests.runtimes.live.sample import sample
+from tests.runtimes.targets import generated
+
+SMALL = ("onnxruntime", "opencv-classic", "ncnn")
+QUICK = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "opencv-classic", "mnn", "ncnn")
+NO_WAY = {
+    "opencv-classic": {"max with Indices"},
+    "mnn": {"max with Indices"},
+    "ncnn": {"max with Indices"},
+}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.sweep] * (name not in SMALL)) for name in QUICK],
+)
+def test_rewritten_models_run_right(name: str, tmp_path: Path) -> None:
+    cases: dict[str, Case] = {}
+    refused = set()
+    for key, case in sample(tmp_path).items():
+        done = rewrite(case.model, target=name)
+        if done.unfit:
+            refused.add(key)
+            continue
+        path = tmp_path / f"{len(cases)}.onnx"
+        done.save(path)
+        cases[key] = case._replace(model=path)
+    try:
+        found = outcomes(RUNTIMES[name], cases)
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    assert refused == NO_WAY.get(name, set())
+    assert {key: o.message for key, o in found.items() if o.verdict != "ok"} == {}
+
+
+def test_drawn_models_are_right_in_onnxruntime_once_rewritten(tmp_path: Path) -> None:
+    """The second set of models; every runtime takes its turn in `evaluate`."""
+    cases = generated.cases(tmp_path, 40, seed=11)
+    foreseen, rewritten = set(), {}
+    for key, case in cases.items():
+        done = rewrite(case.model, target="onnxruntime")
+        assert not done.unfit
+        if done.changed:
+            foreseen.add(key)
+            done.save(tmp_path / f"{key}-after.onnx")
+            rewritten[key] = case._replace(model=tmp_path / f"{key}-after.onnx")
+    try:
+        before = outcomes(RUNTIMES["onnxruntime"], cases)
+        after = outcomes(RUNTIMES["onnxruntime"], rewritten)
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    assert {key for key, outcome in before.items() if outcome.verdict != "ok"} <= foreseen
+    assert {key for key, outcome in after.items() if outcome.verdict != "ok"} == set()

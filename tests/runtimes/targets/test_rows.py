@@ -1,0 +1,82 @@
+"""Every fact about a runtime names what it is about and how it is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from onnxpad.errors import InternalError, RequestError
+from onnxpad.padding.operators import OPERATORS
+from onnxpad.runtimes.conditions.plain import EVERYTHING, OF_ONNXRUNTIME
+from onnxpad.runtimes.conditions.rows import Answer, Certainty, Evidence, Row, takes
+from onnxpad.runtimes.targets import Target, all_targets, find_target
+from tests.runtimes.targets import probes
+
+NAMES = (
+    *("onnxruntime", "onnxruntime-cuda", "onnxruntime-web", "onnxruntime-openvino", "openvino"),
+    *("opencv", "opencv-classic", "ncnn", "mnn", "tvm", "tinygrad", "iree", "rknn", "qnn"),
+    *("tflite", "onnx2torch", "jaxonnxruntime", "onnx2keras", "tensorrt", "coreml", "xnnpack"),
+    *("nnapi", "webnn", "directml", "migraphx", "burn", "candle", "tract", "portable"),
+)
+TITLES = {op.title for op in OPERATORS.values()} | {*EVERYTHING, *OF_ONNXRUNTIME}
+
+
+def complaints(target: Target) -> list[str]:
+    """What is missing in the rows of a target."""
+    found = []
+    for row in target.rows:
+        found += [f"no operator is called {name}" for name in row.operators if name not in TITLES]
+        if not (row.evidence.where.strip() and row.evidence.what.strip()):
+            found.append(f"no evidence: {row.what}")
+        if row.evidence.certainty not in Certainty:
+            found.append(f"no certainty: {row.what}")
+        if any(not condition.text.strip() for condition in row.when):
+            found.append(f"a condition says nothing: {row.what}")
+    return found
+
+
+def test_there_is_a_target_for_each_runtime() -> None:
+    assert set(all_targets()) == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_fact_has_evidence(name: str) -> None:
+    target = find_target(name)
+    assert complaints(target) == []
+    assert target.version
+    assert target.text
+    assert len(target.rows) > 5
+
+
+def test_a_fact_without_evidence_would_be_noticed() -> None:
+    row = takes("Conv", by=Evidence(Certainty.MEASURED, "", "runs"))
+    unknown = takes("Convolution", by=Evidence(Certainty.MEASURED, "1.0", "runs"))
+    assert len(complaints(Target("1.0", (row, unknown)))) == 2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_fact_is_about_a_probe(name: str) -> None:
+    known = {one.probe for one in probes.outcomes()}
+    for row in find_target(name).rows:
+        words = f"{row.what} {row.evidence}".split()
+        assert not known.intersection(words)
+
+
+def test_what_is_known_of_every_operator_that_is_taken() -> None:
+    for target in all_targets().values():
+        taken = {
+            name for row in target.rows if row.answer is Answer.TAKES for name in row.operators
+        }
+        assert "Conv" in taken, target.name
+
+
+def test_an_unknown_target_suggests_the_nearest() -> None:
+    with pytest.raises(RequestError, match="did you mean 'opencv'"):
+        find_target("opnecv")
+    with pytest.raises(RequestError, match="there are burn, candle"):
+        find_target("zzzzzz")
+
+
+def test_a_row_reads_as_a_sentence() -> None:
+    row: Row = next(r for r in find_target("mnn").rows if "strides is not written" in r.what)
+    assert row.what == "MaxPool, AveragePool, LpPool where strides is not written"
+    assert InternalError.__name__ not in row.what

@@ -1,0 +1,175 @@
+"""Every trap is found where it is, and not found in a model that avoids it by one detail."""
+
+from collections.abc import Iterator
+
+import pytest
+from onnx import ModelProto
+
+from onnxpad.geometry.size import Symbol
+from onnxpad.geometry.windows import Axis
+from onnxpad.inspection import inspect
+from onnxpad.padding.around import Surroundings
+from onnxpad.padding.chain import AutoPad, Chain
+from onnxpad.padding.fills import Constant
+from onnxpad.padding.operators import OPERATORS
+from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.runtimes.traps import all_rules, traps_of
+from tests.models.text import padded, text_model
+from tests.models.traps import (
+    AROUND,
+    MAX,
+    SAME,
+    TRAPS,
+    conv,
+    crop,
+    declared,
+    dequantised,
+)
+
+
+def codes(model: ModelProto, name: str = "*") -> list[str]:
+    found = inspect(model).nodes
+    return [t.code for node in found if name in ("*", node.node) for t in node.traps]
+
+
+def test_every_trap_has_a_model() -> None:
+    assert TRAPS.keys() == all_rules().keys()
+
+
+@pytest.mark.parametrize("code", TRAPS)
+def test_a_trap_is_found(code: str) -> None:
+    model = TRAPS[code][0]
+    found = codes(model) if code == "overridable-pads" else codes(model, "node")
+    assert found == [code]
+
+
+@pytest.mark.parametrize("code", TRAPS)
+def test_one_detail_avoids_it(code: str) -> None:
+    assert codes(TRAPS[code][1]) == []
+
+
+def test_every_rule_says_what_it_is_about_and_where_that_is_known_from() -> None:
+    for rule in all_rules().values():
+        assert len(rule.text) > 80
+        assert len(rule.source) > 20
+
+
+NOT_FUSED = {
+    "behind Relu": text_model(
+        f"[r] r = Relu (x) [pad] p = Pad (r, pads) {MAX}", constants=f"int64[6] pads = {{{AROUND}}}"
+    ),
+    "behind Relu and a MaxPool": text_model(
+        f"[r] r = Relu (x) [q] q = MaxPool <kernel_shape=[2]> (r) [pad] p = Pad (q, pads) {MAX}",
+        constants=f"int64[6] pads = {{{AROUND}}}",
+    ),
+    "behind a clip at 0": text_model(
+        f"[r] r = Clip (x, zero) [pad] p = Pad (r, pads) {MAX}",
+        constants=f"int64[6] pads = {{{AROUND}}}, float zero = {{0}}",
+    ),
+    "in uint8": padded(MAX, AROUND, "uint8[1,1,8] x"),
+    "with a second reader": padded(f"{MAX} [more] z = Neg (p)", AROUND),
+    "as an output": padded(MAX, AROUND, outputs="y, p"),
+    "with Indices": padded("[node] y, i = MaxPool <kernel_shape=[3]> (p)", AROUND, outputs="y, i"),
+    "with another value": padded(MAX, AROUND, more="float c = {-7}"),
+    "with a negative zero": padded(MAX, AROUND, more="float c = {-0.0}"),
+    "with axes": text_model(
+        f"[pad] p = Pad (x, pads, , axes) {MAX}",
+        constants="int64[2] pads = {1, 1}, int64[1] axes = {2}",
+        opset=18,
+    ),
+    "on the channels as well": padded(MAX, "0, 1, 1, 0, 0, 1"),
+    "without cells": padded(MAX, "0, 0, 0, 0, 0, 0"),
+    "of cells that no window reads": padded(
+        "[node] y = MaxPool <kernel_shape=[2], strides=[2]> (p)", "0, 0, 0, 0, 0, 1"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOT_FUSED)
+def test_a_pad_before_a_max_pool_is_no_trap(case: str) -> None:
+    assert codes(NOT_FUSED[case]) == []
+
+
+@pytest.mark.parametrize("opset", [7, 10, 11, 25])
+@pytest.mark.parametrize("kind", ["float", "float16", "double", "int8"])
+def test_a_pad_before_a_max_pool_is_one(opset: int, kind: str) -> None:
+    if opset < 11:
+        node = f"[pad] p = Pad <pads=[{AROUND}]> (x) {MAX}"
+        model = text_model(node, f"{kind}[1,1,8] x", opset=opset)
+    else:
+        model = padded(MAX, AROUND, f"{kind}[1,1,8] x", opset=opset)
+    assert codes(model, "node") == ["pad-fused-into-max-pool"]
+
+
+def sized(size: int | Symbol | None, **facts: object) -> Chain:
+    row = OPERATORS["", str(facts.pop("op", "Conv"))]
+    axis = Axis(size, 1, 4)
+    return Chain(row, 22, (axis,), AutoPad.SAME_UPPER, Constant(0), "float32", **facts)  # type: ignore[arg-type]
+
+
+def sentences(chain: Chain) -> Iterator[str]:
+    return (trap.sentence for trap in traps_of(chain, Surroundings()))
+
+
+def test_what_depends_on_the_size_says_so() -> None:
+    (some,) = sentences(sized(Symbol("H")))
+    assert some.endswith("for some sizes")
+    assert not list(sentences(sized(Symbol("H", modulus=4, residue=1))))
+    (always,) = sentences(sized(Symbol("H", modulus=4, residue=0)))
+    assert "shifts the windows" in always
+
+
+def test_a_pool_before_opset_19_is_refused_and_later_shifted() -> None:
+    early = Chain(
+        OPERATORS["", "AveragePool"], 18, (Axis(8, 1, 4),), AutoPad.SAME_UPPER, Constant(0)
+    )
+    (refused,) = sentences(early)
+    assert "refuses to run the pool" in refused
+
+
+def test_wrong_shapes_name_the_cause() -> None:
+    (found,) = inspect(TRAPS["declared-shape"][0]).nodes
+    (trap,) = found.traps
+    assert trap.sentence.startswith("the file declares [1, 1, 2], it is [1, 1, 1]; before opset 22")
+    (later,) = inspect(declared("1,1,2", 22)).nodes[0].traps
+    assert later.sentence == "the file declares [1, 1, 2], it is [1, 1, 1]"
+
+
+# Where the pass needs another model than the one that shows the trap.
+HELPED = {
+    ("same-with-dilation", "runtime-pads"): conv(
+        f"{SAME}, dilations=[2], strides=[2]", "float[1,1,W] x"
+    ),
+    ("pad-in-quantised-group", "absorb-pad"): dequantised(
+        "b = DequantizeLinear (q, s, z) d = Pad (b, p) e = Relu (d)"
+    ),
+    ("computed-pads", "static-pads"): text_model(
+        "pads = Identity (given) [node] y = Pad (x, pads)",
+        constants=f"int64[6] given = {{{AROUND}}}",
+    ),
+    ("negative-pads", "plain-transpose"): crop("strides=[2], pads=[0, -1]"),
+    ("negative-pads", "output-padding-by-pad"): crop("strides=[2], pads=[0, -3]"),
+    ("valid-with-ceil-mode", "floor-pool"): TRAPS["valid-with-ceil-mode"][0],
+}
+PASSES = [(rule.code, name) for rule in all_rules().values() for name in rule.passes]
+
+
+@pytest.mark.parametrize(("code", "name"), PASSES)
+def test_a_pass_takes_the_node_out_of_the_trap(code: str, name: str) -> None:
+    model = HELPED.get((code, name), TRAPS[code][0])
+    assert code in codes(model)
+    after = rewrite(model, passes=[name]).model
+    assert isinstance(after, ModelProto)
+    assert code not in codes(after)
+
+
+def test_pads_of_torchscript_are_a_trap_although_they_are_known() -> None:
+    model = HELPED["computed-pads", "static-pads"]
+    (node,) = inspect(model).nodes
+    assert node.pads == (0, 0, 1, 0, 0, 1)
+    (trap,) = node.traps
+    assert trap.sentence == (
+        "the pads come from 'pads', which is computed while the model runs, though its numbers "
+        "are known"
+    )
+    assert node.to_json()["traps"][0]["passes"] == ["static-pads"]

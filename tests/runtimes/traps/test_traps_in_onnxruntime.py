@@ -1,0 +1,232 @@
+"""What the traps say of onnxruntime is what onnxruntime does."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from onnx import ModelProto, helper
+
+from onnxpad.geometry.windows import Axis
+from onnxpad.inspection import inspect
+from onnxpad.padding.around import Surroundings
+from onnxpad.padding.chain import AutoPad, Chain
+from onnxpad.padding.fills import Constant, Fill, Implicit
+from onnxpad.padding.operators import OPERATORS
+from onnxpad.runtimes.traps import traps_of
+from tests.models.text import padded, text_model
+from tests.models.traps import TRAPS
+from tests.oracle import operators as oracle
+
+runtime = pytest.importorskip("onnxruntime")
+Array = NDArray[Any]
+OFF = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+ON = runtime.GraphOptimizationLevel.ORT_ENABLE_ALL
+
+
+def run(model: ModelProto, level: Any = OFF, **given: Array) -> Array | None:
+    """The first output for ramps (negative where the type is), None where the model fails."""
+    options = runtime.SessionOptions()
+    options.graph_optimization_level = level
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    constants = {tensor.name for tensor in model.graph.initializer}
+    try:
+        session = runtime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        feeds = {i.name: ramp(i) for i in model.graph.input if i.name not in constants}
+        feeds |= given
+        found: Array = session.run(None, feeds)[0]
+    except Exception:  # noqa: BLE001 - onnxruntime's exceptions have no common type
+        return None
+    return found
+
+
+def ramp(value: Any) -> Array:
+    tensor = value.type.tensor_type
+    shape = [dim.dim_value for dim in tensor.shape.dim]
+    dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+    numbers = np.arange(1, np.prod(shape) + 1).reshape(shape)
+    return (numbers if dtype.kind == "u" else -numbers).astype(dtype)
+
+
+REFUSED = (
+    "auto-pad-with-pads",
+    "same-with-dilation",
+    "pads-reach-kernel",
+    "negative-pads",
+    "input-shorter-than-window",
+    "output-padding-beyond-stride",
+    "reflect-beyond-input",
+    "no-cpu-kernel",
+)
+
+
+@pytest.mark.parametrize("code", REFUSED)
+def test_refused(code: str) -> None:
+    assert run(TRAPS[code][0]) is None
+    assert run(TRAPS[code][1]) is not None
+
+
+@pytest.mark.parametrize("code", ["pad-fused-beyond-kernel", "pad-on-weight"])
+def test_refused_with_default_optimisations_only(code: str) -> None:
+    trapped, free = TRAPS[code]
+    assert run(trapped, OFF) is not None
+    assert run(trapped, ON) is None
+    assert run(free, ON) is not None
+
+
+@pytest.mark.parametrize("code", ["pad-fused-into-max-pool", "pad-fused-with-ceil-mode"])
+def test_changed_by_default_optimisations(code: str) -> None:
+    trapped, free = TRAPS[code]
+    assert not same(run(trapped, OFF), run(trapped, ON))
+    assert same(run(free, OFF), run(free, ON))
+
+
+@pytest.mark.parametrize(
+    ("code", "size"),
+    [("valid-with-ceil-mode", 4), ("transposed-same-short-kernel", 29), ("declared-shape", 1)],
+)
+def test_sizes(code: str, size: int) -> None:
+    found = run(TRAPS[code][0])
+    assert found is not None
+    assert found.shape == (1, 1, size)
+
+
+def test_a_quantised_average_divides_an_overhanging_window_by_the_whole_kernel() -> None:
+    x = np.array([[[20, 40, 60, 80, 100, 120]]], np.uint8)
+    trapped, free = TRAPS["quantised-average-overhang"]
+    expected = oracle.qlinear_average_pool(
+        x,
+        0.5,
+        3,
+        0.5,
+        np.array(3, np.uint8),
+        (3,),
+        strides=(2,),
+        pads=(1, 1),
+        ceil_mode=True,
+        count_include_pad=True,
+    )
+    found = run(trapped, x=x)
+    assert found is not None
+    assert np.array_equal(found[..., :-1], expected[..., :-1])
+    assert found[0, 0, -1] < expected[0, 0, -1]
+    assert run(free, x=x) is not None
+
+
+def test_a_window_of_padding_holds_the_lowest_finite_float() -> None:
+    found = run(TRAPS["window-of-padding"][0])
+    assert found is not None
+    assert found.ravel().tolist() == [np.finfo(np.float32).min]
+
+
+def test_a_convolution_with_a_short_kernel_is_shifted() -> None:
+    found = run(TRAPS["same-with-short-kernel"][0])
+    assert found is not None
+    assert found.ravel().tolist() == [-2, -6]  # the ONNX text has -1 and -5
+
+
+def same(one: Array | None, other: Array | None) -> bool:
+    return (
+        one is not None
+        and other is not None
+        and one.shape == other.shape
+        and np.allclose(one, other, rtol=1e-5, atol=1e-6)
+    )
+
+
+FILLS: dict[str, Fill] = {
+    "Conv": Constant(0),
+    "MaxPool": Implicit.LOWEST,
+    "AveragePool": Implicit.NOTHING,
+}
+
+
+def by_the_text(op: str, x: Array, kernel: int, geometry: dict[str, Any]) -> Array:
+    if op == "Conv":
+        weight = 10.0 ** np.arange(kernel).reshape(1, 1, kernel)
+        return oracle.conv(x, weight, **geometry)
+    if op == "MaxPool":
+        return oracle.pool_max(x, (kernel,), **geometry)[0]
+    return oracle.pool_average(x, (kernel,), **geometry)
+
+
+def same_model(op: str, size: int, kernel: int, geometry: dict[str, Any], opset: int) -> ModelProto:
+    attributes = {"kernel_shape": [kernel]} | geometry
+    inputs = ["x", "w"] if op == "Conv" else ["x"]
+    node = helper.make_node(op, inputs, ["y"], "node", **attributes)
+    weights = ", ".join(str(10**k) for k in range(kernel))
+    model = text_model(
+        "y = Relu (x)",
+        f"float[1,1,{size}] x",
+        constants=f"float[1,1,{kernel}] w = {{{weights}}}" if op == "Conv" else "",
+        opset=opset,
+    )
+    model.graph.node[0].CopyFrom(node)
+    return model
+
+
+@pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER"])
+@pytest.mark.parametrize(("op", "opset"), [("Conv", 22), ("MaxPool", 22), ("AveragePool", 18)])
+def test_same_is_a_trap_exactly_where_onnxruntime_leaves_the_text(
+    op: str, opset: int, mode: str
+) -> None:
+    """Dilated pools with one window are the exception: left-out dilation may not show there."""
+    dilations = (1,) if opset < 19 else (1, 2)
+    for size, kernel, stride, dilation in itertools.product(
+        (1, 2, 3, 5, 8, 9), (1, 2, 3), (1, 2, 4, 5), dilations
+    ):
+        geometry = {"auto_pad": mode, "strides": [stride]}
+        geometry |= {"dilations": [dilation]} if opset >= 19 else {}
+        model = same_model(op, size, kernel, geometry, opset)
+        x = -np.arange(1, size + 1, dtype=np.float32).reshape(1, 1, size)
+        agrees = same(run(model), by_the_text(op, x, kernel, geometry))
+        axis = Axis(size, kernel, stride, dilation)
+        chain = Chain(OPERATORS["", op], opset, (axis,), AutoPad(mode), FILLS[op], "float32")
+        found = {trap.code for trap in traps_of(chain, Surroundings())} - {"window-of-padding"}
+        if op == "MaxPool" and dilation > 1 and stride >= size:
+            assert agrees or found, model
+        else:
+            assert agrees is not bool(found), (model, found)
+
+
+def drawn(chance: random.Random) -> ModelProto:
+    op = chance.choice(["MaxPool", "AveragePool"])
+    kernel, size = chance.choice([1, 2, 3]), chance.choice([3, 4, 5, 6, 7])
+    parts = [f"kernel_shape=[{kernel}], strides=[{chance.choice([1, 2, 3])}]"]
+    parts += ["ceil_mode=1"] if chance.random() < 0.5 else []
+    parts += ["count_include_pad=1"] if op == "AveragePool" and chance.random() < 0.5 else []
+    if chance.random() < 0.3:
+        parts.append(f"pads=[{chance.randrange(kernel)}, {chance.randrange(kernel)}]")
+    elif chance.random() < 0.2:
+        parts.append(f'auto_pad="{chance.choice(["VALID", "SAME_UPPER", "NOTSET"])}"')
+    around = [0, 0, chance.choice([0, 0, 1, 2, 3]), 0, 0, chance.choice([0, 0, 1, 2, 3])]
+    fill = chance.choice(["", "", "float c = {0.0}", "float c = {-0.0}", "float c = {1}"])
+    node = f"[node] y = {op} <{', '.join(parts)}> (p)"
+    pads = ", ".join(map(str, around))
+    outputs = chance.choice(["y", "y", "y", "y, p"])
+    inputs = f"float[1,1,{size}] x"
+    opset = chance.choice([11, 13, 19, 22])
+    return padded(node, pads, inputs, more=fill, opset=opset, outputs=outputs)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_pad_is_a_trap_exactly_where_default_optimisations_change_the_result(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - draws test cases
+    seen = set()
+    for _ in range(60):
+        model = drawn(chance)
+        plain = run(model, OFF)
+        if plain is None:
+            continue
+        found = [trap.code for node in inspect(model).nodes for trap in node.traps]
+        trapped = any(code.startswith("pad-fused") for code in found)
+        assert same(plain, run(model, ON)) is not trapped, (model, found)
+        seen.add(trapped)
+    assert seen == {True, False}

@@ -1,0 +1,207 @@
+"""Wording of shapes, pads, skips and reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from onnxpad.inspection import inspect
+from onnxpad.reports import json_line
+from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.show.inspections import inspection_text
+from onnxpad.show.rewritings import rewriting_record, rewriting_text
+from onnxpad.show.validations import validation_text
+from onnxpad.show.wording import (
+    counted,
+    either,
+    input_text,
+    note,
+    pads_text,
+    shape_text,
+    window_text,
+)
+from onnxpad.validation import validate
+from tests.models.text import text_model
+
+MODELS = Path(__file__).parents[2] / "models"
+WEIGHT = "float[1,1,3] w = {1, 10, 100}"
+SAME = '[conv] y = Conv <strides=[2], auto_pad="SAME_UPPER"> (x, w)'
+
+
+def test_small_words() -> None:
+    assert shape_text((1, 3, "height", None)) == "[1, 3, height, ?]"
+    assert shape_text(None) == "[?]"
+    assert pads_text((0, 1, 2, 3)) == "0,2 1,3"
+    assert pads_text(None) == "?"
+    assert window_text((3, 3), (2, 2), (1, 1)) == "k3 s2"
+    assert window_text((2, 5), (1, 1), (3, 1)) == "k2,5 d3,1"
+    assert window_text((), (), ()) == ""
+    assert input_text("x", (1, 3), (3, 3), (1, 1)) == "x [1, 3], kernel 3"
+    assert either(["a"]) == "a"
+    assert either(["a", "b"]) == "a or b"
+    assert either(["a", "b", "c"]) == "a, b, or c"
+    assert counted(1, "pass", "passes") == "1 pass"
+    assert counted(2, "pass", "passes") == "2 passes"
+
+
+def test_a_note_shows_the_input_only_with_something_to_try() -> None:
+    assert note("skip: p, Conv 'c'", "why", read="x [1]") == "skip: p, Conv 'c': why"
+    assert note("skip: p, Conv 'c'", "why", read="x [1]", hints=("--a", "--b")) == (
+        "skip: p, Conv 'c': why\n  input   x [1]\n  try     --a or --b"
+    )
+
+
+def test_a_skip_as_it_is_printed() -> None:
+    done = rewrite(text_model(SAME, "float[1,1,height] x", constants=WEIGHT))
+    assert rewriting_text("m.onnx", "out.onnx", done) == (
+        "skip: explicit-pads, Conv 'conv': SAME_UPPER with kernel 3 needs the size of axis 2 "
+        "(which is 'height', stride 2)\n"
+        "  input   x [1, 1, height], kernel 3, stride 2\n"
+        "  try     --dim 'height=640', --dim 'height%2=0', or --pass runtime-pads\n"
+        "m.onnx -> out.onnx: 0 nodes rewritten, 1 skipped\n"
+        "nothing was changed\n"
+    )
+    (skip,) = rewriting_record("m.onnx", None, done)["skips"]
+    assert skip["input"] == "x"
+    assert skip["input_shape"] == [1, 1, "height"]
+
+
+def test_a_script_as_it_is_printed() -> None:
+    done = rewrite(text_model(SAME, constants=WEIGHT))
+    assert rewriting_text("-", None, done, script=True) == (
+        "conv: remove auto_pad\nconv: set pads=[0, 1]\n"
+        "standard input: 1 node would be rewritten (explicit-pads 1), 0 skipped\n"
+    )
+
+
+def test_an_inspection_as_it_is_printed() -> None:
+    text = inspection_text(inspect(MODELS / "t_same_string_ts.onnx"))
+    lines = text.splitlines()
+    assert lines[2].split() == [
+        *("/f/f.2/Conv", "Conv", "[1,", "12,", "24,", "31]", "k2,5", "d3,1", "1,2", "2,2"),
+        *("SAME_UPPER", "tensorflow,", "pytorch,", "keras", "and", "14", "more"),
+    ]
+    assert (
+        "trap: same-with-dilation, Conv '/f/f.4/Conv': onnxruntime refuses to run SAME_UPPER "
+        "together with dilations" in lines
+    )
+    assert lines[-1] == (
+        "6 operators can pad, 5 do, 6 with auto_pad, 3 asymmetric, 2 traps; "
+        "'onnxpad explain NAME' says more about a trap or a form, and which passes help"
+    )
+
+
+def test_unknown_pads_are_explained() -> None:
+    text = inspection_text(inspect(text_model(SAME, "float[1,1,H] x", constants=WEIGHT)))
+    assert "unknown: Conv 'conv': SAME_UPPER with kernel 3 needs" in text
+    assert "\n  input   x [1, 1, H], kernel 3, stride 2\n  try     --dim 'H=640'" in text
+    assert "0 traps; the pads of 1 are not known; 'onnxpad explain NAME' says" in text
+
+
+def test_a_model_without_padded_operators() -> None:
+    text = inspection_text(inspect(text_model("y = Neg (x)")))
+    assert text == "no operator that can pad\n"
+
+
+def test_rows_without_padding_are_shown_only_where_asked() -> None:
+    found = inspect(MODELS / "k_yolo_tiny_op15.onnx")
+    plain = [node.node for node in found.nodes if not node.forms and not node.traps]
+    text = inspection_text(found)
+    assert plain
+    assert not any(f"\n{name} " in text for name in plain)
+    assert len(plain) == 1
+    assert "1 that writes no padding not shown (--all)" in text
+    every = inspection_text(found, everything=True)
+    assert all(f"\n{name} " in every for name in plain)
+    assert "--all" not in every
+    assert len(found.to_json()["nodes"]) == len(found.nodes)
+
+
+def test_computed_pads_are_told_once() -> None:
+    nodes = "n = Cast <to=7> (m) [pad] y = Pad (x, n)"
+    text = inspection_text(inspect(text_model(nodes, "float[1,1,8] x, float[6] m")))
+    assert "trap: computed-pads, Pad 'pad'" in text
+    assert "unknown:" not in text
+    assert "the pads of 1 are not known" in text
+
+
+@pytest.mark.parametrize(
+    ("attributes", "shown", "hint"),
+    [
+        ('kernel_shape=[3], auto_pad="SAME"', "SAME (invalid)", "auto_pad=SAME_UPPER in the file"),
+        ('auto_pad="SAME_UPPER"', "SAME_UPPER", "kernel_shape in the file"),
+    ],
+)
+def test_what_cannot_be_read_is_shown_as_written(attributes: str, shown: str, hint: str) -> None:
+    model = text_model(f"[c] y = Conv <{attributes}> (x, w)", "float[1,1,8] x, float[a,b,c] w")
+    found = inspect(model)
+    assert found.summary["forms"]["auto_pad"] == 1
+    assert found.summary["forms"]["dynamic"] == 0
+    text = inspection_text(found)
+    assert shown in text.splitlines()[1]
+    assert f"\n  try     {hint}" in text
+
+
+def test_assumptions_are_named() -> None:
+    model = text_model(SAME, "float[1,1,height] x", constants=WEIGHT)
+    done = rewrite(model, dims={"height": "% 2 == 0"})
+    for script in (False, True):
+        assert "\nholds where height%2=0\n" in f"\n{rewriting_text('m', None, done, script=script)}"
+    seen = inspection_text(inspect(model, dims={"height": 8}))
+    assert "\nholds where height=8\n" in seen
+    assert "holds where" not in rewriting_text(
+        "m", None, rewrite(text_model(SAME, constants=WEIGHT))
+    )
+
+
+def test_names_cannot_write_to_the_terminal() -> None:
+    model = text_model(SAME, "float[1,1,height] x", constants=WEIGHT)
+    model.graph.node[0].name = "c\x1b[2J\nerror: forged"
+    texts = [
+        inspection_text(inspect(model)),
+        rewriting_text("m\x1b]0;t\x07", None, rewrite(model)),
+        rewriting_text("m", None, rewrite(model, dims={"height": 8}), script=True),
+    ]
+    for text in texts:
+        assert r"c\x1b[2J\nerror: forged" in text
+        assert text.replace("\n", "").isprintable()
+        assert not any(line.startswith("error") for line in text.splitlines())
+
+
+def test_pad_nodes_say_what_they_write() -> None:
+    rows = inspection_text(inspect(MODELS / "kt_net_even.onnx")).splitlines()
+    assert "0,0 0,0 0,1 0,1  edge " in rows[2]
+
+
+@pytest.mark.parametrize(("same", "verdict"), [(True, "identical"), (False, "different")])
+def test_a_validation_as_it_is_printed(same: bool, verdict: str) -> None:
+    pytest.importorskip("onnxruntime")
+    before = text_model("[pool] y = MaxPool <kernel_shape=[3], pads=[1, 1]> (x)")
+    pads = "1, 1" if same else "2, 0"
+    after = text_model(f"[pool] y = MaxPool <kernel_shape=[3], pads=[{pads}]> (x)")
+    found = validate(before, after, samples=1, device="cpu")
+    text = validation_text(found)
+    assert text.splitlines()[-1] == f"{verdict}: {found.reason}"
+    assert ("first difference: MaxPool 'pool'" in text) is not same
+    assert "device cpu: before on CPUExecutionProvider" in text
+    row = text.splitlines()[1].split("  ")
+    assert ("none" in [cell.strip() for cell in row]) is same
+
+
+def test_json_has_no_numbers_that_are_none() -> None:
+    line = json_line({"a": float("inf"), "b": [float("nan"), 1, "x"], "c": (1, {"d": -1.5})})
+    assert json.loads(line) == {"a": "inf", "b": ["nan", 1, "x"], "c": [1, {"d": -1.5}]}
+    assert line.count("\n") == 1
+
+
+def test_a_rewriting_shows_the_warnings_of_its_validation() -> None:
+    model = MODELS / "t_yolotiny_zeropad_maxpool_ts.onnx"
+    done = rewrite(model, passes="split-pads")
+    found = validate(model, done.model, device="cpu", samples=1)
+    shown = rewriting_text("m.onnx", "out.onnx", done, found).splitlines()
+    warned = [line for line in shown if line.startswith("warning: onnxruntime's default optimiser")]
+    assert len(warned) == len(found.warnings) == 1
+    assert "both models alike" in warned[0]
+    assert shown[1].startswith("validation: identical")
