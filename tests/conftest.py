@@ -16,6 +16,9 @@ hypothesis.settings.load_profile("any machine")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sweeps", action="store_true", help="run the tests marked sweep as well")
+    parser.addoption(
+        "--fusion-rows", type=int, default=200, help="random rows of Pads that onnxruntime may fuse"
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -5,5 +5,5 @@ import pytest
 
 @pytest.fixture
 def fusion_rows(request: pytest.FixtureRequest) -> int:
-    found: int = request.config.getoption("--fusion-rows", 200)
+    found: int = request.config.getoption("--fusion-rows")
     return found
