@@ -211,6 +211,11 @@ def written(chain: Chain) -> tuple[object, ...]:
     return (*numbers, chain.output_padding, chain.output_shape, chain.pad, dtype)
 
 
+def would_change(session: Session, rule: Pass, site: Site) -> bool:
+    """Whether the pass has a way to rewrite the node, in at least one of its readings."""
+    return any(not isinstance(_rewrite(session, rule, one, site), Skip) for one in site.chains)
+
+
 def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
     found = session.remembered(rule.name, chain, lambda: _lawful(rule, chain, site))
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
