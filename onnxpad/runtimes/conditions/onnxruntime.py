@@ -36,8 +36,5 @@ def fusion_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
         miscomputes("MaxPool", f.HARMED_BY_FUSION, by=by("Pad(0) in front of MaxPool")),
         miscomputes(w.POOLS, f.SHORT_BY_FUSION, by=by("Pad(0) in front of pools with ceil_mode")),
         refuses(w.POOLS, f.WIDE_BEHIND_ZEROS, by=by("Pad(0) in front of pools")),
-        refuses(
-            ("Conv", *w.POOLS), f.BESIDE_IDENTITY, by=by("Pad(0) beside an Identity of a result")
-        ),
         refuses("Conv", f.BEHIND_PADDED_WEIGHT, by=by("Pad(0) in front of the weight of Conv")),
     )
