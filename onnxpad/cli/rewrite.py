@@ -104,9 +104,9 @@ def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
 
 
 def _rewritten(job: Job, request: Request) -> int:
-    from onnxpad.rewriting import rewrite as rewriting  # loads onnx
+    from onnxpad.rewriting.rewrite import rewrite as rewritten  # loads onnx
 
-    found = rewriting.rewrite(job.model, **request.options)
+    found = rewritten(job.model, **request.options)
     validation: Validation | None = None
     if request.judging is not None and found.changed:
         from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs

@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 
 from onnxpad import resolving
-from onnxpad.frameworks import conventions, fits, values
-from onnxpad.frameworks import to_onnx as lowering
-from onnxpad.frameworks import worked_out as planning
-from onnxpad.frameworks import worked_out as reading
+from onnxpad.frameworks import conventions, fits, layer, to_onnx, values, worked_out
 from onnxpad.frameworks.conventions import Convention, all_conventions
 from onnxpad.frameworks.layer import Evidence, Layer, Role
 from onnxpad.model import building
@@ -133,7 +130,7 @@ def test_a_new_convention_is_one_file(tmp_path: Path) -> None:
 
 
 def test_no_engine_knows_a_framework_by_name() -> None:
-    engines = [conventions, planning, reading, values, lowering, fits, resolving, building]
+    engines = [conventions, layer, worked_out, values, to_onnx, fits, resolving, building]
     texts = {module.__name__: Path(str(module.__file__)).read_text() for module in engines}
     quoted = [f'"{name}"' for name in all_conventions()]
     assert [(name, word) for name, text in texts.items() for word in quoted if word in text] == []

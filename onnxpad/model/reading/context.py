@@ -101,7 +101,7 @@ class Context:
         return None if value is None or value.dtype == object else value
 
     def value(self, name: str) -> np.ndarray | None:
-        """The same with cells that are open: sizes that are no numbers, or None (cells.py)."""
+        """The same with cells that are open: sizes that are no numbers, or None (open_cells.py)."""
         found = self.constant_tensor(name)
         if found is not None:
             return self._array(found)
