@@ -366,8 +366,8 @@ def _held_by_pad(chain: Chain, manner: Habits, reader: Habits | None) -> Skip | 
     if isinstance(found, Chain) and not differs(zeros, found):
         return None
     return Skip(
-        f"the Pad in front holds {held(step)}, which {manner.name} does not pad with: zeros would "
-        "be moved, this stays as it is",
+        f"the Pad in front holds {held(step)}, and {manner.name} pads with zeros: only a Pad of "
+        "zeros is moved",
         ("--plan FILE says what it is to be",),
     )
 
@@ -403,8 +403,8 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip 
     if isinstance(own, Chain) and not differs(own, bare):
         return None
     return Skip(
-        f"{what} is not as {reader.name} pads here, which --from names",
-        ("--from with the framework that it comes from", "leaving --from out"),
+        f"{what} is not what {reader.name} would write here, and --from says it wrote this",
+        ("--from with the framework that wrote the model", "leaving --from out"),
     )
 
 
@@ -423,7 +423,7 @@ def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> 
     if any(differs(chains[0], other) for other in chains[1:]):
         names = " or ".join(sorted(meant))
         return Skip(
-            f"the pads {list(pads.flat)} can mean {names}, which come to different things",
+            f"the pads {list(pads.flat)} can mean {names}, which give different results",
             ("--from NAME says whose they are",),
         )
     return chains[0]

@@ -190,7 +190,7 @@ def by_plan(plan: Plan) -> Rule:
     return Rule(
         "plan",
         lambda address, chain: _planned(entries[address.label], chain, plan.label),
-        lambda _: "the plan says what is there",
+        lambda _: "the node already has the padding of the plan",
         lambda address: address.label in entries,
         tuple(entries),
         plan.label,
