@@ -56,11 +56,16 @@ def entries() -> tuple[Explanation, ...]:
 def explain(name: str) -> tuple[Explanation, ...]:
     """The entries called `name`, whatever their kind; capitals do not matter.
 
+    A framework answers to its other names too ("tf"), where nothing else has that name.
+
     Raises RequestError with the nearest names where there is none.
     """
     everything = entries()
     found = tuple(entry for entry in everything if entry.name == name)
-    found = found or tuple(e for e in everything if e.name.casefold() == name.casefold())
+    low = name.casefold()
+    found = found or tuple(entry for entry in everything if entry.name.casefold() == low)
+    called = {item.name for item in all_conventions().values() if low in item.aliases}
+    found = found or tuple(e for e in everything if e.kind == "convention" and e.name in called)
     if found:
         return found
     names = {entry.name.casefold(): entry.name for entry in everything}

@@ -38,7 +38,8 @@ NAMES = {
 
 
 def test_all_frameworks_are_there() -> None:
-    assert set(all_conventions()) == NAMES
+    """A new one needs no line here: it is a file."""
+    assert set(all_conventions()) >= NAMES
 
 
 @pytest.mark.parametrize(

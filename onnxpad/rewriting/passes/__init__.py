@@ -1,4 +1,18 @@
-"""Rewrites, one file each; the folder is walked, there is no second list."""
+"""Rewrites, one file each; the folder is walked, there is no second list.
+
+A file holds REMOVES and ADDS (sets of forms), `rewrite`, and a docstring with the headings What,
+Exact, Refuses, Cost and Example, which `explain` shows. What the law tests ask of every pass:
+
+- it is asked about every padded operator: what it is not about is a Skip with `moot=True`, and
+  transposed convolutions, Pads and operators that are shown only (Kind.OTHER) are such chains too
+- no form of REMOVES is left in what it writes, none comes that ADDS does not have, and it finds
+  nothing more to do in its own result
+- where the input is known to hold no window (`effective_pads.short_axis`), it is a Skip
+- all numbers stay; runtimes are none of its business, the pipeline asks for them
+
+A pass for an operator that the laws' small models do not have names the test that has it in
+`tests/laws/test_models.py`, DRAWN_ELSEWHERE.
+"""
 
 from __future__ import annotations
 
