@@ -300,7 +300,7 @@ class _Expander:
             yield from constants
             yield insert
             if behind:
-                anchor = Address(anchor.scope, insert.key, insert.name)
+                anchor = insert.address
         yield from self._cleanup()
 
     def _name_outputs(self) -> None:

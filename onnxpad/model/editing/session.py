@@ -58,7 +58,7 @@ class Session(Survey):
         """Make the node compute `after`; the edits are applied and remembered."""
         if not self._owned:
             self._take_copy()
-        site = self._sites[site.address.scope, site.address.key]
+        site = self._sites[site.address.place]
         self._stale = True
         self._keep(site)
         edits = emit(site.contexts[0], site.node, site.chain, after, self._names)
@@ -85,7 +85,7 @@ class Session(Survey):
         scope = site.contexts[0].scope
         if not self._owned:
             self._take_copy()
-            site = self._sites[site.address.scope, site.address.key]
+            site = self._sites[site.address.place]
             scope = site.contexts[0].scope
         calls = calls_by_group(site.contexts, groups)
         if calls is None or not can_be_cloned(scope):

@@ -55,7 +55,7 @@ def cancelled(
         data = names.new(f"{stem(one)}/{one.outputs[0]}_inner")
         behind = _squeeze_behind(context, one, data, found.squeeze, names)
         edits += [SetOutput(place, 0, data), behind]
-        squeezes.append(Address(place.scope, behind.key, behind.name))
+        squeezes.append(behind.address)
     return Cancelled(data, tuple(edits), tuple(reversed(squeezes)))
 
 

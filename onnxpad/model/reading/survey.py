@@ -13,7 +13,7 @@ from onnxpad.errors import RequestError
 from onnxpad.model.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.document import open_document
-from onnxpad.model.reading.nodes import Address, Node
+from onnxpad.model.reading.nodes import Address, Node, Place
 from onnxpad.model.reading.reader import Reading, context_address, read
 from onnxpad.model.reading.scopes import Document, address_of
 from onnxpad.model.shapes.dimensions import Dimensions
@@ -76,7 +76,7 @@ class Survey:
         self._prefer = prefer
         self._said = dict(dims or {})
         self._dimensions = Dimensions(dims)
-        self._sites: dict[tuple[str, int], Site] = {}
+        self._sites: dict[Place, Site] = {}
         self._open(model)
         self._dimensions.check_used()
 
@@ -149,7 +149,7 @@ class Survey:
             elif believed:
                 break
         self._contexts = reading.contexts
-        self._sites = {(s.address.scope, s.address.key): s for s in _group(reading)}
+        self._sites = {s.address.place: s for s in _group(reading)}
 
     def _keep(self, site: Site) -> None:
         """Remember the types of what a node writes: what takes its place writes the same."""
@@ -250,7 +250,7 @@ def _lacking(reading: Reading) -> frozenset[str]:
 
 
 def _group(reading: Reading) -> Iterator[Site]:
-    found: dict[tuple[str, int], list[tuple[Context, Node, Chain]]] = {}
+    found: dict[Place, list[tuple[Context, Node, Chain]]] = {}
     for context, node, chain in reading.sites():
         found.setdefault((context.scope.id, node.key), []).append((context, node, chain))
     for rows in found.values():
