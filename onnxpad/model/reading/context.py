@@ -35,9 +35,9 @@ class Context:
     """One reading of a scope; a function body has one for each kind of call.
 
     `chains` maps the keys of padded nodes to what they compute here; `calls` are all the nodes
-    that call the function in this way, the first of them `call` in `caller`. `said` names the
-    tensors of which some size is known by the word of the file alone. `bodies` are the graphs
-    inside a node, by its key and the attribute that holds them.
+    that call the function in this way, the first of them `call` in `caller`. `declared_only`
+    names the tensors of which some size is known by the word of the file alone. `bodies` are the
+    graphs inside a node, by its key and the attribute that holds them.
     """
 
     document: Document
@@ -51,7 +51,7 @@ class Context:
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
-    said: set[str] = field(default_factory=set)
+    declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)
@@ -74,13 +74,14 @@ class Context:
             context = context.outer
         return UNKNOWN
 
-    def is_said(self, name: str) -> bool:
+    def is_declared_only(self, name: str) -> bool:
         """Whether a size of a tensor, here or in an enclosing graph, is only declared."""
-        return name in self.said or (self.outer is not None and self.outer.is_said(name))
+        outer = self.outer
+        return name in self.declared_only or (outer is not None and outer.is_declared_only(name))
 
-    def hears(self, node: Node) -> bool:
+    def reads_declared_only(self, node: Node) -> bool:
         """Whether a node reads such a tensor."""
-        return any(map(self.is_said, node.inputs))
+        return any(map(self.is_declared_only, node.inputs))
 
     def attributes(self, node: Node) -> dict[str, Value]:
         """Attributes of a node, with the call's values where they are references."""
