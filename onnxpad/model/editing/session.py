@@ -16,7 +16,7 @@ from onnxpad.model.editing.function_copies import calls_by_group, can_be_cloned,
 from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
 from onnxpad.model.files.onnx_file import Source, save, write_unchanged
-from onnxpad.model.opened import Opened, Result, proto_of, with_weights
+from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
 from onnxpad.model.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
@@ -133,13 +133,13 @@ class Edited:
     stated.
     """
 
-    edited: Result
+    edited: ModelOrGraph
     script: tuple[Edit, ...]
     assumed: Mapping[str, int | str]
     source: Source | None = None
 
     @cached_property
-    def model(self) -> Result:
+    def model(self) -> ModelOrGraph:
         """The edited ModelProto, or the Graph that was given, edited in place."""
         return with_weights(self.edited, self.source)
 
@@ -179,7 +179,7 @@ def session_on(
     )
 
 
-def finish(session: Session, opened: Opened) -> Result:
+def finish(session: Session, opened: Opened) -> ModelOrGraph:
     """The edited model, or the Graph that was given, which gets the edits in place."""
     model = session.finish()
     if opened.surgeon is None:
