@@ -11,10 +11,9 @@ from onnxpad.model.editing.session import Edited, Session, finish, session_on
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import ModelLike, ModelOrGraph, Opened, open_model, untouched
 from onnxpad.model.reading.chains import Preference, Preferences
-from onnxpad.model.reading.context import beyond_batch
 from onnxpad.model.reading.survey import selection
 from onnxpad.reports import Report, plain, reported
-from onnxpad.rewriting.for_target.requests import names_of, planner
+from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, Outcome, Refusal, Undone, run, standing, undone
 

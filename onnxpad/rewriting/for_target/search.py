@@ -10,7 +10,8 @@ from math import inf
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import Session
 from onnxpad.model.excerpt import Excerpt, excerpt
-from onnxpad.model.reading.context import Context, is_model_input
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.model_inputs import is_model_input
 from onnxpad.model.reading.nodes import Node, Place
 from onnxpad.model.reading.scopes import PLAIN_DOMAINS
 from onnxpad.model.reading.survey import Site, Survey
