@@ -45,14 +45,15 @@ class Session(Survey):
         thorough: bool = False,
         types: Mapping[str, Type] | None = None,
     ) -> None:
-        self._owned = owned
-        self._weights = None if weightless else Weights(source)
-        self._memory: dict[tuple[str, int], tuple[Chain, Verdict]] = {}
-        self.script: list[Edit] = []
         folder = source.folder if source else None
         super().__init__(
             model, dims=dims, folder=folder, prefer=prefer, thorough=thorough, types=types
         )
+        self._owned = owned
+        self._weights = None if weightless else Weights(source)
+        self._memory: dict[tuple[str, int], tuple[Chain, Verdict]] = {}
+        self.script: list[Edit] = []
+        self._start_editing()
 
     def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
         """Make the node compute `after`; the edits are applied and remembered."""
@@ -110,8 +111,7 @@ class Session(Survey):
         self._applier.finish()
         return self._document.model
 
-    def _open(self, model: ModelProto) -> None:
-        super()._open(model)
+    def _start_editing(self) -> None:
         self._names = Names(self._document)
         self._applier = ProtoApplier(self._document, self._weights)
 
@@ -122,6 +122,7 @@ class Session(Survey):
         inferred, kept = self._inferred, self._kept
         self._open(copy)
         self._inferred, self._kept = inferred, kept
+        self._start_editing()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
