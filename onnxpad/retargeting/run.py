@@ -11,7 +11,7 @@ from onnxpad.errors import RequestError
 from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import Edit, edit_record
 from onnxpad.model.editing.session import Session
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.shapes.types import Type
 from onnxpad.model.sizes_downstream import breaks, inferred_sizes, resizings
@@ -299,7 +299,7 @@ class _Run:
         self._rule = rule
         self._selected = selected
         self._progress = progress
-        self._done: set[tuple[str, int]] = set()
+        self._done: set[Place] = set()
         self._sound: tuple[str, ...] | None = None
         self._outcome = Outcome()
 
@@ -319,7 +319,7 @@ class _Run:
     def _ask_again(self) -> None:
         """Nodes that were refused are decided anew: what stood beside them may have moved."""
         for refused in self._outcome.refused:
-            self._done.discard((refused.node.scope, refused.node.key))
+            self._done.discard(refused.node.place)
         self._outcome.refused.clear()
 
     def _in_order(self) -> None:
@@ -331,7 +331,7 @@ class _Run:
         """Nodes up to one that makes another reading necessary; False at the end."""
         sites = list(self._session.sites())
         for site in sites:
-            place = (site.address.scope, site.address.key)
+            place = site.address.place
             wanted = self._selected(site.address) and self._rule.concerns(site.address)
             if place in self._done or not wanted:
                 continue
@@ -347,7 +347,7 @@ class _Run:
         groups = _groups(site.chains, results)
         if max(groups) > 0:
             if self._session.tell_apart(site, groups):
-                self._done.discard((site.address.scope, site.address.key))
+                self._done.discard(site.address.place)
                 return True
             skip = Skip(
                 "the function is called in ways that need different padding, and its calls "

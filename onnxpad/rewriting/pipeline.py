@@ -11,7 +11,7 @@ from onnxpad.geometry.size import show
 from onnxpad.model.editing.names import as_nodes
 from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute, edit_record
 from onnxpad.model.editing.session import Session
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, Skip, Verdict
@@ -277,14 +277,14 @@ def standing(session: Session, passes: Sequence[Pass], outcome: Outcome) -> list
     """
     last = {rule.name: number for number, rule in enumerate(passes)}
     kept = []
-    chains: dict[tuple[str, int], tuple[Chain, ...]] | None = None
+    chains: dict[Place, tuple[Chain, ...]] | None = None
     for number, rule in enumerate(passes):
         begins, ends = outcome.starts[number], outcome.starts[number + 1]
         again, later = last[rule.name] > number, len(outcome.changes) > ends.changes
         for refusal in outcome.refusals[begins.refusals : ends.refusals]:
             if later and chains is None:
-                chains = {_key(site.address): site.chains for site in session.sites()}
-            now = None if chains is None else chains.get(_key(refusal.node))
+                chains = {site.address.place: site.chains for site in session.sites()}
+            now = None if chains is None else chains.get(refusal.node.place)
             if not again and not (later and now and _settled(refusal, rule, now)):
                 kept.append(refusal)
     return kept
@@ -299,9 +299,9 @@ def _settled(refusal: Refusal, rule: Pass, now: Sequence[Chain]) -> bool:
 
 def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
     """Nodes of which every change edited attributes in place, and the last took the first back."""
-    found: dict[tuple[str, int], list[Change]] = {}
+    found: dict[Place, list[Change]] = {}
     for change in changes:
-        found.setdefault(_key(change.node), []).append(change)
+        found.setdefault(change.node.place, []).append(change)
     return tuple(
         Undone(
             steps[0].node,
@@ -323,7 +323,3 @@ def _is_undone(steps: Sequence[Change]) -> bool:
     if first.ambiguous or first.trouble or not isinstance(last, Chain):
         return False
     return written(first) == written(last)
-
-
-def _key(address: Address) -> tuple[str, int]:
-    return address.scope, address.key

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from onnxpad.model.editing.session import Edited, Session, finish, session_on
 from onnxpad.model.files.onnx_file import Source
-from onnxpad.model.opened import ModelLike, Opened, Result, open_model, untouched
+from onnxpad.model.opened import ModelLike, ModelOrGraph, Opened, open_model, untouched
 from onnxpad.model.reading.chains import Preference, Preferences
-from onnxpad.model.reading.context import beyond_batch
 from onnxpad.model.reading.survey import selection
 from onnxpad.reports import Report, plain, reported
-from onnxpad.rewriting.for_target.requests import names_of, planner
+from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, Outcome, Refusal, Undone, run, standing, undone
 
@@ -120,7 +119,7 @@ def _fitted(
     return fit(session, asked, selected, changes, progress)
 
 
-def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> Result:
+def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> ModelOrGraph:
     """The model as the passes left it, and as it was where all their edits take each other back."""
     if session.script and len(session.script) == sum(one.edits for one in undone(changes)):
         session.script.clear()
@@ -129,7 +128,7 @@ def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> Re
 
 
 def _report(
-    model: Result,
+    model: ModelOrGraph,
     rules: Sequence[Any],
     done: tuple[Outcome, Sequence[Refusal]],
     session: Session,

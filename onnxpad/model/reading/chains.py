@@ -12,8 +12,9 @@ from onnxpad.geometry.windows import Axis
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.attributes import Unbound, Value
 from onnxpad.model.reading.behind import channels_behind, feeds_alone
-from onnxpad.model.reading.context import Context, has_value, is_model_input, is_stored
+from onnxpad.model.reading.context import Context, has_value, is_stored
 from onnxpad.model.reading.in_front import front_of
+from onnxpad.model.reading.model_inputs import is_model_input
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
 from onnxpad.model.reading.refusals import describe
