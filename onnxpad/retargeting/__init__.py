@@ -16,7 +16,9 @@ from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import known_names, selection
 from onnxpad.reports import Report, reported
 from onnxpad.retargeting.plan import Plan
-from onnxpad.retargeting.run import Kept, Move, Progress, Refused, Rule, by_convention, by_plan, run
+from onnxpad.retargeting.report import Kept, Move, Refused
+from onnxpad.retargeting.rules import Rule, by_convention, by_plan
+from onnxpad.retargeting.run import Progress, run
 
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
 
