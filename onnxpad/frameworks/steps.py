@@ -131,7 +131,7 @@ def spatial_pads(step: Step) -> Pads:
     return Pads(tuple(flat[2:half]), tuple(flat[half + 2 :]))
 
 
-def pad_value(step: Step) -> float:
+def value_of_pad(step: Step) -> float:
     """What a Pad of mode constant writes."""
     return float(numbers(step, "value")[0]) if len(step.inputs) > 2 else 0.0
 

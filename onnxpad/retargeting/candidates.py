@@ -22,7 +22,7 @@ from onnxpad.padding.effective_pads import (
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
-from onnxpad.retargeting.habits import PLACEMENTS, Habits, habits_of, named_convention
+from onnxpad.retargeting.habits import PLACEMENTS, Habits, habits_of
 from onnxpad.retargeting.hand_written_pads import without_hand
 from onnxpad.retargeting.labels import flat_text, label_of
 from onnxpad.retargeting.move import always_up, cropped, moved_crop, same_padding
@@ -98,7 +98,7 @@ def _undisputed(chain: Chain) -> Candidate | None:
 def _ways(chain: Chain) -> Iterator[_Row]:
     for bare in _bare(chain):
         for name in (*PLACEMENTS, *all_conventions()):
-            manner = habits_of(named_convention(name), bare)
+            manner = habits_of(all_conventions().get(name, name), bare)
             if isinstance(manner, Habits):
                 for way, is_own in _of_manner(bare, manner):
                     yield way, name if is_own else ""
@@ -221,7 +221,7 @@ def _crops(chain: Chain) -> Iterator[_Row]:
     none = cropped(chain, [(0, 0, 0)] * chain.rank)
     yield none, ""
     for name in (*PLACEMENTS, *all_conventions()):
-        manner = habits_of(named_convention(name), chain)
+        manner = habits_of(all_conventions().get(name, name), chain)
         found = moved_crop(_same_crop(chain), manner) if isinstance(manner, Habits) else None
         if isinstance(found, Chain):
             yield found, name

@@ -123,6 +123,10 @@ def test_a_convention_and_a_trap_have_sources() -> None:
     assert "pad_fusion.cc" in explanation_text(explain("pad-fused-into-max-pool")[0])
 
 
+def test_a_convention_answers_to_its_aliases() -> None:
+    assert explain("tf") == explain("tensorflow")
+
+
 def test_unknown_names_suggest_near_ones() -> None:
     with pytest.raises(RequestError, match="did you mean 'explicit-pads'"):
         explain("explict-pads")

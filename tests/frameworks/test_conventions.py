@@ -14,10 +14,10 @@ from onnxpad.frameworks import conventions, fits, values
 from onnxpad.frameworks import to_onnx as lowering
 from onnxpad.frameworks import worked_out as planning
 from onnxpad.frameworks import worked_out as reading
-from onnxpad.frameworks.conventions import Convention, all_conventions
+from onnxpad.frameworks.conventions import Convention, all_conventions, find_convention, find_layer
 from onnxpad.frameworks.layer import Evidence, Layer, Role
 from onnxpad.model import building
-from onnxpad.resolving import find_convention, find_layer
+from onnxpad.retargeting.habits import named_convention
 from tests.resolving.goldens import SAMPLE, goldens
 
 ROOT = Path(__file__).parents[2]
@@ -130,6 +130,13 @@ def test_a_new_convention_is_one_file(tmp_path: Path) -> None:
         env={"PYTHONPATH": str(tmp_path)},
     )
     assert done.stdout.strip() == "(2, 2, 0, 0) (1, 1, 3, 3) convention"
+
+
+@pytest.mark.parametrize("name", ["Core ML", " core_ml ", "core \t_ml", "CoreML", "core-ml"])
+def test_a_name_is_found_however_it_is_written(name: str) -> None:
+    assert find_convention(name).name == "core-ml"
+    assert named_convention(name) == find_convention(name)
+    assert named_convention("same upper") == named_convention("Same-Upper") == "SAME_UPPER"
 
 
 def test_no_engine_knows_a_framework_by_name() -> None:

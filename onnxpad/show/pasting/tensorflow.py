@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.steps import Window, numbers, pad_value, spatial_pads
+from onnxpad.frameworks.steps import Window, numbers, spatial_pads, value_of_pad
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution
@@ -35,7 +35,7 @@ def _lines(step: Step, found: Resolution) -> list[str]:
     match step.op_type:
         case "Pad":
             mode = str(dict(step.attributes)["mode"])
-            return [_pad(spatial_pads(step), mode, pad_value(step))]
+            return [_pad(spatial_pads(step), mode, value_of_pad(step))]
         case "Slice":
             ends = zip(numbers(step, "starts"), numbers(step, "ends"), strict=True)
             parts = ", ".join(f"{first}:{last}" for first, last in ends)
