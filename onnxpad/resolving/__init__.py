@@ -12,7 +12,7 @@ from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
 from onnxpad.frameworks.conventions import find_convention, find_layer, find_op
 from onnxpad.frameworks.layer import Evidence, Layer, Role, Special, Word
-from onnxpad.frameworks.steps import numbers, spatial_pads, takes_bias, value_of_pad
+from onnxpad.frameworks.steps import spatial_pads, takes_bias, value_of_pad, values_of
 from onnxpad.frameworks.to_onnx import lower
 from onnxpad.frameworks.worked_out import Plan, make_plan
 from onnxpad.padding.expansion import Step
@@ -150,10 +150,10 @@ def step_record(step: Step) -> dict[str, Any]:
             more = {"value": value_of_pad(step)} if mode == "constant" else {}
             return {"op": "Pad", "mode": mode, "pads": pads, **more}
         case "Slice":
-            starts, ends = numbers(step, "starts"), numbers(step, "ends")
+            starts, ends = values_of(step, "starts"), values_of(step, "ends")
             return {"op": "Slice", "starts": list(starts), "ends": list(ends)}
         case "Mul":
-            return {"op": "Mul", "factor": numbers(step, "factor")[0]}
+            return {"op": "Mul", "factor": values_of(step, "factor")[0]}
         case "Add":
             return {"op": "Add", "adds": "bias"}
         case op:

@@ -12,7 +12,7 @@ from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.frameworks.layer import Divisor, Pair, Rounding
 from onnxpad.frameworks.rules import split
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, is_same
 from onnxpad.padding.effective_pads import (
     axes_behind,
     axes_in_front,
@@ -27,8 +27,6 @@ from onnxpad.retargeting.hand_written_pads import without_hand
 from onnxpad.retargeting.labels import flat_text, label_of
 from onnxpad.retargeting.move import always_up, cropped, moved_crop, same_padding
 from onnxpad.retargeting.windows_read import differs, signature
-
-_SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ def _candidate(found: Chain, names: list[str], chain: Chain) -> Candidate:
 
 def _undisputed(chain: Chain) -> Candidate | None:
     """auto_pad that runtimes refuse or read differently, as the numbers that it stands for."""
-    if chain.padding not in _SAME or not same_is_disputed(chain):
+    if not is_same(chain.padding) or not same_is_disputed(chain):
         return None
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
@@ -177,7 +175,7 @@ def variants(chain: Chain, manner: Habits | None) -> Iterator[Chain]:
 
 
 def _ceils(chain: Chain, manner: Habits | None) -> tuple[bool, ...]:
-    if not chain.op.is_pool or chain.padding in _SAME or chain.opset < chain.op.ceil_mode:
+    if not chain.op.is_pool or is_same(chain.padding) or chain.opset < chain.op.ceil_mode:
         return (False,)
     if manner is None:
         return (False, True)
