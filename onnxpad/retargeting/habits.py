@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import rules
-from onnxpad.frameworks.conventions import Convention, all_conventions
+from onnxpad.frameworks.conventions import Convention, by_name_and_alias, find_named
 from onnxpad.frameworks.layer import (
     Crop,
     Divisor,
@@ -83,22 +83,8 @@ def named_convention(name: str) -> Convention | str:
 
     Raises RequestError for anything else, with the nearest.
     """
-    from difflib import get_close_matches
-
-    folded = str(name).strip().casefold().replace("_", "-").replace(" ", "-")
-    known: dict[str, Convention | str] = {
-        one.casefold().replace("_", "-"): one for one in PLACEMENTS
-    }
-    known |= {**SYNONYMS, **all_conventions()}
-    for item in all_conventions().values():
-        known |= dict.fromkeys(item.aliases, item)
-    if folded in known:
-        return known[folded]
-    near = get_close_matches(folded, known, n=1)
-    shown = {one.casefold().replace("_", "-"): one for one in PLACEMENTS}
-    hint = f"; did you mean '{shown.get(near[0], near[0])}'?" if near else "."
-    names = ", ".join([*PLACEMENTS, *sorted((*SYNONYMS, *all_conventions()))])
-    raise RequestError(f"no convention is called '{name}'{hint} There are: {names}")
+    known: dict[str, Convention | str] = {**{one: one for one in PLACEMENTS}, **SYNONYMS}
+    return find_named(name, known | by_name_and_alias())
 
 
 def habits_of(target: Convention | str, chain: Chain) -> Habits | Skip:

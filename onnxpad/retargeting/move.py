@@ -11,7 +11,7 @@ from onnxpad.frameworks.layer import Divisor, Given, Pair, Rounding
 from onnxpad.frameworks.rules import CROP_BOTH, split
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.forms import reaches_kernel
@@ -312,7 +312,6 @@ def always_up(allowed: frozenset[Rounding]) -> bool:
     return not allowed & {Rounding.DOWN, Rounding.EXACT}
 
 
-_SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 _BOUND = frozenset({"DeformConv", "MaxpoolWithMask"})
 
 
@@ -374,7 +373,7 @@ def _held_by_pad(chain: Chain, manner: Habits, reader: Habits | None) -> Skip | 
 
 def _by_meaning(bare: Chain, manner: Habits, reader: Habits | None) -> Chain | Skip:
     pads = effective_pads(bare)
-    if bare.padding in _SAME:
+    if is_same(bare.padding):
         known = Pads.zero(bare.rank) if isinstance(pads, Skip) else pads
         foreign = _foreign(bare, known, str(bare.padding), reader)
         return foreign or _written(bare, Meaning.SAME, known, manner)
@@ -440,7 +439,7 @@ def _written(bare: Chain, meaning: Meaning, pads: Pads, manner: Habits) -> Chain
         if isinstance(found, Skip):
             return found
         padding = found
-    changed = replace(bare, padding=padding, ceil_mode=bare.ceil_mode and padding not in _SAME)
+    changed = replace(bare, padding=padding, ceil_mode=bare.ceil_mode and not is_same(padding))
     return _finished(changed, manner)
 
 

@@ -89,7 +89,8 @@ def rewrite(  # noqa: PLR0913  one option each
     are globs over node addresses, `dims` what is known of dimensions ({'height': 640, 'width':
     '%32=0'}), `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split`
     reads auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
-    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. Only a
+    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side.
+    `progress` is called with what is being done, how much of it is done, and of how much. Only a
     graphsurgeon Graph is edited in place. Raises RequestError, and ModelError for bad files.
     """
     opened = open_model(model)

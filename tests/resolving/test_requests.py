@@ -24,9 +24,9 @@ POOL: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "kernel_size": 3}
             "tensorflo",
             "conv",
             CONV,
-            "no framework is called 'tensorflo'; did you mean 'tensorflow'",
+            "no convention is called 'tensorflo'; did you mean 'tensorflow'",
         ),
-        (None, "conv", CONV, "no framework is called None"),
+        (None, "conv", CONV, "no convention is called 'None'"),
         (
             "caffe",
             "conv",
@@ -35,7 +35,7 @@ POOL: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "kernel_size": 3}
         ),
         ("tensorflow", "cnv", CONV, "no operator is called 'cnv'; did you mean 'conv'"),
         ("tensorflow", 7, CONV, "no operator is called 7"),
-        ("onnx-same-lower", "conv", CONV, "no framework is called"),
+        ("onnx-same-lower", "conv", CONV, "no convention is called"),
         ("theano", "conv_transpose", CONV, "theano: nothing is known of its conv_transpose"),
         ("pytorch", "conv3d", CONV, "'conv3d' has 3 spatial axes"),
         (
