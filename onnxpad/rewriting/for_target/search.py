@@ -149,10 +149,21 @@ def written_padding(survey: Survey) -> Iterator[tuple[Context, Node, str]]:
         for node in reversed(list(context.scope.ordered())):
             if node.op_type == "Concat" and node.domain in PLAIN_DOMAINS:
                 readers = context.readers(node.outputs[0])
-                feeds = any(one.key in context.chains or one.key in found for one in readers)
+                feeds = any(
+                    one.key in found or _reads_cells(context, one, node.outputs[0])
+                    for one in readers
+                )
                 if feeds and (name := _told_apart(context, node, "Concat")) in blocks:
                     found[node.key] = (context, node, name)
         yield from reversed(found.values())
+
+
+def _reads_cells(context: Context, node: Node, name: str) -> bool:
+    """Whether a padded operator reads a tensor as cells, not as the numbers of its padding."""
+    chain = context.chains.get(node.key)
+    if chain is None:
+        return False
+    return chain.op.kind is not Kind.PAD or node.inputs[0] == name
 
 
 def _told_apart(context: Context, node: Node, op: str) -> str:
