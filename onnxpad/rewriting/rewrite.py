@@ -11,7 +11,7 @@ from onnxpad.model.editing.session import Edited, Session, finish, session_on
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import ModelLike, ModelOrGraph, Opened, open_model, untouched
 from onnxpad.model.reading.chains import Preference, Preferences
-from onnxpad.model.reading.survey import selection
+from onnxpad.model.reading.survey import selection, without_collections
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
@@ -99,7 +99,8 @@ def rewrite(  # noqa: PLR0913  one option each
     rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
     session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
-    outcome = run(session, rules, selected, progress)
+    with without_collections():
+        outcome = run(session, rules, selected, progress)
     fitting = _fitted(session, asked, selected, outcome.changes, progress) if asked else None
     told = (outcome, standing(session, rules, outcome))
     outcome.changes += fitting.changes if fitting else ()
