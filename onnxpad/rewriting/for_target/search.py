@@ -21,12 +21,11 @@ from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Place, Plan
 from onnxpad.rewriting.passes import Pass, all_passes
-from onnxpad.rewriting.pipeline import Change, run
+from onnxpad.rewriting.pipeline import Change, run, that_runs
 from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
-from onnxpad.runtimes.onnxruntime.pad_writer import spelled
 from onnxpad.runtimes.targets import Target
 
 _GONE: Place = ("", -1)
@@ -204,7 +203,7 @@ def would_do(session: Session, places: set[Place], rule: Pass) -> bool:
     for site in session.sites():
         if (site.address.scope, site.address.key) in places:
             for chain in site.chains:
-                if not isinstance(spelled(chain, rule.rewrite(chain)), Skip):
+                if not isinstance(that_runs(rule, chain, site.address.label), Skip):
                     return True
     return False
 
