@@ -12,9 +12,6 @@ from math import prod
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
 from onnxpad.frameworks.conventions import Convention, all_conventions
@@ -140,7 +137,7 @@ def plain_attribute(value: object) -> object:
 
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from onnxpad.model.opened import Model
 
@@ -391,9 +388,6 @@ def _there(layer: Layer) -> str:
     return f"; it has {', '.join(named)}"
 
 
-Array = NDArray[Any]
-
-
 def checked_weight(
     name: str,
     shape: Sequence[int | None] | None,
@@ -401,7 +395,7 @@ def checked_weight(
     weight: ArrayLike | None,
     *,
     is_pool: bool,
-) -> Array | None:
+) -> NDArray[Any] | None:
     """The weight as an array; RequestError where it is missing, not wanted or of another shape."""
     if is_pool:
         if weight is not None:
@@ -413,6 +407,8 @@ def checked_weight(
         raise RequestError(
             f"{name}: a convolution needs its weight: to_model(weight=...), of shape [{shown}]"
         )
+    import numpy as np  # asked for when a model is made, and slow to load
+
     array = np.asarray(weight)
     fits = len(array.shape) == len(expected) and all(
         want in {None, size} for want, size in zip(expected, array.shape, strict=True)
@@ -424,12 +420,14 @@ def checked_weight(
 
 def checked_bias(
     name: str, channels: int | None, bias: ArrayLike | None, *, is_pool: bool
-) -> Array | None:
+) -> NDArray[Any] | None:
     """The bias as a vector, one number for each output channel."""
     if bias is None:
         return None
     if is_pool:
         raise RequestError(f"{name}: a pool has no bias")
+    import numpy as np
+
     array = np.asarray(bias)
     if array.shape != (channels,):
         raise RequestError(f"{name}: the bias is {list(array.shape)}, but must be [{channels}]")

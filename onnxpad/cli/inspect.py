@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from onnxpad import __version__
 from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
 from onnxpad.cli.requests import each_request
@@ -79,7 +80,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     if given["sarif"]:
         from onnxpad.show.sarif import sarif_text
 
-        sys.stdout.write(sarif_text(reports))
+        sys.stdout.write(sarif_text(reports, __version__))
     return status
 
 

@@ -15,6 +15,7 @@ from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.shapes.types import Type
 from onnxpad.model.sizes_downstream import breaks, inferred_sizes, resizings
+from onnxpad.padding.around import NOTHING
 from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, short_axis
 from onnxpad.padding.fills import Constant
@@ -52,7 +53,10 @@ def _new(reason: str, known: str) -> str:
 
 
 def _refused(chain: Chain) -> str:
-    found = judge(find_target("onnxruntime"), chain)
+    alone = replace(
+        chain, around=NOTHING
+    )  # what its Pad is fused into is the pad_writer's business
+    found = judge(find_target("onnxruntime"), alone)
     if found.answer is not Answer.REFUSES:
         return ""
     return f"onnxruntime would not run it: {found.reason}"

@@ -22,8 +22,11 @@ _MEANING = {
 }
 
 
-def sarif_text(reports: Iterable[tuple[str, Inspection]]) -> str:
-    """One SARIF log about all models: a result for each node that a target does not take."""
+def sarif_text(reports: Iterable[tuple[str, Inspection]], version: str) -> str:
+    """One SARIF log about all models: a result for each node that a target does not take.
+
+    `version` is onnxpad's own.
+    """
     results = [found for model, inspection in reports for found in _results(model, inspection)]
     used = dict.fromkeys(result["ruleId"] for result in results)
     rules = [
@@ -31,15 +34,9 @@ def sarif_text(reports: Iterable[tuple[str, Inspection]]) -> str:
         for answer, text in _MEANING.items()
         if str(answer) in used
     ]
-    driver = {"name": "onnxpad", "version": _version(), "rules": rules}
+    driver = {"name": "onnxpad", "version": version, "rules": rules}
     run = {"tool": {"driver": driver}, "results": results}
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
-
-
-def _version() -> str:
-    from onnxpad import __version__
-
-    return __version__
 
 
 def _results(model: str, inspection: Inspection) -> Iterator[dict[str, Any]]:

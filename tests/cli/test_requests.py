@@ -121,4 +121,4 @@ def test_ambiguous_reaches_the_validation(tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_hint_about_cuda_is_the_readme_s() -> None:
     hint = "pip install '.[cuda]'"
     assert hint in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert hint in (ROOT / "onnxpad" / "runtime.py").read_text(encoding="utf-8")
+    assert hint in (ROOT / "onnxpad" / "sessions.py").read_text(encoding="utf-8")

@@ -106,7 +106,6 @@ def test_onnxruntime_does_not_fuse_what_is_written() -> None:
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [
-        (f"[more] q = Pad (x, pads) {FRONT.replace('(x', '(q')} {BEHIND}", "a Pad that writes 0"),
         (
             f"{FRONT} [op] y = Conv (p, w) [pool] z = MaxPool <kernel_shape = [3]> (p)",
             "a MaxPool reads the Pad too",

@@ -58,7 +58,7 @@ def row_in_front(
     found: list[InFront] = []
     untold, readers = False, 1
     for _ in range(_STEPS_BACK):
-        if place is None:
+        if place is None or _ends(place):
             break
         count = _readers(place, gone) - (0 if found else _twins(context, node, name))
         readers = max(readers, count)
@@ -69,12 +69,20 @@ def row_in_front(
             found.append(replace(_entry(place, maker, rank), readers=readers, untold=untold))
             place = replace(place, name=maker.inputs[0], idle_uses=0)
             readers, untold = 1, False
-        elif vanishes(place.context, maker):
+        else:
             untold |= maker.op_type == "Expand"
             place = _before(place, maker)
-        else:
-            break
     return tuple(found)
+
+
+def _ends(place: _Place) -> bool:
+    """Whether no Pad can stand in front: its readers, which may be thousands, need no count."""
+    scope = place.context.scope
+    maker = scope.producers.get(place.name)
+    if maker is None:
+        return place.name in scope.initializers
+    is_call = place.context.document.function(maker) is not None
+    return not (is_call or is_pad(maker) or vanishes(place.context, maker))
 
 
 def _entry(place: _Place, pad: Node, rank: int) -> InFront:

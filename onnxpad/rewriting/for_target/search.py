@@ -15,13 +15,13 @@ from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import PLAIN_DOMAINS
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Place, Plan
 from onnxpad.rewriting.passes import Pass, all_passes
-from onnxpad.rewriting.pipeline import Change, run, that_runs
+from onnxpad.rewriting.pipeline import Change, run, would_change
 from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
 from onnxpad.runtimes.conditions.rows import Answer
@@ -200,12 +200,11 @@ def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) 
 
 def would_do(session: Session, places: set[Place], rule: Pass) -> bool:
     """Whether a pass would change any of the nodes."""
-    for site in session.sites():
-        if (site.address.scope, site.address.key) in places:
-            for chain in site.chains:
-                if not isinstance(that_runs(rule, chain, site.address.label), Skip):
-                    return True
-    return False
+    return any(
+        would_change(session, rule, site)
+        for site in session.sites()
+        if (site.address.scope, site.address.key) in places
+    )
 
 
 def advance(

@@ -46,15 +46,6 @@ refusals: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
         "an integer average that does not count padding cannot be divided again",
         (),
     ),
-    "the Pad of its weight": (
-        'Conv <auto_pad = "SAME_UPPER", strides = [2]> (x, pw)',
-        {
-            "front": "pw = Pad (v, p)",
-            "constants": "float[1,1,1] v = {2}, int64[6] p = {0,0,1,0,0,1}",
-        },
-        "its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly",
-        (),
-    ),
     "a mask": (
         f"com.microsoft.MaxpoolWithMask <{SAME3}> (x, m)",
         {"constants": "int32[1,1,1] m = {1}"},
