@@ -238,8 +238,9 @@ def _that_runs(rule: Pass, chain: Chain, label: str) -> Verdict:
         written = spelled(chain, _checked(rule, chain, other, label))
         if not isinstance(written, Skip):
             return written
-        if isinstance(other, Skip) and not first.hints:
-            first = replace(first, hints=other.hints)
+        if isinstance(other, Skip):
+            reason = "; ".join(filter(None, (first.reason, other.reason)))
+            first = replace(first, reason=reason, hints=first.hints or other.hints)
     return first
 
 

@@ -21,7 +21,7 @@ class Pass:
     `rewrite` is pure: it maps a chain to the chain or the expansion that computes the same, or
     to a Skip.
     `otherwise` gives the same in other ways, the best first, for runtimes that cannot run the
-    first one; a Skip among them has hints for those that can run none.
+    first one; a Skip among them has reasons and hints for those that can run none.
     `text` is the docstring of the pass's file.
     """
 

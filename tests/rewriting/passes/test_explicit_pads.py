@@ -152,8 +152,8 @@ leaves_alone = {
         "float[1,1,5]",
         "",
         (
-            "written like that, pads=[2, 1] reach the kernel [2]: onnxruntime refuses to load such a "
-            "pool"
+            "written like that, pads=[2, 1] reach the kernel [2]: "
+            "onnxruntime refuses to load such a pool"
         ),
         ("--pass split-pads",),
     ),
