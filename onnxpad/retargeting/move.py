@@ -14,7 +14,6 @@ from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.fills import Constant, Implicit
-from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import Habits, habits_of, named_convention
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
@@ -461,18 +460,12 @@ def _without_rounding(manner: Habits) -> Habits:
 
 
 def _finished(chain: Chain, manner: Habits) -> Chain | Skip:
-    """Rounding and divisors as the convention has them, and what no runtime takes refused."""
+    """Rounding and divisors as the convention has them."""
     if not chain.op.is_pool:
         return chain
     found = _rounding(chain, manner)
     if isinstance(found, Chain):
         found = _divisor(found, manner)
-    pads = found.padding if isinstance(found, Chain) else None
-    if isinstance(pads, Pads) and reaches_kernel(chain, pads):
-        return Skip(
-            f"the pads would be {list(pads.flat)} and reach the kernel, which onnxruntime "
-            "refuses in a pool"
-        )
     return found
 
 

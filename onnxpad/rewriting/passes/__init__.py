@@ -16,7 +16,7 @@ A pass for an operator that the laws' small models do not have names the test th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -34,7 +34,8 @@ class Pass:
 
     `rewrite` is pure: it maps a chain to the chain or the expansion that computes the same, or
     to a Skip.
-    `otherwise` gives the same in another way, for runtimes that cannot run the first.
+    `otherwise` gives the same in other ways, the best first, for runtimes that cannot run the
+    first one; a Skip among them has reasons and hints for those that can run none.
     `text` is the docstring of the pass's file.
     """
 
@@ -44,7 +45,7 @@ class Pass:
     rewrite: Callable[[Chain], Verdict]
     text: str
     may_remove: frozenset[Form] = frozenset()
-    otherwise: Callable[[Chain], Verdict | None] = lambda _: None
+    otherwise: Callable[[Chain], Iterable[Verdict]] = lambda _: ()
 
 
 def all_passes() -> dict[str, Pass]:
@@ -66,7 +67,7 @@ def _pass_in(module: ModuleType) -> Pass:
         rewrite=module.rewrite,
         text=text_of(module),
         may_remove=frozenset(getattr(module, "MAY_REMOVE", ())),
-        otherwise=getattr(module, "otherwise", lambda _: None),
+        otherwise=getattr(module, "otherwise", lambda _: ()),
     )
 
 
