@@ -10,8 +10,9 @@ from math import inf
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import Session
 from onnxpad.model.excerpt import Excerpt, excerpt
-from onnxpad.model.reading.context import Context, is_model_input
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.model_inputs import is_model_input
+from onnxpad.model.reading.nodes import Node, Place
 from onnxpad.model.reading.scopes import PLAIN_DOMAINS
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
@@ -19,7 +20,7 @@ from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
-from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Place, Plan
+from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Plan
 from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, run, would_change
 from onnxpad.rewriting.work import work_of
@@ -110,7 +111,7 @@ def obstacles(session: Session, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
     """Nodes of the unit that the target does not take, in graph order; plain ones last."""
     members = unit.members - unit.tolerated
     for site in session.sites():
-        place = (site.address.scope, site.address.key)
+        place = site.address.place
         if place in members and judge.objects(found := judge.site(site)):
             yield Obstacle(place, site.address.label, site.chain.op.title, found)
     yield from plain_obstacles(session, unit.made, judge)
@@ -120,7 +121,7 @@ def plain_obstacles(
     session: Session, made: Mapping[Place, str], judge: Judge
 ) -> Iterator[Obstacle]:
     """Those of the nodes in `made`, operators by place, that have no padding and are not taken."""
-    padded = {(site.address.scope, site.address.key) for site in session.sites()}
+    padded = {site.address.place for site in session.sites()}
     for place, op in made.items():
         if place in padded or not _exists(session, place):
             continue
@@ -201,11 +202,7 @@ def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) 
         places |= unit.fronts
     if Form.PAD_NODE not in rule.removes:
         return places
-    pads = {
-        (site.address.scope, site.address.key)
-        for site in session.sites()
-        if site.chain.op.kind is Kind.PAD
-    }
+    pads = {site.address.place for site in session.sites() if site.chain.op.kind is Kind.PAD}
     return places | unit.readers if places & pads else places
 
 
@@ -214,7 +211,7 @@ def would_do(session: Session, places: set[Place], rule: Pass) -> bool:
     return any(
         would_change(session, rule, site)
         for site in session.sites()
-        if (site.address.scope, site.address.key) in places
+        if site.address.place in places
     )
 
 
@@ -222,12 +219,12 @@ def advance(
     session: Session, rule: Pass, wanted: set[Place], owner: Callable[[Place], Unit | None]
 ) -> tuple[Change, ...]:
     """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
-    outcome = run(session, [rule], lambda address: (address.scope, address.key) in wanted)
+    outcome = run(session, [rule], lambda address: address.place in wanted)
     for change in outcome.changes:
-        unit = owner((change.node.scope, change.node.key))
+        unit = owner(change.node.place)
         for edit in change.edits:
             if unit is not None and isinstance(edit, InsertNode):
-                unit.made[edit.before.scope, edit.key] = title_of(edit)
+                unit.made[edit.address.place] = title_of(edit)
     return tuple(outcome.changes)
 
 
