@@ -112,7 +112,6 @@ class Operator:
     dilations: int = 1
     ceil_mode: int = 0
     channels_last: bool = False
-    offers_channels_last: bool = False
     why_left_alone: str = ""
 
     @property
@@ -180,7 +179,6 @@ _ROWS = (
         weight=3,
         zero_point=2,
         quantised=True,
-        offers_channels_last=True,
     ),
     _microsoft("NhwcMaxPool", Kind.MAX, ceil_mode=1, channels_last=True),
     _microsoft(
@@ -190,7 +188,6 @@ _ROWS = (
         quantised=True,
         ceil_mode=1,
         dilations=0,
-        offers_channels_last=True,
     ),
     _microsoft("MaxpoolWithMask", Kind.MAX, dilations=1, ceil_mode=1),
     _microsoft("ConvTransposeWithDynamicPads", Kind.TRANSPOSED, weight=1, pads_input=2),

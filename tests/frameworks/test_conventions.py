@@ -16,7 +16,7 @@ from onnxpad.frameworks import worked_out as planning
 from onnxpad.frameworks import worked_out as reading
 from onnxpad.frameworks.conventions import Convention, all_conventions
 from onnxpad.frameworks.layer import Evidence, Layer, Role
-from onnxpad.model import building
+from onnxpad.model import layer_model
 from onnxpad.resolving import find_convention, find_layer
 from tests.resolving.goldens import SAMPLE, goldens
 
@@ -133,7 +133,7 @@ def test_a_new_convention_is_one_file(tmp_path: Path) -> None:
 
 
 def test_no_engine_knows_a_framework_by_name() -> None:
-    engines = [conventions, planning, reading, values, lowering, fits, resolving, building]
+    engines = [conventions, planning, reading, values, lowering, fits, resolving, layer_model]
     texts = {module.__name__: Path(str(module.__file__)).read_text() for module in engines}
     quoted = [f'"{name}"' for name in all_conventions()]
     assert [(name, word) for name, text in texts.items() for word in quoted if word in text] == []

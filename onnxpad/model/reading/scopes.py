@@ -51,7 +51,6 @@ class Scope:
     anchors: dict[int, int] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
     forgotten: set[str] = field(default_factory=set)
-    changed: bool = False
     next_key: int = 0
     held: dict[int, TensorProto | AttributeProto | None] = field(default_factory=dict)
     arrays: dict[int, tuple[TensorProto | AttributeProto, np.ndarray | None]] = field(
