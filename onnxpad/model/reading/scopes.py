@@ -18,8 +18,6 @@ from onnx import (
 
 from onnxpad.model.reading.nodes import Address, Node
 
-PLAIN_DOMAINS = frozenset({"", "ai.onnx"})
-
 
 @dataclass(eq=False)
 class Scope:

@@ -125,10 +125,10 @@ def _some(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a runtime does with `operators` (titles, as in ops.py) where every condition holds.
+    """What a runtime does with `operators` (titles, as in padding/operators) where every condition holds.
 
     Operators that have no padding of their own (Slice, Concat, Mul ...) are named the same way;
-    rows about them have no conditions. `says` is the reason in words of its own, where the
+    rows about them have conditions about the opset at most. `says` is the reason in words of its own, where the
     conditions alone would not tell a user what is wrong.
     """
 
