@@ -7,6 +7,8 @@ OnnxpadError
 └── InternalError        onnxpad broke one of its own laws: please report it
 """
 
+from collections.abc import Iterable
+
 
 class OnnxpadError(Exception):
     """Root of every error that onnxpad raises on purpose."""
@@ -26,3 +28,11 @@ class RuntimeUnavailable(OnnxpadError):
 
 class InternalError(OnnxpadError):
     """A rewrite broke a law that onnxpad promises to keep; nothing was written."""
+
+
+def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
+    """The known names that are most like one that is not known; capitals do not matter."""
+    from difflib import get_close_matches  # only errors need it
+
+    folded = {one.casefold(): one for one in known}
+    return [folded[match] for match in get_close_matches(name.casefold(), folded, n=most)]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
-from onnxpad.errors import RequestError
-from onnxpad.frameworks.conventions import Convention, all_conventions
+from onnxpad.errors import RequestError, nearest
+from onnxpad.frameworks.conventions import Convention, all_conventions, by_name_and_alias
 from onnxpad.frameworks.layer import Fill, Role
 from onnxpad.padding.forms import MEANING, Form
 from onnxpad.padding.operators import OPERATORS, Kind, Operator, Since
@@ -56,15 +55,18 @@ def entries() -> tuple[Explanation, ...]:
 def explain(name: str) -> tuple[Explanation, ...]:
     """The entries called `name`, whatever their kind; capitals do not matter.
 
+    A framework answers to its other names too ("tf"), where nothing else has that name.
+
     Raises RequestError with the nearest names where there is none.
     """
     everything = entries()
     found = tuple(entry for entry in everything if entry.name == name)
     found = found or tuple(e for e in everything if e.name.casefold() == name.casefold())
+    if not found and (known := by_name_and_alias().get(name.casefold())):
+        found = tuple(e for e in everything if (e.kind, e.name) == ("convention", known.name))
     if found:
         return found
-    names = {entry.name.casefold(): entry.name for entry in everything}
-    near = [names[match] for match in get_close_matches(name.casefold(), names, n=3)]
+    near = nearest(name, (entry.name for entry in everything), 3)
     hint = f"did you mean {' or '.join(repr(match) for match in near)}?" if near else "see the list"
     raise RequestError(f"nothing is called '{name}': {hint} (onnxpad explain shows all names)")
 
@@ -92,7 +94,7 @@ def _entries() -> Iterator[Explanation]:
         yield Explanation("trap", trap.code, trap.text, helping, trap.source)
 
 
-# What retarget --to and --from take beside frameworks; moving.manners.PLACEMENTS has the rules.
+# What retarget --to and --from take beside frameworks; retargeting.habits has the rules.
 _ONNX = "ONNX Operators.md, Conv-22"
 _PLACEMENTS = {
     "SAME_UPPER": (

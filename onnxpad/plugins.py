@@ -9,7 +9,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Generic, TypeVar
 
-from onnxpad.errors import InternalError, RequestError
+from onnxpad.errors import InternalError, RequestError, nearest
 
 T = TypeVar("T")
 
@@ -59,9 +59,7 @@ class Plugins(Generic[T]):
             each = [one.strip() for one in name.split(",") if one.strip()]
             known = " ".join(f"{self._option} {one}" for one in each) if self._option else each[0]
             return f"one name at a time, such as {known}"
-        from difflib import get_close_matches
-
-        near = get_close_matches(name.casefold().replace("_", "-"), list(self), n=1)
+        near = nearest(name.replace("_", "-"), self)
         return f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self)}"
 
 

@@ -60,14 +60,11 @@ def main() -> None:
         from click.shell_completion import shell_complete
 
         sys.exit(shell_complete(commands, {}, "onnxpad", _COMPLETES, asked))
-    try:
-        gc.set_threshold(RARELY)
-        if isinstance(sys.stdout, TextIOWrapper):
-            sys.stdout.reconfigure(errors="backslashreplace")  # names may be in any script
-        status = run(sys.argv[1:])
-        gc.freeze()  # Python would look through everything once more before it lets go of it
-    except KeyboardInterrupt:
-        status = INTERRUPTED
+    gc.set_threshold(RARELY)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names may be in any script
+    status = run(sys.argv[1:])
+    gc.freeze()  # Python would look through everything once more before it lets go of it
     sys.exit(status)
 
 

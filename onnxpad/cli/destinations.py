@@ -23,6 +23,14 @@ class Job(NamedTuple):
     target: str | None = None
     makes_folder: bool = False
 
+    def check(self) -> None:
+        """ModelError where the file could not be written, before there is work to lose."""
+        if self.target is None or (self.makes_folder and not Path(self.target).parent.exists()):
+            return
+        from onnxpad.model.files.delivery import check_target  # loads onnx
+
+        check_target(self.target)
+
     def prepare(self) -> None:
         """Make the folder; ModelError where that fails."""
         if self.target is None or not self.makes_folder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,7 @@ import click
 from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import FINE
 from onnxpad.cli.streams import terminal
+from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
     from onnxpad.frameworks.layer import Role
@@ -67,7 +69,7 @@ def _settings(
     for text in texts:
         name, is_there, value = text.partition("=")
         if not is_there or not name:
-            raise click.BadParameter(f"'{text}' sets nothing: write NAME=VALUE")
+            raise click.BadParameter(f"cannot read '{text}': expected NAME=VALUE")
         if name in found:
             raise click.BadParameter(f"'{name}' is set twice")
         found[name] = parse_value(value)
@@ -146,13 +148,12 @@ def resolve(  # noqa: PLR0913 - each option is one word of the command line
     if compare is not None and language is not None:
         raise click.UsageError("--as writes one layer: leave --compare out")
     from onnxpad.frameworks.layer import Role
-    from onnxpad.resolving import refuse_doubles
 
     general: dict[Role, object] = {
         Role(name): value for name, value in window.items() if value is not None
     }
     first = general if padding is None else {**general, Role.PADDING: parse_value(padding)}
-    refuse_doubles(framework, op, first, settings)
+    _refuse_doubles(framework, op, first, settings)
     found = _resolved(framework, op, shape, weight, first, settings)
     if compare is None:
         sys.stdout.write(_single(found, language, as_json=as_json))
@@ -161,6 +162,24 @@ def resolve(  # noqa: PLR0913 - each option is one word of the command line
     second = _resolved(other, op, shape, weight, general, own)
     sys.stdout.write(_both(found, second, as_json=as_json))
     return FINE
+
+
+def _refuse_doubles(
+    framework: str, op: str, general: Mapping[Role, object], attributes: Mapping[str, object]
+) -> None:
+    """RequestError where `attributes` say again what `general` says."""
+    from onnxpad.frameworks.conventions import find_convention, find_layer, find_op
+    from onnxpad.resolving import given_as, words_for
+
+    convention = find_convention(framework)
+    layer = find_layer(convention, find_op(op)[0])
+    for role, value in general.items():
+        words = words_for(layer, role, value)
+        if words and (twice := given_as(layer, words, attributes)):
+            raise RequestError(
+                f"{convention.name} {layer.op}: the {role} is given twice, as --{role} {value} and "
+                f"as {twice}={attributes[twice]}: give one"
+            )
 
 
 def _resolved(
@@ -191,7 +210,7 @@ def _single(found: Resolution, language: str | None, *, as_json: bool) -> str:
 
 def _both(first: Resolution, second: Resolution, *, as_json: bool) -> str:
     from onnxpad.reports import json_line
-    from onnxpad.resolving import compare
+    from onnxpad.resolving.differences import compare
     from onnxpad.show.resolutions import difference_text
 
     found = compare(first, second)

@@ -64,6 +64,7 @@ def each(
 
 def _one(job: Job, request: Request, edit: Callable[[Job, Request], int]) -> int:
     try:
+        job.check()
         return edit(job, request)
     except OnnxpadError as error:
         return fail_for(job.model, error)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.places import SAME, Sizes, spelled
+from onnxpad.diagnosis.places import Sizes, spelled
 from onnxpad.diagnosis.runner import Broken, Runner
 from onnxpad.geometry.size import Symbol
-from onnxpad.padding.chain import Pads
+from onnxpad.padding.chain import Pads, is_same
 
 Array = NDArray[Any]
 Choice = tuple[int, ...]
@@ -31,7 +31,7 @@ def broken_same(
     suspects = {}
     for number, group in groups.items():
         place = runner.places[number]
-        option = next((o for o in group if place.options[o].chain.padding in SAME), None)
+        option = next((o for o in group if is_same(place.options[o].chain.padding)), None)
         if place.computed and 0 in group and option is not None and _pads(runner, number, option):
             suspects[number] = option
     found: dict[int, int] = {}

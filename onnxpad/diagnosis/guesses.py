@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from onnxpad.diagnosis.places import SAME, Place
+from onnxpad.diagnosis.places import Place
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.chain import Chain, Pads, is_same
 from onnxpad.retargeting.habits import PLACEMENTS
 from onnxpad.retargeting.move import moved
 from onnxpad.retargeting.windows_read import differs
@@ -129,12 +129,12 @@ def _keeps(chain: Chain) -> bool:
             both = zip(pads.begins, pads.ends, chain.axes, strict=True)
             return any(pads.flat) and all(b + e < axis.span + 1 for b, e, axis in both)
         case other:
-            return other in SAME
+            return is_same(other)
 
 
 def _is_padded(chain: Chain) -> bool:
     padding = chain.padding
-    own = any(padding.flat) if isinstance(padding, Pads) else padding in SAME
+    own = any(padding.flat) if isinstance(padding, Pads) else is_same(padding)
     return own or chain.pad is not None
 
 

@@ -9,16 +9,14 @@ from typing import TypeAlias
 
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.reading.survey import Site as Found
-from onnxpad.model.reading.survey import Survey
-from onnxpad.padding.chain import AutoPad, Chain, Skip
+from onnxpad.model.reading.survey import Site, Survey
+from onnxpad.padding.chain import Chain, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.windows_read import differs, signature
 
-SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 Sizes: TypeAlias = tuple[int, ...]
 _FARTHEST = 64
 
@@ -93,7 +91,7 @@ def places(survey: Survey, network: Network) -> Places:
     return Places(tuple(found), tuple(left_out), tuple(plain), tuple(unclear))
 
 
-def _place(site: Found, index: int, network: Network) -> Place | bool:
+def _place(site: Site, index: int, network: Network) -> Place | bool:
     """The place; True where there is one way to pad it, False where its Pad is out of reach."""
     chain, source, pad = site.chain, site.node.inputs[0], None
     if chain.pad is not None:
@@ -177,7 +175,7 @@ def spelled(chain: Chain, sizes: Sizes) -> Chain | None:
     None where it is to run as it is written: its Pad is computed.
     """
     found = sized(chain, sizes)
-    if found is None or found.padding not in SAME:
+    if found is None or not is_same(found.padding):
         return found
     pads = effective_pads(found)
     if isinstance(pads, Skip):

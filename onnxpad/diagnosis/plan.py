@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from onnxpad.diagnosis.computed_pads import broken_same
 from onnxpad.diagnosis.guesses import Choice, names
 from onnxpad.diagnosis.indistinguishable import same_here, same_on_every_sample
-from onnxpad.diagnosis.places import SAME, Place, Sizes, sizes_of, spelled, telling_size
+from onnxpad.diagnosis.places import Place, Sizes, sizes_of, spelled, telling_size
 from onnxpad.diagnosis.report import Alternative, NodeFinding
 from onnxpad.diagnosis.runner import Broken, Runner, State
-from onnxpad.padding.chain import Chain
+from onnxpad.padding.chain import Chain, is_same
 from onnxpad.padding.effective_pads import same_is_disputed
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.plan import Plan, PlanEntry, settings_of, with_settings
@@ -127,11 +127,11 @@ def _never(_: Chain) -> bool:
 
 
 def _disputed(chain: Chain) -> bool:
-    return chain.padding in SAME and same_is_disputed(chain)
+    return is_same(chain.padding) and same_is_disputed(chain)
 
 
 def _always(chain: Chain) -> bool:
-    return chain.padding in SAME
+    return is_same(chain.padding)
 
 
 def _entry(runner: Runner, found: Settled, number: int, *, spell: Any) -> PlanEntry | None:  # noqa: ANN401
@@ -248,7 +248,7 @@ def on_every_sample(
 
 
 def _stands_for_same(place: Place, choice: int, entry: PlanEntry) -> bool:
-    same = place.options[choice].chain.padding in SAME
+    same = is_same(place.options[choice].chain.padding)
     return same and sizes_of(place.chain) is None and "pads" in entry.settings
 
 

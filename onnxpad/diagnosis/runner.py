@@ -10,11 +10,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.places import SAME, Choices, Place, Sizes, spelled
+from onnxpad.diagnosis.places import Choices, Place, Sizes, spelled
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant
-from onnxpad.padding.chain import Chain
+from onnxpad.padding.chain import Chain, is_same
 from onnxpad.retargeting.plan import settings_of, with_settings
 from onnxpad.sessions import RunFailure, Session, Settings, open_session
 
@@ -139,7 +139,7 @@ class Runner:
     def _chain(self, place: Place, choice: int, sizes: Sizes) -> Chain | None:
         """What to write into the node; None to leave it as it is."""
         chain = place.options[choice].chain
-        if choice == 0 and chain.padding not in SAME:
+        if choice == 0 and not is_same(chain.padding):
             return None
         found = spelled(chain, sizes)
         return chain if found is None else found

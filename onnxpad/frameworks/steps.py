@@ -126,17 +126,17 @@ def takes_bias(step: Step) -> bool:
 
 def spatial_pads(step: Step) -> Pads:
     """The pads of a Pad over the spatial axes."""
-    flat = [int(number) for number in numbers(step, "pads")]
+    flat = [int(number) for number in values_of(step, "pads")]
     half = len(flat) // 2
     return Pads(tuple(flat[2:half]), tuple(flat[half + 2 :]))
 
 
-def pad_value(step: Step) -> float:
+def value_of_pad(step: Step) -> float:
     """What a Pad of mode constant writes."""
-    return float(numbers(step, "value")[0]) if len(step.inputs) > 2 else 0.0
+    return float(values_of(step, "value")[0]) if len(step.inputs) > 2 else 0.0
 
 
-def numbers(step: Step, role: str) -> tuple[int | float, ...]:
+def values_of(step: Step, role: str) -> tuple[int | float, ...]:
     """The constant that a step reads under this name."""
     return next(one.values for one in step.inputs if isinstance(one, Numbers) and one.role == role)
 

@@ -12,6 +12,7 @@ from onnxpad.frameworks.worked_out import Plan
 from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.expansion import Step
+from onnxpad.padding.fills import largest
 
 
 def transposed_steps(slides: tuple[Slide, ...], group: int) -> list[Step]:
@@ -42,7 +43,7 @@ def _is_attribute(slide: Slide) -> bool:
     return slide.begin >= 0 and -slide.end < slide.stride
 
 
-LOWEST = -3.4028234663852886e38
+LOWEST = -largest("float32")
 _SHORT = 100_000
 
 

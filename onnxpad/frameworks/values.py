@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from typing import TypeVar
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, nearest
 from onnxpad.frameworks.layer import Layout, Pair, Word
 
 LARGEST = 2**31 - 1
@@ -79,7 +79,7 @@ def pads(value: object, word: Word, rank: int) -> tuple[Pair, ...]:
         if len(numbers) == 2 * rank and Layout.INTERLEAVED in word.layouts:
             return tuple(zip(numbers[::2], numbers[1::2], strict=True))
     raise RequestError(
-        f"{word.name} is {_shown(value)}; for {many(rank, 'axis', 'axes')} it is {_forms(word)}"
+        f"{word.name} is {_shown(value)}; for {many(rank, 'axis', 'axes')} give {_forms(word)}"
     )
 
 
@@ -137,12 +137,10 @@ def chosen(value: object, word_name: str, choices: Mapping[object, _T]) -> _T:
 
 def hint(value: object, known: Iterable[object]) -> str:
     """'; did you mean ...?', and what there is."""
-    folded = {str(name).casefold(): name for name in known}
-    from difflib import get_close_matches  # only errors need it
-
-    near = [folded[match] for match in get_close_matches(str(value).casefold(), folded, n=1)]
-    there = f"it is one of {', '.join(_shown(name) for name in known)}"
-    return f"; did you mean {near[0]!r}? I{there[1:]}" if near else f"; {there}"
+    names = {str(name): name for name in known}
+    near = nearest(str(value), names)
+    there = f"it is one of {', '.join(map(_shown, names.values()))}"
+    return f"; did you mean {names[near[0]]!r}? I{there[1:]}" if near else f"; {there}"
 
 
 def _folded(value: object) -> object:

@@ -61,6 +61,11 @@ class Unclear:
 Padding: TypeAlias = AutoPad | Pads | Unclear
 
 
+def is_same(padding: Padding) -> bool:
+    """Whether it is auto_pad SAME_UPPER or SAME_LOWER."""
+    return padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+
+
 @dataclass(frozen=True, slots=True)
 class PadStep:
     """A Pad node in front of the operator, over all axes of its input.

@@ -19,7 +19,7 @@ from onnxpad.geometry.windows import (
     smaller_than_window,
     transposed_output,
 )
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Unclear
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Unclear, is_same
 from onnxpad.padding.operators import Kind
 
 _EXAMPLE = 640
@@ -150,7 +150,7 @@ def output_sizes(chain: Chain) -> tuple[Size | None, ...]:
     """Output size of every spatial axis, as far as it is known."""
     if chain.trouble:
         return (None,) * chain.rank
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    same = is_same(chain.padding)
     if same and chain.op.kind is not Kind.TRANSPOSED:
         return tuple(
             None if axis.size is None else same_output(axis.size, axis.stride)
@@ -224,7 +224,7 @@ def axes_in_front(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
 
 def rounds_up(chain: Chain) -> bool:
     """Whether ceil_mode is set and matters; SAME gives ceil(size/stride) windows anyway."""
-    return chain.ceil_mode and chain.padding not in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    return chain.ceil_mode and not is_same(chain.padding)
 
 
 def floored(chain: Chain, pads: Pads) -> Pads | Skip:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 from typing import TypeAlias
 
 AttributeValue: TypeAlias = int | float | str | tuple[int, ...]
@@ -106,9 +105,13 @@ class Expansion:
     @property
     def writes_integers(self) -> bool:
         """Whether a new constant holds whole numbers."""
-        read = (step.inputs for step in self.steps if isinstance(step, Step))
-        changed = (step.inputs for step in self.steps if isinstance(step, Itself))
-        operands = [*chain(*read), *(operand for _, operand in chain(*changed))]
+        operands: list[Operand | None] = []
+        for step in self.steps:
+            match step:
+                case Step(inputs=read):
+                    operands += read
+                case Itself(inputs=changed):
+                    operands += (operand for _, operand in changed)
         return any(isinstance(one, Numbers) and "int" in one.dtype for one in operands)
 
     @property

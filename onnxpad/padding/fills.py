@@ -58,3 +58,8 @@ _LOWEST = {
 def lowest(dtype: str) -> tuple[float | int, ...]:
     """Values that never win a maximum in `dtype`, the preferred one first; empty if unknown."""
     return _LOWEST.get(dtype, ())
+
+
+def largest(dtype: str) -> float:
+    """The largest finite number of a floating-point type; infinity if unknown."""
+    return -_LOWEST[dtype][-1] if "float" in dtype and dtype in _LOWEST else math.inf

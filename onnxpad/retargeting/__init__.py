@@ -16,7 +16,9 @@ from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import known_names, selection
 from onnxpad.reports import Report, reported
 from onnxpad.retargeting.plan import Plan
-from onnxpad.retargeting.run import Kept, Move, Progress, Refused, Rule, by_convention, by_plan, run
+from onnxpad.retargeting.report import Kept, Move, Refused
+from onnxpad.retargeting.rules import Rule, by_convention, by_plan
+from onnxpad.retargeting.run import Progress, run
 
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
 
@@ -60,8 +62,9 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     `to` is a convention's name, SAME_UPPER, SAME_LOWER or symmetric; `plan` (a Plan, its JSON as
     a dict, or a path) says the padding of single nodes instead. `source` names the convention
     that the model's padding is written in, `nodes` are globs over node addresses, `dims` what is
-    known of dimensions, `ambiguous` which of auto_pad and pads holds where a node has both. A
-    path and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
+    known of dimensions, `ambiguous` which of auto_pad and pads holds where a node has both.
+    `progress` is called with a node's address, the number of nodes done, and of how many. A path
+    and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
     RequestError for unknown names, plans that do not fit, and ModelError for models that cannot
     be read.
     """
@@ -90,7 +93,9 @@ def _rule(to: str | None, plan: PlanLike | None, source: str | None) -> Rule:
     if plan is None or to is not None:
         raise RequestError("retarget needs a convention to move to, or a plan, and not both")
     if source is not None:
-        raise RequestError("a plan says the padding itself: source does nothing beside it")
+        raise RequestError(
+            "source and plan exclude each other: a plan already gives the padding of each node"
+        )
     return by_plan(read_plan(plan))
 
 

@@ -12,7 +12,7 @@ from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.frameworks.layer import Divisor, Pair, Rounding
 from onnxpad.frameworks.rules import split
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, is_same
 from onnxpad.padding.effective_pads import (
     axes_behind,
     axes_in_front,
@@ -22,13 +22,11 @@ from onnxpad.padding.effective_pads import (
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
-from onnxpad.retargeting.habits import PLACEMENTS, Habits, habits_of, named_convention
+from onnxpad.retargeting.habits import PLACEMENTS, Habits, habits_of
 from onnxpad.retargeting.hand_written_pads import without_hand
 from onnxpad.retargeting.labels import flat_text, label_of
 from onnxpad.retargeting.move import always_up, cropped, moved_crop, same_padding
 from onnxpad.retargeting.windows_read import differs, signature
-
-_SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ def _candidate(found: Chain, names: list[str], chain: Chain) -> Candidate:
 
 def _undisputed(chain: Chain) -> Candidate | None:
     """auto_pad that runtimes refuse or read differently, as the numbers that it stands for."""
-    if chain.padding not in _SAME or not same_is_disputed(chain):
+    if not is_same(chain.padding) or not same_is_disputed(chain):
         return None
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
@@ -98,7 +96,7 @@ def _undisputed(chain: Chain) -> Candidate | None:
 def _ways(chain: Chain) -> Iterator[_Row]:
     for bare in _bare(chain):
         for name in (*PLACEMENTS, *all_conventions()):
-            manner = habits_of(named_convention(name), bare)
+            manner = habits_of(all_conventions().get(name, name), bare)
             if isinstance(manner, Habits):
                 for way, is_own in _of_manner(bare, manner):
                     yield way, name if is_own else ""
@@ -177,7 +175,7 @@ def variants(chain: Chain, manner: Habits | None) -> Iterator[Chain]:
 
 
 def _ceils(chain: Chain, manner: Habits | None) -> tuple[bool, ...]:
-    if not chain.op.is_pool or chain.padding in _SAME or chain.opset < chain.op.ceil_mode:
+    if not chain.op.is_pool or is_same(chain.padding) or chain.opset < chain.op.ceil_mode:
         return (False,)
     if manner is None:
         return (False, True)
@@ -221,7 +219,7 @@ def _crops(chain: Chain) -> Iterator[_Row]:
     none = cropped(chain, [(0, 0, 0)] * chain.rank)
     yield none, ""
     for name in (*PLACEMENTS, *all_conventions()):
-        manner = habits_of(named_convention(name), chain)
+        manner = habits_of(all_conventions().get(name, name), chain)
         found = moved_crop(_same_crop(chain), manner) if isinstance(manner, Habits) else None
         if isinstance(found, Chain):
             yield found, name

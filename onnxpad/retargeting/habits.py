@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks import rules as placing
-from onnxpad.frameworks.conventions import Convention, all_conventions
+from onnxpad.frameworks import rules
+from onnxpad.frameworks.conventions import Convention, by_name_and_alias, find_named
 from onnxpad.frameworks.layer import (
     Crop,
     Divisor,
@@ -83,22 +83,8 @@ def named_convention(name: str) -> Convention | str:
 
     Raises RequestError for anything else, with the nearest.
     """
-    from difflib import get_close_matches
-
-    folded = str(name).strip().casefold().replace("_", "-").replace(" ", "-")
-    known: dict[str, Convention | str] = {
-        one.casefold().replace("_", "-"): one for one in PLACEMENTS
-    }
-    known |= {**SYNONYMS, **all_conventions()}
-    for item in all_conventions().values():
-        known |= dict.fromkeys(item.aliases, item)
-    if folded in known:
-        return known[folded]
-    near = get_close_matches(folded, known, n=1)
-    shown = {one.casefold().replace("_", "-"): one for one in PLACEMENTS}
-    hint = f"; did you mean '{shown.get(near[0], near[0])}'?" if near else "."
-    names = ", ".join([*PLACEMENTS, *sorted((*SYNONYMS, *all_conventions()))])
-    raise RequestError(f"no convention is called '{name}'{hint} There are: {names}")
+    known: dict[str, Convention | str] = {**{one: one for one in PLACEMENTS}, **SYNONYMS}
+    return find_named(name, known | by_name_and_alias())
 
 
 def habits_of(target: Convention | str, chain: Chain) -> Habits | Skip:
@@ -127,7 +113,7 @@ def _placement(name: str) -> Habits:
     if name == "symmetric":
         return Habits(name, (), numbers=True)
     lower = name == "SAME_LOWER"
-    place = placing.same_lower if lower else placing.same_upper
+    place = rules.same_lower if lower else rules.same_upper
     cut = _larger_half_first if lower else same_multiple
     return Habits(name, (Mode(place, cut),), any_numbers=True)
 
@@ -147,7 +133,7 @@ def _modes(layer: Layer) -> tuple[Mode, ...]:
             first = next((m for key, m in word.modes.items() if key == word.default), None)
             found += sorted(named, key=lambda mode, first=first: mode is not first)  # type: ignore[misc]
     found.append(layer.number)
-    plain = (placing.valid, placing.explicit)
+    plain = (rules.valid, rules.explicit)
     return tuple(
         mode for mode in found if mode.fill in (None, Fill.ZEROS) and mode.place not in plain
     )

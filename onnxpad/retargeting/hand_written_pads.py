@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, is_same
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.fills import Constant, Implicit, TensorValue
 from onnxpad.padding.operators import Kind
@@ -34,7 +34,7 @@ def without_hand(chain: Chain) -> Chain | Skip:
     average = chain.op.kind is Kind.AVERAGE
     if average and any(own.flat) and not chain.counts_padding and any(front.flat):
         return Skip("its average counts the cells of the Pad in front, but not its own padding")
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    same = is_same(chain.padding)
     counts = chain.counts_padding or (average and any(front.flat))
     return replace(
         chain,

@@ -11,10 +11,9 @@ from onnxpad.frameworks.layer import Divisor, Given, Pair, Rounding
 from onnxpad.frameworks.rules import CROP_BOTH, split
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.fills import Constant, Implicit
-from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import Habits, habits_of, named_convention
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
@@ -312,7 +311,6 @@ def always_up(allowed: frozenset[Rounding]) -> bool:
     return not allowed & {Rounding.DOWN, Rounding.EXACT}
 
 
-_SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 _BOUND = frozenset({"DeformConv", "MaxpoolWithMask"})
 
 
@@ -366,15 +364,15 @@ def _held_by_pad(chain: Chain, manner: Habits, reader: Habits | None) -> Skip | 
     if isinstance(found, Chain) and not differs(zeros, found):
         return None
     return Skip(
-        f"the Pad in front holds {held(step)}, which {manner.name} does not pad with: zeros would "
-        "be moved, this stays as it is",
+        f"the Pad in front holds {held(step)}, and {manner.name} pads with zeros: only a Pad of "
+        "zeros is moved",
         ("--plan FILE says what it is to be",),
     )
 
 
 def _by_meaning(bare: Chain, manner: Habits, reader: Habits | None) -> Chain | Skip:
     pads = effective_pads(bare)
-    if bare.padding in _SAME:
+    if is_same(bare.padding):
         known = Pads.zero(bare.rank) if isinstance(pads, Skip) else pads
         foreign = _foreign(bare, known, str(bare.padding), reader)
         return foreign or _written(bare, Meaning.SAME, known, manner)
@@ -403,8 +401,8 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip 
     if isinstance(own, Chain) and not differs(own, bare):
         return None
     return Skip(
-        f"{what} is not as {reader.name} pads here, which --from names",
-        ("--from with the framework that it comes from", "leaving --from out"),
+        f"{what} is not what {reader.name} would write here, and --from says it wrote this",
+        ("--from with the framework that wrote the model", "leaving --from out"),
     )
 
 
@@ -423,7 +421,7 @@ def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> 
     if any(differs(chains[0], other) for other in chains[1:]):
         names = " or ".join(sorted(meant))
         return Skip(
-            f"the pads {list(pads.flat)} can mean {names}, which come to different things",
+            f"the pads {list(pads.flat)} can mean {names}, which give different results",
             ("--from NAME says whose they are",),
         )
     return chains[0]
@@ -440,7 +438,7 @@ def _written(bare: Chain, meaning: Meaning, pads: Pads, manner: Habits) -> Chain
         if isinstance(found, Skip):
             return found
         padding = found
-    changed = replace(bare, padding=padding, ceil_mode=bare.ceil_mode and padding not in _SAME)
+    changed = replace(bare, padding=padding, ceil_mode=bare.ceil_mode and not is_same(padding))
     return _finished(changed, manner)
 
 
@@ -462,18 +460,12 @@ def _without_rounding(manner: Habits) -> Habits:
 
 
 def _finished(chain: Chain, manner: Habits) -> Chain | Skip:
-    """Rounding and divisors as the convention has them, and what no runtime takes refused."""
+    """Rounding and divisors as the convention has them."""
     if not chain.op.is_pool:
         return chain
     found = _rounding(chain, manner)
     if isinstance(found, Chain):
         found = _divisor(found, manner)
-    pads = found.padding if isinstance(found, Chain) else None
-    if isinstance(pads, Pads) and reaches_kernel(chain, pads):
-        return Skip(
-            f"the pads would be {list(pads.flat)} and reach the kernel, which onnxruntime "
-            "refuses in a pool"
-        )
     return found
 
 

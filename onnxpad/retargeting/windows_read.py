@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import gcd
 
 from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads, sample_sizes
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, is_same
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.fills import Constant, Implicit, TensorValue, lowest
 from onnxpad.padding.operators import Kind
@@ -169,7 +169,7 @@ def axis_key(chain: Chain, index: int, size: int) -> Key | None:
     own = _own_pads(chain, index, grown)
     if own is None or grown.size is None or sum(own) + size + sum(front) < axis.span:
         return None
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    same = is_same(chain.padding)
     ceil = chain.ceil_mode and not same
     count = (
         same_output(grown.size, axis.stride) if same else output_size(grown, *own, ceil_mode=ceil)

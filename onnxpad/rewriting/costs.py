@@ -1,8 +1,8 @@
-"""What a rewrite adds to the work of a model."""
+"""What work costs: multiply-adds, bytes moved, operators."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -17,7 +17,9 @@ MULTIPLY_ADDS_PER_BYTE = 8
 """What moving a byte is worth: the balance of common processors and accelerators, roughly."""
 MULTIPLY_ADDS_PER_OPERATOR = 10_000
 
-_BYTES = {"float16": 2, "bfloat16": 2, "int8": 1, "uint8": 1, "float64": 8}
+_WIDTHS = dict.fromkeys(("float64", "int64", "uint64"), 8)
+_WIDTHS |= dict.fromkeys(("float16", "bfloat16", "int16", "uint16"), 2)
+_WIDTHS |= dict.fromkeys(("int8", "uint8", "bool"), 1)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -56,6 +58,16 @@ class Cost:
         )
 
 
+def cells(sizes: Iterable[Size | None]) -> int:
+    """How many cells a tensor of these sizes has."""
+    return prod(_known(size) for size in sizes)
+
+
+def width(dtype: str) -> int:
+    """Bytes of one cell."""
+    return _WIDTHS.get(dtype, 4)
+
+
 def input_cells(chain: Chain) -> tuple[int, ...]:
     """The spatial sizes of the input."""
     return tuple(_known(axis.size) for axis in chain.axes)
@@ -85,17 +97,23 @@ def output_channels(chain: Chain) -> int:
 
 def multiply_adds(chain: Chain, places: Sequence[int], kernel: Sequence[int]) -> int:
     """For windows at `places`: outputs, or inputs of a transposed convolution."""
+    many = input_channels(chain) if chain.op.kind is Kind.TRANSPOSED else output_channels(chain)
+    return multiply_adds_of_cells(chain, prod(places) * many, kernel)
+
+
+def multiply_adds_of_cells(chain: Chain, count: int, kernel: Sequence[int]) -> int:
+    """The same for cells that are counted with their channels."""
     deep = 1
     if not chain.op.is_pool:
-        deep = _known((chain.weight.shape or (None, None))[1])
-    many = input_channels(chain) if chain.op.kind is Kind.TRANSPOSED else output_channels(chain)
-    return prod(places) * prod(kernel) * deep * many
+        sizes = chain.weight.shape or (None, None)
+        deep = _known(sizes[-1 if chain.op.channels_last else 1])
+    return count * prod(kernel) * deep
 
 
-def moved(chain: Chain, cells: Sequence[int], channels: int) -> int:
+def moved(chain: Chain, places: Sequence[int], channels: int) -> int:
     """Bytes for reading and writing a tensor of the input's element type once."""
-    return 2 * prod(cells) * channels * _BYTES.get(chain.dtype, 4)
+    return 2 * prod(places) * channels * width(chain.dtype)
 
 
 def _known(size: Size | None) -> int:
-    return max(1, size) if isinstance(size, int) else NOMINAL
+    return size if isinstance(size, int) else NOMINAL

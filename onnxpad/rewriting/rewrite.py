@@ -11,7 +11,7 @@ from onnxpad.model.editing.session import Edited, Session, finish, session_on
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import ModelLike, ModelOrGraph, Opened, open_model, untouched
 from onnxpad.model.reading.chains import Preference, Preferences
-from onnxpad.model.reading.survey import selection
+from onnxpad.model.reading.survey import selection, without_collections
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
@@ -89,7 +89,8 @@ def rewrite(  # noqa: PLR0913  one option each
     are globs over node addresses, `dims` what is known of dimensions ({'height': 640, 'width':
     '%32=0'}), `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split`
     reads auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
-    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side. Only a
+    onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side.
+    `progress` is called with what is being done, how much of it is done, and of how much. Only a
     graphsurgeon Graph is edited in place. Raises RequestError, and ModelError for bad files.
     """
     opened = open_model(model)
@@ -98,7 +99,8 @@ def rewrite(  # noqa: PLR0913  one option each
     rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
     session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
-    outcome = run(session, rules, selected, progress)
+    with without_collections():
+        outcome = run(session, rules, selected, progress)
     fitting = _fitted(session, asked, selected, outcome.changes, progress) if asked else None
     told = (outcome, standing(session, rules, outcome))
     outcome.changes += fitting.changes if fitting else ()

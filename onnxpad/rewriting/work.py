@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.costs import NOMINAL, Cost
+from onnxpad.rewriting.costs import NOMINAL, Cost, cells, multiply_adds_of_cells, width
 
 _CELL_BY_CELL = frozenset({"Abs", "Add", "Div", "Mod", "Mul", "Neg", "Pow", "Sqrt", "Sub"})
-_WIDTHS = {"float64": 8, "int64": 8, "uint64": 8, "float16": 2, "bfloat16": 2, "int16": 2}
-_WIDTHS |= {"uint16": 2, "int8": 1, "uint8": 1, "bool": 1}
 
 
 def work_of(contexts: Sequence[Context]) -> Cost:
@@ -45,25 +42,16 @@ def work_of_node(context: Context, node: Node) -> Cost:
         sums = _windows(chain, read[0], made[0])
     elif node.op_type in _CELL_BY_CELL and made:
         sums = _cells(made[0])
-    return Cost(sums, sum(_cells(one) * _WIDTHS.get(one.dtype, 4) for one in made + read), 1)
+    return Cost(sums, sum(_cells(one) * width(one.dtype) for one in made + read), 1)
 
 
 def _windows(chain: Chain, read: Type, made: Type) -> int:
-    kernel = prod(axis.kernel for axis in chain.axes)
-    if chain.op.is_pool:
-        return _cells(made) * kernel
-    weight = chain.weight.shape or (NOMINAL, NOMINAL)
-    deep = weight[-1] if chain.op.channels_last else weight[1]
     places = read if chain.op.kind is Kind.TRANSPOSED else made
-    return _cells(places) * kernel * _number(deep)
+    return multiply_adds_of_cells(chain, _cells(places), [axis.kernel for axis in chain.axes])
 
 
 def _cells(found: Type) -> int:
-    return NOMINAL if found.dims is None else prod(_number(size) for size in found.dims)
-
-
-def _number(size: object) -> int:
-    return size if isinstance(size, int) else NOMINAL
+    return NOMINAL if found.dims is None else cells(found.dims)
 
 
 def _times(context: Context, known: dict[int, int]) -> int:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks.layer import Evidence, Fill, Role
-from onnxpad.resolving import AxisDifference, Difference, Resolution, step_text
+from onnxpad.padding.expansion import Step
+from onnxpad.resolving import Resolution, step_record
+from onnxpad.resolving.differences import AxisDifference, Difference
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import pads_text, paragraph, shape_text, visible, window_text
 
@@ -126,6 +128,30 @@ def _nodes(found: Resolution) -> list[str]:
         return [f"onnx     {' -> '.join(map(step_text, found.steps))}"]
     except RequestError as error:
         return [f"onnx     none: {error}"]
+
+
+def step_text(step: Step) -> str:
+    """One ONNX node as people write it, without what is 1 or 0 anyway."""
+    record = step_record(step)
+    op = record.pop("op")
+    match op:
+        case "Mul":
+            return f"Mul({record['factor']:g})"
+        case "Add":
+            return "Add(bias)"
+        case "Pad":
+            shown = [f"mode={record['mode']!r}", f"pads={record['pads']}"]
+            value = record.get("value", 0.0)
+            return f"Pad({', '.join(shown + [f'value={value:g}'] * bool(value))})"
+    plain_values = {"strides": {1}, "dilations": {1}}
+    shown = [
+        f"{name}={list(value) if isinstance(value, tuple) else value}"
+        for name, value in record.items()
+        if name != "takes_bias"
+        and not (name in plain_values and set(value) == plain_values[name])
+        and not (name == "group" and value == 1)
+    ]
+    return f"{op}({', '.join(shown)})"
 
 
 def _verdict(difference: Difference) -> str:

@@ -109,10 +109,8 @@ def _undone(rewriting: Rewriting, one: Undone) -> str:
     rest = [rule for rule in one.rules if rule not in own]
     for plan in rewriting.fitting.plans if rewriting.fitting else ():
         if plan.node == one.node and own and rest:
-            reason = f"{rewriting.target} does not take ({plan.judgement.reason})"
-            return (
-                f"{' and '.join(own)} writes what {reason}, and {' and '.join(rest)} takes it back"
-            )
+            reason = f"{rewriting.target} does not take it ({plan.judgement.reason})"
+            return f"{' and '.join(rest)} undoes {' and '.join(own)}, as {reason}"
     more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
     return f"{' and '.join(one.rules)} undo each other{more}"
 

@@ -7,14 +7,13 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, nearest
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.files.datasets import folders_in, tensors_in
 from onnxpad.validation.request import quoted
@@ -180,8 +179,8 @@ def _by_place(path: str | Path, network: Network, needs: Sequence[str]) -> str:
 def say_what_is_left(path: str | Path, names: Sequence[str], free: set[str], warn: Warn) -> None:
     """Warn of names that match nothing, with the nearest of the `free` ones."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    nearest = (get_close_matches(name, sorted(free), 1) for name in names)
-    near = next((found[0] for found in nearest if found), "")
+    likely = (nearest(name, sorted(free)) for name in names)
+    near = next((found[0] for found in likely if found), "")
     hint = f"; did you mean '{near}'?" if near else ""
     are, they, name = ("is", "it", "names") if len(names) == 1 else ("are", "they", "name")
     warn(

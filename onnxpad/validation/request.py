@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, nearest
 from onnxpad.geometry.size import Size, show
 from onnxpad.model.comparing.channels import input_channels
 from onnxpad.model.comparing.networks import Network
@@ -52,7 +51,7 @@ def listed(given: Given, known: Sequence[str], kind: str) -> dict[str, list[Arra
         raise RequestError(f"{kind}s are given by name, as a dict; got {type(given).__name__}")
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, 1)
+            near = nearest(name, known)
             hint = f"did you mean '{near[0]}'?" if near else f"there is {quoted(known[:8])}"
             raise RequestError(f"the model has no {kind} '{name}': {hint}")
     return {

@@ -212,6 +212,21 @@ def test_an_error_while_writing_is_an_error(capsys: Captured, tmp_path: Path) ->
     assert capsys.readouterr().err.startswith("error: ")
 
 
+@pytest.mark.parametrize("command", [["rewrite"], ["retarget", "--to", "tensorflow"]])
+def test_a_missing_folder_is_said_before_there_is_work_to_lose(
+    command: list[str], capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("onnxpad.rewriting.rewrite.rewrite", never)
+    monkeypatch.setattr("onnxpad.retargeting.retarget", never)
+    out = str(tmp_path / "absent" / "o.onnx")
+    assert run([*command, str(SAME), "--validate", "-o", out]) == 2
+    assert "there is no folder" in capsys.readouterr().err
+    assert not (tmp_path / "absent").exists()
+
+
 @pytest.mark.parametrize("place", [(validation, "validate"), (os, "replace")])
 def test_an_interrupt_leaves_nothing(
     place: tuple[object, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onnxpad import RequestError, Resolution, resolve
-from onnxpad.resolving import Difference, compare
+from onnxpad.resolving.differences import Difference, compare
 from tests.resolving.goldens import Array, run
 
 Layer = tuple[str, dict[str, Any]]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onnxpad import resolve
-from onnxpad.resolving import compare
+from onnxpad.resolving.differences import compare
 from tests.resolving.goldens import Array, run
 
 

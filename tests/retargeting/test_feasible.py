@@ -11,8 +11,8 @@ from onnx import ModelProto, TensorProto, helper
 
 from onnxpad import retarget
 from onnxpad.errors import RequestError
+from onnxpad.retargeting.feasible import infeasible
 from onnxpad.retargeting.plan import with_settings
-from onnxpad.retargeting.run import infeasible
 from tests.retargeting.layers import layer
 from tests.retargeting.running import outputs, signed
 

@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import ModuleType
+from typing import TypeVar
 
+from onnxpad.errors import RequestError, nearest
+from onnxpad.frameworks import values
 from onnxpad.frameworks.layer import Fill, Layer
 from onnxpad.plugins import Plugins, name_of, text_of
+
+T = TypeVar("T")
+
+OPS = ("conv", "depthwise_conv", "grouped_conv", "max_pool", "avg_pool", "conv_transpose")
+_OP_ALIASES = {
+    "convolution": "conv",
+    "depthwise": "depthwise_conv",
+    "depthwise_convolution": "depthwise_conv",
+    "grouped": "grouped_conv",
+    "group_conv": "grouped_conv",
+    "maxpool": "max_pool",
+    "max_pooling": "max_pool",
+    "maxpooling": "max_pool",
+    "avgpool": "avg_pool",
+    "average_pool": "avg_pool",
+    "averagepool": "avg_pool",
+    "average_pooling": "avg_pool",
+    "averagepooling": "avg_pool",
+    "avg_pooling": "avg_pool",
+    "convtranspose": "conv_transpose",
+    "transposed_conv": "conv_transpose",
+    "transpose_conv": "conv_transpose",
+    "deconv": "conv_transpose",
+    "deconvolution": "conv_transpose",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +62,58 @@ class Convention:
 def all_conventions() -> dict[str, Convention]:
     """Every convention by its name, which is its file's with dashes."""
     return _CONVENTIONS.all()
+
+
+def by_name_and_alias() -> dict[str, Convention]:
+    """Every convention by each of its names."""
+    known = all_conventions()
+    return known | {alias: one for one in known.values() for alias in one.aliases}
+
+
+def find_convention(name: str) -> Convention:
+    """A convention by its name or alias; RequestError with the nearest."""
+    return find_named(name, by_name_and_alias())
+
+
+def find_named(name: str, known: Mapping[str, T]) -> T:
+    """What `known` has under a name; capitals, and '_', '-' or blanks within it, do not matter.
+
+    RequestError with the nearest name where there is none.
+    """
+    names = {_folded(one): one for one in known}
+    if _folded(name) in names:
+        return known[names[_folded(name)]]
+    near = nearest(_folded(name), names)
+    hint = f"; did you mean '{names[near[0]]}'?" if near else "."
+    raise RequestError(f"no convention is called '{name}'{hint} There are: {', '.join(known)}")
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\s_]+", "-", str(name).strip().casefold())
+
+
+def find_op(op: str) -> tuple[str, int | None]:
+    """(operator, rank) of a name such as conv, Conv2D, MaxPool2d; no rank without a digit."""
+    word = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", str(op).strip()).casefold()
+    key = re.sub(r"[\s_-]+", "_", word)
+    digit = re.search(r"([123])_?d", key)
+    key = re.sub(r"_?[123]_?d", "", key)
+    found = _OP_ALIASES.get(key, key)
+    if found not in OPS:
+        raise RequestError(f"no operator is called {op!r}{values.hint(key, dict.fromkeys(OPS))}")
+    return found, int(digit[1]) if digit else None
+
+
+def find_layer(convention: Convention, op: str) -> Layer:
+    """The framework's layer for an operator; grouped and depthwise ones may be its conv."""
+    for layer in convention.layers:
+        if layer.op == op:
+            return layer
+    for layer in convention.layers:
+        if layer.op == "conv" and op in {"depthwise_conv", "grouped_conv"}:
+            return layer
+    known = ", ".join(layer.op for layer in convention.layers)
+    raise RequestError(f"{convention.name}: nothing is known of its {op}, only of {known}")
 
 
 def frequent_first(names: Iterable[str]) -> list[str]:

@@ -35,8 +35,9 @@ class Context:
 
     `chains` maps the keys of padded nodes to what they compute here; `calls` are all the nodes
     that call the function in this way, the first of them `call` in `caller`. `declared_only`
-    names the tensors of which some size is known by the word of the file alone. `bodies` are the
-    graphs inside a node, by its key and the attribute that holds them.
+    names the tensors of which some size is known by the word of the file alone. `hanging` says
+    what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
+    and the attribute that holds them.
     """
 
     document: Document
@@ -50,6 +51,7 @@ class Context:
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
+    hanging: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
@@ -97,14 +99,15 @@ class Context:
         found = self.constant_tensor(name)
         if found is not None:
             return self._array(found)
-        value = self.value(name)
+        value = self._computed(name)
         return None if value is None or value.dtype == object else value
 
     def value(self, name: str) -> np.ndarray | None:
-        """The same with cells that are open: sizes that are no numbers, or None (cells.py)."""
+        """The same with cells that are open: sizes that are no numbers, or None (open_cells.py)."""
         found = self.constant_tensor(name)
-        if found is not None:
-            return self._array(found)
+        return self._computed(name) if found is None else self._array(found)
+
+    def _computed(self, name: str) -> np.ndarray | None:
         if name not in self.folded:
             self.folded[name] = None  # what a constant computes itself from is not constant
             self.folded[name] = computed(self, name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -23,6 +25,18 @@ from onnxpad.padding.chain import Chain, PadStep, Skip
 from onnxpad.padding.effective_pads import effective_pads
 
 MAX_INFERENCES = 8
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Python looks for no garbage: what a model is read into is kept, however much it is."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 @dataclass(eq=False, slots=True)
@@ -114,6 +128,7 @@ class Survey:
             self._read()
         yield from self._sites.values()
 
+    @without_collections()
     def _open(self, model: ModelProto) -> None:
         self._document: Document = open_document(model)
         self._forget_all()
@@ -123,6 +138,7 @@ class Survey:
         self._inferred: dict[str, dict[str, Type]] | None = None
         self._kept: dict[str, dict[str, Type]] = {}
 
+    @without_collections()
     def _read(self) -> None:
         """Read the model, and again as long as inference may tell what the reading lacks."""
         self._stale = False

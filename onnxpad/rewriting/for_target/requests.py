@@ -32,7 +32,7 @@ def planner(
         given = {"prefer": prefer, "exclude": exclude, "allow-unknown": allow_unknown}
         named = [f"--{name}" for name, value in given.items() if value]
         if named:
-            raise RequestError(f"{' and '.join(named)}: for a target alone, add --target T")
+            raise RequestError(f"{' and '.join(named)}: only together with --target T")
         return None
     from onnxpad.rewriting.for_target.search import Judge, Planner, Wishes
     from onnxpad.runtimes.targets import find_target
@@ -42,7 +42,7 @@ def planner(
         find_pass(name)
     both = sorted(set(wishes.prefer) & set(wishes.exclude))
     if both:
-        raise RequestError(f"'{both[0]}' is preferred and excluded: name it once")
+        raise RequestError(f"'{both[0]}' is both preferred and excluded: choose one")
     judge = Judge(find_target(target), allows_unknown=allow_unknown, assumes_sizes=bool(dims))
     return Planner(judge, wishes)
 

@@ -15,18 +15,17 @@ from onnxpad.model.reading.model_inputs import is_model_input
 from onnxpad.model.reading.nodes import Node, Place
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Plan
 from onnxpad.rewriting.passes import Pass, all_passes
-from onnxpad.rewriting.pipeline import Change, run
+from onnxpad.rewriting.pipeline import Change, run, would_change
 from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
-from onnxpad.runtimes.onnxruntime.pad_writer import spelled
 from onnxpad.runtimes.targets import Target
 
 _GONE: Place = ("", -1)
@@ -149,10 +148,21 @@ def written_padding(survey: Survey) -> Iterator[tuple[Context, Node, str]]:
         for node in reversed(list(context.scope.ordered())):
             if node.op_type == "Concat" and node.domain in PLAIN_DOMAINS:
                 readers = context.readers(node.outputs[0])
-                feeds = any(one.key in context.chains or one.key in found for one in readers)
+                feeds = any(
+                    one.key in found or _reads_cells(context, one, node.outputs[0])
+                    for one in readers
+                )
                 if feeds and (name := _told_apart(context, node, "Concat")) in blocks:
                     found[node.key] = (context, node, name)
         yield from reversed(found.values())
+
+
+def _reads_cells(context: Context, node: Node, name: str) -> bool:
+    """Whether a padded operator reads a tensor as cells, not as the numbers of its padding."""
+    chain = context.chains.get(node.key)
+    if chain is None:
+        return False
+    return chain.op.kind is not Kind.PAD or node.inputs[0] == name
 
 
 def _told_apart(context: Context, node: Node, op: str) -> str:
@@ -197,12 +207,11 @@ def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) 
 
 def would_do(session: Session, places: set[Place], rule: Pass) -> bool:
     """Whether a pass would change any of the nodes."""
-    for site in session.sites():
-        if site.address.place in places:
-            for chain in site.chains:
-                if not isinstance(spelled(chain, rule.rewrite(chain)), Skip):
-                    return True
-    return False
+    return any(
+        would_change(session, rule, site)
+        for site in session.sites()
+        if site.address.place in places
+    )
 
 
 def advance(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.steps import Window, numbers, pad_value, spatial_pads
+from onnxpad.frameworks.steps import Window, spatial_pads, value_of_pad, values_of
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution
@@ -35,13 +35,13 @@ def _lines(step: Step, found: Resolution) -> list[str]:
     match step.op_type:
         case "Pad":
             mode = str(dict(step.attributes)["mode"])
-            return [_pad(spatial_pads(step), mode, pad_value(step))]
+            return [_pad(spatial_pads(step), mode, value_of_pad(step))]
         case "Slice":
-            ends = zip(numbers(step, "starts"), numbers(step, "ends"), strict=True)
+            ends = zip(values_of(step, "starts"), values_of(step, "ends"), strict=True)
             parts = ", ".join(f"{first}:{last}" for first, last in ends)
             return [f"x = x[:, {parts}, :]"]
         case "Mul":
-            return [f"x = x * {numbers(step, 'factor')[0]!r}"]
+            return [f"x = x * {values_of(step, 'factor')[0]!r}"]
         case "Add":
             return [_BIAS]
         case "ConvTranspose":
@@ -79,7 +79,7 @@ def _sizes_before_windows(found: Resolution) -> list[int]:
     sizes = [slide.size for slide in found.plan.slides]
     for earlier in found.steps:
         if earlier.op_type == "Slice":
-            ends = zip(numbers(earlier, "starts"), numbers(earlier, "ends"), strict=True)
+            ends = zip(values_of(earlier, "starts"), values_of(earlier, "ends"), strict=True)
             sizes = [int(last - first) for first, last in ends]
         elif earlier.op_type == "Pad":
             pads = spatial_pads(earlier)

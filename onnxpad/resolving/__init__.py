@@ -1,0 +1,331 @@
+"""resolve: a framework's layer in its own words, as pads, sizes, divisors and ONNX nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from onnxpad.errors import RequestError
+from onnxpad.frameworks import values
+from onnxpad.frameworks.conventions import find_convention, find_layer, find_op
+from onnxpad.frameworks.layer import Evidence, Layer, Role, Special, Word
+from onnxpad.frameworks.steps import spatial_pads, takes_bias, value_of_pad, values_of
+from onnxpad.frameworks.to_onnx import lower
+from onnxpad.frameworks.worked_out import Plan, make_plan
+from onnxpad.padding.expansion import Step
+from onnxpad.reports import Report, reported
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from onnxpad.model.opened import Model
+
+
+@reported(
+    "framework",
+    "op",
+    "input_shape",
+    "weight_shape",
+    "given as attributes",
+    "output_shape",
+    "pads",
+    "plan.is_transposed as transposed",
+    "plan.slides as axes",
+    "divisor",
+    "fill",
+    "plan.group as group",
+    "nodes",
+    "reason",
+    "evidence",
+    "source",
+)
+@dataclass(frozen=True)
+class Resolution(Report):
+    """What a layer does: `plan` holds one slide for each axis, `steps` the ONNX nodes.
+
+    Shapes are in ONNX layout (batch, channels, axes); a channel of `output_shape` is None where
+    no weight says it. `evidence` tells how the framework's rule is known, `source` from where.
+    """
+
+    framework: str
+    op: str
+    input_shape: tuple[int, ...]
+    weight_shape: tuple[int | None, ...] | None
+    attributes: Mapping[str, object]
+    plan: Plan
+    evidence: Evidence
+    source: str
+    layer: Layer = field(repr=False)
+
+    schema = 1
+
+    @property
+    def output_shape(self) -> tuple[int | None, ...]:
+        """Batch, channels and sizes of the result."""
+        sizes = (slide.output for slide in self.plan.slides)
+        return (self.input_shape[0], self.plan.channels, *sizes)
+
+    @property
+    def pads(self) -> tuple[int, ...]:
+        """Cells that the framework pads (transposed layers: crops): every begin, then every end."""
+        slides = self.plan.slides
+        return (*(slide.begin for slide in slides), *(slide.end for slide in slides))
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The ONNX nodes in order. RequestError where no chain of nodes gives the same numbers."""
+        try:
+            return lower(self.plan)
+        except RequestError as error:
+            raise RequestError(f"{self.framework} {self.op} has no ONNX form: {error}") from None
+
+    def to_model(self, weight: ArrayLike | None = None, bias: ArrayLike | None = None) -> Model:
+        """A model of this layer that runs: input `x`, output `y`, opset 22.
+
+        `weight` is in ONNX layout: (M, C/group, kernel) for convolutions, (C, M/group, kernel)
+        for transposed ones; without `bias` none is added. RequestError for a convolution without
+        a weight, for shapes that do not fit, and where ONNX cannot say the layer.
+        """
+        name = f"{self.framework} {self.op}"
+        kernel = tuple(slide.kernel for slide in self.plan.slides)
+        array = _checked_weight(name, self.weight_shape, kernel, weight, is_pool=self.plan.is_pool)
+        whole = self if array is None else self._with_weight(array.shape)
+        from onnxpad.model.layer_model import build_model
+
+        vector = _checked_bias(name, whole.plan.channels, bias, is_pool=self.plan.is_pool)
+        return build_model(whole.steps, self.input_shape, weight=array, bias=vector)
+
+    def _with_weight(self, shape: tuple[int, ...]) -> Resolution:
+        """The same layer once the weight's channels are known; they say the groups."""
+        return resolve(
+            self.framework,
+            self.op,
+            input_shape=self.input_shape,
+            weight_shape=shape,
+            **self.attributes,
+        )
+
+    @property
+    def given(self) -> dict[str, object]:
+        """The attributes as plain data."""
+        return {name: _plain(value) for name, value in self.attributes.items()}
+
+    @property
+    def divisor(self) -> str | None:
+        """What an average divides by; None for other layers."""
+        if self.op != "avg_pool":
+            return None
+        if self.plan.override is None:
+            return str(self.plan.divisor)
+        return f"{self.plan.override}: it {self.layer.override}"
+
+    @property
+    def fill(self) -> str | None:
+        """What padded cells hold; None for pools."""
+        return None if self.plan.is_pool else str(self.plan.fill)
+
+    @property
+    def nodes(self) -> list[dict[str, Any]] | None:
+        """The ONNX nodes as plain data; None where ONNX cannot say it, with `reason`."""
+        return None if self.reason else [step_record(step) for step in self.steps]
+
+    @property
+    def reason(self) -> str:
+        """Why no chain of ONNX nodes gives the same numbers."""
+        try:
+            self.steps  # noqa: B018 - worked out when first asked for
+        except RequestError as error:
+            return str(error)
+        return ""
+
+
+def step_record(step: Step) -> dict[str, Any]:
+    """One ONNX node as plain data."""
+    match step.op_type:
+        case "Pad":
+            mode, pads = dict(step.attributes)["mode"], list(spatial_pads(step).flat)
+            more = {"value": value_of_pad(step)} if mode == "constant" else {}
+            return {"op": "Pad", "mode": mode, "pads": pads, **more}
+        case "Slice":
+            starts, ends = values_of(step, "starts"), values_of(step, "ends")
+            return {"op": "Slice", "starts": list(starts), "ends": list(ends)}
+        case "Mul":
+            return {"op": "Mul", "factor": values_of(step, "factor")[0]}
+        case "Add":
+            return {"op": "Add", "adds": "bias"}
+        case op:
+            return {"op": op, **dict(step.attributes), "takes_bias": takes_bias(step)}
+
+
+def _plain(value: object) -> object:
+    """A value of an attribute as JSON can hold it."""
+    if value is None or isinstance(value, bool | str | float):
+        return value
+    if values.is_list(value):
+        return [_plain(item) for item in values.items(value)]
+    try:
+        return index(value)  # type: ignore[arg-type] # it raises TypeError for what has none
+    except TypeError:
+        return str(value)
+
+
+def _checked_weight(
+    name: str,
+    shape: Sequence[int | None] | None,
+    kernel: Sequence[int],
+    weight: ArrayLike | None,
+    *,
+    is_pool: bool,
+) -> NDArray[Any] | None:
+    """The weight as an array; RequestError where it is missing, not wanted or of another shape."""
+    if is_pool:
+        if weight is not None:
+            raise RequestError(f"{name}: a pool has no weight")
+        return None
+    expected = tuple(shape) if shape is not None else (None, None, *kernel)
+    shown = ", ".join("?" if size is None else str(size) for size in expected)
+    if weight is None:
+        raise RequestError(
+            f"{name}: a convolution needs its weight: to_model(weight=...), of shape [{shown}]"
+        )
+    import numpy as np  # asked for when a model is made, and slow to load
+
+    array = np.asarray(weight)
+    fits = len(array.shape) == len(expected) and all(
+        want in {None, size} for want, size in zip(expected, array.shape, strict=True)
+    )
+    if not fits:
+        raise RequestError(f"{name}: the weight is {list(array.shape)}, but must be [{shown}]")
+    return array
+
+
+def _checked_bias(
+    name: str, channels: int | None, bias: ArrayLike | None, *, is_pool: bool
+) -> NDArray[Any] | None:
+    """The bias as a vector, one number for each output channel."""
+    if bias is None:
+        return None
+    if is_pool:
+        raise RequestError(f"{name}: a pool has no bias")
+    import numpy as np
+
+    array = np.asarray(bias)
+    if array.shape != (channels,):
+        raise RequestError(f"{name}: the bias is {list(array.shape)}, but must be [{channels}]")
+    return array
+
+
+def resolve(
+    framework: str,
+    op: str,
+    *,
+    input_shape: Sequence[int],
+    weight_shape: Sequence[int | None] | None = None,
+    **attributes: object,
+) -> Resolution:
+    """Work out one layer of a framework, given in the framework's own attributes.
+
+    Shapes are in ONNX layout: input (N, C, axes), weight (M, C/group, kernel) or for transposed
+    layers (C, M/group, kernel), whose channels may be None. A missing attribute is the
+    framework's default. RequestError for unknown names (with the nearest), wrong values, and
+    layers that the framework itself refuses.
+    """
+    convention = find_convention(framework)
+    kind, rank = find_op(op)
+    layer = find_layer(convention, kind)
+    name = f"{convention.name} {kind}"
+    if rank is not None and values.is_list(input_shape) and len(input_shape) != rank + 2:
+        raise RequestError(
+            f"{name}: '{op}' has {rank} spatial axes, input_shape {list(input_shape)} has "
+            f"{len(input_shape) - 2}"
+        )
+    try:
+        plan = make_plan(layer, kind, input_shape, weight_shape, attributes)
+    except RequestError as error:
+        raise RequestError(f"{name}: {error}") from None
+    return Resolution(
+        framework=convention.name,
+        op=kind,
+        input_shape=tuple(int(size) for size in input_shape),
+        weight_shape=None if weight_shape is None else tuple(weight_shape),
+        attributes=dict(attributes),
+        plan=plan,
+        evidence=layer.evidence,
+        source=layer.source,
+        layer=layer,
+    )
+
+
+def resolve_general(
+    framework: str,
+    op: str,
+    *,
+    input_shape: Sequence[int],
+    weight_shape: Sequence[int | None] | None,
+    general: Mapping[Role, object],
+    attributes: Mapping[str, object],
+) -> Resolution:
+    """Like `resolve`, with some attributes given by what they mean.
+
+    `general` holds values by role; `attributes`, in the framework's own names, win over them.
+    A kernel without a word of its own becomes the weight's. RequestError where the framework
+    has no such attribute.
+    """
+    convention = find_convention(framework)
+    layer = find_layer(convention, find_op(op)[0])
+    rank = len(input_shape) - 2
+    own: dict[str, object] = {}
+    for role, value in general.items():
+        words = words_for(layer, role, value)
+        if role is Role.KERNEL and not words:
+            weight_shape = weight_shape or (None, None, *_kernel(value, rank))
+            continue
+        if not words:
+            raise RequestError(f"{convention.name} {layer.op} has no {role}{_there(layer)}")
+        if not given_as(layer, words, attributes):
+            own |= _split(words, value, rank)
+    return resolve(
+        framework,
+        op,
+        input_shape=input_shape,
+        weight_shape=weight_shape,
+        **(own | dict(attributes)),
+    )
+
+
+def _kernel(value: object, rank: int) -> tuple[int, ...]:
+    parts = values.items(value) if values.is_list(value) else [value] * rank
+    return tuple(values.whole(part, "the kernel", 1) for part in parts)
+
+
+def words_for(layer: Layer, role: Role, value: object) -> list[Word]:
+    """The words that take such a value: one for all axes, else those for single axes."""
+    named = isinstance(value, str)
+    found = [word for word in layer.words if word.role is role]
+    if role is Role.PADDING:
+        fitting = [word for word in found if bool(word.modes if named else word.layouts)]
+        found = fitting or found
+    plain = [word for word in found if word.axis is None]
+    return plain[:1] or found
+
+
+def given_as(layer: Layer, words: Sequence[Word], attributes: Mapping[str, object]) -> str:
+    """An attribute that says what `words` say, or one axis of it; '' for none."""
+    role = words[0].role
+    same = [*words, *(word for word in layer.words if word.role is role and word.axis is not None)]
+    return next((name for word in same for name in word.names if name in attributes), "")
+
+
+def _split(words: Sequence[Word], value: object, rank: int) -> dict[str, object]:
+    if words[0].axis is None:
+        return {words[0].name: value}
+    parts = values.items(value) if values.is_list(value) else [value] * rank
+    return {word.name: part for word, part in zip(words, parts, strict=False)}
+
+
+def _there(layer: Layer) -> str:
+    named = [word.name for word in layer.words if word.default is not Special.REQUIRED]
+    return f"; it has {', '.join(named)}"

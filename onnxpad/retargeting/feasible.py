@@ -1,0 +1,132 @@
+"""Why onnxruntime would not run the padding that a plan asks for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from onnxpad.geometry.size import show
+from onnxpad.padding.around import NOTHING
+from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
+from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, short_axis
+from onnxpad.padding.fills import Constant, largest
+from onnxpad.padding.operators import Since
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.judge import judge
+from onnxpad.runtimes.targets import find_target
+
+
+def infeasible(before: Chain, after: Chain) -> str:
+    """Why onnxruntime would not run `after`, or '' where it would, or where sizes are not known.
+
+    What `before` has in common with it is left to the model: a plan is refused for what it
+    brings. The limits: a Pad node leaves batch and channels as they are, reflects less than the
+    axis, holds a number of the element type (ONNX Operators, Pad-2 to Pad-25), and the rows of
+    the target onnxruntime; every axis keeps room for one window.
+    """
+    if after == before:
+        return ""
+    found = _pad_node(before, after) if after.pad != before.pad else ""
+    return found or _new(_size(after), _size(before)) or _new(_refused(after), _refused(before))
+
+
+def _new(reason: str, known: str) -> str:
+    return reason if reason != known else ""
+
+
+def _refused(chain: Chain) -> str:
+    alone = replace(
+        chain, around=NOTHING
+    )  # what its Pad is fused into is the pad_writer's business
+    found = judge(find_target("onnxruntime"), alone)
+    if found.answer is not Answer.REFUSES:
+        return ""
+    return f"onnxruntime would not run it: {found.reason}"
+
+
+def _size(chain: Chain) -> str:
+    """Axes without room for one window, before or behind the Pad node."""
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return ""
+    for index, axis in enumerate(chain.axes):
+        if isinstance(axis.size, int) and axis.size < 1:
+            return f"pad_node crops all of axis {chain.first_axis + index} (size {axis.size})"
+    if short := short_axis(chain, pads):
+        return short.reason
+    sizes = output_sizes(chain)
+    if any(isinstance(size, int) and size < 1 for size in sizes):
+        shown = "x".join(show(size) for size in sizes)
+        return f"its output would be {shown}: the pads {list(pads.flat)} leave nothing of it"
+    for axis, more in zip(chain.axes, chain.output_padding, strict=False):
+        if more >= max(axis.stride, axis.dilation):
+            return (
+                f"output_padding {more} is not below stride {axis.stride} or dilation "
+                f"{axis.dilation}, which onnxruntime asks for"
+            )
+    return ""
+
+
+def _pad_node(before: Chain, after: Chain) -> str:
+    step = after.pad
+    known = before.pad
+    if known is not None and known.unclear:
+        known = None
+    elif (axis := _outer_axis(before, known, step)) is not None:
+        (begin, end), (had, has) = _sides(step, axis), _sides(known, axis)
+        return (
+            f"pad_node has pads {begin},{end} at axis {axis}, which is no spatial axis: keep the "
+            f"model's {had},{has} there"
+        )
+    if step is None:
+        return ""
+    return _mode(after, step) or _value(after, step)
+
+
+def _outer_axis(chain: Chain, known: PadStep | None, step: PadStep | None) -> int | None:
+    """A batch or channel axis that the Pad node changes otherwise than the one that is there."""
+    outer = set(range(chain.tensor_rank)) - set(range(chain.tensor_rank)[chain.spatial])
+    for axis in sorted(outer):
+        if _sides(known, axis) != _sides(step, axis):
+            return axis
+    return None
+
+
+def _sides(step: PadStep | None, axis: int) -> tuple[int, int]:
+    return (0, 0) if step is None else (step.pads.begins[axis], step.pads.ends[axis])
+
+
+def _mode(chain: Chain, step: PadStep) -> str:
+    if step.mode == "wrap" and not chain.op.domain and 0 < chain.opset < Since.PAD_WRAP:
+        return f"Pad of opset {chain.opset} has no mode wrap, which came with {Since.PAD_WRAP}"
+    if step.mode != "reflect":
+        return ""
+    spatial = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
+    for index, axis in enumerate(axes_in_front(chain, spatial)):
+        sides = spatial.begins[index], spatial.ends[index]
+        if not isinstance(axis.size, int):
+            continue
+        left = axis.size + sum(min(0, side) for side in sides)
+        if max(sides) > 0 and max(sides) >= left:
+            return (
+                f"pad_node reflects {max(sides)} of axis {chain.first_axis + index}, which has "
+                f"size {left}: the widest reflection is {left - 1}"
+            )
+    return ""
+
+
+def _value(chain: Chain, step: PadStep) -> str:
+    if not isinstance(step.fill, Constant):
+        return ""
+    value, dtype = step.fill.value, chain.dtype
+    if math.isinf(value) and value < 0 and (not dtype or "float" in dtype):
+        return ""
+    if dtype.startswith(("int", "uint")):
+        bits = int(dtype.lstrip("uint"))
+        low, high = (
+            (0, 2**bits - 1) if dtype[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        )
+        fits = math.isfinite(value) and value == int(value) and low <= value <= high
+    else:
+        fits = abs(value) <= largest(dtype)
+    return "" if fits else f"pad_node has value {value}, which {dtype} does not hold"

@@ -1,0 +1,75 @@
+"""What a retarget did, node by node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from onnxpad.model.editing.script import Edit, edit_record
+from onnxpad.model.reading.nodes import Address
+from onnxpad.model.shapes.types import Type
+from onnxpad.padding.chain import Chain, Skip
+from onnxpad.reports import reported
+
+Sizes: TypeAlias = tuple[str, ...]
+
+
+@reported("node.label as node", "node.scope as scope", "*", "script as edits")
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One node that was moved: its padding and output sizes before and after.
+
+    `resized` says that the output has, or may have, another size, `same_values` that only the
+    way of writing changed.
+    """
+
+    node: Address
+    op: str
+    before: str
+    after: str
+    output_before: Sizes
+    output_after: Sizes
+    resized: bool
+    same_values: bool
+    edits: tuple[Edit, ...]
+
+    @property
+    def script(self) -> list[dict[str, Any]]:
+        """The edits as plain data."""
+        return [edit_record(edit) for edit in self.edits]
+
+
+@reported("node.label as node", "node.scope as scope", "*")
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One node that pads as asked already, and why."""
+
+    node: Address
+    op: str
+    padding: str
+    why: str
+
+
+@reported(
+    "node.label as node", "node.scope as scope", "op", "skip.reason as reason", "skip.hints as try"
+)
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """One node that could not be moved; `tensor` is its input, of type `source`."""
+
+    node: Address
+    op: str
+    chain: Chain
+    skip: Skip
+    tensor: str
+    source: Type
+
+
+@dataclass
+class Outcome:
+    """Everything that was done and not done, in graph order."""
+
+    moves: list[Move] = field(default_factory=list)
+    kept: list[Kept] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+    breaks: tuple[str, ...] = ()

@@ -1,0 +1,73 @@
+"""What is asked of each node: the padding of a convention, or what a plan lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from onnxpad.errors import RequestError
+from onnxpad.model.reading.nodes import Address
+from onnxpad.padding.chain import Chain, Skip
+from onnxpad.retargeting.feasible import infeasible
+from onnxpad.retargeting.habits import named_convention
+from onnxpad.retargeting.move import moved, unchanged_because
+from onnxpad.retargeting.plan import Plan, PlanEntry, with_settings
+from onnxpad.retargeting.shields import shielded
+
+_TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`decide` gives the chain itself where a node stays, `why` says the reason for that.
+
+    `concerns` says which nodes there is anything to say about, `names` which must be there.
+    `label` is the rule as messages call it.
+    """
+
+    name: str
+    decide: Callable[[Address, Chain], Chain | Skip]
+    why: Callable[[Chain], str]
+    concerns: Callable[[Address], bool]
+    names: tuple[str, ...] = ()
+    label: str = ""
+
+
+def by_convention(to: str, source: str | None) -> Rule:
+    """Every node as the convention `to` would write it; RequestError for unknown names."""
+    target = named_convention(to)
+    if source is not None:
+        named_convention(source)
+    name = target if isinstance(target, str) else target.name
+    return Rule(
+        name,
+        lambda _, chain: moved(chain, to, source=source),
+        lambda chain: unchanged_because(chain, name),
+        lambda _: True,
+    )
+
+
+def by_plan(plan: Plan) -> Rule:
+    """Give each node the padding that the plan lists."""
+    entries = {one.node: one for one in plan.entries}
+    return Rule(
+        "plan",
+        lambda address, chain: _planned(entries[address.label], chain, plan.label),
+        lambda _: "the plan says what is there",
+        lambda address: address.label in entries,
+        tuple(entries),
+        plan.label,
+    )
+
+
+def _planned(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
+    if chain.trouble:
+        return Skip(chain.trouble.reason, chain.trouble.hints)
+    where = f"{label}, node '{entry.node}' ({chain.op.name})"
+    try:
+        after = with_settings(chain, entry.settings)
+    except RequestError as error:
+        raise RequestError(f"{where}: {error}{_TRY}") from error
+    if reason := infeasible(chain, after):
+        raise RequestError(f"{where}: {reason}{_TRY}")
+    return shielded(chain, after)
