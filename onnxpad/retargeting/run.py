@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis
+from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.session import Session
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.survey import Site
@@ -88,7 +89,7 @@ class _Run:
 
     def _handle(self, site: Site) -> bool:
         results = [self._rule.decide(site.address, chain) for chain in site.chains]
-        groups = _groups(site.chains, results)
+        groups = grouped([_wish(*pair) for pair in zip(site.chains, results, strict=True)])
         if max(groups) > 0:
             if self._session.tell_apart(site, groups):
                 self._done.discard((site.address.scope, site.address.key))
@@ -158,20 +159,8 @@ def _shown(chain: Chain) -> Sizes:
     return tuple(show(size) for size in output_sizes(chain))
 
 
-def _groups(chains: Sequence[Chain], results: Sequence[Chain | Skip]) -> list[int]:
-    """A number for each result; readings that are left alone share one."""
-    seen: list[object] = []
-    groups = []
-    for chain, result in zip(chains, results, strict=True):
-        wanted = None
-        if isinstance(result, Chain) and result != chain:
-            wanted = (_written(chain), _written(result))
-        if wanted not in seen:
-            seen.append(wanted)
-        groups.append(seen.index(wanted))
-    return groups
-
-
-def _written(chain: Chain) -> tuple[object, ...]:
-    numbers = (chain.padding, chain.ceil_mode, chain.counts_padding)
-    return (*numbers, chain.output_padding, chain.output_shape, chain.pad, chain.ambiguous)
+def _wish(chain: Chain, result: Chain | Skip) -> object:
+    """What is to be written, which calls of a function have to agree on; None for nothing."""
+    if isinstance(result, Skip) or result == chain:
+        return None
+    return written(chain), chain.ambiguous, written(result)
