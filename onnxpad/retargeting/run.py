@@ -47,6 +47,8 @@ class _Run:
         self._done: set[tuple[str, int]] = set()
         self._sound: tuple[str, ...] | None = None
         self._outcome = Outcome()
+        self._given = {_place(one.address): one.address for one in session.sites()}
+        self._copied: dict[str, str] = {}
 
     def run(self) -> Outcome:
         known = -1
@@ -64,7 +66,7 @@ class _Run:
     def _ask_again(self) -> None:
         """Nodes that were refused are decided anew: what stood beside them may have moved."""
         for refused in self._outcome.refused:
-            self._done.discard((refused.node.scope, refused.node.key))
+            self._done.discard(_place(refused.node))
         self._outcome.refused.clear()
 
     def _in_order(self) -> None:
@@ -76,8 +78,8 @@ class _Run:
         """Nodes up to one that makes another reading necessary; False at the end."""
         sites = list(self._session.sites())
         for site in sites:
-            place = (site.address.scope, site.address.key)
-            wanted = self._selected(site.address) and self._rule.concerns(site.address)
+            place, given = _place(site.address), self._as_given(site.address)
+            wanted = self._selected(given) and self._rule.concerns(given)
             if place in self._done or not wanted:
                 continue
             self._done.add(place)
@@ -88,11 +90,11 @@ class _Run:
         return False
 
     def _handle(self, site: Site) -> bool:
-        results = [self._rule.decide(site.address, chain) for chain in site.chains]
+        given = self._as_given(site.address)
+        results = [self._rule.decide(given, chain) for chain in site.chains]
         groups = grouped([_wish(*pair) for pair in zip(site.chains, results, strict=True)])
         if max(groups) > 0:
-            if self._session.tell_apart(site, groups):
-                self._done.discard((site.address.scope, site.address.key))
+            if self._tell_apart(site, groups):
                 return True
             skip = Skip(
                 "the function is called in ways that need different padding, and its calls "
@@ -111,6 +113,22 @@ class _Run:
             self._outcome.kept.append(kept)
             return False
         return self._move(site, first)
+
+    def _tell_apart(self, site: Site, groups: list[int]) -> bool:
+        known = set(self._session.document.scopes)
+        if not self._session.tell_apart(site, groups):
+            return False
+        self._done.discard(_place(site.address))
+        new = set(self._session.document.scopes) - known
+        self._copied |= dict.fromkeys(new, site.address.scope)
+        return True
+
+    def _as_given(self, address: Address) -> Address:
+        """The address that plans and globs know: a copied function has the original's nodes."""
+        scope = address.scope
+        while scope in self._copied:
+            scope = self._copied[scope]
+        return self._given.get((scope, address.key), address)
 
     def _refuse(self, site: Site, skip: Skip) -> None:
         tensor = site.node.inputs[0] if site.node.inputs else ""
@@ -164,3 +182,7 @@ def _wish(chain: Chain, result: Chain | Skip) -> object:
     if isinstance(result, Skip) or result == chain:
         return None
     return written(chain), chain.ambiguous, written(result)
+
+
+def _place(address: Address) -> tuple[str, int]:
+    return address.scope, address.key
