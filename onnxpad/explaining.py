@@ -55,7 +55,8 @@ def entries() -> tuple[Explanation, ...]:
 def explain(name: str) -> tuple[Explanation, ...]:
     """The entries called `name`, whatever their kind; capitals do not matter.
 
-    A convention answers to its aliases as well.
+    A framework answers to its other names too ("tf"), where nothing else has that name.
+
     Raises RequestError with the nearest names where there is none.
     """
     everything = entries()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
@@ -12,7 +12,7 @@ from onnxpad.geometry.size import show
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.chains import Preference, Preferences
-from onnxpad.model.reading.context import Context, beyond_batch
+from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.pads import constant_integers
 from onnxpad.model.reading.scopes import address_of
@@ -28,6 +28,9 @@ from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.report import Opening, Verdict
 from onnxpad.runtimes.targets import find_target
 from onnxpad.runtimes.traps import Trap, traps_of
+from onnxpad.sessions import ResolvedDevice
+
+__all__ = ["Inspection", "PaddedNode", "inspect"]
 
 
 class Facts(NamedTuple):
@@ -110,7 +113,10 @@ def _says_auto_pad(chain: Chain, around: Surroundings) -> bool:
 
 
 def placed(
-    opened: Opened, sites: Iterable[Site], selected: Callable[[Address], bool], device: Device
+    opened: Opened,
+    sites: Iterable[Site],
+    selected: Callable[[Address], bool],
+    device: ResolvedDevice,
 ) -> dict[str, str]:
     """The provider of each padded node that onnxruntime assigned, by the node's label.
 
@@ -231,9 +237,6 @@ def _is_uneven(pads: tuple[int, ...]) -> bool:
     return pads[: len(pads) // 2] != pads[len(pads) // 2 :]
 
 
-__all__ = ["Inspection", "PaddedNode", "inspect"]
-
-Device: TypeAlias = Literal["cpu", "cuda"]
 _WRITTEN = (
     "auto_pad",
     "pads",
@@ -251,7 +254,7 @@ def inspect(
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
     target: str | Sequence[str] | None = None,
-    device: Device | None = None,
+    device: ResolvedDevice | None = None,
 ) -> Inspection:
     """List the padded nodes of a model; nothing is changed and nothing is run.
 
@@ -272,9 +275,8 @@ def inspect(
     )
     selected = selection(survey, nodes)
     found = _records(survey, selected)
-    sizes = beyond_batch(opened.model, dims)
-    told = _told(survey, names, selected, sizes) if names else {}
-    places = _placed(opened, survey, selected, device) if device else {}
+    told = _told(survey, names, selected, dims) if names else {}
+    places = placed(opened, survey.sites(), selected, device) if device else {}
     openings = {name: opened_up for name, (_, opened_up) in told.items()}
     verdicts = {name: judged for name, (judged, _) in told.items()}
     return Inspection(found, dict(dims or {}), verdicts, places, device or "", openings)
@@ -307,20 +309,15 @@ def _told(
     """For each target its verdicts, and what would help where there is no way."""
     from onnxpad.rewriting.for_target.judged import verdicts  # loads every pass
     from onnxpad.rewriting.for_target.openings import opening
-    from onnxpad.rewriting.for_target.requests import planner
+    from onnxpad.rewriting.for_target.requests import beyond_batch, planner
 
+    sizes = beyond_batch(survey.document.model, dims)
     told = {}
     for name in names:
-        if one := planner(name, dims):
+        if one := planner(name, sizes):
             found = tuple(verdicts(survey, one, selected))
             told[name] = found, opening(survey, one, selected, found)
     return told
-
-
-def _placed(
-    opened: Opened, survey: Survey, selected: Callable[[Address], bool], device: Device
-) -> dict[str, str]:
-    return placed(opened, survey.sites(), selected, device)
 
 
 def _record(site: Site, context: Context, facts: Facts, around: Surroundings) -> PaddedNode:

@@ -22,6 +22,7 @@ from onnxpad.errors import RuntimeUnavailable
 
 Array = NDArray[Any]
 Device = Literal["cpu", "cuda", "auto"]
+ResolvedDevice = Literal["cpu", "cuda"]
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 _FOLDER = "session.model_external_initializers_file_folder_path"
 # Identity over one float: the smallest model that makes a provider load its libraries.
@@ -121,7 +122,7 @@ def open_session(model: bytes | Path, settings: Settings = Settings()) -> Sessio
     return session
 
 
-def resolved(device: Device) -> Literal["cpu", "cuda"]:
+def resolved(device: Device) -> ResolvedDevice:
     """The device that `auto` stands for here: cuda where its provider loads, else cpu."""
     if device == "auto":
         return "cuda" if cuda_problem() is None else "cpu"

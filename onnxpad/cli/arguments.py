@@ -105,7 +105,7 @@ def refuse_data_twice(options: Mapping[str, object]) -> None:
     """UsageError where --data is given beside files that hold the same."""
     if options["data"] and (options["inputs"] or options["outputs"]):
         raise click.UsageError(
-            "--data holds inputs and outputs: --inputs and --outputs add nothing"
+            "--data holds inputs and outputs already: leave --inputs and --outputs out"
         )
 
 

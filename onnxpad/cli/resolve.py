@@ -69,7 +69,7 @@ def _settings(
     for text in texts:
         name, is_there, value = text.partition("=")
         if not is_there or not name:
-            raise click.BadParameter(f"'{text}' sets nothing: write NAME=VALUE")
+            raise click.BadParameter(f"cannot read '{text}': expected NAME=VALUE")
         if name in found:
             raise click.BadParameter(f"'{name}' is set twice")
         found[name] = parse_value(value)

@@ -55,7 +55,9 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
     if (given["to"] is None) == (given["plan"] is None):
         raise click.UsageError("give --to NAME or --plan FILE, and not both")
     if given["plan"] is not None and given["source"] is not None:
-        raise click.UsageError("--from does nothing beside --plan, which says the padding itself")
+        raise click.UsageError(
+            "--from and --plan exclude each other: a plan already gives the padding of each node"
+        )
     if given["plan"] == STANDARD and STANDARD in models:
         raise click.UsageError(
             "standard input holds the model or the plan, not both: give a file for one of them"
@@ -105,7 +107,7 @@ def _objection(found: Retargeting, request: Request) -> str:
     if found.breaks:
         return f"it would break {found.breaks[0]}"
     if request.strict and found.skips:
-        return f"--strict, and {len(found.skips)} skipped"
+        return f"--strict allows no skips, and there are {len(found.skips)}"
     return ""
 
 

@@ -104,9 +104,9 @@ def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
 
 
 def _rewritten(job: Job, request: Request) -> int:
-    from onnxpad.rewriting import rewrite as rewriting  # loads onnx
+    from onnxpad.rewriting.rewrite import rewrite as rewritten  # loads onnx
 
-    found = rewriting.rewrite(job.model, **request.options)
+    found = rewritten(job.model, **request.options)
     validation: Validation | None = None
     if request.judging is not None and found.changed:
         from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
@@ -125,16 +125,16 @@ def _objection(found: Rewriting, validation: Validation | None, request: Request
     if found.unfit:
         return _unfit(found)
     if request.strict and found.skips:
-        return f"--strict, and {len(found.skips)} skipped"
+        return f"--strict allows no skips, and there are {len(found.skips)}"
     return ""
 
 
 def _unfit(found: Rewriting) -> str:
     wrong = sum(1 for one in found.unfit if one.judgement.answer.fails)
     if wrong:
-        return f"{found.target} would not run {wrong} node{'s' * (wrong > 1)} of it rightly"
+        return f"{found.target} would refuse or miscompute {wrong} of its nodes"
     count = len(found.unfit)
-    return f"it is not known whether {found.target} runs {count} node{'s' * (count > 1)} of it"
+    return f"it is not known whether {found.target} runs {count} of its nodes"
 
 
 def _report(

@@ -77,7 +77,7 @@ def _check(options: dict[str, Any]) -> None:
     if (options["after"] is None) == (not reference):
         wrong = "both are given" if options["after"] else "neither is given"
         raise click.UsageError(
-            f"BEFORE is compared with AFTER or with --data or --outputs, and {wrong}: for example "
+            f"give either AFTER, or a reference with --data or --outputs; {wrong}: for example "
             "onnxpad validate before.onnx after.onnx, or onnxpad validate before.onnx --inputs "
             "in.npz --outputs out.npz"
         )

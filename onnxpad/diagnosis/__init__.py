@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
@@ -14,12 +13,11 @@ from onnxpad.diagnosis.fit import Fitting
 from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, Difference, NodeFinding
 from onnxpad.errors import RequestError
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.files.onnx_file import read
-from onnxpad.model.opened import ModelLike, proto_of
+from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import Survey
 from onnxpad.sessions import Device, Settings, resolved
-from onnxpad.validation.bench import Bench
+from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.request import Given, checked_inputs, checked_outputs
 
 Array = NDArray[Any]
@@ -51,30 +49,11 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
     if not budget > 0:
         raise RequestError(f"budget is {budget}: give seconds, more than 0")
     started = time.monotonic()
-    bench = Bench(Settings(device=resolved(device)), progress=progress or _silent)
-    proto, folder = _opened(model)
+    bench = Bench(Settings(device=resolved(device)), progress=progress or silent)
+    proto, folder = whole_model(model)
     network = Network(proto, folder)
     survey = Survey(proto, folder=folder, prefer=Preferences(ambiguous))
     samples = checked_inputs(network, network.input_types(), inputs, bench.warn)
     expected = checked_outputs(network, outputs, len(samples), bench.warn)
     fitting = Fitting(bench, network, survey, samples, expected, started + budget)
     return concluded(fitting, fitting.run(), started)
-
-
-def _silent(_: str) -> None:
-    """Progress that nobody follows."""
-
-
-def _opened(model: ModelLike) -> tuple[Any, Path | None]:
-    if isinstance(model, str | Path):
-        proto, source = read(model)
-        return proto, source.folder
-    from os import PathLike
-
-    if isinstance(model, PathLike):
-        return _opened(Path(model))
-    if not hasattr(model, "graph") and not hasattr(model, "nodes"):
-        raise RequestError(
-            f"a model is a path, a ModelProto or a gs.Graph, not {type(model).__name__}"
-        )
-    return proto_of(model), None

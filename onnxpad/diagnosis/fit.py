@@ -132,16 +132,18 @@ class Fitting:
         seconds = _WIDE_SECONDS if wide else _SECONDS
         found, complete = rivals(self.runner, reference, chosen, time.monotonic() + seconds)
         if not complete:
-            self.bench.warn("whether other padding fits as well was not tried for every node")
+            self.bench.warn("not every node was tried for other padding that fits as well")
         if planned and whole and found:
             titles = ", ".join(f"'{rival.title}'" for rival in found[:_NAMED])
             more = f" and {len(found) - _NAMED} more" if found[_NAMED:] else ""
-            self.bench.warn(f"whole numbers tell little: {titles}{more} give the same here")
+            self.bench.warn(
+                f"the reference holds whole numbers, which tell little: {titles}{more} fit as well"
+            )
         doubts = undecided(found, judgement.residual or 0.0, judgement.allowed or 0.0)
         return replace(fit, rivals=tuple(found), undecided=tuple(doubts))
 
     def _present(self) -> Judgement:
-        """The model as it is; warnings about it say so."""
+        """Judge the unchanged model; its warnings begin with 'as it is'."""
         self.bench.progress("as it is")
         before = len(self.bench.warnings)
         present = judged(self.bench, self.network, self.samples, self.expected)

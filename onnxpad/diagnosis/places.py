@@ -9,8 +9,7 @@ from typing import TypeAlias
 
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.reading.survey import Site as Found
-from onnxpad.model.reading.survey import Survey
+from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
@@ -92,7 +91,7 @@ def places(survey: Survey, network: Network) -> Places:
     return Places(tuple(found), tuple(left_out), tuple(plain), tuple(unclear))
 
 
-def _place(site: Found, index: int, network: Network) -> Place | bool:
+def _place(site: Site, index: int, network: Network) -> Place | bool:
     """The place; True where there is one way to pad it, False where its Pad is out of reach."""
     chain, source, pad = site.chain, site.node.inputs[0], None
     if chain.pad is not None:

@@ -79,7 +79,7 @@ def pads(value: object, word: Word, rank: int) -> tuple[Pair, ...]:
         if len(numbers) == 2 * rank and Layout.INTERLEAVED in word.layouts:
             return tuple(zip(numbers[::2], numbers[1::2], strict=True))
     raise RequestError(
-        f"{word.name} is {_shown(value)}; for {many(rank, 'axis', 'axes')} it is {_forms(word)}"
+        f"{word.name} is {_shown(value)}; for {many(rank, 'axis', 'axes')} give {_forms(word)}"
     )
 
 

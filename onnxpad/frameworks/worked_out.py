@@ -167,7 +167,7 @@ def _padding(
             modes = tuple(word.modes[flag] for flag in values.flags(value, word, rank))
         elif isinstance(value, str) and not word.modes:
             raise RequestError(
-                f"{word.name} is {value!r}, but no padding has a name here: give "
+                f"{word.name} is {value!r}, but this layer knows no padding by name: give "
                 f"{', or '.join(word.layouts)}"
             )
         elif isinstance(value, str) or not word.layouts:
@@ -182,7 +182,9 @@ def _only_one(layer: Layer, modes: tuple[Mode, ...], pads: tuple[Given, ...]) ->
     """Numbers that a mode would not look at are a contradiction, except zeros."""
     for mode, numbers in zip(modes, pads, strict=True):
         if mode is not layer.number and not mode.takes_numbers and any(numbers.pads or (0,)):
-            raise RequestError(f"explicit padding {list(numbers.pads or ())} next to a mode")
+            raise RequestError(
+                f"explicit padding {list(numbers.pads or ())} and a padding mode: give one of them"
+            )
 
 
 def _fill(layer: Layer, given: Mapping[str, object], modes: tuple[Mode, ...]) -> Fill:

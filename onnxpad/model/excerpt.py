@@ -8,15 +8,9 @@ from dataclasses import dataclass
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from onnxpad.model.editing.session import Session
-from onnxpad.model.reading.context import (
-    EXCERPT,
-    OUTER,
-    Context,
-    has_value,
-    is_model_input,
-    tensor_type,
-)
+from onnxpad.model.reading.context import Context, has_value, tensor_type
 from onnxpad.model.reading.crossing import CROSSABLE
+from onnxpad.model.reading.model_inputs import EXCERPT, OUTER, is_model_input
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import PLAIN_DOMAINS
 from onnxpad.model.shapes.types import Type

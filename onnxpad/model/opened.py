@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
 
 Model: TypeAlias = ModelProto
-Result: TypeAlias = Union[ModelProto, "gs.Graph"]
+ModelOrGraph: TypeAlias = Union[ModelProto, "gs.Graph"]
 ModelLike: TypeAlias = Union[str, "os.PathLike[str]", ModelProto, "gs.Graph"]
 
 
@@ -27,7 +27,7 @@ class Opened:
     """A model ready to be worked on.
 
     `owned` says that `model` may be changed in place. Large weights of a file are left out of it
-    (`files.completed` brings them back). `surgeon` is the Graph that was given;
+    (`with_weights` brings them back). `surgeon` is the Graph that was given;
     `model` then holds its structure without weights.
     """
 
@@ -58,12 +58,12 @@ def is_surgeon_graph(model: object) -> bool:
     return library is not None and isinstance(model, library.Graph)
 
 
-def with_weights(model: ModelProto | gs.Graph, source: Source | None) -> ModelProto | gs.Graph:
+def with_weights(model: ModelOrGraph, source: Source | None) -> ModelOrGraph:
     """The model with the weights that were left out when its file was read."""
     return completed(model, source) if isinstance(model, ModelProto) else model
 
 
-def untouched(opened: Opened) -> Result:
+def untouched(opened: Opened) -> ModelOrGraph:
     """What was opened as it was, although a session has changed it since.
 
     A session works on a copy of what is not owned, and nothing reaches a Graph before the end.
@@ -78,10 +78,12 @@ def untouched(opened: Opened) -> Result:
     return model
 
 
-def proto_of(model: ModelProto | gs.Graph) -> ModelProto:
+def proto_of(model: ModelOrGraph) -> ModelProto:
     """The model as a ModelProto; a Graph is exported by graphsurgeon itself."""
     if isinstance(model, ModelProto):
         return model
+    if not is_surgeon_graph(model):
+        raise _no_model(model)
     import onnx_graphsurgeon as gs
 
     exported: ModelProto = gs.export_onnx(model)
@@ -99,6 +101,19 @@ def open_model(model: ModelLike) -> Opened:
         from onnxpad.model.editing.graph_as_model import structure_of
 
         return Opened(structure_of(model), None, owned=True, surgeon=model)
-    raise RequestError(
-        f"a model is a path, a ModelProto or an onnx_graphsurgeon.Graph, not {type(model).__name__}"
+    raise _no_model(model)
+
+
+def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
+    """Any kind of model with all its weights, and the folder of its file; errors as above."""
+    if isinstance(model, str | os.PathLike):
+        proto, source = read(model)
+        return proto, source.folder
+    return proto_of(model), None
+
+
+def _no_model(given: object) -> RequestError:
+    kind = type(given).__name__
+    return RequestError(
+        f"a model is a path, a ModelProto or an onnx_graphsurgeon.Graph, not {kind}"
     )

@@ -93,7 +93,7 @@ class Resolution(Report):
         kernel = tuple(slide.kernel for slide in self.plan.slides)
         array = _checked_weight(name, self.weight_shape, kernel, weight, is_pool=self.plan.is_pool)
         whole = self if array is None else self._with_weight(array.shape)
-        from onnxpad.model.building import build_model
+        from onnxpad.model.layer_model import build_model
 
         vector = _checked_bias(name, whole.plan.channels, bias, is_pool=self.plan.is_pool)
         return build_model(whole.steps, self.input_shape, weight=array, bias=vector)

@@ -93,7 +93,9 @@ def _rule(to: str | None, plan: PlanLike | None, source: str | None) -> Rule:
     if plan is None or to is not None:
         raise RequestError("retarget needs a convention to move to, or a plan, and not both")
     if source is not None:
-        raise RequestError("a plan says the padding itself: source does nothing beside it")
+        raise RequestError(
+            "source and plan exclude each other: a plan already gives the padding of each node"
+        )
     return by_plan(read_plan(plan))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks import rules as placing
+from onnxpad.frameworks import rules
 from onnxpad.frameworks.conventions import Convention, by_name_and_alias, find_named
 from onnxpad.frameworks.layer import (
     Crop,
@@ -113,7 +113,7 @@ def _placement(name: str) -> Habits:
     if name == "symmetric":
         return Habits(name, (), numbers=True)
     lower = name == "SAME_LOWER"
-    place = placing.same_lower if lower else placing.same_upper
+    place = rules.same_lower if lower else rules.same_upper
     cut = _larger_half_first if lower else same_multiple
     return Habits(name, (Mode(place, cut),), any_numbers=True)
 
@@ -133,7 +133,7 @@ def _modes(layer: Layer) -> tuple[Mode, ...]:
             first = next((m for key, m in word.modes.items() if key == word.default), None)
             found += sorted(named, key=lambda mode, first=first: mode is not first)  # type: ignore[misc]
     found.append(layer.number)
-    plain = (placing.valid, placing.explicit)
+    plain = (rules.valid, rules.explicit)
     return tuple(
         mode for mode in found if mode.fill in (None, Fill.ZEROS) and mode.place not in plain
     )

@@ -14,7 +14,6 @@ from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.fills import Constant, Implicit
-from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import Habits, habits_of, named_convention
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
@@ -365,8 +364,8 @@ def _held_by_pad(chain: Chain, manner: Habits, reader: Habits | None) -> Skip | 
     if isinstance(found, Chain) and not differs(zeros, found):
         return None
     return Skip(
-        f"the Pad in front holds {held(step)}, which {manner.name} does not pad with: zeros would "
-        "be moved, this stays as it is",
+        f"the Pad in front holds {held(step)}, and {manner.name} pads with zeros: only a Pad of "
+        "zeros is moved",
         ("--plan FILE says what it is to be",),
     )
 
@@ -402,8 +401,8 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip 
     if isinstance(own, Chain) and not differs(own, bare):
         return None
     return Skip(
-        f"{what} is not as {reader.name} pads here, which --from names",
-        ("--from with the framework that it comes from", "leaving --from out"),
+        f"{what} is not what {reader.name} would write here, and --from says it wrote this",
+        ("--from with the framework that wrote the model", "leaving --from out"),
     )
 
 
@@ -422,7 +421,7 @@ def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> 
     if any(differs(chains[0], other) for other in chains[1:]):
         names = " or ".join(sorted(meant))
         return Skip(
-            f"the pads {list(pads.flat)} can mean {names}, which come to different things",
+            f"the pads {list(pads.flat)} can mean {names}, which give different results",
             ("--from NAME says whose they are",),
         )
     return chains[0]
@@ -461,18 +460,12 @@ def _without_rounding(manner: Habits) -> Habits:
 
 
 def _finished(chain: Chain, manner: Habits) -> Chain | Skip:
-    """Rounding and divisors as the convention has them, and what no runtime takes refused."""
+    """Rounding and divisors as the convention has them."""
     if not chain.op.is_pool:
         return chain
     found = _rounding(chain, manner)
     if isinstance(found, Chain):
         found = _divisor(found, manner)
-    pads = found.padding if isinstance(found, Chain) else None
-    if isinstance(pads, Pads) and reaches_kernel(chain, pads):
-        return Skip(
-            f"the pads would be {list(pads.flat)} and reach the kernel, which onnxruntime "
-            "refuses in a pool"
-        )
     return found
 
 

@@ -41,7 +41,7 @@ def numbers(
     if not isinstance(value, list | tuple) or any(
         isinstance(one, bool) or not isinstance(one, int) for one in value
     ):
-        raise RequestError(f"{name} is {shown(value)}, but is a list of {count} integers")
+        raise RequestError(f"{name} is {shown(value)}, but must be a list of {count} integers")
     if len(value) != count:
         has = f"{len(value)} number{'' if len(value) == 1 else 's'}"
         raise RequestError(
@@ -50,11 +50,9 @@ def numbers(
             else f"{name} has {has}, but needs {count}, one for each axis"
         )
     if least is not None and any(one < least for one in value):
-        raise RequestError(f"{name} is {shown(list(value))}: numbers below {least} are not taken")
+        raise RequestError(f"{name} is {shown(list(value))}: no number may be below {least}")
     if any(abs(one) > _WIDEST for one in value):
-        raise RequestError(
-            f"{name} is {shown(list(value))}: more than {_WIDEST} cells are not taken"
-        )
+        raise RequestError(f"{name} is {shown(list(value))}: {_WIDEST} cells are the most")
     return tuple(value)
 
 
@@ -62,7 +60,7 @@ def flag(settings: Settings, name: str) -> bool:
     """0 or 1; RequestError for anything else."""
     value = settings[name]
     if not isinstance(value, int) or value not in (0, 1):
-        raise RequestError(f"{name} is {shown(value)}, but is 0 or 1")
+        raise RequestError(f"{name} is {shown(value)}, but must be 0 or 1")
     return bool(value)
 
 
@@ -71,7 +69,7 @@ def fill(value: object) -> float | int:
     if value == "-inf":
         return -math.inf
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RequestError(f"pad_node has value {shown(value)}, which is no number and not '-inf'")
+        raise RequestError(f"pad_node has value {shown(value)}, but must be a number or '-inf'")
     if not (value == -math.inf or abs(value) <= sys.float_info.max):
         raise RequestError(f"pad_node has value {shown(value)}: give a number, or '-inf'")
     return value
@@ -109,7 +107,7 @@ def read_entry(record: object, index: int, label: str) -> PlanEntry:
         raise RequestError(f"{where} has auto_pad and pads: give one")
     names = record.get("conventions", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise RequestError(f"{where}: conventions are a list of names")
+        raise RequestError(f"{where}: conventions must be a list of names")
     settings = {key: record[key] for key in KEYS if key in record}
     return PlanEntry(record["node"], settings, tuple(names))
 
@@ -169,7 +167,7 @@ def _padding(chain: Chain, settings: Settings) -> Padding | None:
     if mode not in ("NOTSET", None):
         if not isinstance(mode, str) or mode not in AutoPad.__members__:
             known = ", ".join(AutoPad.__members__)
-            raise RequestError(f"auto_pad is {shown(mode)}; it is NOTSET, {known}")
+            raise RequestError(f"auto_pad is {shown(mode)}, but must be NOTSET, {known}")
         if not chain.op.auto_pad:
             raise RequestError(f"{chain.op.name} has no auto_pad")
         return AutoPad(mode)
@@ -210,13 +208,13 @@ def _without_pad(chain: Chain) -> Chain:
 
 def _step(chain: Chain, record: object) -> PadStep:
     if not isinstance(record, Mapping):
-        raise RequestError("pad_node is null, or an object with pads, value and mode")
+        raise RequestError("pad_node must be null, or an object with pads, value and mode")
     if unknown := [key for key in record if key not in _PAD_KEYS]:
         raise RequestError(f"pad_node has {shown(unknown[0])}; it takes {', '.join(_PAD_KEYS)}")
     flat = numbers(record, "pads", 2 * chain.tensor_rank, least=None, where="pad_node ")
     mode, half = record.get("mode", "constant"), chain.tensor_rank
     if mode not in MODES:
-        raise RequestError(f"pad_node has mode {shown(mode)}; it is one of {', '.join(MODES)}")
+        raise RequestError(f"pad_node has mode {shown(mode)}; known are {', '.join(MODES)}")
     return PadStep(
         Pads(flat[:half], flat[half:]),
         Constant(fill(record.get("value", 0))),
@@ -284,7 +282,9 @@ class Plan(Report):
                 "--plan FILE writes"
             )
         if not isinstance(record, Mapping) or not isinstance(record.get("nodes"), list):
-            raise RequestError(f"{label} is no object with a list 'nodes', each with its 'node'")
+            raise RequestError(
+                f"{label} must be an object with a list 'nodes', whose entries have a 'node'"
+            )
         if unknown := [key for key in record if key not in _KEYS]:
             raise RequestError(f"{label} has {shown(unknown[0])}; it takes {', '.join(_KEYS)}")
         if (schema := record.get("schema", cls.schema)) is True or schema != cls.schema:

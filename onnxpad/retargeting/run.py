@@ -9,7 +9,7 @@ from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.session import Session
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.sizes_downstream import breaks, inferred_sizes, resizings
 from onnxpad.padding.chain import Chain, Skip
@@ -44,10 +44,10 @@ class _Run:
         self._rule = rule
         self._selected = selected
         self._progress = progress
-        self._done: set[tuple[str, int]] = set()
+        self._done: set[Place] = set()
         self._sound: tuple[str, ...] | None = None
         self._outcome = Outcome()
-        self._given = {_place(one.address): one.address for one in session.sites()}
+        self._given = {one.address.place: one.address for one in session.sites()}
         self._copied: dict[str, str] = {}
 
     def run(self) -> Outcome:
@@ -66,7 +66,7 @@ class _Run:
     def _ask_again(self) -> None:
         """Nodes that were refused are decided anew: what stood beside them may have moved."""
         for refused in self._outcome.refused:
-            self._done.discard(_place(refused.node))
+            self._done.discard(refused.node.place)
         self._outcome.refused.clear()
 
     def _in_order(self) -> None:
@@ -78,7 +78,7 @@ class _Run:
         """Nodes up to one that makes another reading necessary; False at the end."""
         sites = list(self._session.sites())
         for site in sites:
-            place, given = _place(site.address), self._as_given(site.address)
+            place, given = site.address.place, self._as_given(site.address)
             wanted = self._selected(given) and self._rule.concerns(given)
             if place in self._done or not wanted:
                 continue
@@ -118,7 +118,7 @@ class _Run:
         known = set(self._session.document.scopes)
         if not self._session.tell_apart(site, groups):
             return False
-        self._done.discard(_place(site.address))
+        self._done.discard(site.address.place)
         new = set(self._session.document.scopes) - known
         self._copied |= dict.fromkeys(new, site.address.scope)
         return True
@@ -182,7 +182,3 @@ def _wish(chain: Chain, result: Chain | Skip) -> object:
     if isinstance(result, Skip) or result == chain:
         return None
     return written(chain), chain.ambiguous, written(result)
-
-
-def _place(address: Address) -> tuple[str, int]:
-    return address.scope, address.key

@@ -1,4 +1,4 @@
-"""What must not be left in front of a node, such as Pads that are fused into it wrongly."""
+"""A move as onnxruntime runs it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from onnxpad.runtimes.onnxruntime.pad_writer import spelled
 
 def shielded(before: Chain, after: Chain) -> Chain | Skip:
     """`after`, spelled so that onnxruntime runs it right, if it can be."""
-    if after.pad == before.pad:
-        return after
-    if before.uses_indices:
+    if after.pad != before.pad and before.uses_indices:
         return Skip("its Indices are used and count the cells of the Pad in front")
     found = spelled(before, after)
     return found if isinstance(found, Chain | Skip) else after

@@ -11,7 +11,7 @@ from onnxpad.geometry.size import show
 from onnxpad.model.editing.names import as_nodes
 from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute, edit_record
 from onnxpad.model.editing.session import Session
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, Skip, Verdict
@@ -211,8 +211,14 @@ def written(chain: Chain) -> tuple[object, ...]:
     return (*numbers, chain.output_padding, chain.output_shape, chain.pad, dtype)
 
 
+def would_change(session: Session, rule: Pass, site: Site) -> bool:
+    """Whether the pass has a way to rewrite the node, in at least one of its readings."""
+    return any(not isinstance(_rewrite(session, rule, one, site), Skip) for one in site.chains)
+
+
 def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
-    found = session.remembered(rule.name, chain, lambda: _lawful(rule, chain, site))
+    label = site.address.label
+    found = session.remembered(rule.name, chain, lambda: _that_runs(rule, chain, label))
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
         return found
     if found.writes_integers and as_nodes(site.contexts[0]):
@@ -220,21 +226,25 @@ def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
     return found
 
 
-def _lawful(rule: Pass, chain: Chain, site: Site) -> Verdict:
-    """The pass's result as onnxruntime runs it: the first way, else the other one."""
+def _that_runs(rule: Pass, chain: Chain, label: str) -> Verdict:
+    """The pass's result as onnxruntime runs it: the first of its ways, else why there is none."""
     if chain.trouble and chain.trouble.too_new:
         return Skip(chain.trouble.reason)
-    found = _checked(rule, chain, rule.rewrite(chain), site)
-    written = spelled(chain, found)
-    if isinstance(written, Skip) and not isinstance(found, Skip):
-        other = rule.otherwise(chain)
-        if other is not None:
-            again = spelled(chain, _checked(rule, chain, other, site))
-            return written if isinstance(again, Skip) else again
-    return written
+    found = _checked(rule, chain, rule.rewrite(chain), label)
+    first = spelled(chain, found)
+    if not isinstance(first, Skip) or isinstance(found, Skip):
+        return first
+    for other in rule.otherwise(chain):
+        written = spelled(chain, _checked(rule, chain, other, label))
+        if not isinstance(written, Skip):
+            return written
+        if isinstance(other, Skip):
+            reason = "; ".join(filter(None, (first.reason, other.reason)))
+            first = replace(first, reason=reason, hints=first.hints or other.hints)
+    return first
 
 
-def _checked(rule: Pass, chain: Chain, found: Verdict, site: Site) -> Verdict:
+def _checked(rule: Pass, chain: Chain, found: Verdict, label: str) -> Verdict:
     """A pass's result; InternalError where it brings forms that it does not declare."""
     after = found if isinstance(found, Skip) else outside_group(chain, found)
     if isinstance(after, Expansion) and not chain.opset:
@@ -244,7 +254,7 @@ def _checked(rule: Pass, chain: Chain, found: Verdict, site: Site) -> Verdict:
         if added:
             forms = ", ".join(sorted(added))
             raise InternalError(
-                f"pass {rule.name} added {forms} to {site.address.label}, which it does not declare"
+                f"pass {rule.name} added {forms} to {label}, which it does not declare"
             )
     return after
 
@@ -272,14 +282,14 @@ def standing(session: Session, passes: Sequence[Pass], outcome: Outcome) -> list
     """
     last = {rule.name: number for number, rule in enumerate(passes)}
     kept = []
-    chains: dict[tuple[str, int], tuple[Chain, ...]] | None = None
+    chains: dict[Place, tuple[Chain, ...]] | None = None
     for number, rule in enumerate(passes):
         begins, ends = outcome.starts[number], outcome.starts[number + 1]
         again, later = last[rule.name] > number, len(outcome.changes) > ends.changes
         for refusal in outcome.refusals[begins.refusals : ends.refusals]:
             if later and chains is None:
-                chains = {_key(site.address): site.chains for site in session.sites()}
-            now = None if chains is None else chains.get(_key(refusal.node))
+                chains = {site.address.place: site.chains for site in session.sites()}
+            now = None if chains is None else chains.get(refusal.node.place)
             if not again and not (later and now and _settled(refusal, rule, now)):
                 kept.append(refusal)
     return kept
@@ -294,9 +304,9 @@ def _settled(refusal: Refusal, rule: Pass, now: Sequence[Chain]) -> bool:
 
 def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
     """Nodes of which every change edited attributes in place, and the last took the first back."""
-    found: dict[tuple[str, int], list[Change]] = {}
+    found: dict[Place, list[Change]] = {}
     for change in changes:
-        found.setdefault(_key(change.node), []).append(change)
+        found.setdefault(change.node.place, []).append(change)
     return tuple(
         Undone(
             steps[0].node,
@@ -318,7 +328,3 @@ def _is_undone(steps: Sequence[Change]) -> bool:
     if first.ambiguous or first.trouble or not isinstance(last, Chain):
         return False
     return written(first) == written(last)
-
-
-def _key(address: Address) -> tuple[str, int]:
-    return address.scope, address.key

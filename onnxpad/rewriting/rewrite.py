@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from onnxpad.model.editing.session import Edited, Session, finish, session_on
 from onnxpad.model.files.onnx_file import Source
-from onnxpad.model.opened import ModelLike, Opened, Result, open_model, untouched
+from onnxpad.model.opened import ModelLike, ModelOrGraph, Opened, open_model, untouched
 from onnxpad.model.reading.chains import Preference, Preferences
-from onnxpad.model.reading.context import beyond_batch
-from onnxpad.model.reading.survey import selection
+from onnxpad.model.reading.survey import selection, without_collections
 from onnxpad.reports import Report, plain, reported
-from onnxpad.rewriting.for_target.requests import names_of, planner
+from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, Outcome, Refusal, Undone, run, standing, undone
 
@@ -100,7 +99,8 @@ def rewrite(  # noqa: PLR0913  one option each
     rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
     session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
-    outcome = run(session, rules, selected, progress)
+    with without_collections():
+        outcome = run(session, rules, selected, progress)
     fitting = _fitted(session, asked, selected, outcome.changes, progress) if asked else None
     told = (outcome, standing(session, rules, outcome))
     outcome.changes += fitting.changes if fitting else ()
@@ -121,7 +121,7 @@ def _fitted(
     return fit(session, asked, selected, changes, progress)
 
 
-def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> Result:
+def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> ModelOrGraph:
     """The model as the passes left it, and as it was where all their edits take each other back."""
     if session.script and len(session.script) == sum(one.edits for one in undone(changes)):
         session.script.clear()
@@ -130,7 +130,7 @@ def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> Re
 
 
 def _report(
-    model: Result,
+    model: ModelOrGraph,
     rules: Sequence[Any],
     done: tuple[Outcome, Sequence[Refusal]],
     session: Session,

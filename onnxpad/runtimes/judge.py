@@ -63,6 +63,25 @@ def judge(target: Target, chain: Chain) -> Judgement:
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(chain.op.title, target.name))
 
 
+def newly_failing(target: Target, before: Chain, after: Chain) -> tuple[Row, ...]:
+    """Rows by which `target` fails `after`, and not `before`.
+
+    What it computes wrongly before need only load.
+    """
+    held = failing(target, before)
+    new = [row for row in failing(target, after) if row not in held]
+    return tuple(row for row in new if not held or row.answer is Answer.REFUSES)
+
+
+def failing(target: Target, chain: Chain) -> tuple[Row, ...]:
+    """Every row by which `target` refuses the operator or computes it wrongly."""
+    return tuple(
+        row
+        for row in target.rows
+        if row.answer.fails and chain.op.title in row.operators and every(row.when, chain)
+    )
+
+
 def lasting(target: Target, chain: Chain) -> Answer:
     """What `target` does at best with an operator, whatever passes are run that leave it there.
 

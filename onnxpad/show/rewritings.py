@@ -109,10 +109,8 @@ def _undone(rewriting: Rewriting, one: Undone) -> str:
     rest = [rule for rule in one.rules if rule not in own]
     for plan in rewriting.fitting.plans if rewriting.fitting else ():
         if plan.node == one.node and own and rest:
-            reason = f"{rewriting.target} does not take ({plan.judgement.reason})"
-            return (
-                f"{' and '.join(own)} writes what {reason}, and {' and '.join(rest)} takes it back"
-            )
+            reason = f"{rewriting.target} does not take it ({plan.judgement.reason})"
+            return f"{' and '.join(rest)} undoes {' and '.join(own)}, as {reason}"
     more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
     return f"{' and '.join(one.rules)} undo each other{more}"
 
@@ -167,7 +165,7 @@ def changes_text(rewriting: Rewriting, *, done: bool) -> str:
     counts = Counter(change.rule for change in changes)
     order = dict.fromkeys((*rewriting.passes, *counts))
     rules = [f"{name} {counts[name]}" for name in order if counts[name]]
-    nodes = len({(c.node.scope, c.node.key) for c in changes})
+    nodes = len({c.node.place for c in changes})
     text = f"{counted(nodes, 'node')} {'' if done else 'would be '}rewritten"
     text += f" ({', '.join(rules)})" if rules else ""
     return f"{text}, {len(rewriting.skips)} skipped"

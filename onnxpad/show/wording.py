@@ -33,7 +33,7 @@ def idle_text(*, in_vain: bool, compared: bool) -> str:
     """That a model is as it was although something was to be done, and that nothing was run."""
     lines = ["nothing was changed"] if in_vain else []
     if not compared:
-        lines.append("nothing was validated: the model is as it was")
+        lines.append("nothing to validate: the model did not change")
     return paragraph(lines)
 
 

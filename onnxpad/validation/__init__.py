@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from onnxpad.errors import RequestError
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.comparing.pieces import chosen
+from onnxpad.model.opened import ModelLike
 from onnxpad.model.reading.chains import Preference
 from onnxpad.model.shapes.types import Type
 from onnxpad.sessions import Device, Settings, resolved
-from onnxpad.validation.bench import Bench
+from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.conclude import concluded
 from onnxpad.validation.optimised import optimised
 from onnxpad.validation.recorded import samples_from_npz
@@ -52,8 +53,8 @@ __all__ = [
 
 
 def validate(  # noqa: PLR0913 - each option is one word of the command line
-    before: object,
-    after: object | None = None,
+    before: ModelLike,
+    after: ModelLike | None = None,
     *,
     inputs: Given | None = None,
     outputs: Given | None = None,
@@ -81,7 +82,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
     """
     _check(after, outputs, samples)
-    bench = Bench(Settings(device=resolved(device), tf32=tf32), progress=progress or _silent)
+    bench = Bench(Settings(device=resolved(device), tf32=tf32), progress=progress or silent)
     first = _read(bench, open_network(before), ambiguous)
     types = first.input_types(dims)
     if outputs is not None:
@@ -93,11 +94,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     return _of_pair(bench, pair, Sampler(types, seed), samples, seed)
 
 
-def _silent(_: str) -> None:
-    """Progress that nobody follows."""
-
-
-def _paired(bench: Bench, first: Network, after: object, ambiguous: Preference) -> Pair:
+def _paired(bench: Bench, first: Network, after: ModelLike, ambiguous: Preference) -> Pair:
     second = _read(bench, open_network(after, first.folder), ambiguous)
     return Pair(first, matched(bench, first, second))
 

@@ -24,13 +24,17 @@ FEW_NODES = 8
 _UNITS = {"float16": 2.0**-11, "float64": 2.0**-53, "bfloat16": 2.0**-8}
 
 
+def silent(_: str) -> None:
+    """Progress that nobody follows."""
+
+
 @dataclass(eq=False)
 class Bench:
     """Opens each model once per level and remembers it; `warnings` collects what users read."""
 
     settings: Settings
     warnings: list[str] = field(default_factory=list)
-    progress: Callable[[str], None] = lambda _: None
+    progress: Callable[[str], None] = silent
     providers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _sessions: dict[
         tuple[Network, tuple[str, ...], bool, tuple[str, ...], int], Session | RunFailure
@@ -114,7 +118,7 @@ class Bench:
         """How far rounding alone may move each tensor of `clean`, or None where it cannot be told.
 
         The model is run with random errors of the size of its own rounding behind every operation
-        (`perturbing.perturbed`); twice the largest movement seen is the bound.
+        (`model.comparing.perturbed`); twice the largest movement seen is the bound.
         """
         if network not in self._noisy:
             self._noisy[network] = perturbed(network)

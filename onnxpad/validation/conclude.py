@@ -44,7 +44,10 @@ def concluded(
     first = worst.first or _first(worst) if verdict is Verdict.DIFFERENT else None
     if verdict in (Verdict.IDENTICAL, Verdict.ROUNDING):
         if _says_nothing(runs):
-            verdict, reason = Verdict.UNVERIFIED, "the outputs are NaN throughout: nothing was seen"
+            verdict, reason = (
+                Verdict.UNVERIFIED,
+                "every output is NaN throughout: nothing can be compared",
+            )
         elif problem:
             verdict, reason = Verdict.DIFFERENT, problem
     reason = reason or _sentence(verdict, regions, runs, first)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.model.comparing.networks import open_network
+from onnxpad.model.opened import ModelLike
 from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.agreement import gap, relative_gap
 from onnxpad.validation.bench import Bench
@@ -63,8 +64,8 @@ class Distances:
 
 
 def distances(
-    before: object,
-    after: object,
+    before: ModelLike,
+    after: ModelLike,
     *,
     dims: Mapping[str, int | str] | None = None,
     samples: int = 3,

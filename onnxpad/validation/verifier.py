@@ -155,7 +155,7 @@ class Verifier:
         if any(row.judge == EVALUATOR for row in judged):
             return SampleFinding(rows, judged, Verdict.IDENTICAL, "")
         if isinstance(ran.before, RunFailure):
-            why = "" if judged else "no node differs: judged by structure; " + lacking([ran])
+            why = "" if judged else "no node of the two models differs; " + lacking([ran])
             return SampleFinding(rows, judged, Verdict.IDENTICAL, why)
         return self._unexplained(ran, rows, judged)
 

@@ -72,7 +72,12 @@ def test_requests_that_cannot_be_meant(small: Path, capsys: Captured) -> None:
     (small / "empty").mkdir()
     wanted = {
         (): "the reference is missing",
-        ("--data", str(small / "names.npz"), "--inputs", str(small / "x.npy")): "add nothing",
+        (
+            "--data",
+            str(small / "names.npz"),
+            "--inputs",
+            str(small / "x.npy"),
+        ): "leave --inputs and --outputs out",
         ("--inputs", str(small / "x.npy")): "the reference is missing",
         ("--data", str(small / "none.npz")): "does not exist",
         ("--data", str(bad)): "bad.npz",

@@ -67,9 +67,9 @@ def test_errors_about_one_model_begin_with_its_name(capsys: Captured) -> None:
         ),
         (
             ["validate", SAME],
-            "compared with AFTER or with --data or --outputs, and neither is given",
+            "give either AFTER, or a reference with --data or --outputs; neither is given",
         ),
-        (["validate", SAME, SAME, "--outputs", SAME], "and both are given: for example"),
+        (["validate", SAME, SAME, "--outputs", SAME], "both are given: for example"),
     ],
 )
 def test_options_that_do_nothing_are_refused(

@@ -109,7 +109,7 @@ def test_that_nothing_was_changed_and_validated_is_said(
     command = [verb[0], str(tmp_path / "open.onnx"), *verb[1:], "-o", str(tmp_path / "out.onnx")]
     assert run([*command, "--validate"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[-2:] == ["nothing was changed", "nothing was validated: the model is as it was"]
+    assert said[-2:] == ["nothing was changed", "nothing to validate: the model did not change"]
     assert "skipped" in said[-3]
     assert run(command) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "nothing was changed"
@@ -121,7 +121,7 @@ def test_that_nothing_was_changed_and_validated_is_said(
 def test_a_source_that_does_not_pad_so_is_said_per_node(capsys: Captured) -> None:
     assert run(["retarget", str(DYNAMIC), "--to", "tf", "--from", "caffe", "--check"]) == 0
     said = capsys.readouterr().out
-    assert "SAME_UPPER is not as caffe pads here, which --from names" in said
+    assert "SAME_UPPER is not what caffe would write here, and --from says it wrote this" in said
 
 
 def test_a_pipe_carries_the_model() -> None:
@@ -140,7 +140,7 @@ def test_a_pipe_carries_the_model() -> None:
         (["--to", "tensorflow", "--from", "nobody"], "no convention is called 'nobody'"),
         (["--plan", str(PAIR)], "wrong.onnx' is no JSON"),
         (["--plan", str(MODELS / "ORIGINS.md")], "ORIGINS.md' is no JSON"),
-        (["--plan", str(PAIR), "--from", "tf"], "--from does nothing beside --plan"),
+        (["--plan", str(PAIR), "--from", "tf"], "--from and --plan exclude each other"),
         (["--to", "tensorflow", "--node", "nothing"], "no padded node matches 'nothing'"),
         (["--to", "tensorflow", "--dim", "Q=3"], "'Q'"),
         (["--to", "tensorflow", "--samples", "3"], "only --validate runs models"),
@@ -158,7 +158,7 @@ def test_bad_requests_write_nothing(
 def test_python_refuses_the_same() -> None:
     with pytest.raises(RequestError, match="a convention to move to, or a plan"):
         retarget(PAIR)
-    with pytest.raises(RequestError, match="source does nothing beside it"):
+    with pytest.raises(RequestError, match="source and plan exclude each other"):
         retarget(PAIR, plan={"nodes": []}, source="tf")
     with pytest.raises(RequestError, match="cannot read the plan"):
         retarget(PAIR, plan=PAIR.parent / "nothing.json")

@@ -69,8 +69,8 @@ def test_counts_of_inspect_agree(capsys: Captured) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--prefer", "lp-pool"], "--prefer: for a target alone"),
-        (["--prefer", "lp-pool", "--allow-unknown"], "--prefer and --allow-unknown: for a"),
+        (["--prefer", "lp-pool"], "--prefer: only together with --target T"),
+        (["--prefer", "lp-pool", "--allow-unknown"], "--prefer and --allow-unknown: only together"),
     ],
 )
 def test_wishes_without_a_target(options: list[str], message: str, capsys: Captured) -> None:
@@ -91,7 +91,7 @@ def test_what_a_pass_and_the_target_undo_is_said_once(capsys: Captured, tmp_path
         run(["rewrite", str(path), "--target", "portable", "--pass", "auto-pads", "--check"]) == 0
     )
     shown = capsys.readouterr().out
-    assert "Conv 'conv' is as before: auto-pads writes what portable does not take " in shown
-    assert "(auto_pad is written), and explicit-pads takes it back" in shown
+    assert "Conv 'conv' is as before: explicit-pads undoes auto-pads, as portable " in shown
+    assert "does not take it (auto_pad is written)" in shown
     assert "portable: Conv" not in shown
     assert "nothing was changed" in shown

@@ -117,4 +117,7 @@ def test_a_plan_for_whole_numbers_says_what_else_gives_them() -> None:
     found = diagnose(wrong, inputs=feeds, outputs={"y": right})
     assert found.explained
     assert found.plan.entries
-    assert any(one.startswith("whole numbers tell little: '") for one in found.warnings)
+    assert any(
+        one.startswith("the reference holds whole numbers, which tell little: '")
+        for one in found.warnings
+    )

@@ -123,8 +123,11 @@ def test_a_convention_and_a_trap_have_sources() -> None:
     assert "pad_fusion.cc" in explanation_text(explain("pad-fused-into-max-pool")[0])
 
 
-def test_a_convention_answers_to_its_aliases() -> None:
-    assert explain("tf") == explain("tensorflow")
+def test_a_framework_answers_to_the_names_that_resolve_takes() -> None:
+    for convention in all_conventions().values():
+        for alias in convention.aliases:
+            if alias not in all_targets():
+                assert [entry.name for entry in explain(alias.upper())] == [convention.name]
 
 
 def test_unknown_names_suggest_near_ones() -> None:

@@ -10,13 +10,10 @@ from pathlib import Path
 import pytest
 
 from onnxpad import resolving
-from onnxpad.frameworks import conventions, fits, values
-from onnxpad.frameworks import to_onnx as lowering
-from onnxpad.frameworks import worked_out as planning
-from onnxpad.frameworks import worked_out as reading
+from onnxpad.frameworks import conventions, fits, layer, to_onnx, values, worked_out
 from onnxpad.frameworks.conventions import Convention, all_conventions, find_convention, find_layer
 from onnxpad.frameworks.layer import Evidence, Layer, Role
-from onnxpad.model import building
+from onnxpad.model import layer_model
 from onnxpad.retargeting.habits import named_convention
 from tests.resolving.goldens import SAMPLE, goldens
 
@@ -41,7 +38,8 @@ NAMES = {
 
 
 def test_all_frameworks_are_there() -> None:
-    assert set(all_conventions()) == NAMES
+    """A new one needs no line here: it is a file."""
+    assert set(all_conventions()) >= NAMES
 
 
 @pytest.mark.parametrize(
@@ -140,7 +138,7 @@ def test_a_name_is_found_however_it_is_written(name: str) -> None:
 
 
 def test_no_engine_knows_a_framework_by_name() -> None:
-    engines = [conventions, planning, reading, values, lowering, fits, resolving, building]
+    engines = [conventions, layer, worked_out, values, to_onnx, fits, resolving, layer_model]
     texts = {module.__name__: Path(str(module.__file__)).read_text() for module in engines}
     quoted = [f'"{name}"' for name in all_conventions()]
     assert [(name, word) for name, text in texts.items() for word in quoted if word in text] == []

@@ -29,7 +29,7 @@ from onnxpad.frameworks.rules import EXPLICIT, full_extent
 from onnxpad.frameworks.to_onnx import LOWEST, lower
 from onnxpad.frameworks.worked_out import Plan, make_plan
 from onnxpad.geometry.windows import Axis
-from onnxpad.model.building import build_model
+from onnxpad.model.layer_model import build_model
 from tests.resolving.goldens import difference, run
 
 ROUNDINGS = (Rounding.DOWN, Rounding.UP, Rounding.UP_ALL, Rounding.UP_IF_AXIS_PADDED)

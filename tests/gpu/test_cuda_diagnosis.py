@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from onnx import ModelProto
 
-from onnxpad import sessions as runtime
+from onnxpad import sessions
 from onnxpad.diagnosis import Cause, diagnose
 from onnxpad.retargeting import retarget
 from onnxpad.sessions import CUDA
@@ -15,7 +15,7 @@ from tests.retargeting.running import outputs, relative, signed
 pytestmark = [
     pytest.mark.cuda,
     pytest.mark.skipif(
-        runtime.cuda_problem() is not None, reason=f"no CUDA: {runtime.cuda_problem()}"
+        sessions.cuda_problem() is not None, reason=f"no CUDA: {sessions.cuda_problem()}"
     ),
 ]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad import sessions as runtime
+from onnxpad import sessions
 from onnxpad.sessions import CPU, CUDA, RunFailure, Session, Settings, open_session, placement
 from onnxpad.validation import Verdict, validate
 from onnxpad.validation.evaluator import Arithmetic, Call, bounded, evaluate
@@ -16,7 +16,7 @@ from tests.validation.builders import RANDOM, W1, model, node, two_convs, zero_e
 pytestmark = [
     pytest.mark.cuda,
     pytest.mark.skipif(
-        runtime.cuda_problem() is not None, reason=f"no CUDA: {runtime.cuda_problem()}"
+        sessions.cuda_problem() is not None, reason=f"no CUDA: {sessions.cuda_problem()}"
     ),
 ]
 Array = NDArray[Any]

@@ -7,7 +7,7 @@ from onnx import ModelProto
 
 from onnxpad.inspection import inspect
 from onnxpad.model.reading.reader import Reading
-from onnxpad.model.shapes import shape_inference as inference
+from onnxpad.model.shapes import shape_inference
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.text import text_model
 
@@ -41,7 +41,7 @@ def test_sizes_that_are_declared_need_no_inference(monkeypatch: pytest.MonkeyPat
         asked.append(reading)
         return {}
 
-    monkeypatch.setattr(inference, "infer", infer)
+    monkeypatch.setattr(shape_inference, "infer", infer)
     inspect(text_model("y = MaxPool <kernel_shape=[2]> (x)", "float[1,1,height] x"))
     assert not asked
     model = text_model(f"{HIDDEN} y = AveragePool <kernel_shape=[2]> (h)")

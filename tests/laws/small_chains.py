@@ -10,8 +10,7 @@ from itertools import product
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import AutoPad, Chain, Padding, Pads, PadStep
-from onnxpad.padding.fills import Constant, Fill, Implicit
-from onnxpad.padding.fills import TensorValue as Tensor
+from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import MICROSOFT, operator
 
 
@@ -59,13 +58,15 @@ CORE = {
 }
 FLAVOURS = CORE | {
     "FusedConv": Flavour("FusedConv", ZERO, ZERO, domain=MICROSOFT),
-    "ConvInteger": Flavour("ConvInteger", Tensor("zero", 7), Constant(7), "uint8"),
+    "ConvInteger": Flavour("ConvInteger", TensorValue("zero", 7), Constant(7), "uint8"),
     "ConvInteger, zero point an input": Flavour(
-        "ConvInteger", Tensor("zero"), Tensor("zero"), "uint8"
+        "ConvInteger", TensorValue("zero"), TensorValue("zero"), "uint8"
     ),
-    "QLinearConv": Flavour("QLinearConv", Tensor("zero", 117), Tensor("zero", 117), "uint8"),
+    "QLinearConv": Flavour(
+        "QLinearConv", TensorValue("zero", 117), TensorValue("zero", 117), "uint8"
+    ),
     "QLinearConv before Pad had inputs": Flavour(
-        "QLinearConv", Tensor("zero", 117), Constant(117.0), "uint8", opset=10
+        "QLinearConv", TensorValue("zero", 117), Constant(117.0), "uint8", opset=10
     ),
     "MaxPool int8": Flavour("MaxPool", LOWEST, Constant(-128), "int8", ceil=True),
     "MaxPool uint8": Flavour("MaxPool", LOWEST, ZERO, "uint8"),
@@ -74,8 +75,8 @@ OTHER_FILLS: tuple[Fill, ...] = (
     ZERO,
     Constant(5),
     Constant(-math.inf),
-    Tensor("seven", 7),
-    Tensor("another"),
+    TensorValue("seven", 7),
+    TensorValue("another"),
 )
 
 SIDES = tuple(product(range(5), repeat=2))
@@ -141,7 +142,7 @@ def lone_pads() -> Iterator[Chain]:
     """Pad nodes by themselves, of every mode and in every way to write them."""
     op = operator("", "Pad")
     assert op is not None
-    fills: tuple[Fill, ...] = (ZERO, Constant(5), Tensor("c"))
+    fills: tuple[Fill, ...] = (ZERO, Constant(5), TensorValue("c"))
     for mode, sides in product(("constant", "reflect", "edge", "wrap"), (*SIDES, (-1, 2), (0, -2))):
         for turn, fill in enumerate(fills):
             pads = Pads((0, turn, sides[0]), (0, 0, sides[1]))

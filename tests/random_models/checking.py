@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import onnx
 
 from onnxpad.model.opened import proto_of
-from onnxpad.rewriting import passes as known
+from onnxpad.rewriting import passes
 from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.random_models.applying import applying
 from tests.random_models.building import build
@@ -55,7 +55,7 @@ def check(spec: Spec, chosen: Callable[[Order], list[str]] | None = None) -> Che
     """Apply every pass, and behind every one that changed something those that are `chosen`."""
     original, found = opened(spec), Checked()
     seen: set[bytes] = set()
-    names = list(known.all_passes())
+    names = list(passes.all_passes())
     found.tried += [(first,) for first in names]
     for first in _worth_a_rewrite(original, names):
         after = _try(original, (first,), found, seen)

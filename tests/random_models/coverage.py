@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import permutations
 
-from onnxpad.rewriting import passes as known
+from onnxpad.rewriting import passes
 from tests.random_models.checking import Checked, Failure, Order
 from tests.random_models.spec import Spec
 
@@ -48,7 +48,7 @@ class Coverage:
 
     def second(self, order: Order) -> list[str]:
         """Passes to try behind `order`: those that applied least there, then those least tried."""
-        names = [name for name in known.all_passes() if name not in order]
+        names = [name for name in passes.all_passes() if name not in order]
 
         def score(name: str) -> float:
             pair = (*order, name)
@@ -63,7 +63,7 @@ class Coverage:
 
     def never(self) -> list[Order]:
         """Passes and ordered pairs that applied to no model."""
-        names = list(known.all_passes())
+        names = list(passes.all_passes())
         orders = [(name,) for name in names] + list(permutations(names, 2))
         return [order for order in orders if not self.applied[order]]
 

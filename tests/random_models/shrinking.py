@@ -1,8 +1,8 @@
 """The smallest spec that still fails."""
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import fields
-from dataclasses import replace as typed_replace
 from typing import Any, TypeVar
 
 from tests.random_models.checking import Failure, failure
@@ -23,7 +23,7 @@ UNSAFE = "QLinearAveragePool channels last"
 
 def replace(value: Shrinkable, /, **change: Any) -> Shrinkable:
     """dataclasses.replace for fields whose names are values."""
-    return typed_replace(value, **change)
+    return dataclasses.replace(value, **change)
 
 
 def shrink(found: Failure) -> Failure:
@@ -36,7 +36,7 @@ def shrink(found: Failure) -> Failure:
             tries += 1
             reason = _reason(spec, found)
             if reason is not None:
-                found, again = typed_replace(found, spec=spec, reason=reason), True
+                found, again = dataclasses.replace(found, spec=spec, reason=reason), True
                 break
             if tries >= TRIES:
                 break

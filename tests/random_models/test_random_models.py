@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-import onnxpad.rewriting.passes as known
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
+from onnxpad.rewriting import passes
 from onnxpad.rewriting.passes import Pass
 from tests.random_models.building import build
 from tests.random_models.checking import check, failure
@@ -25,7 +25,7 @@ PARTS, MODELS = 10, 100
 DRAWN = 4
 """Parts that always run; the others are a sweep."""
 Rewrite = Callable[[Chain], Chain | Expansion | Skip]
-RULES = dict(known.all_passes())
+RULES = dict(passes.all_passes())
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_broken_passes_are_caught(
 ) -> None:
     every = frozenset(Form)
     rule = Pass("broken", every, every, rewrite, "")
-    monkeypatch.setattr(known, "all_passes", lambda: {"broken": rule})
+    monkeypatch.setattr(passes, "all_passes", lambda: {"broken": rule})
     drawn = (check(draw(kind, seed)).failures for seed in range(600))
     failures = next(filter(None, drawn), ())
     assert failures
@@ -131,7 +131,7 @@ def test_broken_passes_are_caught(
 
 def test_wrong_numbers_are_shrunk_to_one_axis(monkeypatch: pytest.MonkeyPatch) -> None:
     rule = Pass("broken", frozenset(), frozenset(Form), split_with_zero, "")
-    monkeypatch.setattr(known, "all_passes", lambda: {"broken": rule})
+    monkeypatch.setattr(passes, "all_passes", lambda: {"broken": rule})
     spec = Spec(
         kind="MaxPool",
         opset=13,
@@ -153,7 +153,7 @@ def test_wrong_numbers_are_shrunk_to_one_axis(monkeypatch: pytest.MonkeyPatch) -
 
 def test_coverage_prefers_what_is_rare() -> None:
     coverage = Coverage()
-    first, *others = known.all_passes()
+    first, *others = passes.all_passes()
     for other in others[1:]:
         coverage.applied[first, other] = 9
     assert coverage.second((first,))[0] == others[0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from onnxpad import sessions as runtime
+from onnxpad import sessions
 from onnxpad.errors import RuntimeUnavailable
 from onnxpad.sessions import CPU, RunFailure, Session, Settings, open_session, placement
 from tests.validation.builders import pooled, two_convs
@@ -81,8 +81,8 @@ def test_placement_names_the_provider_of_each_node() -> None:
 def test_cuda_without_its_libraries_is_an_error_that_says_why(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    runtime.cuda_problem.cache_clear()
-    problem = runtime.cuda_problem()
+    sessions.cuda_problem.cache_clear()
+    problem = sessions.cuda_problem()
     if problem is None:
         pytest.skip("the CUDA provider loads here")
     with pytest.raises(RuntimeUnavailable) as caught:
@@ -93,14 +93,14 @@ def test_cuda_without_its_libraries_is_an_error_that_says_why(
 
 
 def test_auto_is_a_device_that_opens() -> None:
-    device = runtime.resolved("auto")
-    assert device == ("cuda" if runtime.cuda_problem() is None else "cpu")
+    device = sessions.resolved("auto")
+    assert device == ("cuda" if sessions.cuda_problem() is None else "cpu")
     assert isinstance(open_session(two_convs().SerializeToString(), Settings(device)), Session)
 
 
 def test_a_provider_that_silently_stays_away_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    if runtime.cuda_problem() is None:
+    if sessions.cuda_problem() is None:
         pytest.skip("the CUDA provider loads here")
-    monkeypatch.setattr(runtime, "cuda_problem", lambda: None)
+    monkeypatch.setattr(sessions, "cuda_problem", lambda: None)
     with pytest.raises(RuntimeUnavailable, match="not for this model"):
         open_session(two_convs().SerializeToString(), Settings(device="cuda"))

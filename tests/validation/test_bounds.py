@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
+from onnxpad.model.comparing import pieces
 from onnxpad.model.comparing.networks import Network, Operation
-from onnxpad.model.comparing.pieces import renamed as with_names
 from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation import Verdict, validate
 from onnxpad.validation.bench import Bench
@@ -113,7 +113,7 @@ def test_an_inexact_index_is_refused() -> None:
 def test_new_names_that_are_taken_make_way() -> None:
     nodes = [node("Relu", ["x"], ["out"]), node("Neg", ["out"], ["y"])]
     proto = model(nodes, {})
-    changed = with_names(Network(proto), {"y": "out"})
+    changed = pieces.renamed(Network(proto), {"y": "out"})
     assert changed.outputs == ("out",)
     result = Bench(Settings()).run(changed, {"x": X[:, :3]})
     assert not isinstance(result, RunFailure)

@@ -9,8 +9,7 @@ import pytest
 
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.validations import validation_text
-from onnxpad.validation import Validation, Verdict, validate
-from onnxpad.validation import conclude as concluding
+from onnxpad.validation import Validation, Verdict, conclude, validate
 from onnxpad.validation.report import OutputRow
 from tests.validation.builders import W1, model, node, two_convs
 
@@ -33,8 +32,8 @@ def test_what_optimisations_change_is_said(bound: float | None, more: str) -> No
         row("on", equal=False, max_abs=9.5e-6, bound=bound),
     ]
     said = " without optimisations; apart by up to 9.5e-06 with them"
-    assert concluding.apart_when_optimised(rows) == said + more
-    assert concluding.apart_when_optimised(rows[:1]) == ""
+    assert conclude.apart_when_optimised(rows) == said + more
+    assert conclude.apart_when_optimised(rows[:1]) == ""
 
 
 def test_bit_equal_without_optimisations_only() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,8 +14,8 @@ from numpy.typing import NDArray
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
 from onnx.inliner import inline_local_functions
 
-from onnxpad.errors import ModelError, RequestError
-from onnxpad.model.files.onnx_file import read
+from onnxpad.errors import ModelError
+from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.types import Type
 
@@ -168,22 +167,14 @@ class Network:
         return data
 
 
-def open_network(model: object, folder: Path | None = None) -> Network:
-    """A network from a path, a ModelProto or a graphsurgeon Graph.
+def open_network(model: ModelLike, folder: Path | None = None) -> Network:
+    """A network from any kind of model.
 
     `folder` is where a model in memory has its external data. Raises ModelError where the file
     cannot be read, RequestError for any other kind of value.
     """
-    if isinstance(model, ModelProto):
-        return Network(model, folder)
-    if isinstance(model, str | os.PathLike):
-        proto, source = read(model)
-        return Network(proto, source.folder)
-    if hasattr(model, "nodes") and hasattr(model, "tensors"):
-        import onnx_graphsurgeon
-
-        return Network(onnx_graphsurgeon.export_onnx(model), folder)
-    raise RequestError(f"a model is a path, a ModelProto or a gs.Graph, not {type(model).__name__}")
+    proto, own_folder = whole_model(model)
+    return Network(proto, own_folder or folder)
 
 
 def free_names(node: NodeProto) -> set[str]:

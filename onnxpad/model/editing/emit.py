@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from onnxpad.errors import InternalError
 from onnxpad.model.editing.names import Names, as_nodes, next_key, stem
@@ -22,20 +21,12 @@ from onnxpad.model.editing.script import (
     SetInput,
     SetOutput,
 )
-from onnxpad.model.reading.attributes import Unbound
-from onnxpad.model.reading.context import Context, is_stored
-from onnxpad.model.reading.crossing import (
-    BINARY,
-    CONVERSIONS,
-    MAX_STEPS,
-    RULES,
-    data_position,
-    path_to,
-)
+from onnxpad.model.editing.squeezes import cancelled
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.in_front import pads_in_a_row
 from onnxpad.model.reading.nodes import Address, Node
-from onnxpad.model.reading.quantised import is_in_blocks
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Scope, address_of
+from onnxpad.model.reading.scopes import Scope, address_of
 from onnxpad.padding.around import Dequantised
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep
 from onnxpad.padding.expansion import (
@@ -55,7 +46,182 @@ from onnxpad.padding.fills import Constant, TensorValue
 from onnxpad.padding.operators import Since, name_of_pads
 
 
-def copy_of(
+def emit(
+    context: Context, node: Node, before: Chain, after: Chain | Expansion, names: Names
+) -> list[Edit]:
+    """Edits that make `node`, read as `before`, compute `after`."""
+    if isinstance(after, Expansion):
+        return _expand(context, node, after, names)
+    place = address_of(context.scope, node)
+    edits = [*_padding_edits(node, place, before, after), *_number_edits(place, before, after)]
+    if before.far_pad is not None and after.far_pad is None:
+        edits += _bypass(context, node, before, names, far=True)
+    elif before.pad is not None and after.pad is None:
+        edits += _bypass(context, node, before, names, far=False)
+    elif after.pad is not None and after.pad.is_new:
+        edits += _new_pad(context, node, place, after, after.pad, names)
+    return edits
+
+
+def _padding_edits(node: Node, place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
+    match after.padding:
+        case Pads() as pads:
+            settled = before.ambiguous and not after.ambiguous
+            if isinstance(before.padding, AutoPad) or settled:
+                yield RemoveAttribute(place, "auto_pad")
+            if pads != before.padding:
+                yield SetAttribute(place, "pads", pads.flat)
+        case AutoPad() as mode:
+            if mode != before.padding:
+                if any(attribute.name == "pads" for attribute in node.proto.attribute):
+                    yield RemoveAttribute(place, "pads")
+                yield SetAttribute(place, "auto_pad", str(mode))
+        case other:
+            if other != before.padding:
+                raise InternalError(f"{place.label}: a pass made the padding unclear")
+
+
+def _number_edits(place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
+    """Attributes of an operator that say how its padding counts."""
+    for name, was, now in (
+        ("ceil_mode", before.ceil_mode, after.ceil_mode),
+        ("count_include_pad", before.counts_padding, after.counts_padding),
+    ):
+        if now and not was:
+            yield SetAttribute(place, name, 1)
+        if was and not now:
+            yield RemoveAttribute(place, name)
+    if before.output_shape and not after.output_shape:
+        yield RemoveAttribute(place, "output_shape")
+    if after.output_padding and after.output_padding != before.output_padding:
+        yield SetAttribute(place, "output_padding", after.output_padding)
+    if before.output_padding and not after.output_padding:
+        yield RemoveAttribute(place, "output_padding")
+
+
+def _bypass(context: Context, node: Node, chain: Chain, names: Names, *, far: bool) -> list[Edit]:
+    """Edits after which `node`, read as `chain`, reads what its Pad read.
+
+    `far` is about `chain.far_pad`: the operators on the way are led past the Pad where only
+    this node reads them, and copied where others do.
+    """
+    scope = context.scope
+    place = address_of(scope, node)
+    if far and chain.pad is None:
+        return _through(context, node, names)
+    makers = [scope.producers[node.inputs[0]]]
+    if far:
+        makers, _ = pads_in_a_row(context, node, chain.tensor_rank)
+    gone = [RemoveUnused(address_of(scope, maker)) for maker in makers]
+    return [SetInput(place, 0, makers[-1].inputs[0]), *gone]
+
+
+def _through(context: Context, node: Node, names: Names) -> list[Edit]:
+    scope, way = context.scope, path_to(context, node.inputs[0])
+    pad = scope.producers[way.source]
+    _, led = _route(context, way.nodes, node, names)
+    return [*led(pad.inputs[0]), RemoveUnused(address_of(scope, pad))]
+
+
+def _new_pad(
+    context: Context, node: Node, place: Address, chain: Chain, step: PadStep, names: Names
+) -> list[Edit]:
+    """A Pad in front of the node, or in front of the conversions that stand there."""
+    replaced = context.scope.producers[node.inputs[0]] if step.replaces else None
+    dequantised = None if replaced is not None else chain.around.dequantised
+    way = _conversions(context.scope, node, dequantised)
+    anchor, led = _route(context, way, node, names)
+    data = (replaced or [*way, node][0]).inputs[0]
+    dtype = dequantised.steps[0].dtype if dequantised else chain.dtype
+    new = f"{stem(node)}/pad"
+    name = names.new(new)
+    output = names.new(f"{new}_output")
+    key = next_key(context.scope)
+    if chain.opset < Since.PAD_INPUTS:
+        if not isinstance(step.fill, Constant):
+            raise InternalError(f"{place.label}: Pad of opset {chain.opset} takes no tensor value")
+        attributes: list[tuple[str, AttributeValue]] = [
+            ("mode", step.mode),
+            (name_of_pads(chain.opset), step.pads.flat),
+            ("value", float(step.fill.value)),
+        ]
+        more: tuple[str, ...] = ()
+        edits: list[Edit] = []
+    else:
+        attributes = [("mode", step.mode)]
+        more, edits = _pad_inputs(context, node, anchor, step, dtype, names)
+    insert = InsertNode(anchor, key, "Pad", name, (data, *more), (output,), tuple(attributes))
+    gone = [RemoveUnused(address_of(context.scope, replaced))] if replaced is not None else []
+    return [*edits, insert, *led(output), *gone]
+
+
+def _conversions(scope: Scope, node: Node, place: Dequantised | None) -> list[Node]:
+    found: list[Node] = []
+    for _ in place.steps if place else ():
+        found.insert(0, scope.producers[(found[0] if found else node).inputs[0]])
+    return found
+
+
+def _pad_inputs(
+    context: Context, node: Node, anchor: Address, step: PadStep, dtype: str, names: Names
+) -> tuple[tuple[str, ...], list[Edit]]:
+    as_node = as_nodes(context)
+    new = f"{stem(node)}/pad"
+    pads = names.new(f"{new}_pads")
+    keys = (next_key(context.scope), next_key(context.scope))
+    flat = step.pads.flat
+    edits: list[Edit] = [NewConstant(anchor, pads, "int64", (len(flat),), flat, as_node, keys[0])]
+    if isinstance(step.fill, TensorValue):
+        return (pads, step.fill.tensor), edits
+    if not isinstance(step.fill, Constant):
+        raise InternalError(f"{anchor.label}: a Pad node cannot write {step.fill}")
+    if step.fill.value == 0:
+        return (pads,), edits
+    value = names.new(f"{new}_value")
+    edits.append(NewConstant(anchor, value, dtype, (), (step.fill.value,), as_node, keys[1]))
+    return (pads, value), edits
+
+
+def _route(
+    context: Context, way: Sequence[Node], node: Node, names: Names
+) -> tuple[Address, Callable[[str], list[Edit]]]:
+    """How `node` gets its input through the operators of `way` from another tensor.
+
+    Operators that others read too are copied, the others change in place. The first result is
+    where that tensor must stand in front of; the second gives the edits for its name.
+    """
+    scope = context.scope
+    shared = [index for index, one in enumerate(way) if scope.uses[one.outputs[0]] > 1]
+    count = shared[-1] + 1 if shared else 0
+    anchor = address_of(scope, [*way, node][count])
+
+    def led(source: str) -> list[Edit]:
+        copies = max(count, len(list(_made_before(context, way, node, source, names))))
+        edits: list[Edit] = []
+        kept = [*way[copies:], node]
+        for one in way[:copies]:
+            source, made = _copy_of(context, one, kept[0], node, source, names)
+            edits += made
+        position = data_position(context, kept[0]) if len(kept) > 1 else 0
+        edits.append(SetInput(address_of(scope, kept[0]), position, source))
+        edits += [ForgetType(address_of(scope, one), one.outputs[0]) for one in kept[:-1]]
+        return edits + [RemoveUnused(address_of(scope, one)) for one in reversed(way[:copies])]
+
+    return anchor, led
+
+
+def _made_before(
+    context: Context, way: Sequence[Node], node: Node, source: str, names: Names
+) -> Iterator[str]:
+    """The outputs of copies of the first operators of `way` that there are already."""
+    for one in way:
+        source = _copied(context, one, node, source, names)
+        if not source:
+            return
+        yield source
+
+
+def _copy_of(
     context: Context, one: Node, before: Node, node: Node, source: str, names: Names
 ) -> tuple[str, list[Edit]]:
     """The output of a copy of `one` that reads `source`, and the edit that makes it.
@@ -63,7 +229,7 @@ def copy_of(
     A copy that was made before serves again where it stands somewhere in front of `before`.
     """
     scope = context.scope
-    if known := copied(context, one, before, source, names):
+    if known := _copied(context, one, before, source, names):
         return known, []
     name = names.new(f"{stem(node)}/{stem(one)}")
     output = names.new(f"{name}_output")
@@ -90,7 +256,7 @@ def copy_of(
     return output, [insert]
 
 
-def copied(context: Context, one: Node, before: Node, source: str, names: Names) -> str:
+def _copied(context: Context, one: Node, before: Node, source: str, names: Names) -> str:
     """The output of a copy of `one` that reads `source` in front of `before`, '' without one."""
     output = names.copies.get((context.scope.id, one.key, source), "")
     known = context.scope.producers.get(output)
@@ -99,219 +265,7 @@ def copied(context: Context, one: Node, before: Node, source: str, names: Names)
     return output if context.scope.stands_before(known, before) else ""
 
 
-def bypass(context: Context, node: Node, chain: Chain, names: Names, *, far: bool) -> list[Edit]:
-    """Edits after which `node`, read as `chain`, reads what its Pad read.
-
-    `far` is about `chain.far_pad`: the operators on the way are led past the Pad where only
-    this node reads them, and copied where others do.
-    """
-    scope = context.scope
-    place = address_of(scope, node)
-    if far and chain.pad is None:
-        return _through(context, node, names)
-    makers = [scope.producers[node.inputs[0]]]
-    if far:
-        makers, _ = pads_in_a_row(context, node, chain.tensor_rank)
-    gone = [RemoveUnused(address_of(scope, maker)) for maker in makers]
-    return [SetInput(place, 0, makers[-1].inputs[0]), *gone]
-
-
-def _through(context: Context, node: Node, names: Names) -> list[Edit]:
-    scope, way = context.scope, path_to(context, node.inputs[0])
-    pad = scope.producers[way.source]
-    _, led = route(context, way.nodes, node, names)
-    return [*led(pad.inputs[0]), RemoveUnused(address_of(scope, pad))]
-
-
-def route(
-    context: Context, way: Sequence[Node], node: Node, names: Names
-) -> tuple[Address, Callable[[str], list[Edit]]]:
-    """How `node` gets its input through the operators of `way` from another tensor.
-
-    Operators that others read too are copied, the others change in place. The first result is
-    where that tensor must stand in front of; the second gives the edits for its name.
-    """
-    scope = context.scope
-    shared = [index for index, one in enumerate(way) if scope.uses[one.outputs[0]] > 1]
-    count = shared[-1] + 1 if shared else 0
-    anchor = address_of(scope, [*way, node][count])
-
-    def led(source: str) -> list[Edit]:
-        copies = max(count, len(list(_copied(context, way, node, source, names))))
-        edits: list[Edit] = []
-        kept = [*way[copies:], node]
-        for one in way[:copies]:
-            source, made = copy_of(context, one, kept[0], node, source, names)
-            edits += made
-        position = data_position(context, kept[0]) if len(kept) > 1 else 0
-        edits.append(SetInput(address_of(scope, kept[0]), position, source))
-        edits += [ForgetType(address_of(scope, one), one.outputs[0]) for one in kept[:-1]]
-        return edits + [RemoveUnused(address_of(scope, one)) for one in reversed(way[:copies])]
-
-    return anchor, led
-
-
-def _copied(
-    context: Context, way: Sequence[Node], node: Node, source: str, names: Names
-) -> Iterator[str]:
-    """The outputs of copies of the first operators of `way` that there are already."""
-    for one in way:
-        source = copied(context, one, node, source, names)
-        if not source:
-            return
-        yield source
-
-
-_CHANNELS = 1
-_WITH_SCALARS = BINARY | CONVERSIONS | {"PRelu"}
-_BY_CELL = RULES.keys() | CONVERSIONS | {"Softplus", "Reciprocal", "Log", "HardSwish", "Not"}
-
-
-class Squeezed(NamedTuple):
-    """A Squeeze, and what stands between it and a tensor: `way` from the Squeeze on."""
-
-    squeeze: Node
-    way: tuple[Node, ...] = ()
-
-
-def squeezed_by(
-    context: Context, name: str, axes: tuple[int, ...], *, far: bool
-) -> Squeezed | None:
-    """The Squeeze of `axes` of which tensor `name` holds the result.
-
-    With `far` also where operators that give the same cells at any rank stand in between, and at
-    most one of the tensors from the Squeeze on is read by others: a Squeeze more for each of
-    these would undo what is won.
-    """
-    scope, way = context.scope, list[Node]()
-    shared = 0
-    while True:
-        maker = scope.producers.get(name)
-        if maker is None or len(maker.outputs) == 0:
-            return None
-        shared += scope.uses.get(name, 0) > 1
-        if way and shared > 1:
-            return None
-        if maker.op_type == "Squeeze" and maker.domain in PLAIN_DOMAINS:
-            found = Squeezed(maker, tuple(reversed(way)))
-            return found if _axes(context, maker) == axes else None
-        if not far or len(way) == MAX_STEPS or not _ignores(context, maker, axes):
-            return None
-        way.append(maker)
-        name = maker.inputs[data_position(context, maker)]
-
-
-def _axes(context: Context, node: Node) -> tuple[int, ...] | None:
-    """The axes of a Squeeze counted from the front, where every call of a function has these."""
-    if any(one.ref_attr_name for one in node.proto.attribute):
-        return None
-    axes: object = context.attributes(node).get("axes")
-    if len(node.inputs) > 1:
-        known = context.constant(node.inputs[1]) if is_stored(context, node.inputs[1]) else None
-        axes = None if known is None else tuple(known.reshape(-1).tolist())
-    if not isinstance(axes, tuple) or isinstance(axes, Unbound):
-        return None
-    dims = context.type_of(node.inputs[0]).dims
-    if min(axes, default=0) < 0 and dims is None:
-        return None
-    return tuple(sorted(axis + len(dims or ()) * (axis < 0) for axis in axes))
-
-
-def _ignores(context: Context, node: Node, axes: tuple[int, ...]) -> bool:
-    """Whether an operator gives the same cells where its data has more `axes` of size 1."""
-    known = node.op_type in _BY_CELL or _normalises_channels(context, node, axes)
-    if not known or node.domain not in PLAIN_DOMAINS or not node.inputs:
-        return False
-    if any(context.scope.uses.get(name) for name in node.outputs[1:]):
-        return False
-    if node.op_type not in _WITH_SCALARS:
-        return True
-    if node.op_type in CONVERSIONS and is_in_blocks(context.attributes(node)):
-        return False
-    data = data_position(context, node)
-    others = [name for place, name in enumerate(node.inputs) if place != data and name]
-    return all(_is_scalar(context, name) for name in others)
-
-
-def _normalises_channels(context: Context, node: Node, axes: tuple[int, ...]) -> bool:
-    """Whether it is a BatchNormalization of channels: before opset 9 there is one of cells."""
-    if node.op_type != "BatchNormalization" or min(axes) <= _CHANNELS:
-        return False
-    return context.attributes(node).get("spatial", 1) == 1
-
-
-def _is_scalar(context: Context, name: str) -> bool:
-    return is_stored(context, name) and context.type_of(name).dims in ((), (1,))
-
-
-class Cancelled(NamedTuple):
-    """What an Unsqueeze would make is `tensor` after `edits`.
-
-    `squeezes` are nodes that go where nothing else reads them.
-    """
-
-    tensor: str
-    edits: tuple[Edit, ...]
-    squeezes: tuple[Address, ...]
-
-
-def cancelled(
-    context: Context, node: Node, step: Step, names: Names, *, far: bool
-) -> Cancelled | None:
-    """What takes the place of a new Unsqueeze of what `node` reads; None where it is needed.
-
-    With `far`, operators that work cell by cell between it and a Squeeze compute with all axes
-    then, and the Squeeze stands behind each of them for others that read it.
-    """
-    axes = _axes_of_step(step)
-    source = step.inputs[0] if axes else None
-    if not isinstance(source, Read | Named) or axes is None:
-        return None
-    name = node.inputs[source.position] if isinstance(source, Read) else source.tensor
-    found = squeezed_by(context, name, axes, far=far)
-    if found is None:
-        return None
-    scope, data = context.scope, found.squeeze.inputs[0]
-    edits: list[Edit] = []
-    squeezes = [address_of(scope, found.squeeze)]
-    for one in found.way:
-        place = address_of(scope, one)
-        edits.append(SetInput(place, data_position(context, one), data))
-        data = names.new(f"{stem(one)}/{one.outputs[0]}_inner")
-        behind = _squeeze_behind(context, one, data, found.squeeze, names)
-        edits += [SetOutput(place, 0, data), behind]
-        squeezes.append(Address(place.scope, behind.key, behind.name))
-    return Cancelled(data, tuple(edits), tuple(reversed(squeezes)))
-
-
-def _axes_of_step(step: Step) -> tuple[int, ...] | None:
-    """The axes of an Unsqueeze, None for any other step."""
-    if step.op_type != "Unsqueeze" or step.domain:
-        return None
-    listed = step.inputs[1] if len(step.inputs) > 1 else None
-    found = listed.values if isinstance(listed, Numbers) else dict(step.attributes).get("axes")
-    return tuple(sorted(map(int, found))) if isinstance(found, tuple) else None
-
-
-def _squeeze_behind(
-    context: Context, one: Node, data: str, squeeze: Node, names: Names
-) -> InsertNode:
-    """A Squeeze that makes of `data` what `one` made."""
-    written = context.attributes(squeeze).get("axes")
-    axes = tuple(int(n) for n in written) if isinstance(written, tuple) else ()
-    return InsertNode(
-        address_of(context.scope, one),
-        next_key(context.scope),
-        "Squeeze",
-        names.new(f"{stem(one)}/squeeze"),
-        (data, *squeeze.inputs[1:]),
-        (one.outputs[0],),
-        (("axes", axes),) if axes else (),
-        behind=True,
-    )
-
-
-def expand(context: Context, node: Node, expansion: Expansion, names: Names) -> list[Edit]:
+def _expand(context: Context, node: Node, expansion: Expansion, names: Names) -> list[Edit]:
     """Edits that let the steps of `expansion` compute what `node` computes."""
     return list(_Expander(context, node, expansion, names).edits())
 
@@ -346,7 +300,7 @@ class _Expander:
             yield from constants
             yield insert
             if behind:
-                anchor = Address(anchor.scope, insert.key, insert.name)
+                anchor = insert.address
         yield from self._cleanup()
 
     def _name_outputs(self) -> None:
@@ -469,115 +423,3 @@ class _Expander:
                     yield RemoveUnused(address_of(scope, source))
             elif name:
                 yield RemoveConstant(self._place, name)
-
-
-def emit(
-    context: Context, node: Node, before: Chain, after: Chain | Expansion, names: Names
-) -> list[Edit]:
-    """Edits that make `node`, read as `before`, compute `after`."""
-    if isinstance(after, Expansion):
-        return expand(context, node, after, names)
-    place = address_of(context.scope, node)
-    edits = [*_padding_edits(node, place, before, after), *_number_edits(place, before, after)]
-    if before.far_pad is not None and after.far_pad is None:
-        edits += bypass(context, node, before, names, far=True)
-    elif before.pad is not None and after.pad is None:
-        edits += bypass(context, node, before, names, far=False)
-    elif after.pad is not None and after.pad.is_new:
-        edits += _new_pad(context, node, place, after, after.pad, names)
-    return edits
-
-
-def _number_edits(place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
-    """Attributes of an operator that say how its padding counts."""
-    for name, was, now in (
-        ("ceil_mode", before.ceil_mode, after.ceil_mode),
-        ("count_include_pad", before.counts_padding, after.counts_padding),
-    ):
-        if now and not was:
-            yield SetAttribute(place, name, 1)
-        if was and not now:
-            yield RemoveAttribute(place, name)
-    if before.output_shape and not after.output_shape:
-        yield RemoveAttribute(place, "output_shape")
-    if after.output_padding and after.output_padding != before.output_padding:
-        yield SetAttribute(place, "output_padding", after.output_padding)
-    if before.output_padding and not after.output_padding:
-        yield RemoveAttribute(place, "output_padding")
-
-
-def _padding_edits(node: Node, place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
-    match after.padding:
-        case Pads() as pads:
-            settled = before.ambiguous and not after.ambiguous
-            if isinstance(before.padding, AutoPad) or settled:
-                yield RemoveAttribute(place, "auto_pad")
-            if pads != before.padding:
-                yield SetAttribute(place, "pads", pads.flat)
-        case AutoPad() as mode:
-            if mode != before.padding:
-                if any(attribute.name == "pads" for attribute in node.proto.attribute):
-                    yield RemoveAttribute(place, "pads")
-                yield SetAttribute(place, "auto_pad", str(mode))
-        case other:
-            if other != before.padding:
-                raise InternalError(f"{place.label}: a pass made the padding unclear")
-
-
-def _new_pad(
-    context: Context, node: Node, place: Address, chain: Chain, step: PadStep, names: Names
-) -> list[Edit]:
-    """A Pad in front of the node, or in front of the conversions that stand there."""
-    replaced = context.scope.producers[node.inputs[0]] if step.replaces else None
-    dequantised = None if replaced is not None else chain.around.dequantised
-    way = _conversions(context.scope, node, dequantised)
-    anchor, led = route(context, way, node, names)
-    data = (replaced or [*way, node][0]).inputs[0]
-    dtype = dequantised.steps[0].dtype if dequantised else chain.dtype
-    new = f"{stem(node)}/pad"
-    name = names.new(new)
-    output = names.new(f"{new}_output")
-    key = next_key(context.scope)
-    if chain.opset < Since.PAD_INPUTS:
-        if not isinstance(step.fill, Constant):
-            raise InternalError(f"{place.label}: Pad of opset {chain.opset} takes no tensor value")
-        attributes: list[tuple[str, AttributeValue]] = [
-            ("mode", step.mode),
-            (name_of_pads(chain.opset), step.pads.flat),
-            ("value", float(step.fill.value)),
-        ]
-        more: tuple[str, ...] = ()
-        edits: list[Edit] = []
-    else:
-        attributes = [("mode", step.mode)]
-        more, edits = _pad_inputs(context, node, anchor, step, dtype, names)
-    insert = InsertNode(anchor, key, "Pad", name, (data, *more), (output,), tuple(attributes))
-    gone = [RemoveUnused(address_of(context.scope, replaced))] if replaced is not None else []
-    return [*edits, insert, *led(output), *gone]
-
-
-def _conversions(scope: Scope, node: Node, place: Dequantised | None) -> list[Node]:
-    found: list[Node] = []
-    for _ in place.steps if place else ():
-        found.insert(0, scope.producers[(found[0] if found else node).inputs[0]])
-    return found
-
-
-def _pad_inputs(
-    context: Context, node: Node, anchor: Address, step: PadStep, dtype: str, names: Names
-) -> tuple[tuple[str, ...], list[Edit]]:
-    as_node = as_nodes(context)
-    new = f"{stem(node)}/pad"
-    pads = names.new(f"{new}_pads")
-    keys = (next_key(context.scope), next_key(context.scope))
-    flat = step.pads.flat
-    edits: list[Edit] = [NewConstant(anchor, pads, "int64", (len(flat),), flat, as_node, keys[0])]
-    if isinstance(step.fill, TensorValue):
-        return (pads, step.fill.tensor), edits
-    if not isinstance(step.fill, Constant):
-        raise InternalError(f"{anchor.label}: a Pad node cannot write {step.fill}")
-    if step.fill.value == 0:
-        return (pads,), edits
-    value = names.new(f"{new}_value")
-    edits.append(NewConstant(anchor, value, dtype, (), (step.fill.value,), as_node, keys[1]))
-    return (pads, value), edits

@@ -96,6 +96,11 @@ class InsertNode(NamedTuple):
     domain: str = ""
     behind: bool = False
 
+    @property
+    def address(self) -> Address:
+        """The new node's own."""
+        return Address(self.before.scope, self.key, self.name)
+
 
 class RemoveNode(NamedTuple):
     """Remove a node whose outputs others write by now, with the constants that only it reads."""

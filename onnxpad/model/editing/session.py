@@ -16,7 +16,7 @@ from onnxpad.model.editing.function_copies import calls_by_group, can_be_cloned,
 from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
 from onnxpad.model.files.onnx_file import Source, save, write_unchanged
-from onnxpad.model.opened import Opened, Result, proto_of, with_weights
+from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
 from onnxpad.model.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
@@ -45,20 +45,21 @@ class Session(Survey):
         thorough: bool = False,
         types: Mapping[str, Type] | None = None,
     ) -> None:
-        self._owned = owned
-        self._weights = None if weightless else Weights(source)
-        self._memory: dict[tuple[str, int], tuple[Chain, Verdict]] = {}
-        self.script: list[Edit] = []
         folder = source.folder if source else None
         super().__init__(
             model, dims=dims, folder=folder, prefer=prefer, thorough=thorough, types=types
         )
+        self._owned = owned
+        self._weights = None if weightless else Weights(source)
+        self._memory: dict[tuple[str, int], tuple[Chain, Verdict]] = {}
+        self.script: list[Edit] = []
+        self._start_editing()
 
     def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
         """Make the node compute `after`; the edits are applied and remembered."""
         if not self._owned:
             self._take_copy()
-        site = self._sites[site.address.scope, site.address.key]
+        site = self._sites[site.address.place]
         self._stale = True
         self._keep(site)
         edits = emit(site.contexts[0], site.node, site.chain, after, self._names)
@@ -85,7 +86,7 @@ class Session(Survey):
         scope = site.contexts[0].scope
         if not self._owned:
             self._take_copy()
-            site = self._sites[site.address.scope, site.address.key]
+            site = self._sites[site.address.place]
             scope = site.contexts[0].scope
         calls = calls_by_group(site.contexts, groups)
         if calls is None or not can_be_cloned(scope):
@@ -110,8 +111,7 @@ class Session(Survey):
         self._applier.finish()
         return self._document.model
 
-    def _open(self, model: ModelProto) -> None:
-        super()._open(model)
+    def _start_editing(self) -> None:
         self._names = Names(self._document)
         self._applier = ProtoApplier(self._document, self._weights)
 
@@ -122,6 +122,7 @@ class Session(Survey):
         inferred, kept = self._inferred, self._kept
         self._open(copy)
         self._inferred, self._kept = inferred, kept
+        self._start_editing()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,13 +134,13 @@ class Edited:
     stated.
     """
 
-    edited: Result
+    edited: ModelOrGraph
     script: tuple[Edit, ...]
     assumed: Mapping[str, int | str]
     source: Source | None = None
 
     @cached_property
-    def model(self) -> Result:
+    def model(self) -> ModelOrGraph:
         """The edited ModelProto, or the Graph that was given, edited in place."""
         return with_weights(self.edited, self.source)
 
@@ -179,7 +180,7 @@ def session_on(
     )
 
 
-def finish(session: Session, opened: Opened) -> Result:
+def finish(session: Session, opened: Opened) -> ModelOrGraph:
     """The edited model, or the Graph that was given, which gets the edits in place."""
     model = session.finish()
     if opened.surgeon is None:

@@ -9,11 +9,12 @@ from typing import Literal, TypeAlias
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
-from onnxpad.model.reading import refusals as checking
+from onnxpad.model.reading import refusals
 from onnxpad.model.reading.attributes import Unbound, Value
 from onnxpad.model.reading.behind import channels_behind, feeds_alone
-from onnxpad.model.reading.context import Context, has_value, is_model_input, is_stored
+from onnxpad.model.reading.context import Context, has_value, is_stored
 from onnxpad.model.reading.in_front import front_of
+from onnxpad.model.reading.model_inputs import is_model_input
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
 from onnxpad.model.reading.refusals import describe
@@ -183,9 +184,9 @@ class ChainReader:
 
         Raises ModelError where attributes have lengths or values that cannot be meant.
         """
-        checking.check_places(node, op)
+        refusals.check_places(node, op)
         source = context.type_of(node.inputs[0]) if node.inputs else Type()
-        if reason := checking.too_new(context.scope.opset):
+        if reason := refusals.too_new(context.scope.opset):
             return _unread(context, op, source, Unclear(reason, too_new=True))
         if op.kind is Kind.PAD:
             return self._pad(context, node, op, source)
@@ -206,7 +207,7 @@ class ChainReader:
         if chain is None:
             bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
             chain = self._known[key] = self._chain(node, bare, attributes, kernel, source)
-            checking.check_weight(node, weight, kernel)
+            refusals.check_weight(node, weight, kernel)
             if not chain.trouble or chain.axes:
                 chain = self._known[key] = replace(
                     chain,
@@ -250,7 +251,7 @@ class ChainReader:
         key = (written, id(context.bindings))
         found = self._written.get(key)
         if found is None:
-            checking.check_types(node)
+            refusals.check_types(node)
             found = self._written[key] = context.attributes(node)
         return found
 
@@ -263,17 +264,17 @@ class ChainReader:
         source: Type,
     ) -> Chain:
         unbound = [value.name for value in attributes.values() if isinstance(value, Unbound)]
-        if what := checking.missing_input(node, chain.op):
+        if what := refusals.missing_input(node, chain.op):
             return _troubled(chain, f"it has no {what}")
         if chain.op.why_left_alone:
             return _troubled(chain, chain.op.why_left_alone)
         if unbound:
             return _troubled(chain, f"the function's attributes {unbound} are not given by a call")
         if kernel is None:
-            return _troubled(chain, checking.why_no_kernel(chain.op))
-        if odd := checking.odd_switch(attributes):
+            return _troubled(chain, refusals.why_no_kernel(chain.op))
+        if odd := refusals.odd_switch(attributes):
             return _troubled(chain, odd)
-        checking.check_lengths(node, attributes, len(kernel), source)
+        refusals.check_lengths(node, attributes, len(kernel), source)
         first = _first_axis(chain.op, attributes)
         padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
         return replace(

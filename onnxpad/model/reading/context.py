@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -11,7 +10,6 @@ import numpy as np
 from onnx import (
     AttributeProto,
     GraphProto,
-    ModelProto,
     NodeProto,
     TensorProto,
     helper,
@@ -35,9 +33,10 @@ class Context:
     """One reading of a scope; a function body has one for each kind of call.
 
     `chains` maps the keys of padded nodes to what they compute here; `calls` are all the nodes
-    that call the function in this way, the first of them `call` in `caller`. `said` names the
-    tensors of which some size is known by the word of the file alone. `bodies` are the graphs
-    inside a node, by its key and the attribute that holds them.
+    that call the function in this way, the first of them `call` in `caller`. `declared_only`
+    names the tensors of which some size is known by the word of the file alone. `hanging` says
+    what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
+    and the attribute that holds them.
     """
 
     document: Document
@@ -51,7 +50,8 @@ class Context:
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
-    said: set[str] = field(default_factory=set)
+    hanging: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)
@@ -74,13 +74,14 @@ class Context:
             context = context.outer
         return UNKNOWN
 
-    def is_said(self, name: str) -> bool:
+    def is_declared_only(self, name: str) -> bool:
         """Whether a size of a tensor, here or in an enclosing graph, is only declared."""
-        return name in self.said or (self.outer is not None and self.outer.is_said(name))
+        outer = self.outer
+        return name in self.declared_only or (outer is not None and outer.is_declared_only(name))
 
-    def hears(self, node: Node) -> bool:
+    def reads_declared_only(self, node: Node) -> bool:
         """Whether a node reads such a tensor."""
-        return any(map(self.is_said, node.inputs))
+        return any(map(self.is_declared_only, node.inputs))
 
     def attributes(self, node: Node) -> dict[str, Value]:
         """Attributes of a node, with the call's values where they are references."""
@@ -97,14 +98,15 @@ class Context:
         found = self.constant_tensor(name)
         if found is not None:
             return self._array(found)
-        value = self.value(name)
+        value = self._computed(name)
         return None if value is None or value.dtype == object else value
 
     def value(self, name: str) -> np.ndarray | None:
-        """The same with cells that are open: sizes that are no numbers, or None (cells.py)."""
+        """The same with cells that are open: sizes that are no numbers, or None (open_cells.py)."""
         found = self.constant_tensor(name)
-        if found is not None:
-            return self._array(found)
+        return self._computed(name) if found is None else self._array(found)
+
+    def _computed(self, name: str) -> np.ndarray | None:
         if name not in self.folded:
             self.folded[name] = None  # what a constant computes itself from is not constant
             self.folded[name] = computed(self, name)
@@ -229,36 +231,11 @@ def _array(found: TensorProto | AttributeProto, folder: Path | None) -> np.ndarr
         raise ModelError(f"the constant '{found.name}' cannot be read: {error}") from error
 
 
-EXCERPT = "excerpt of onnxpad"
-OUTER = "i"
-"""How tensors of an excerpt are called that are inputs of the whole model."""
-
-
-def is_model_input(context: Context, name: str) -> bool:
-    """Whether a tensor is an input of the whole model, here or where an excerpt was cut out."""
-    scope = context.scope
-    if scope.parent is not None or scope.is_function or name not in scope.inputs:
-        return False
-    return scope.proto.name != EXCERPT or name.startswith(OUTER)
-
-
 def has_value(context: Context, name: str) -> bool:
     """Whether a value is stored for a tensor, though an input or a call may give another."""
     if context.constant_tensor(name) is not None:
         return True
     return context.scope.parent is None and name in context.document.overridable
-
-
-def beyond_batch(
-    model: ModelProto, dims: Mapping[str, int | str] | None
-) -> dict[str, int | str] | None:
-    """Of what a user says of sizes, all but those that stand on the first axis of inputs alone."""
-    first, others = set[str](), set[str]()
-    for value in model.graph.input:
-        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
-            (others if axis else first).update({dim.dim_param, f"{value.name}[{axis}]"})
-    batch = first - others
-    return None if dims is None else {k: size for k, size in dims.items() if k not in batch}
 
 
 def computed(context: Context, name: str) -> Array | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from onnx import NodeProto
 
 from onnxpad.errors import ModelError
+
+Place: TypeAlias = tuple[str, int]
+"""A node by the id of its scope and its key there."""
 
 
 class Address(NamedTuple):
@@ -16,6 +19,11 @@ class Address(NamedTuple):
     scope: str
     key: int
     label: str
+
+    @property
+    def place(self) -> Place:
+        """Identity alone."""
+        return self.scope, self.key
 
 
 class Node:

@@ -151,9 +151,11 @@ def _why_not_constant(context: Context, name: str) -> tuple[str, tuple[str, ...]
         return f"the Pad's pads '{name}' {replaceable}", ()
     if producer is None:
         return f"the Pad's pads '{name}' are not constant", ()
-    from onnxpad.model.shapes.unknown_sizes import why_unknown
+    if name not in context.hanging:
+        from onnxpad.model.shapes.unknown_sizes import why_unknown
 
-    found, hints = why_unknown(context, name)
+        context.hanging[name] = why_unknown(context, name)
+    found, hints = context.hanging[name]
     sizes = f"; they are {found}" if found else ""
     return f"the Pad's pads are computed while the model runs (by {producer.op_type}){sizes}", hints
 

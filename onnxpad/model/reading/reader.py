@@ -74,11 +74,11 @@ Declared = Mapping[str, Mapping[str, Type]]
 class Reading:
     """What was read: contexts in graph order, each with its chains.
 
-    `hearsay`: some size that a padded node reads is only declared in the file; ask inference too.
+    `declared_only`: a padded node reads some size that is only declared in the file.
     """
 
     contexts: list[Context]
-    hearsay: bool = False
+    declared_only: bool = False
 
     def sites(self) -> Iterator[tuple[Context, Node, Chain]]:
         """Every padded node in graph order, function bodies once for each kind of call."""
@@ -99,7 +99,7 @@ def read(
     """Read every scope. `inferred` are types from shape inference by scope and tensor."""
     reader = _Reader(document, dimensions, prefer, inferred or {}, folder)
     reader.main()
-    return Reading(reader.contexts, reader.hearsay)
+    return Reading(reader.contexts, reader.declared_only)
 
 
 class _Reader:
@@ -118,7 +118,7 @@ class _Reader:
         self.inferred = inferred
         self.folder = folder
         self.contexts: list[Context] = []
-        self.hearsay = False
+        self.declared_only = False
         self._calls: dict[tuple[object, ...], Context] = {}
         self._open: list[Scope] = []
 
@@ -168,8 +168,8 @@ class _Reader:
                     types[name] = joined(context, node, declared, found)
                 elif name in results:
                     types[name] = found
-                if types.get(name, UNKNOWN).dims != found.dims or context.hears(node):
-                    context.said.add(name)
+                if types.get(name, UNKNOWN).dims != found.dims or context.reads_declared_only(node):
+                    context.declared_only.add(name)
         self._open.pop()
 
     def _results(self, context: Context, node: Node) -> Sequence[Type]:
@@ -221,7 +221,9 @@ class _Reader:
             inner = Context(self.document, function, self.folder, None, context, node, bindings)
             inner.types.update(zip(function.inputs, inputs, strict=False))
             pairs = zip(function.inputs, node.inputs, strict=False)
-            inner.said.update(inside for inside, name in pairs if context.is_said(name))
+            inner.declared_only.update(
+                inside for inside, name in pairs if context.is_declared_only(name)
+            )
             self._declare_function(inner, proto)
             for tensor, found in self.inferred.get(context_address(inner), {}).items():
                 inner.types[tensor] = merge(inner.types.get(tensor, UNKNOWN), found)
@@ -241,7 +243,7 @@ class _Reader:
         chain = self.chains.read(context, node, op)
         context.chains[node.key] = chain
         source = context.type_of(node.inputs[0]) if node.inputs else UNKNOWN
-        self.hearsay |= context.hears(node)
+        self.declared_only |= context.reads_declared_only(node)
         if chain.op.kind is Kind.PAD:
             if chain.pad is not None and chain.pad.unclear and source.dims is not None:
                 return (Type(source.dtype, sizes_behind(context, node, source.dims)),)

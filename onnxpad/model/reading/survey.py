@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,7 +15,7 @@ from onnxpad.errors import RequestError
 from onnxpad.model.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.document import open_document
-from onnxpad.model.reading.nodes import Address, Node
+from onnxpad.model.reading.nodes import Address, Node, Place
 from onnxpad.model.reading.reader import Reading, context_address, read
 from onnxpad.model.reading.scopes import Document, address_of
 from onnxpad.model.shapes.dimensions import Dimensions
@@ -23,6 +25,18 @@ from onnxpad.padding.chain import Chain, PadStep, Skip
 from onnxpad.padding.effective_pads import effective_pads
 
 MAX_INFERENCES = 8
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Python looks for no garbage: what a model is read into is kept, however much it is."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 @dataclass(eq=False, slots=True)
@@ -74,9 +88,9 @@ class Survey:
         self._folder = folder
         self._thorough = thorough
         self._prefer = prefer
-        self._said = dict(dims or {})
+        self._user_dims = dict(dims or {})
         self._dimensions = Dimensions(dims)
-        self._sites: dict[tuple[str, int], Site] = {}
+        self._sites: dict[Place, Site] = {}
         self._open(model)
         self._dimensions.check_used()
 
@@ -99,8 +113,8 @@ class Survey:
 
     def learn(self, facts: Mapping[str, int | str]) -> None:
         """Read the model again with more known of its dimensions; a copy may, and reads only."""
-        self._said = {**self._said, **facts}
-        self._dimensions = Dimensions(self._said)
+        self._user_dims = {**self._user_dims, **facts}
+        self._dimensions = Dimensions(self._user_dims)
         self._given = {"": dict(self._given[""])}
         self._forget_all()
         self._read()
@@ -119,6 +133,7 @@ class Survey:
             self._read()
         yield from self._sites.values()
 
+    @without_collections()
     def _open(self, model: ModelProto) -> None:
         self._document: Document = open_document(model)
         self._forget_all()
@@ -128,28 +143,42 @@ class Survey:
         self._inferred: dict[str, dict[str, Type]] | None = None
         self._kept: dict[str, dict[str, Type]] = {}
 
+    @without_collections()
     def _read(self) -> None:
+        """Read the model, and again as long as inference may tell what the reading lacks."""
         self._stale = False
-        reading = self._once()
-        lacking: frozenset[str] = frozenset()
+        reading, nameless = self._once(), frozenset[str]()
         for _ in range(MAX_INFERENCES):
-            before, lacking = lacking, _lacking(reading) if self._thorough else lacking
-            doubted = self._inferred is None and reading.hearsay
-            if not (doubted or _needs_sizes(reading)) and lacking in (before, frozenset()):
+            before, nameless = nameless, _nameless(reading) if self._thorough else nameless
+            others_lack = nameless not in (before, frozenset())
+            lacks = others_lack or _needs_sizes(reading) or self._is_doubted(reading)
+            again = self._read_with_inference(reading) if lacks else None
+            if again is None:
                 break
-            from onnxpad.model.shapes.shape_inference import infer
-
-            believed = self._inferred is not None or not _declares(reading)
-            inferred = infer(reading, believing=believed)
-            if inferred == self._inferred:
-                break
-            self._inferred = inferred
-            if _tells_more(inferred, reading):
-                reading = self._once()
-            elif believed:
-                break
+            reading = again
         self._contexts = reading.contexts
-        self._sites = {(s.address.scope, s.address.key): s for s in _group(reading)}
+        self._sites = {s.address.place: s for s in _group(reading)}
+
+    def _is_doubted(self, reading: Reading) -> bool:
+        """Whether a padded node reads a size that the file declares and inference has not seen."""
+        return self._inferred is None and reading.declared_only
+
+    def _read_with_inference(self, reading: Reading) -> Reading | None:
+        """The model with what inference finds; None where that is nothing new.
+
+        The first time inference is on its own, without what the file declares. Where it finds
+        nothing so, the same reading comes back, and the next time inference believes the file.
+        """
+        from onnxpad.model.shapes.shape_inference import infer
+
+        believing = self._inferred is not None or not _declares(reading)
+        inferred = infer(reading, believing=believing)
+        if inferred == self._inferred:
+            return None
+        self._inferred = inferred
+        if _tells_more(inferred, reading):
+            return self._once()
+        return None if believing else reading
 
     def _keep(self, site: Site) -> None:
         """Remember the types of what a node writes: what takes its place writes the same."""
@@ -233,7 +262,7 @@ def _is_computed_from_nameless(step: PadStep | None) -> bool:
     return not any(hint.startswith("--dim") for hint in step.hints)
 
 
-def _lacking(reading: Reading) -> frozenset[str]:
+def _nameless(reading: Reading) -> frozenset[str]:
     """Padded inputs, and weights that give the kernel, that have a size without any name."""
     found = set()
     for context, node, chain in reading.sites():
@@ -250,7 +279,7 @@ def _lacking(reading: Reading) -> frozenset[str]:
 
 
 def _group(reading: Reading) -> Iterator[Site]:
-    found: dict[tuple[str, int], list[tuple[Context, Node, Chain]]] = {}
+    found: dict[Place, list[tuple[Context, Node, Chain]]] = {}
     for context, node, chain in reading.sites():
         found.setdefault((context.scope.id, node.key), []).append((context, node, chain))
     for rows in found.values():

@@ -2,7 +2,7 @@
 
 TorchScript writes the pads of ZeroPad2d as ConstantOfShape, Concat, Reshape, Slice, Transpose,
 Reshape, Cast; others take sizes from Shape. The operators follow the ONNX text for small tensors
-of numbers, some cells of which may be open (cells.py); whatever is missing here stays unknown.
+of numbers, some cells of which may be open (open_cells.py); whatever is missing here stays unknown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from onnx import AttributeProto, NodeProto, helper, numpy_helper
 
 from onnxpad.geometry.cuts import cells_of_cut
 from onnxpad.geometry.size import Size
-from onnxpad.model.shapes import open_cells as cell_rules
+from onnxpad.model.shapes import open_cells
 from onnxpad.model.shapes.open_cells import (
     MOST_OPEN,
     Array,
@@ -87,36 +87,36 @@ def _refuse_zero(divisor: Array) -> None:
 
 
 _Table: TypeAlias = dict[str, Operator]
-C_MODULO = Operator(_c_modulo, cell_rules.c_modulo_cells)
+C_MODULO = Operator(_c_modulo, open_cells.c_modulo_cells)
 ELEMENTARY: _Table = {
-    "Add": Operator(np.add, cell_rules.plus_cells),
-    "Sub": Operator(np.subtract, cell_rules.minus_cells),
-    "Mul": Operator(np.multiply, cell_rules.product_cells),
-    "Div": Operator(_divide, cell_rules.quotient_cells),
-    "Mod": Operator(_modulo, cell_rules.modulo_cells),
-    "Sum": Operator(np.add, cell_rules.plus_cells, variadic=True),
-    "Max": Operator(np.maximum, cell_rules.larger, variadic=True),
-    "Min": Operator(np.minimum, cell_rules.smaller, variadic=True),
-    "Neg": Operator(np.negative, cell_rules.negative_cell),
-    "Abs": Operator(np.abs, lambda one: cell_rules.larger(one, cell_rules.negative_cell(one))),
+    "Add": Operator(np.add, open_cells.plus_cells),
+    "Sub": Operator(np.subtract, open_cells.minus_cells),
+    "Mul": Operator(np.multiply, open_cells.product_cells),
+    "Div": Operator(_divide, open_cells.quotient_cells),
+    "Mod": Operator(_modulo, open_cells.modulo_cells),
+    "Sum": Operator(np.add, open_cells.plus_cells, variadic=True),
+    "Max": Operator(np.maximum, open_cells.larger, variadic=True),
+    "Min": Operator(np.minimum, open_cells.smaller, variadic=True),
+    "Neg": Operator(np.negative, open_cells.negative_cell),
+    "Abs": Operator(np.abs, lambda one: open_cells.larger(one, open_cells.negative_cell(one))),
     "Sign": Operator(np.sign),
-    "Floor": Operator(np.floor, cell_rules.floor_cell),
-    "Ceil": Operator(np.ceil, cell_rules.ceil_cell),
+    "Floor": Operator(np.floor, open_cells.floor_cell),
+    "Ceil": Operator(np.ceil, open_cells.ceil_cell),
     "Round": Operator(np.rint),
-    "Less": Operator(np.less, cell_rules.is_less),
-    "Greater": Operator(np.greater, lambda one, other: cell_rules.is_less(other, one)),
+    "Less": Operator(np.less, open_cells.is_less),
+    "Greater": Operator(np.greater, lambda one, other: open_cells.is_less(other, one)),
     "LessOrEqual": Operator(
-        np.less_equal, lambda one, other: cell_rules.inverted(cell_rules.is_less(other, one))
+        np.less_equal, lambda one, other: open_cells.inverted(open_cells.is_less(other, one))
     ),
     "GreaterOrEqual": Operator(
-        np.greater_equal, lambda one, other: cell_rules.inverted(cell_rules.is_less(one, other))
+        np.greater_equal, lambda one, other: open_cells.inverted(open_cells.is_less(one, other))
     ),
-    "Equal": Operator(np.equal, cell_rules.is_equal),
-    "Not": Operator(np.logical_not, cell_rules.inverted),
+    "Equal": Operator(np.equal, open_cells.is_equal),
+    "Not": Operator(np.logical_not, open_cells.inverted),
     "And": Operator(np.logical_and),
     "Or": Operator(np.logical_or),
     "Xor": Operator(np.logical_xor),
-    "Where": Operator(np.where, cell_rules.chosen),
+    "Where": Operator(np.where, open_cells.chosen),
 }
 
 

@@ -8,12 +8,13 @@ from typing import NamedTuple
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import Session
 from onnxpad.model.excerpt import pads_before, readers_of
+from onnxpad.model.reading.nodes import Place
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.judged import Selected, verdicts
 from onnxpad.rewriting.for_target.openings import opening
-from onnxpad.rewriting.for_target.report import NoWay, Opening, Place, Plan, Verdict
+from onnxpad.rewriting.for_target.report import NoWay, Opening, Plan, Verdict
 from onnxpad.rewriting.for_target.search import (
     MAX_STEPS,
     Judge,
@@ -40,7 +41,7 @@ def brought(session: Session, judge: Judge, changes: Sequence[Change]) -> Iterat
     for change in changes:
         for edit in change.edits:
             if isinstance(edit, InsertNode):
-                place = (edit.before.scope, edit.key)
+                place = edit.address.place
                 made[place], rules[place] = title_of(edit), change.rule
     for found in plain_obstacles(session, made, judge):
         scope = session.document.scopes[found.place[0]]
@@ -126,8 +127,8 @@ def _carry_out(session: Session, judge: Judge, wanted: list[Verdict]) -> list[Ch
 
 
 def _unit(session: Session, judge: Judge, verdict: Verdict) -> Unit:
-    focus = (verdict.node.scope, verdict.node.key)
-    sites = {(site.address.scope, site.address.key): site for site in session.sites()}
+    focus = verdict.node.place
+    sites = {site.address.place: site for site in session.sites()}
     site = sites[focus]
     context = site.contexts[0]
     read = readers_of(context, site.node) if site.op == "Pad" else []

@@ -42,6 +42,6 @@ def _way(planner: Planner, site: Site) -> Plan | NoWay:
     context, chain = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
     judgement, floor = planner.judge.chain(chain), planner.judge.floor(chain)
     if floor is judgement.answer:
-        place = (site.address.scope, site.address.key)
+        place = site.address.place
         return NoWay((), (Obstacle(place, site.address.label, chain.op.title, judgement),))
     return planner.plan(context, site.node, floor)

@@ -8,13 +8,13 @@ from math import lcm
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Symbol
-from onnxpad.model.reading.context import beyond_batch
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads, settling
 from onnxpad.rewriting.for_target.judged import verdicts
 from onnxpad.rewriting.for_target.report import NoWay, Opening, Verdict
+from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.for_target.search import Planner
 
 Facts = dict[str, int | str]

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.judge import Judgement
-
-Place: TypeAlias = tuple[str, int]
-"""A node by the id of its scope and its key there."""
 
 
 @reported("op", "judgement.answer as verdict", "judgement.reason as reason")

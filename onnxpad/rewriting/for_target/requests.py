@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import RequestError
+from onnxpad.model.opened import Model
 from onnxpad.rewriting.passes import find_pass
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def planner(
         given = {"prefer": prefer, "exclude": exclude, "allow-unknown": allow_unknown}
         named = [f"--{name}" for name, value in given.items() if value]
         if named:
-            raise RequestError(f"{' and '.join(named)}: for a target alone, add --target T")
+            raise RequestError(f"{' and '.join(named)}: only together with --target T")
         return None
     from onnxpad.rewriting.for_target.search import Judge, Planner, Wishes
     from onnxpad.runtimes.targets import find_target
@@ -41,9 +42,19 @@ def planner(
         find_pass(name)
     both = sorted(set(wishes.prefer) & set(wishes.exclude))
     if both:
-        raise RequestError(f"'{both[0]}' is preferred and excluded: name it once")
+        raise RequestError(f"'{both[0]}' is both preferred and excluded: choose one")
     judge = Judge(find_target(target), allows_unknown=allow_unknown, assumes_sizes=bool(dims))
     return Planner(judge, wishes)
+
+
+def beyond_batch(model: Model, dims: Mapping[str, int | str] | None) -> dict[str, int | str] | None:
+    """Of what a user says of sizes, all but those that stand on the first axis of inputs alone."""
+    first, others = set[str](), set[str]()
+    for value in model.graph.input:
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            (others if axis else first).update({dim.dim_param, f"{value.name}[{axis}]"})
+    batch = first - others
+    return None if dims is None else {k: size for k, size in dims.items() if k not in batch}
 
 
 def names_of(names: Names) -> tuple[str, ...]:

@@ -10,23 +10,23 @@ from math import inf
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import Session
 from onnxpad.model.excerpt import Excerpt, excerpt
-from onnxpad.model.reading.context import Context, is_model_input
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.model_inputs import is_model_input
+from onnxpad.model.reading.nodes import Node, Place
 from onnxpad.model.reading.scopes import PLAIN_DOMAINS
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
-from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Place, Plan
+from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Plan
 from onnxpad.rewriting.passes import Pass, all_passes
-from onnxpad.rewriting.pipeline import Change, run
+from onnxpad.rewriting.pipeline import Change, run, would_change
 from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
-from onnxpad.runtimes.onnxruntime.pad_writer import spelled
 from onnxpad.runtimes.targets import Target
 
 _GONE: Place = ("", -1)
@@ -111,7 +111,7 @@ def obstacles(session: Session, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
     """Nodes of the unit that the target does not take, in graph order; plain ones last."""
     members = unit.members - unit.tolerated
     for site in session.sites():
-        place = (site.address.scope, site.address.key)
+        place = site.address.place
         if place in members and judge.objects(found := judge.site(site)):
             yield Obstacle(place, site.address.label, site.chain.op.title, found)
     yield from plain_obstacles(session, unit.made, judge)
@@ -121,7 +121,7 @@ def plain_obstacles(
     session: Session, made: Mapping[Place, str], judge: Judge
 ) -> Iterator[Obstacle]:
     """Those of the nodes in `made`, operators by place, that have no padding and are not taken."""
-    padded = {(site.address.scope, site.address.key) for site in session.sites()}
+    padded = {site.address.place for site in session.sites()}
     for place, op in made.items():
         if place in padded or not _exists(session, place):
             continue
@@ -149,10 +149,21 @@ def written_padding(survey: Survey) -> Iterator[tuple[Context, Node, str]]:
         for node in reversed(list(context.scope.ordered())):
             if node.op_type == "Concat" and node.domain in PLAIN_DOMAINS:
                 readers = context.readers(node.outputs[0])
-                feeds = any(one.key in context.chains or one.key in found for one in readers)
+                feeds = any(
+                    one.key in found or _reads_cells(context, one, node.outputs[0])
+                    for one in readers
+                )
                 if feeds and (name := _told_apart(context, node, "Concat")) in blocks:
                     found[node.key] = (context, node, name)
         yield from reversed(found.values())
+
+
+def _reads_cells(context: Context, node: Node, name: str) -> bool:
+    """Whether a padded operator reads a tensor as cells, not as the numbers of its padding."""
+    chain = context.chains.get(node.key)
+    if chain is None:
+        return False
+    return chain.op.kind is not Kind.PAD or node.inputs[0] == name
 
 
 def _told_apart(context: Context, node: Node, op: str) -> str:
@@ -191,34 +202,29 @@ def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) 
         places |= unit.fronts
     if Form.PAD_NODE not in rule.removes:
         return places
-    pads = {
-        (site.address.scope, site.address.key)
-        for site in session.sites()
-        if site.chain.op.kind is Kind.PAD
-    }
+    pads = {site.address.place for site in session.sites() if site.chain.op.kind is Kind.PAD}
     return places | unit.readers if places & pads else places
 
 
 def would_do(session: Session, places: set[Place], rule: Pass) -> bool:
     """Whether a pass would change any of the nodes."""
-    for site in session.sites():
-        if (site.address.scope, site.address.key) in places:
-            for chain in site.chains:
-                if not isinstance(spelled(chain, rule.rewrite(chain)), Skip):
-                    return True
-    return False
+    return any(
+        would_change(session, rule, site)
+        for site in session.sites()
+        if site.address.place in places
+    )
 
 
 def advance(
     session: Session, rule: Pass, wanted: set[Place], owner: Callable[[Place], Unit | None]
 ) -> tuple[Change, ...]:
     """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
-    outcome = run(session, [rule], lambda address: (address.scope, address.key) in wanted)
+    outcome = run(session, [rule], lambda address: address.place in wanted)
     for change in outcome.changes:
-        unit = owner((change.node.scope, change.node.key))
+        unit = owner(change.node.place)
         for edit in change.edits:
             if unit is not None and isinstance(edit, InsertNode):
-                unit.made[edit.before.scope, edit.key] = title_of(edit)
+                unit.made[edit.address.place] = title_of(edit)
     return tuple(outcome.changes)
 
 

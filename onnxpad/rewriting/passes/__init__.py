@@ -1,8 +1,22 @@
-"""Rewrites, one file each; the folder is walked, there is no second list."""
+"""Rewrites, one file each; the folder is walked, there is no second list.
+
+A file holds REMOVES and ADDS (sets of forms), `rewrite`, and a docstring with the headings What,
+Exact, Refuses, Cost and Example, which `explain` shows. What the law tests ask of every pass:
+
+- it is asked about every padded operator: what it is not about is a Skip with `moot=True`, and
+  transposed convolutions, Pads and operators that are shown only (Kind.OTHER) are such chains too
+- no form of REMOVES is left in what it writes, none comes that ADDS does not have, and it finds
+  nothing more to do in its own result
+- where the input is known to hold no window (`effective_pads.short_axis`), it is a Skip
+- all numbers stay; runtimes are none of its business, the pipeline asks for them
+
+A pass for an operator that the laws' small models do not have names the test that has it in
+`tests/laws/test_models.py`, DRAWN_ELSEWHERE.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -20,7 +34,8 @@ class Pass:
 
     `rewrite` is pure: it maps a chain to the chain or the expansion that computes the same, or
     to a Skip.
-    `otherwise` gives the same in another way, for runtimes that cannot run the first.
+    `otherwise` gives the same in other ways, the best first, for runtimes that cannot run the
+    first one; a Skip among them has reasons and hints for those that can run none.
     `text` is the docstring of the pass's file.
     """
 
@@ -30,7 +45,7 @@ class Pass:
     rewrite: Callable[[Chain], Verdict]
     text: str
     may_remove: frozenset[Form] = frozenset()
-    otherwise: Callable[[Chain], Verdict | None] = lambda _: None
+    otherwise: Callable[[Chain], Iterable[Verdict]] = lambda _: ()
 
 
 def all_passes() -> dict[str, Pass]:
@@ -52,7 +67,7 @@ def _pass_in(module: ModuleType) -> Pass:
         rewrite=module.rewrite,
         text=text_of(module),
         may_remove=frozenset(getattr(module, "MAY_REMOVE", ())),
-        otherwise=getattr(module, "otherwise", lambda _: None),
+        otherwise=getattr(module, "otherwise", lambda _: ()),
     )
 
 

@@ -26,6 +26,7 @@ Example: Pad [0,0,0,0, 0,0,1,1] and Conv pads=[0, 0, 0, 0] become Conv pads=[0, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, Verdict
@@ -36,7 +37,7 @@ from onnxpad.padding.effective_pads import (
     short_axis,
 )
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue, lowest
-from onnxpad.padding.forms import Form, reaches_kernel
+from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind, Since
 
 REMOVES = {Form.PAD_NODE}
@@ -56,11 +57,13 @@ def rewrite(chain: Chain) -> Chain | Skip:
     return found
 
 
-def otherwise(chain: Chain) -> Verdict | None:
+def otherwise(chain: Chain) -> Iterator[Verdict]:
     """Pads in a row taken away together, or the one behind operators in between."""
     if chain.pad is None or chain.far_pad is None or chain.op.kind is Kind.PAD:
-        return None
-    return _without(chain, chain.far_pad)
+        return
+    together = _without(chain, chain.far_pad)
+    if not isinstance(together, Skip):
+        yield together
 
 
 def _without(chain: Chain, step: PadStep) -> Chain | Skip:
@@ -162,15 +165,9 @@ def _wanted(chain: Chain) -> str:
 
 
 def _window_refusal(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Skip | None:
-    total = own + folded
     dilated = any(axis.dilation > 1 for axis in chain.axes)
     if chain.op.kind is Kind.MAX and dilated and not _same_fill(chain, step.fill):
         return Skip(f"the Pad writes {step.fill}, and a dilated window may hold its cells alone")
-    if chain.op.is_pool and reaches_kernel(chain, total):
-        return Skip(
-            f"the pads would be {list(total.flat)} and reach the kernel, "
-            "which onnxruntime refuses in a pool"
-        )
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
     if chain.ceil_mode and not same:
         source = replace(chain, axes=axes_in_front(chain, folded))

@@ -8,8 +8,8 @@ count_include_pad goes.
 Exact: always. onnxruntime itself divides by too much in QLinearAveragePool with ceil_mode and
 count_include_pad where the last window hangs over; what this writes follows the ONNX text.
 
-Refuses: sizes that matter and are not known; ceil_mode whose overhang reaches the kernel, which
-onnxruntime refuses in a pool; integer averages before opset 11 (Pad had floats only).
+Refuses: sizes that matter and are not known; integer averages before opset 11 (Pad had floats
+only).
 
 Cost: one Pad node and a padded copy of the input for each operator.
 
@@ -24,7 +24,7 @@ from dataclasses import replace
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, short_axis
 from onnxpad.padding.fills import Implicit
-from onnxpad.padding.forms import Form, reaches_kernel
+from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.divisors import beyond_the_end
 from onnxpad.rewriting.steps.pads import full_pads, pad_value, stands_behind_pad
@@ -39,6 +39,7 @@ ADDS = {
     Form.PADS,
     Form.ASYMMETRIC,
     Form.IGNORES_PADDING,
+    Form.WIDER_THAN_KERNEL,
 }
 
 
@@ -89,11 +90,6 @@ def _split(chain: Chain, pads: Pads) -> Chain | Skip:
     beyond = beyond_the_end(chain, pads)
     if isinstance(beyond, Skip):
         return beyond
-    if reaches_kernel(chain, beyond):
-        return Skip(
-            f"ceil_mode reads {list(beyond.ends)} cells beyond the padding, which reaches the "
-            "kernel: onnxruntime refuses such pads in a pool"
-        )
     axes = axes_behind(chain, pads)
     step = PadStep(full_pads(chain, pads), fill, is_new=True)
     after = replace(chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, ambiguous=False)

@@ -19,11 +19,12 @@ Example: Conv k3 s2 SAME_UPPER on 224x224 becomes pads=[0, 0, 1, 1].
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import AutoPad, Chain, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, short_axis
-from onnxpad.padding.forms import Form, reaches_kernel
+from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.pads import by_a_pad_node
 from onnxpad.rewriting.steps.run_time_pads import offering_run_time
@@ -53,11 +54,11 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return offering_run_time(chain, pads)
     if short := short_axis(chain, pads):
         return short
-    if chain.op.is_pool and reaches_kernel(chain, pads):
-        return Skip(
-            f"the pads {list(pads.flat)} reach the kernel, which onnxruntime refuses in a pool",
-            (by_a_pad_node(chain),),
-        )
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
     ceil_mode = chain.ceil_mode and not same
     return replace(chain, padding=pads, ceil_mode=ceil_mode, ambiguous=False)
+
+
+def otherwise(chain: Chain) -> Iterator[Verdict]:
+    """A Pad node holds any pads."""
+    yield Skip("", (by_a_pad_node(chain),))

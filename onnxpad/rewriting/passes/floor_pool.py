@@ -20,10 +20,11 @@ Example: MaxPool k2 s2 ceil_mode=1 on 5 cells becomes pads=[0, 1].
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from onnxpad.geometry.windows import overhang
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, same_is_disputed, short_axis
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form, reaches_kernel
@@ -32,7 +33,7 @@ from onnxpad.rewriting.steps.pads import by_a_pad_node
 
 REMOVES = {Form.CEIL_MODE}
 MAY_REMOVE = {Form.AUTO_PAD}
-ADDS = {Form.PADS, Form.ASYMMETRIC, Form.IGNORES_PADDING}
+ADDS = {Form.PADS, Form.ASYMMETRIC, Form.IGNORES_PADDING, Form.WIDER_THAN_KERNEL}
 
 
 def rewrite(chain: Chain) -> Chain | Skip:
@@ -48,8 +49,6 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return short
     if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
         return _under_same(chain, pads)
-    if reaches_kernel(chain, pads):
-        return _too_wide(chain, pads)
     sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
     wider = tuple(end + overhang(axis, begin, end) for axis, begin, end in sides)
     return _floored(chain, pads, Pads(pads.begins, wider))
@@ -73,8 +72,6 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
             "the average counts its padding, but not the cells that its last window lacks",
             ("--pass counted-padding",),
         )
-    if reaches_kernel(chain, wider):
-        return _too_wide(chain, pads, wider)
     return replace(
         chain,
         padding=wider,
@@ -84,12 +81,12 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
     )
 
 
-def _too_wide(chain: Chain, pads: Pads, wider: Pads | None = None) -> Skip:
-    """A Pad node in front holds them; what is read beyond it then fits, or goes into it as well."""
-    written = list((wider or pads).flat)
-    reason = f"the pads {written} reach the kernel, which onnxruntime refuses in a pool"
-    beyond = any(end >= axis.span for end, axis in zip(pads.ends, chain.axes, strict=True))
-    if beyond or not any(pads.flat):
-        return Skip(reason)
+def otherwise(chain: Chain) -> Iterator[Verdict]:
+    """A Pad node in front holds any pads; what is read beyond it then fits, or goes into it too."""
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip) or not any(pads.flat):
+        return
+    if any(end >= axis.span for end, axis in zip(pads.ends, chain.axes, strict=True)):
+        return
     again = "" if chain.fill is Implicit.NOTHING else " --pass floor-pool"
-    return Skip(reason, (by_a_pad_node(chain) + again,))
+    yield Skip("", (by_a_pad_node(chain) + again,))

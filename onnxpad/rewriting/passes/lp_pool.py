@@ -19,12 +19,13 @@ Example: LpPool p=2 k3 becomes Mul, AveragePool k3 count_include_pad=1, Mul 3, S
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, floored, same_is_disputed, short_axis
 from onnxpad.padding.expansion import AttributeValue, Made, Numbers, Operand, Read
-from onnxpad.padding.forms import Form, reaches_kernel
+from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import OPERATORS, Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 
@@ -51,12 +52,13 @@ def rewrite(chain: Chain) -> Verdict:
     wider = floored(chain, pads)
     if isinstance(wider, Skip):
         return wider
-    if reaches_kernel(chain, wider):
-        return Skip(
-            f"the pads {list(wider.flat)} reach the kernel, which onnxruntime refuses in a pool",
-            ("--pass split-pads",) * any(pads.flat),
-        )
     return _averaged(chain, {"pads": wider.flat} if any(wider.flat) else {})
+
+
+def otherwise(chain: Chain) -> Iterator[Verdict]:
+    """A Pad node holds any pads."""
+    pads = effective_pads(chain)
+    yield Skip("", ("--pass split-pads",) * (isinstance(pads, Pads) and any(pads.flat)))
 
 
 def _refusal(chain: Chain) -> Skip | None:

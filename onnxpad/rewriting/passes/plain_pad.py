@@ -23,7 +23,7 @@ Example: Pad reflect [0,0,2, 0,0,0] becomes Slice 2:3, Slice 1:2 and Concat with
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from onnxpad.geometry.cuts import WHOLE, Cut, Mode, cells_before, cells_behind
 from onnxpad.geometry.size import Size, Symbol, lower_bound, plus, show
@@ -89,16 +89,16 @@ def _split(chain: Chain, step: PadStep) -> Expansion:
     return composer.finish(pad_itself(composer, chain, added, _slice(composer, Read(0), cut)))
 
 
-def otherwise(chain: Chain) -> Verdict | None:
+def otherwise(chain: Chain) -> Iterator[Verdict]:
     """The Pad first and the Slice behind it."""
     step = chain.pad
     if step is None or step.mode != "constant" or step.unclear:
-        return None
+        return
     composer = Composer(chain.opset, chain.dtype)
     cut, added = _crops(step.pads)
     if not any(added.flat) or not any(cut.flat):
-        return None
-    return composer.finish(_slice(composer, pad_itself(composer, chain, added), cut))
+        return
+    yield composer.finish(_slice(composer, pad_itself(composer, chain, added), cut))
 
 
 def _slice(composer: Composer, data: Operand, cut: Pads) -> Made:

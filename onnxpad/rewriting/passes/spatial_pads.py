@@ -17,6 +17,7 @@ Example: Pad [0,2,0, 0,2,0] of [1,3,8] becomes Concat of [1,2,8], the input and 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from onnxpad.geometry.size import plus
@@ -57,11 +58,11 @@ def _apart(chain: Chain, step: PadStep, axes: tuple[int, ...]) -> Expansion:
     return composer.finish(pad_itself(composer, chain, inner, blocks))
 
 
-def otherwise(chain: Chain) -> Verdict | None:
+def otherwise(chain: Chain) -> Iterator[Verdict]:
     """The Pad first and the blocks behind it."""
     step = chain.pad
     if step is None or step.unclear or step.mode != "constant":
-        return None
+        return
     axes = outer_axes(chain, step.pads)
     inner = _without(step.pads, axes)
     composer = Composer(chain.opset, chain.dtype)
@@ -69,7 +70,7 @@ def otherwise(chain: Chain) -> Verdict | None:
     sides = zip(chain.shape or (), inner.begins, inner.ends, strict=True)
     shape = tuple(None if size is None else plus(size, b + e) for size, b, e in sides)
     behind = replace(chain, shape=shape)
-    return composer.finish(with_blocks(composer, behind, step, axes, padded))
+    yield composer.finish(with_blocks(composer, behind, step, axes, padded))
 
 
 def _without(pads: Pads, axes: tuple[int, ...]) -> Pads:

@@ -31,6 +31,7 @@ Example: Conv pads=[0, 0, 1, 1] becomes Pad [0,0,0,0, 0,0,1,1] and Conv pads=[0,
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from onnxpad.geometry.windows import holds_padding_alone
@@ -79,6 +80,19 @@ def rewrite(chain: Chain) -> Verdict:
             return replace(refusal, hints=wider.hints)
         chain, pads = replace(chain, ceil_mode=False), wider
     return _with_indices(chain, pads, fill) if chain.uses_indices else _split(chain, pads, fill)
+
+
+def otherwise(chain: Chain) -> Iterator[Verdict]:
+    """Without ceil_mode."""
+    pads, fill = effective_pads(chain), pad_value(chain)
+    if isinstance(pads, Skip) or isinstance(fill, Skip) or not rounds_up(chain):
+        return
+    wider = floored(chain, pads)
+    if isinstance(wider, Skip):
+        yield Skip("", wider.hints)
+        return
+    down = replace(chain, ceil_mode=False)
+    yield _with_indices(down, wider, fill) if chain.uses_indices else _split(down, wider, fill)
 
 
 def _refusal(chain: Chain, pads: Pads) -> Skip | None:

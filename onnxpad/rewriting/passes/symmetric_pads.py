@@ -19,10 +19,12 @@ Example: Conv k3 s2 pads=[1, 0] on 6 cells becomes pads=[1, 1], which gives the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.steps.symmetric import cheapest
+from onnxpad.rewriting.steps.symmetric import cheapest, first, others, ways, without
 
 REMOVES = {Form.ASYMMETRIC}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.OUTPUT_SHAPE}
@@ -40,10 +42,15 @@ ADDS = {
 
 def rewrite(chain: Chain) -> Verdict:
     """Write equal begin and end pads in the way that adds the least work."""
-    way = cheapest(chain)
-    if not isinstance(way, Skip):
-        return way.verdict
-    return _about_pad(chain) if way.moot and _follows_uneven_pad(chain) else way
+    found = first(cheapest(chain))
+    moot = isinstance(found, Skip) and found.moot
+    return _about_pad(chain) if moot and _follows_uneven_pad(chain) else found
+
+
+def otherwise(chain: Chain) -> Iterator[Verdict]:
+    """The dearer ways, and why there are no more."""
+    yield from others(cheapest(chain))
+    yield without(ways(chain))
 
 
 def _follows_uneven_pad(chain: Chain) -> bool:

@@ -18,9 +18,11 @@ Example: Conv k3 d2 pads=[0, 2] becomes Conv k4 d2 pads=[2, 2] with the kernel [
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from collections.abc import Iterator
+
+from onnxpad.padding.chain import Chain, Verdict
 from onnxpad.padding.forms import Form
-from onnxpad.rewriting.steps.symmetric import by_kernel
+from onnxpad.rewriting.steps.symmetric import by_kernel, first, others
 
 REMOVES = {Form.ASYMMETRIC}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.OUTPUT_SHAPE}
@@ -35,5 +37,9 @@ ADDS = {
 
 def rewrite(chain: Chain) -> Verdict:
     """Write equal begin and end pads around an extended kernel."""
-    way = by_kernel(chain)
-    return way if isinstance(way, Skip) else way.verdict
+    return first(by_kernel(chain))
+
+
+def otherwise(chain: Chain) -> Iterator[Verdict]:
+    """Further ways."""
+    return others(by_kernel(chain))

@@ -20,9 +20,11 @@ Example: Conv pads=[1, 2] becomes a Pad with 1 cell at the end and Conv pads=[1,
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from collections.abc import Iterator
+
+from onnxpad.padding.chain import Chain, Verdict
 from onnxpad.padding.forms import Form
-from onnxpad.rewriting.steps.symmetric import by_pad
+from onnxpad.rewriting.steps.symmetric import by_pad, first, others
 
 REMOVES = {Form.ASYMMETRIC}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
@@ -39,5 +41,9 @@ ADDS = {
 
 def rewrite(chain: Chain) -> Verdict:
     """Write equal begin and end pads and leave the difference to a Pad node."""
-    way = by_pad(chain)
-    return way if isinstance(way, Skip) else way.verdict
+    return first(by_pad(chain))
+
+
+def otherwise(chain: Chain) -> Iterator[Verdict]:
+    """Further ways."""
+    return others(by_pad(chain))

@@ -19,9 +19,11 @@ Example: Conv k3 s2 pads=[0, 3] on 5 cells becomes pads=[2, 2] and a Slice from 
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from collections.abc import Iterator
+
+from onnxpad.padding.chain import Chain, Verdict
 from onnxpad.padding.forms import Form
-from onnxpad.rewriting.steps.symmetric import by_slice
+from onnxpad.rewriting.steps.symmetric import by_slice, first, others
 
 REMOVES = {Form.ASYMMETRIC}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.OUTPUT_SHAPE}
@@ -36,5 +38,9 @@ ADDS = {
 
 def rewrite(chain: Chain) -> Verdict:
     """Write equal begin and end pads and drop what they give too many."""
-    way = by_slice(chain)
-    return way if isinstance(way, Skip) else way.verdict
+    return first(by_slice(chain))
+
+
+def otherwise(chain: Chain) -> Iterator[Verdict]:
+    """Further ways."""
+    return others(by_slice(chain))

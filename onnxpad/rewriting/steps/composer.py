@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from onnxpad.geometry import cuts as borders
+from onnxpad.geometry import cuts
 from onnxpad.padding.expansion import (
     AttributeValue,
     Expansion,
@@ -18,7 +18,7 @@ from onnxpad.padding.expansion import (
 from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import PadInput, Since, name_of_pads
 
-LAST = borders.LAST
+LAST = cuts.LAST
 
 
 class Composer:

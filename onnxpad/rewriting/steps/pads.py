@@ -11,7 +11,6 @@ from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import same_windows_when_padded
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant, Fill, Implicit, lowest
-from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import PadInput, Since, name_of_pads, pads_are_attributes
 from onnxpad.rewriting.steps.composer import Composer
 
@@ -45,15 +44,10 @@ def pad_refusal(chain: Chain, pads: Pads) -> Skip | None:
     return None
 
 
-def ceil_refusal(chain: Chain, pads: Pads, kept: Pads | None = None) -> Skip | None:
-    """Why a pool with ceil_mode cannot have `pads`, but for `kept`, in a Pad node."""
-    moved = pads if kept is None else pads + Pads(_minus(kept.begins), _minus(kept.ends))
+def ceil_refusal(chain: Chain, moved: Pads, kept: Pads | None = None) -> Skip | None:
+    """Why a pool with ceil_mode cannot have the pads `moved` in a Pad node, and `kept` itself."""
     if not same_windows_when_padded(chain, moved, kept):
         return Skip("ceil_mode drops its last window over padding; behind a Pad node it may not")
-    if reaches_kernel(chain, pads):
-        return Skip(f"the pads {list(pads.flat)} reach the kernel and ceil_mode is set")
-    if stands_behind_pad(chain):
-        return Skip("ceil_mode is set and another Pad stands in front")
     return None
 
 
@@ -68,15 +62,6 @@ def stands_behind_pad(chain: Chain) -> bool:
     return chain.pad is not None or bool(chain.around.front)
 
 
-def needs_valid(chain: Chain, pads: Pads, fill: Fill) -> bool:
-    """Whether a pool behind a new Pad must say auto_pad=VALID to be left alone by onnxruntime.
-
-    It fuses Pads with 0 into a pool one after the other, past its own limit.
-    """
-    fused = chain.op.is_pool and fill == Constant(0)
-    return fused and (reaches_kernel(chain, pads) or stands_behind_pad(chain))
-
-
 def new_pad(chain: Chain, pads: Pads, fill: Fill) -> PadStep:
     """A Pad over all axes of the input that pads the spatial ones."""
     return PadStep(full_pads(chain, pads), fill, is_new=True)
@@ -86,10 +71,6 @@ def full_pads(chain: Chain, pads: Pads) -> Pads:
     """Pads over the spatial axes as a Pad node lists them, over all axes."""
     ahead, behind = (0,) * chain.first_axis, (0,) * (2 - chain.first_axis)
     return Pads(ahead + pads.begins + behind, ahead + pads.ends + behind)
-
-
-def _minus(pads: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(-pad for pad in pads)
 
 
 LARGEST_BLOCK = 2**16

@@ -33,7 +33,9 @@ def explicit_crop(chain: Chain, *, by_pad: bool = False) -> Crop | Skip:
     if isinstance(pads, Skip):
         return pads
     if min(pads.begins, default=0) < 0:
-        return Skip(f"begins of the pads {list(pads.flat)} are negative: no attribute adds them")
+        return Skip(
+            f"begin pads of {list(pads.flat)} are negative: no attribute adds cells in front"
+        )
     extra = list(chain.output_padding or (0,) * chain.rank)
     for index, axis in enumerate(chain.axes):
         begin, end = pads.begins[index], pads.ends[index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxpad.padding.chain import Chain, PadStep
 from onnxpad.padding.fills import Constant
 from onnxpad.runtimes.conditions.rows import Condition
-from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harms
 
 NEVER_NEGATIVE = Condition(
     "no cell of its input is negative",
@@ -37,10 +37,8 @@ def _fused(text: str, *ways: Way) -> Condition:
     """Whether onnxruntime folds Pads in front into the operator, wrongly in one of these ways."""
 
     def holds(chain: Chain) -> bool | None:
-        found = harm(chain, chain.around)
-        if found is None or found.way not in ways:
-            return False
-        return found.sure or None
+        found = [one for one in harms(chain, chain.around) if one.way in ways]
+        return (any(one.sure for one in found) or None) if found else False
 
     return Condition(text, holds)
 

@@ -71,6 +71,7 @@ class Condition:
     `negation` says the opposite of `text`, `cure` what a user can do to the model about it.
     `asks` names, for a chain and a runtime, what is not known and the option that settles it.
     `lasting`: where it holds or is open, it does so behind every pass that leaves the operator.
+    `tells` says of a chain for which it holds what is wrong, with its numbers.
     """
 
     text: str
@@ -79,6 +80,7 @@ class Condition:
     cure: str = ""
     lasting: bool = False
     asks: Callable[[Chain, str], str] | None = None
+    tells: Callable[[Chain], str | None] | None = None
 
     def __and__(self, other: Condition) -> Condition:
         return Condition(
@@ -148,6 +150,11 @@ class Row:
     def why(self) -> str:
         """The reason for a user: what the row says, or its conditions."""
         return self.says or self._conditions
+
+    def told(self, chain: Chain) -> str:
+        """What is wrong with this chain, with its numbers where a condition tells them."""
+        telling = (one.tells(chain) for one in self.when if one.tells is not None)
+        return next((words for words in telling if words), "") or self.why
 
     def open_question(self, chain: Chain, runtime: str) -> str:
         """What is not known of the model, and which option settles it; '' where none is named."""

@@ -209,7 +209,7 @@ def _size_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
 
 
 def _where(text: str) -> Callable[[Finder], Condition]:
-    return lambda finder: Condition(text, lambda chain: finder(chain) is not None)
+    return lambda finder: Condition(text, lambda chain: finder(chain) is not None, tells=finder)
 
 
 def _titles(*kinds: Kind) -> tuple[str, ...]:

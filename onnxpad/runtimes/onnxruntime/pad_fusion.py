@@ -8,6 +8,7 @@ against off, opsets 7 to 25 (tests/runtimes/onnxruntime holds this module agains
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -56,33 +57,41 @@ class Harm(NamedTuple):
 
 
 def harm(chain: Chain, around: Around, *, doubtful: bool = False) -> Harm | None:
-    """What onnxruntime's fusion of Pads into the operator does wrong, if anything.
+    """The worst that onnxruntime's fusion of Pads into the operator does wrong, if anything."""
+    return next(harms(chain, around, doubtful=doubtful), None)
+
+
+def harms(chain: Chain, around: Around, *, doubtful: bool = False) -> Iterator[Harm]:
+    """All that onnxruntime's fusion of Pads into the operator does wrong, the worst first.
 
     `doubtful` takes for fused what may be: a Pad whose pads are computed in a way that is not
     known, or that stands behind operators which may hand on what they read.
     """
     if not _takes_pads(chain):
-        return None
+        return
     if chain.op.title == "Conv" and _folded(chain, around.weight_front, doubtful=doubtful):
-        return Harm(Way.WEIGHT, Pads.zero(chain.rank), Pads.zero(chain.rank))
+        yield Harm(Way.WEIGHT, Pads.zero(chain.rank), Pads.zero(chain.rank))
+        return
     own = effective_pads(chain)
     if not chain.op.is_pool or not isinstance(own, Pads) or reaches_kernel(chain, own):
-        return None
+        return
     row = _folded(chain, around.front, doubtful=doubtful)
     unknown = any(one.pad.unclear for one in row)
     pads = sum((_spatial(chain, one) for one in row), start=Pads.zero(chain.rank))
     if _leaves_out_own_pads(chain, own) or not (unknown or any(pads.flat)):
-        return None
+        return
     if reaches_kernel(chain, own + pads):
-        return Harm(Way.LOAD, pads, own + pads)
+        yield Harm(Way.LOAD, pads, own + pads)
+        return
     if _loses_window(chain, pads, own):
         known = all(isinstance(axis.size, int) for axis in chain.axes)
-        return Harm(Way.WINDOW, pads, own + pads, sure=known)
+        yield Harm(Way.WINDOW, pads, own + pads, sure=known)
     rest = around.front[len(row) :]
     loses = chain.is_max and 0 not in lowest(chain.dtype)
     if loses and _reads_padding_alone(chain, pads, own, rest, unknown=unknown):
-        return Harm(Way.VALUE, pads, own + pads)
-    return Harm(Way.LOAD, pads, own + pads, sure=False) if unknown else None
+        yield Harm(Way.VALUE, pads, own + pads)
+    elif unknown:
+        yield Harm(Way.LOAD, pads, own + pads, sure=False)
 
 
 def folded(chain: Chain, around: Around) -> Pads | None:

@@ -13,8 +13,10 @@ from onnxpad.padding.around import Around, InFront
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, Verdict
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import OPERATORS, Kind
+from onnxpad.runtimes.judge import newly_failing
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, worse
+from onnxpad.runtimes.targets import find_target
 
 _TRY = ("--pass absorb-pad",)
 
@@ -30,12 +32,21 @@ def spelled(before: Chain, after: Verdict) -> Verdict:
     if isinstance(after, Expansion):
         return _expansion(before, after)
     written = replace(after, around=_around(before, after))
+    if refusal := _kernel_refusal(before, written):
+        return refusal
     if not _is_harmed(written):
         return after
     is_new = after.pad is not None and after.pad != before.pad
     if is_new and _is_bare(after) and not _is_harmed(_valid(written)):
         return _valid(after)
     return _refusal(before, written) if worse(before, written) else after
+
+
+def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
+    """What the target `onnxruntime` has against the operator as it would be, fusion aside."""
+    apart = replace(written, around=replace(written.around, front=(), weight_front=()))
+    rows = newly_failing(find_target("onnxruntime"), before, apart)
+    return Skip(f"written like that, {rows[0].told(apart)}") if rows else None
 
 
 def left_alone(before: Chain, after: Verdict) -> Skip | None:
@@ -107,10 +118,12 @@ def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
     """The same for an operator with others around it, of which some may be of its kind."""
     steps = list(after.steps)
     for place, node in enumerate(steps):
-        if isinstance(node, Step) and node.op_type != before.op.name:
-            continue
         written = _with(before, after, node)
-        if written is None or not _is_harmed(written):
+        if written is None:
+            continue
+        if refusal := _kernel_refusal(before, _of_any_size(written, _data(node))):
+            return refusal
+        if not _is_harmed(written):
             continue
         is_new = _data(node) != Read(0)
         if is_new and _is_bare(written) and not _is_harmed(_valid(written)):
@@ -118,6 +131,13 @@ def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
         elif worse(before, written):
             return _refusal(before, written)
     return replace(after, steps=tuple(steps))
+
+
+def _of_any_size(chain: Chain, data: Operand | None) -> Chain:
+    """The chain with sizes left open where it reads what a new node makes."""
+    if data == Read(0):
+        return chain
+    return replace(chain, axes=tuple(replace(axis, size=None) for axis in chain.axes))
 
 
 def _valid(chain: Chain) -> Chain:
@@ -140,7 +160,13 @@ def _shielded(before: Chain, node: Step | Itself) -> Step | Itself:
 
 
 def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:
-    """The operator as the expansion writes it, as far as Pads in front are concerned."""
+    """The operator, or a pool in its place, as the expansion writes it."""
+    op = before.op
+    if isinstance(node, Step) and node.op_type != op.name:
+        found = OPERATORS.get((node.domain, node.op_type))
+        if found is None or not found.is_pool or not op.is_pool:
+            return None
+        op = found
     if isinstance(node, Step):
         written = dict(node.attributes)
     else:
@@ -156,6 +182,7 @@ def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:
     half = len(pads) // 2
     return replace(
         before,
+        op=op,
         padding=Pads(pads[:half], pads[half:]),
         ceil_mode=written.get("ceil_mode") == 1,
         counts_padding=written.get("count_include_pad") == 1,

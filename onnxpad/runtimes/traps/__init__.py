@@ -12,21 +12,18 @@ from typing import NamedTuple
 
 from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain
+from onnxpad.padding.operators import Kind
 from onnxpad.plugins import Plugins
 from onnxpad.reports import reported
 
 
-@reported("*", "passes")
+@reported("*")
 class Trap(NamedTuple):
-    """A trap that a node is in: its code, and what goes wrong there."""
+    """A trap that a node is in: its code, what goes wrong there, and passes that may help."""
 
     code: str
     sentence: str
-
-    @property
-    def passes(self) -> tuple[str, ...]:
-        """Passes that take a node out of it where they can."""
-        return all_rules()[self.code].passes
+    passes: tuple[str, ...] = ()
 
 
 Finder = Callable[[Chain, Surroundings], str | None]
@@ -35,7 +32,8 @@ Finder = Callable[[Chain, Surroundings], str | None]
 class Rule(NamedTuple):
     """How one trap is found; `text` says what it is about, `source` where that is known from.
 
-    `passes` are those that take the trap away where they can.
+    `passes` are those that take the trap away where they can, from operators of the kind `helped`
+    (None: of all kinds).
     """
 
     code: str
@@ -43,15 +41,18 @@ class Rule(NamedTuple):
     source: str
     find: Finder
     passes: tuple[str, ...] = ()
+    helped: Kind | None = None
 
 
-def rule(code: str, source: str, *, passes: Sequence[str] = ()) -> Callable[[Finder], Rule]:
+def rule(
+    code: str, source: str, *, passes: Sequence[str] = (), helped: Kind | None = None
+) -> Callable[[Finder], Rule]:
     """Make a rule of a function that gives the trap's sentence, or None; its docstring explains."""
 
     def made(find: Finder) -> Rule:
         lines = (find.__doc__ or "").strip().splitlines()
         text = "\n".join(line.strip() for line in lines)
-        return Rule(code, text, source, find, tuple(passes))
+        return Rule(code, text, source, find, tuple(passes), helped)
 
     return made
 
@@ -64,8 +65,12 @@ def all_rules() -> dict[str, Rule]:
 
 def traps_of(chain: Chain, around: Surroundings) -> tuple[Trap, ...]:
     """Every trap that a padded node is in."""
-    found = ((item.code, item.find(chain, around)) for item in all_rules().values())
-    return tuple(Trap(code, sentence) for code, sentence in found if sentence)
+    found = ((item, item.find(chain, around)) for item in all_rules().values())
+    return tuple(
+        Trap(item.code, sentence, item.passes if item.helped in (None, chain.op.kind) else ())
+        for item, sentence in found
+        if sentence
+    )
 
 
 def _rules_in(module: ModuleType) -> list[Rule]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain
-from onnxpad.runtimes.onnxruntime.pad_fusion import Harm, Way, harm
+from onnxpad.runtimes.onnxruntime.pad_fusion import Harm, Way, harms
 from onnxpad.runtimes.traps import rule
 
 _SOURCE = (
@@ -85,5 +85,4 @@ def pad_on_weight(chain: Chain, around: Surroundings) -> str | None:
 
 
 def _found(chain: Chain, way: Way) -> Harm | None:
-    found = harm(chain, chain.around)
-    return found if found is not None and found.way is way else None
+    return next((one for one in harms(chain, chain.around) if one.way is way), None)

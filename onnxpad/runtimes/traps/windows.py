@@ -32,6 +32,7 @@ def pads_reach_kernel(chain: Chain, around: Surroundings) -> str | None:
     "negative-pads",
     f"{_MEASURED} and onnx 1.23.2 (shape inference)",
     passes=["plain-transpose", "output-padding-by-pad"],
+    helped=Kind.TRANSPOSED,
 )
 def negative_pads(chain: Chain, around: Surroundings) -> str | None:
     """The pads attribute of an operator holds a negative number.

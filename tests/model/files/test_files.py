@@ -11,7 +11,7 @@ from google.protobuf.message import (  # type: ignore[import-untyped, unused-ign
 from onnx import ModelProto, numpy_helper
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files import onnx_file as files
+from onnxpad.model.files import onnx_file
 from onnxpad.model.files.onnx_file import Source, load, read, save, write, write_unchanged
 from tests.model.files.standard_streams import Standard
 from tests.models.external_data import model_of
@@ -114,14 +114,14 @@ def test_a_file_that_may_not_be_read_is_refused(
 
 def test_more_than_protobuf_holds_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = path.with_name("out.onnx")
-    monkeypatch.setattr(files, "_LARGEST", len(BYTES))
+    monkeypatch.setattr(onnx_file, "_LARGEST", len(BYTES))
     write(MODEL, target, source=read(path)[1])
-    monkeypatch.setattr(files, "_LARGEST", len(BYTES) - 1)
+    monkeypatch.setattr(onnx_file, "_LARGEST", len(BYTES) - 1)
     told = f"{len(BYTES)} bytes; protobuf holds less than 2 GiB: keep the weights in external data"
     for attempt in (
         lambda: read(path),
         lambda: write(MODEL, target),
-        lambda: files.parse(BYTES, name="net", folder=None),
+        lambda: onnx_file.parse(BYTES, name="net", folder=None),
     ):
         with pytest.raises(ModelError) as caught:
             attempt()
@@ -133,7 +133,7 @@ def test_a_file_that_is_too_large_is_not_read(
 ) -> None:
     with (tmp_path / "huge.onnx").open("wb") as file:
         file.truncate(2**31)
-    monkeypatch.setattr(files, "parse", None)
+    monkeypatch.setattr(onnx_file, "parse", None)
     with pytest.raises(ModelError, match=r"huge\.onnx: 2147483648 bytes; protobuf holds less"):
         read(tmp_path / "huge.onnx")
 

@@ -8,6 +8,7 @@ import onnx
 import pytest
 
 from onnxpad.cli import run
+from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
 from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
 
@@ -57,3 +58,20 @@ def test_what_is_not_known_may_be_brought_where_it_is_allowed() -> None:
 
 def test_passes_without_a_target_are_not_judged(tmp_path: Path) -> None:
     assert rewrite(saved(tmp_path, REFLECT), passes="plain-pad").unfit == ()
+
+
+MIRRORED = """<ir_version: 8, opset_import: ["" : 13]>
+g (float[1,4,h,w] x) => (float[1,4,a,b] y) <int64[2] hw = {2,3}, int64[1] n = {8},
+  int64[6] zeros = {0,0,0,0,0,0}> {
+  shape = Shape (x) sizes = Gather (shape, hw) less = Neg (sizes) rest = Mod (less, n)
+  [pads] pads = Concat <axis=0> (zeros, rest)
+  [pad] y = Pad <mode="reflect"> (x, pads)
+}"""
+
+
+def test_a_concat_that_joins_the_numbers_of_pads_writes_no_padding() -> None:
+    """Ncnn joins constants wrongly where they are cells: these are numbers."""
+    done = rewrite(model_of(MIRRORED), target="ncnn")
+    assert done.unfit == ()
+    (judged,) = inspect(model_of(MIRRORED), target="ncnn").targets["ncnn"]
+    assert judged.op == "Pad"

@@ -210,7 +210,8 @@ leaves_alone = [
         "as wide as the kernel",
         PAD,
         AVERAGE.format(WIDE),
-        "the pads would be [3, 1] and reach the kernel, which onnxruntime refuses in a pool",
+        "written like that, pads=[3, 1] reach the kernel [3]: onnxruntime refuses to load such a "
+        "pool",
     ),
     row(
         "a window over the Pad",

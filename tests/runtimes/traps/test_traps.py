@@ -163,6 +163,25 @@ def test_a_pass_takes_the_node_out_of_the_trap(code: str, name: str) -> None:
     assert code not in codes(after)
 
 
+def test_no_pass_is_named_that_leaves_operators_of_the_kind_alone() -> None:
+    """plain-transpose takes negative pads from a ConvTranspose; a Conv keeps them."""
+    (node,) = inspect(conv("pads=[-1, 1]")).nodes
+    (trap,) = node.traps
+    assert (trap.code, trap.passes) == ("negative-pads", ())
+    (node,) = inspect(crop("strides=[2], pads=[0, -1]")).nodes
+    assert node.traps[0].passes == ("plain-transpose", "output-padding-by-pad")
+
+
+@pytest.mark.parametrize("size", ["9", "L"])
+def test_a_lost_window_does_not_hide_a_wrong_value(size: str) -> None:
+    """onnxruntime drops the last window, and -inf takes the place of the 0 in the first."""
+    pool = "[node] y = MaxPool <kernel_shape=[4], strides=[3], pads=[1, 0], ceil_mode=1> (p)"
+    model = padded(pool, "0, 0, 1, 0, 0, 3", f"float[1,1,{size}] x")
+    assert codes(model, "node") == ["pad-fused-into-max-pool", "pad-fused-with-ceil-mode"]
+    verdicts = inspect(model, target="onnxruntime").targets["onnxruntime"]
+    assert [one.judgement.answer for one in verdicts if one.op == "MaxPool"] == ["miscomputes"]
+
+
 def test_pads_of_torchscript_are_a_trap_although_they_are_known() -> None:
     model = HELPED["computed-pads", "static-pads"]
     (node,) = inspect(model).nodes

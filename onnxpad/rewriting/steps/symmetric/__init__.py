@@ -2,31 +2,60 @@
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip
+from collections.abc import Iterator
+
+from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.steps.symmetric import transposed, windows
 from onnxpad.rewriting.steps.symmetric.premises import Way
 from onnxpad.rewriting.steps.symmetric.transposed import cropped, grown
 
-__all__ = ["Cost", "Way", "by_kernel", "by_pad", "by_slice", "cheapest", "cropped", "grown", "ways"]
+__all__ = [
+    "Cost",
+    "Way",
+    "by_kernel",
+    "by_pad",
+    "by_slice",
+    "cheapest",
+    "cropped",
+    "first",
+    "grown",
+    "others",
+    "ways",
+    "without",
+]
+
+Ways = list[Way] | Skip
+"""The ways to write a chain, the best first, or why there is none."""
 
 
-def by_slice(chain: Chain) -> Way | Skip:
+def first(found: Ways) -> Verdict:
+    """What a pass writes."""
+    return found if isinstance(found, Skip) else found[0].verdict
+
+
+def others(found: Ways) -> Iterator[Verdict]:
+    """What it can write instead."""
+    if not isinstance(found, Skip):
+        yield from (way.verdict for way in found[1:])
+
+
+def by_slice(chain: Chain) -> Ways:
     """Pads that are equal and give more outputs, and a Slice that drops those."""
     if chain.op.kind is Kind.TRANSPOSED:
-        return transposed.by_slice(chain)
+        return _alone(transposed.by_slice(chain))
     return windows.by_slice(chain)
 
 
-def by_kernel(chain: Chain) -> Way | Skip:
+def by_kernel(chain: Chain) -> Ways:
     """A kernel that is extended by taps of 0, or of its zero point."""
     if chain.op.kind is Kind.TRANSPOSED:
-        return transposed.by_kernel(chain)
+        return _alone(transposed.by_kernel(chain))
     return windows.by_kernel(chain)
 
 
-def by_pad(chain: Chain) -> Way | Skip:
+def by_pad(chain: Chain) -> Ways:
     """A Pad node in front that adds what one side pads more than the other."""
     if chain.op.kind is Kind.TRANSPOSED:
         found = transposed.by_slice(chain)
@@ -37,26 +66,36 @@ def by_pad(chain: Chain) -> Way | Skip:
     return windows.by_pad(chain)
 
 
-def ways(chain: Chain) -> dict[str, Way | Skip]:
+def _alone(found: Way | Skip) -> Ways:
+    return found if isinstance(found, Skip) else [found]
+
+
+def ways(chain: Chain) -> dict[str, Ways]:
     """Every way for this chain with its cost, or why it is none."""
     found = {"a Slice": by_slice(chain), "the kernel": by_kernel(chain), "a Pad": by_pad(chain)}
     if chain.op.kind is Kind.TRANSPOSED:
-        found["output_padding"] = transposed.by_output_padding(chain)
+        found["output_padding"] = _alone(transposed.by_output_padding(chain))
     return found
 
 
-def cheapest(chain: Chain) -> Way | Skip:
-    """The way that adds the least work; equal costs are settled in the order of `ways`."""
+def cheapest(chain: Chain) -> Ways:
+    """All ways, that which adds the least work first; equal costs in the order of `ways`."""
     found = ways(chain)
-    possible = [way for way in found.values() if isinstance(way, Way)]
+    possible = [way for some in found.values() if not isinstance(some, Skip) for way in some]
     if possible:
-        return min(possible, key=lambda way: way.cost.weight)
+        return sorted(possible, key=lambda way: way.cost.weight)
+    skips = [way for way in found.values() if isinstance(way, Skip)]
+    if skips[0].moot or len({skip.reason for skip in skips}) == 1:
+        return skips[0]
+    none = without(found)
+    return Skip(f"no way is exact: {none.reason}", none.hints)
+
+
+def without(found: dict[str, Ways]) -> Skip:
+    """Why some are no ways."""
     skips = {name: way for name, way in found.items() if isinstance(way, Skip)}
-    first = next(iter(skips.values()))
-    if first.moot or len({skip.reason for skip in skips.values()}) == 1:
-        return first
     reasons = "; ".join(f"by {name}: {skip.reason}" for name, skip in skips.items())
     hints = dict.fromkeys(
         hint for skip in skips.values() for hint in skip.hints if "symmetric-pads" not in hint
     )
-    return Skip(f"no way is exact: {reasons}", tuple(hints))
+    return Skip(reasons, tuple(hints))

@@ -9,10 +9,8 @@ from onnxpad.geometry.windows import Cut, cut_rounding_up, equal_ends
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, floored, rounds_up, short_axis
 from onnxpad.padding.expansion import Expansion
-from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
-from onnxpad.runtimes.onnxruntime.pad_fusion import worse
 
 
 class Way(NamedTuple):
@@ -40,33 +38,15 @@ def asymmetric(chain: Chain) -> Pads | Skip:
     return short_axis(chain, pads) or pads
 
 
-def pool_refusal(chain: Chain, own: Pads) -> Skip | None:
-    """Why a pool cannot have the pads `own` instead of its own."""
-    if not chain.op.is_pool:
-        return None
-    if reaches_kernel(chain, own):
-        return Skip(
-            f"symmetric pads {list(own.flat)} reach the kernel, which onnxruntime refuses in a pool"
-        )
-    if worse(chain, replace(chain, padding=own)):
-        return Skip(
-            "onnxruntime would fuse the Pad in front of it wrongly into symmetric pads",
-            ("--pass absorb-pad",),
-        )
-    return None
-
-
-def free(chain: Chain, pads: Pads) -> Way | None:
+def free(chain: Chain, pads: Pads) -> list[Way]:
     """Symmetric pads that give the very same windows, where there are some."""
     own = Pads(pads.begins, pads.begins)
-    if pool_refusal(chain, own):
-        return None
     if _ends_may_be_equal(chain, pads):
-        return Way(replace(chain, padding=own, ceil_mode=False, ambiguous=False), Cost())
+        return [Way(replace(chain, padding=own, ceil_mode=False, ambiguous=False), Cost())]
     cuts = cuts_rounding_up(chain, pads)
     if cuts and not any(one.first or one.beyond for one in cuts):
-        return Way(replace(chain, padding=own, ambiguous=False), Cost())
-    return None
+        return [Way(replace(chain, padding=own, ambiguous=False), Cost())]
+    return []
 
 
 def _ends_may_be_equal(chain: Chain, pads: Pads) -> bool:

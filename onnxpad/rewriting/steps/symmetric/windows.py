@@ -7,92 +7,93 @@ from dataclasses import replace
 from math import prod
 
 from onnxpad.geometry.windows import Cut, Growth, cut, equal_ends, growth
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_behind, floored, missing_sizes, rounds_up
 from onnxpad.padding.expansion import AttributeValue, Grown, Made, Read
-from onnxpad.padding.forms import reaches_kernel
+from onnxpad.padding.fills import Fill
 from onnxpad.rewriting import costs
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.steps.composer import LAST, Composer
-from onnxpad.rewriting.steps.pads import ceil_refusal, needs_valid, new_pad, pad_refusal, pad_value
+from onnxpad.rewriting.steps.pads import ceil_refusal, new_pad, pad_refusal, pad_value
 from onnxpad.rewriting.steps.symmetric.premises import (
     Way,
     asymmetric,
     cuts_rounding_up,
     free,
-    pool_refusal,
     unsaid,
 )
 
 
-def by_slice(chain: Chain) -> Way | Skip:
+def by_slice(chain: Chain) -> list[Way] | Skip:
     """Wider pads, and a Slice that drops the windows that come on top."""
     pads = asymmetric(chain)
     if isinstance(pads, Skip):
         return pads
-    if way := free(chain, pads):
-        return way
+    found = free(chain, pads)
     if chain.op.name == "DeformConv":
-        return Skip("DeformConv has an offset for each cell of its output, which would grow")
+        return found or Skip(
+            "DeformConv has an offset for each cell of its output, which would grow"
+        )
     added = chain.op.added
     if added is not None and chain.inputs[added : added + 1] == (True,):
-        return Skip("it adds a tensor to its output, which would grow")
+        return found or Skip("it adds a tensor to its output, which would grow")
     cuts = _cuts(chain, pads)
     if not isinstance(cuts, Skip):
-        return _sliced(chain, cuts, removes=unsaid(chain))
-    if (rounding := cuts_rounding_up(chain, pads)) and not _refusal(chain, rounding):
-        return _sliced(chain, rounding, removes=())
-    return cuts
+        found.append(_sliced(chain, cuts, removes=unsaid(chain)))
+    if rounding := cuts_rounding_up(chain, pads):
+        found.append(_sliced(chain, rounding, removes=()))
+    return cuts if isinstance(cuts, Skip) and not found else found
 
 
-def by_kernel(chain: Chain) -> Way | Skip:
+def by_kernel(chain: Chain) -> list[Way] | Skip:
     """A kernel with more taps of 0, or of its zero point, in front or at the back."""
     pads = asymmetric(chain)
     if isinstance(pads, Skip):
         return pads
-    if way := free(chain, pads):
-        return way
+    if found := free(chain, pads):
+        return found
     if refusal := _weight_refusal(chain):
         return refusal
     sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
-    found = [growth(axis, begin, end) for axis, begin, end in sides]
-    growths = [one for one in found if one is not None]
-    if len(growths) < len(found):
-        axis, begin, end = sides[found.index(None)]
+    taps = [growth(axis, begin, end) for axis, begin, end in sides]
+    growths = [one for one in taps if one is not None]
+    if len(growths) < len(taps):
+        axis, begin, end = sides[taps.index(None)]
         return Skip(
             f"begin and end pads {begin},{end} do not differ by a multiple of the dilation "
             f"{axis.dilation}"
         )
-    return _grown(chain, growths)
+    return [_grown(chain, growths)]
 
 
-def by_pad(chain: Chain) -> Way | Skip:
-    """A Pad node in front that adds the difference of begin and end pads."""
+def by_pad(chain: Chain) -> list[Way] | Skip:
+    """A Pad node in front that adds the difference of begin and end pads, or all of them."""
     pads = asymmetric(chain)
     if isinstance(pads, Skip):
         return pads
-    if way := free(chain, pads):
-        return way
+    found = free(chain, pads)
     if chain.uses_indices:
         hints = ("--pass symmetric-pads-by-slice", "--pass split-pads")
-        return Skip("its Indices are used and would count the padded cells", hints)
+        return found or Skip("its Indices are used and would count the padded cells", hints)
     fill = pad_value(chain)
     refusal = pad_refusal(chain, pads)
     if refusal or isinstance(fill, Skip):
-        return refusal or fill  # type: ignore[return-value]
-    rounds = rounds_up(chain)
-    kept, moved = _difference(chain, pads, rounds=rounds)
-    if rounds and (refusal := ceil_refusal(chain, pads, kept)):
-        wider = floored(chain, pads)
-        if isinstance(wider, Skip):
-            return refusal
-        pads, rounds = wider, False
-        kept, moved = _difference(chain, pads, rounds=rounds)
-    padding: Pads | AutoPad = kept
-    if needs_valid(chain, pads, fill):
-        padding, moved = AutoPad.VALID, pads
-    elif chain.op.is_pool and reaches_kernel(chain, kept):
-        padding, moved = Pads.zero(chain.rank), pads
+        return found or refusal or fill  # type: ignore[return-value]
+    wider = floored(chain, pads)
+    for all_pads, rounds in ((pads, True),) * rounds_up(chain) + ((wider, False),):
+        if isinstance(all_pads, Skip):
+            continue
+        kept, moved = _difference(chain, all_pads, rounds=rounds)
+        none = Pads.zero(chain.rank)
+        for own, rest in ((kept, moved), (none, all_pads)):
+            refusal = ceil_refusal(chain, rest, own) if rounds else None
+            if not refusal:
+                found.append(_behind(chain, own, rest, fill, rounds=rounds))
+    return found or refusal or wider  # type: ignore[return-value]
+
+
+def _behind(chain: Chain, padding: Pads, moved: Pads, fill: Fill, *, rounds: bool) -> Way:
+    """The operator with the pads `padding` behind a new Pad."""
     behind = replace(
         chain,
         axes=axes_behind(chain, moved),
@@ -116,12 +117,7 @@ def _cuts(chain: Chain, pads: Pads) -> list[Cut] | Skip:
     if len(cuts) < len(found):
         unknown = [index for index, one in enumerate(found) if one is None]
         return missing_sizes(chain, "a Slice behind symmetric pads", unknown)
-    return _refusal(chain, cuts) or cuts
-
-
-def _refusal(chain: Chain, cuts: list[Cut]) -> Skip | None:
-    own = tuple(one.pad for one in cuts)
-    return pool_refusal(chain, Pads(own, own))
+    return cuts
 
 
 def _sliced(chain: Chain, cuts: list[Cut], removes: Sequence[str]) -> Way:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files import delivery as carrying
+from onnxpad.model.files import delivery
 from onnxpad.model.files.onnx_file import Source, load, read, save, write, write_unchanged
 from tests.models.external_data import WEIGHTS, external_tensor, model_of, saved
 
@@ -89,7 +89,7 @@ def test_the_same_file_under_both_names_is_shared(path: Path, out: Path) -> None
 
 
 def test_a_shared_data_file_is_not_even_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(carrying, "_copy", None)
+    monkeypatch.setattr(delivery, "_copy", None)
     write(load(path), path.with_name("other.onnx"), source=read(path)[1])
     assert load(path.with_name("other.onnx")) == MODEL
 

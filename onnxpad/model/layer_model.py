@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import InternalError, RequestError
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read, Reshaped, Step
 
 Array = NDArray[Any]
@@ -17,6 +17,7 @@ OPSET = 22
 _IR_VERSION = 10
 _DATA, _WEIGHT, _BIAS = Read(0), Read(1), Read(2)
 _NAMES = {_DATA: "x", _WEIGHT: "w", _BIAS: "b"}
+_ROLES = {_WEIGHT: "weight", _BIAS: "bias"}
 _FLOATS = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}
 
 
@@ -63,25 +64,32 @@ class _Builder:
             self.made.append(inputs[0])
             return
         name = f"{step.op_type.lower()}_{len(self.nodes)}"
-        there = [one for one in inputs if one]
+        while not inputs[-1]:
+            inputs.pop()
         attributes: dict[str, Any] = dict(step.attributes)
-        self.nodes.append(helper.make_node(step.op_type, there, [result], name=name, **attributes))
+        self.nodes.append(helper.make_node(step.op_type, inputs, [result], name=name, **attributes))
         self.made.append(result)
 
     def _tensor(self, operand: Operand | None, result: str) -> str:
-        """The name of what a step reads; '' for a bias that is not given."""
+        """The name of what a step reads; '' for nothing, and for a bias that is not given."""
         match operand:
-            case Read():
-                return _NAMES[operand] if operand == _DATA or operand in self._arrays else ""
+            case None:
+                return ""
+            case Read() if operand == _DATA or operand in self._arrays:
+                return _NAMES[operand]
             case Made(step):
                 return self.made[step]
             case Numbers(role, dtype, dims, values):
                 kind = np.dtype(np.int64) if "int" in dtype else self._dtype
                 return self._constant(f"{result}_{role}", np.array(values, kind).reshape(dims))
             case Reshaped(Read() as source, dims) if source in self._arrays:
-                return self._constant(f"{result}_bias", self._arrays[source].reshape(dims))
-            case _:
+                return self._constant(
+                    f"{result}_{_ROLES[source]}", self._arrays[source].reshape(dims)
+                )
+            case Read(_BIAS.position) | Reshaped(Read(_BIAS.position)):
                 return ""
+            case _:
+                raise InternalError(f"{result}: a single layer has no {operand}")
 
     def _constant(self, name: str, value: Array) -> str:
         self._constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
