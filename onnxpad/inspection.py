@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
@@ -28,7 +28,9 @@ from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.report import Opening, Verdict
 from onnxpad.runtimes.targets import find_target
 from onnxpad.runtimes.traps import Trap, traps_of
-from onnxpad.sessions import ResolvedDevice
+
+if TYPE_CHECKING:
+    from onnxpad.sessions import ResolvedDevice
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
