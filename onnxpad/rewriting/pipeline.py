@@ -218,7 +218,7 @@ def would_change(session: Session, rule: Pass, site: Site) -> bool:
 
 def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
     label = site.address.label
-    found = session.remembered(rule.name, chain, lambda: _that_runs(rule, chain, label))
+    found = session.remembered(rule.name, chain, lambda: that_runs(rule, chain, label))
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
         return found
     if found.writes_integers and as_nodes(site.contexts[0]):
@@ -226,7 +226,7 @@ def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
     return found
 
 
-def _that_runs(rule: Pass, chain: Chain, label: str) -> Verdict:
+def that_runs(rule: Pass, chain: Chain, label: str) -> Verdict:
     """The pass's result as onnxruntime runs it: the first of its ways, else why there is none."""
     if chain.trouble and chain.trouble.too_new:
         return Skip(chain.trouble.reason)

@@ -125,6 +125,12 @@ def test_what_is_known_of_a_size_saves_padding(fact: str, pads: list[int] | None
         ),
         pytest.param(
             "MaxPool",
+            "kernel_shape = [2], strides = [2], pads = [0, 2]",
+            "ceil_mode drops windows over the pads [0, 2], wider than a window",
+            id="end pads as wide as a window",
+        ),
+        pytest.param(
+            "MaxPool",
             'kernel_shape = [2], strides = [2], dilations = [2], auto_pad = "SAME_UPPER"',
             "disagree about SAME",
             id="disputed SAME",

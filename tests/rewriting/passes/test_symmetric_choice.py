@@ -90,6 +90,14 @@ def test_the_choice_tells_every_reason() -> None:
     assert "; by the kernel: a pool has no weights to extend; by a Pad: the average" in reason
 
 
+def test_no_way_is_exact() -> None:
+    model = tiny(
+        "y = AveragePool <kernel_shape = [3], strides = [2], pads = [0, 1]> (x)", "float[1,1,n]"
+    )
+    reason = refused(model, ANY).reason
+    assert reason.startswith("no way is exact: by a Slice: ")
+
+
 def test_costs_are_computed_and_decide() -> None:
     model = tiny(
         "[op] y = Conv <pads = [1, 0, 3, 0], strides = [1, 2]> (x, v)",
