@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from onnxpad.geometry.size import residues
-from onnxpad.geometry.windows import Axis, possible_same_pads
+from onnxpad.geometry.windows import Axis, possible_same_pads, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.operators import Kind
@@ -146,10 +146,7 @@ STRIDED_AND_DILATED = (STRIDED & DILATED).called("a stride and a dilation are ab
 
 def _least_total(chain: Chain) -> int:
     """The least number of cells, perhaps negative, that SAME wants on an axis."""
-    found = [0]
-    for axis in chain.axes:
-        found += [axis.span - ((rest - 1) % axis.stride + 1) for rest in rests_of(axis)]
-    return min(found)
+    return min((total for axis in chain.axes for total in same_totals(axis)), default=0)
 
 
 SAME_NEGATIVE = Condition(

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from onnxpad.geometry.size import residues
-from onnxpad.geometry.windows import Axis
+from onnxpad.geometry.windows import Axis, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.effective_pads import effective_pads, output_sizes, short_axis
 from onnxpad.padding.forms import reaches_kernel
@@ -34,7 +33,12 @@ Finder = Callable[[Chain], str | None]
 
 
 def auto_pad_with_pads(chain: Chain) -> str | None:
-    """auto_pad and pads are both written: convolutions are refused, pools follow auto_pad."""
+    """auto_pad and pads are both written on one node.
+
+    The ONNX text forbids it and the checker does not notice. onnxruntime refuses convolutions
+    and follows auto_pad in pools; onnx's shape inference follows pads. Settle it with
+    --ambiguous auto_pad or --ambiguous pads.
+    """
     auto_pad, pads = chain.attribute("auto_pad", ""), chain.attribute("pads", ())
     if not isinstance(pads, tuple) or not chain.op.auto_pad:
         return None
@@ -47,7 +51,12 @@ def auto_pad_with_pads(chain: Chain) -> str | None:
 
 
 def same_with_dilation(chain: Chain) -> str | None:
-    """SAME with a dilation: convolutions are refused, pools leave the dilation out."""
+    """auto_pad is SAME_UPPER or SAME_LOWER and a dilation is not 1.
+
+    The ONNX text pads for the dilated kernel. onnxruntime refuses to run such convolutions, and
+    its pools leave the dilation out, so their output is too small wherever there is more than
+    one window. explicit-pads repairs both.
+    """
     if chain.padding not in _SAME or chain.trouble:
         return None
     if chain.op.kind is Kind.CONVOLUTION and any(axis.dilation != 1 for axis in chain.axes):
@@ -61,7 +70,12 @@ def same_with_dilation(chain: Chain) -> str | None:
 
 
 def same_with_short_kernel(chain: Chain) -> str | None:
-    """SAME with a kernel shorter than the stride, where onnxruntime counts a negative padding."""
+    """auto_pad is SAME_UPPER or SAME_LOWER and the kernel is shorter than the stride.
+
+    The ONNX text means no padding where the kernel does not reach the next window. onnxruntime
+    computes a negative padding: it shifts the windows, or refuses to run MaxPool and (before
+    opset 19) AveragePool. explicit-pads repairs it.
+    """
     if not (_same_is_refused(chain) or _same_shifts(chain)):
         return None
     does = "refuses to run the pool" if _same_is_refused(chain) else "shifts the windows"
@@ -71,7 +85,11 @@ def same_with_short_kernel(chain: Chain) -> str | None:
 
 
 def pads_reach_kernel(chain: Chain) -> str | None:
-    """A pad of a pool is as wide as its kernel, as written, or wider."""
+    """A pool has a pad that is as wide as its kernel or wider.
+
+    The ONNX text allows it; onnxruntime refuses to load the model. It compares with the kernel
+    as written, not with the dilated one. split-pads moves such pads into a Pad node.
+    """
     if not chain.op.is_pool or not isinstance(chain.padding, Pads):
         return None
     if not reaches_kernel(chain, chain.padding):
@@ -83,7 +101,11 @@ def pads_reach_kernel(chain: Chain) -> str | None:
 
 
 def negative_pads(chain: Chain) -> str | None:
-    """The pads attribute holds a negative number."""
+    """The pads attribute of an operator holds a negative number.
+
+    onnx's shape inference and onnxruntime refuse it. Only a Pad node may crop. tf2onnx writes
+    such an end pad of ConvTranspose from TFLite; it means output_padding.
+    """
     if chain.op.kind is Kind.PAD or not isinstance(chain.padding, Pads):
         return None
     if min(chain.padding.flat, default=0) >= 0:
@@ -92,7 +114,12 @@ def negative_pads(chain: Chain) -> str | None:
 
 
 def input_shorter_than_window(chain: Chain) -> str | None:
-    """The padded input is shorter than one window."""
+    """The padded input is shorter than one window.
+
+    onnx's shape inference gives a size that is 0 or negative, onnxruntime fails when a convolution
+    runs. Its pools round the number of windows towards 0: where less than a stride is missing they
+    give one window, with ceil_mode and without, of the cells that are there.
+    """
     if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.FOLD, Kind.OTHER):
         return None
     pads = effective_pads(chain)
@@ -103,7 +130,11 @@ def input_shorter_than_window(chain: Chain) -> str | None:
 
 
 def quantised_average_overhang(chain: Chain) -> str | None:
-    """A window of QLinearAveragePool that counts padding hangs over: its divisor is too large."""
+    """QLinearAveragePool has ceil_mode=1 and count_include_pad=1, and a window hangs over.
+
+    Its divisor should leave out what lies behind the padding; onnxruntime divides by the whole
+    kernel, and the last row or column comes out too small.
+    """
     counts = chain.op.quantised and chain.op.kind is Kind.AVERAGE and chain.counts_padding
     if not counts or not chain.ceil_mode:
         return None
@@ -121,7 +152,10 @@ def quantised_average_overhang(chain: Chain) -> str | None:
 
 
 def output_padding_beyond_stride(chain: Chain) -> str | None:
-    """output_padding of a ConvTranspose is not smaller than the stride."""
+    """output_padding of a ConvTranspose is not smaller than the stride.
+
+    The ONNX text allows it below max(stride, dilation); onnxruntime fails when it runs.
+    """
     pairs = zip(chain.axes, chain.output_padding, strict=False)
     if chain.op.kind is not Kind.TRANSPOSED or all(more < axis.stride for axis, more in pairs):
         return None
@@ -132,7 +166,10 @@ def output_padding_beyond_stride(chain: Chain) -> str | None:
 
 
 def reflect_beyond_input(chain: Chain) -> str | None:
-    """A Pad mirrors more cells than the input has beside its border."""
+    """A Pad in mode reflect mirrors more cells than the input has beside its border.
+
+    onnxruntime fails when it runs; numpy and onnx's reference evaluator go on mirroring.
+    """
     step = chain.pad
     if chain.op.kind is not Kind.PAD or step is None or step.mode != "reflect" or step.unclear:
         return None
@@ -146,7 +183,11 @@ def reflect_beyond_input(chain: Chain) -> str | None:
 
 
 def no_cpu_kernel(chain: Chain) -> str | None:
-    """There is no CPU kernel for the operator with this element type or opset."""
+    """onnxruntime has no CPU kernel for the operator with this element type or opset.
+
+    float64 and bfloat16 convolutions and averages, Pad of 16-bit integers, AveragePool before
+    opset 7, LpPool and Pad before opset 2. validate uses onnxpad's own evaluator for them.
+    """
     name, kind = chain.op.name, chain.op.kind
     if chain.op.domain == "" and chain.opset < _NO_KERNEL_BEFORE.get(name, 0):
         return f"onnxruntime has no kernel for {name} of opset {chain.opset}"
@@ -249,14 +290,9 @@ def _is_plain_same(chain: Chain) -> bool:
 
 
 def _totals(chain: Chain) -> list[int]:
-    return [axis.kernel - end for axis in chain.axes for end in _ends(axis)] or [0]
-
-
-def _ends(axis: Axis) -> tuple[int, ...]:
-    """The distances of the input's end from the last window's start that the size allows."""
-    if axis.size is None:
-        return tuple(range(1, axis.stride + 1))
-    return tuple((rest - 1) % axis.stride + 1 for rest in residues(axis.size, axis.stride))
+    """Cells, perhaps negative, that pools add for SAME: they leave the dilation out."""
+    undilated = (replace(axis, dilation=1) for axis in chain.axes)
+    return [total for axis in undilated for total in same_totals(axis)] or [0]
 
 
 def _begin(total: int, *, lower: bool) -> int:
@@ -273,7 +309,7 @@ def _checks_pads(chain: Chain) -> bool:
 
 def _shifts(axis: Axis, *, lower: bool) -> bool:
     """Whether onnxruntime starts the first window of a SAME convolution inside the data."""
-    totals = [axis.kernel - end for end in _ends(axis)]
+    totals = list(same_totals(axis))
     if isinstance(axis.size, int):
         windows = -(-axis.size // axis.stride)
         more = int((axis.size + 2 * totals[0] - axis.kernel) / axis.stride + 1) < windows
