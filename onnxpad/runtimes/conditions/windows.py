@@ -130,10 +130,6 @@ def reaches(chain: Chain, pads: Pads, limit: Callable[[Axis], int]) -> bool:
     )
 
 
-EXPLICIT_LIKE_KERNEL = Condition(
-    "a value of `pads` is as large as the kernel",
-    lambda c: isinstance(c.padding, Pads) and reaches(c, c.padding, lambda axis: axis.kernel),
-)
 NEGATIVE_PADS = Condition(
     "a value of `pads` is negative",
     lambda c: isinstance(c.padding, Pads) and any(p < 0 for p in c.padding.flat),

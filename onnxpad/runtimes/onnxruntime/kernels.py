@@ -1,20 +1,18 @@
 """What onnxruntime's loader and CPU kernels refuse or compute in their own way, fusion aside.
 
-Each fact stands here once: the traps take their sentences from here, the target `onnxruntime` its
-rows.
+Each fact stands here once: the traps take their sentences from here, `rows` the conditions of the
+targets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from onnxpad.geometry.windows import Axis, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.effective_pads import effective_pads, output_sizes, short_axis
 from onnxpad.padding.forms import reaches_kernel
-from onnxpad.padding.operators import OPERATORS, Kind
-from onnxpad.runtimes.conditions.rows import Condition, Evidence, Row, miscomputes, refuses
+from onnxpad.padding.operators import Kind
 
 _SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 _AVERAGE_SHIFTS_SINCE = 19
@@ -28,8 +26,6 @@ _NO_KERNEL = {
     Kind.PAD: frozenset({"bfloat16", "int16", "uint16"}),
 }
 _NO_KERNEL_BEFORE = {"AveragePool": 7, "LpPool": 2, "Pad": 2}
-
-Finder = Callable[[Chain], str | None]
 
 
 def auto_pad_with_pads(chain: Chain) -> str | None:
@@ -76,9 +72,9 @@ def same_with_short_kernel(chain: Chain) -> str | None:
     computes a negative padding: it shifts the windows, or refuses to run MaxPool and (before
     opset 19) AveragePool. explicit-pads repairs it.
     """
-    if not (_same_is_refused(chain) or _same_shifts(chain)):
+    if not (same_is_refused(chain) or same_shifts(chain)):
         return None
-    does = "refuses to run the pool" if _same_is_refused(chain) else "shifts the windows"
+    does = "refuses to run the pool" if same_is_refused(chain) else "shifts the windows"
     known = all(isinstance(axis.size, int) for axis in chain.axes)
     where = "" if known else " for some sizes"
     return f"the kernel is shorter than the stride: with {chain.padding} onnxruntime {does}{where}"
@@ -200,76 +196,16 @@ def no_cpu_kernel(chain: Chain) -> str | None:
     return None
 
 
-def kernel_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
-    """Rows of the target `onnxruntime`; `by` makes evidence of a family of models."""
-    reflect = _where("it mirrors more cells than the input has")(reflect_beyond_input)
-    missing = _where("there is no kernel for this element type or opset")(no_cpu_kernel)
-    every_title = tuple(dict.fromkeys(op.title for op in OPERATORS.values()))
-    negative = _where("pads holds a negative number")(negative_pads)
-    return (
-        *_same_rows(by),
-        *_size_rows(by),
-        refuses(every_title, negative, by=by("negative pads attributes")),
-        refuses(_titles(Kind.PAD), reflect, by=by("Pad in mode reflect")),
-        refuses(every_title, missing, by=by("one node per element type and opset")),
-    )
-
-
-def _same_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
-    convolutions = _titles(Kind.CONVOLUTION)
-    dilated = _where("auto_pad is SAME_UPPER or SAME_LOWER, and a dilation is above 1")
-    both = _where("auto_pad and pads are both written")(auto_pad_with_pads)
-    short = by("SAME with kernels below the stride")
-    return (
-        refuses((*convolutions, *_titles(Kind.TRANSPOSED)), both, by=by("auto_pad with pads")),
-        refuses(
-            convolutions, dilated(same_with_dilation), by=by("SAME convolutions with dilations")
-        ),
-        miscomputes(_POOLS, dilated(same_with_dilation), by=by("SAME pools with dilations")),
-        refuses(_POOLS, _SAME_IS_REFUSED, by=by("SAME pools with kernels below stride")),
-        miscomputes((*convolutions, *_POOLS), _SAME_SHIFTS, by=short),
-    )
-
-
-def _size_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
-    short = _where("the padded input is shorter than one window")(input_shorter_than_window)
-    wide = _where("pads holds a number as large as the kernel")(pads_reach_kernel)
-    more = _where("output_padding is not smaller than the stride")(output_padding_beyond_stride)
-    overhang = _where("it counts padding, and a window hangs over by ceil_mode")
-    return (
-        refuses(_POOLS, wide, by=by("pools with pads up to and beyond the kernel")),
-        refuses(_titles(Kind.CONVOLUTION), short, by=by("inputs below a window")),
-        miscomputes(_POOLS, short, by=by("inputs below a window")),
-        refuses(_titles(Kind.TRANSPOSED), more, by=by("output_padding beyond the stride")),
-        miscomputes(
-            _titles(Kind.AVERAGE),
-            overhang(quantised_average_overhang),
-            by=by("QLinearAveragePool with ceil_mode"),
-        ),
-    )
-
-
-def _where(text: str) -> Callable[[Finder], Condition]:
-    return lambda finder: Condition(text, lambda chain: finder(chain) is not None)
-
-
-def _titles(*kinds: Kind) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(op.title for op in OPERATORS.values() if op.kind in kinds))
-
-
-_POOLS = _titles(Kind.MAX, Kind.AVERAGE, Kind.LP)
-
-
-def _same_is_refused(chain: Chain) -> bool:
+def same_is_refused(chain: Chain) -> bool:
     """Whether a kernel checks the negative padding that onnxruntime counts for SAME."""
     if not _is_plain_same(chain) or not chain.op.is_pool or not _checks_pads(chain):
         return False
     return min(_totals(chain)) < 0
 
 
-def _same_shifts(chain: Chain) -> bool:
+def same_shifts(chain: Chain) -> bool:
     """Whether windows begin inside the data by the negative padding counted for SAME."""
-    if chain.padding not in _SAME or chain.trouble or _same_is_refused(chain):
+    if chain.padding not in _SAME or chain.trouble or same_is_refused(chain):
         return False
     lower = chain.padding is AutoPad.SAME_LOWER
     if chain.op.is_pool and not (_is_plain_same(chain) and _checks_pads(chain)):
@@ -277,11 +213,6 @@ def _same_shifts(chain: Chain) -> bool:
     if chain.op.kind is Kind.CONVOLUTION and _is_plain_same(chain):
         return any(_shifts(axis, lower=lower) for axis in chain.axes)
     return False
-
-
-_SAME_NEGATIVE = "auto_pad is SAME_UPPER or SAME_LOWER, and {} at the end {} in no window"
-_SAME_IS_REFUSED = Condition(_SAME_NEGATIVE.format("a cell", "is"), _same_is_refused)
-_SAME_SHIFTS = Condition(_SAME_NEGATIVE.format("two cells", "are"), _same_shifts)
 
 
 def _is_plain_same(chain: Chain) -> bool:
