@@ -17,7 +17,7 @@ from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm
 
 By = Callable[[str], Evidence]
-PLAIN = (*w.WINDOWS, "LpPool")
+_PLAIN = (*w.WINDOWS, "LpPool")
 OWN_OPERATORS = (
     *("com.microsoft.FusedConv", "com.microsoft.NhwcFusedConv", "com.microsoft.QLinearConv"),
     *("com.microsoft.NhwcMaxPool", "com.microsoft.QLinearAveragePool", "com.microsoft.Pad"),
@@ -77,7 +77,7 @@ _WIDENED = _fused("a Pad node that writes 0 and the own pads reach the kernel to
 _WEIGHT_PADDED = _fused("a Pad node that writes 0 makes its weight", Way.WEIGHT)
 
 
-def loader_rows(by: By, operators: Iterable[str] = PLAIN) -> tuple[Row, ...]:
+def loader_rows(by: By, operators: Iterable[str] = _PLAIN) -> tuple[Row, ...]:
     """What holds for every execution provider."""
     rows = (
         refuses((*_CONVOLUTIONS, *_TRANSPOSED), _TWICE, by=by("auto_pad with pads")),
@@ -107,7 +107,7 @@ def cpu_rows(by: By) -> tuple[Row, ...]:
     )
 
 
-def fusion_rows(by: By, operators: Iterable[str] = PLAIN) -> tuple[Row, ...]:
+def fusion_rows(by: By, operators: Iterable[str] = _PLAIN) -> tuple[Row, ...]:
     """What the optimiser's Pad fusion does, whatever runs the nodes."""
     rows = (
         miscomputes("MaxPool", _HARMED, by=by("Pad(0) in front of MaxPool")),

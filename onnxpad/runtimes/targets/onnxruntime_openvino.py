@@ -9,12 +9,12 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
-from onnxpad.runtimes.onnxruntime.rows import PLAIN, fusion_rows, loader_rows
+from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-openvino 1.24.1, CPU, no fallback"
 _seen = measured(_VERSION)
-_OWN_WINDOWS = tuple(name for name in PLAIN if name != "Conv")
+_OWN_WINDOWS = (*w.TRANSPOSED, *w.POOLS)
 
 
 def _at_run_time(chain: Chain) -> bool:
