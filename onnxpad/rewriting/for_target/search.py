@@ -23,7 +23,7 @@ from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Plan
 from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, run, would_change
 from onnxpad.rewriting.work import work_of
-from onnxpad.runtimes.conditions.plain import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
+from onnxpad.runtimes.conditions.companions import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
 from onnxpad.runtimes.targets import Target

@@ -5,7 +5,6 @@ from __future__ import annotations
 from onnxpad.padding.chain import Chain, PadStep
 from onnxpad.padding.fills import Constant
 from onnxpad.runtimes.conditions.rows import Condition
-from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harms
 
 NEVER_NEGATIVE = Condition(
     "no cell of its input is negative",
@@ -31,32 +30,6 @@ BEHIND_ZEROS = Condition(
         and any(s.pads.flat)
     ),
 )
-
-
-def _fused(text: str, *ways: Way) -> Condition:
-    """Whether onnxruntime folds Pads in front into the operator, wrongly in one of these ways."""
-
-    def holds(chain: Chain) -> bool | None:
-        found = [one for one in harms(chain, chain.around) if one.way in ways]
-        return (any(one.sure for one in found) or None) if found else False
-
-    return Condition(text, holds)
-
-
-HARMED_BY_FUSION = _fused(
-    "a Pad node that writes 0 stands in front, and a cell may be negative", Way.VALUE
-)
-SHORT_BY_FUSION = _fused(
-    "a Pad node that writes 0 stands in front, and ceil_mode has a window in its cells",
-    Way.WINDOW,
-)
-WIDE_BEHIND_ZEROS = _fused(
-    "a Pad node that writes 0 and the own pads reach the kernel together", Way.LOAD
-)
-BESIDE_IDENTITY = _fused(
-    "a Pad node that writes 0 stands in front, and an Identity beside it makes a result", Way.COPY
-)
-BEHIND_PADDED_WEIGHT = _fused("a Pad node that writes 0 makes its weight", Way.WEIGHT)
 BEHIND_REFLECT = Condition(
     "a Pad node in mode reflect stands in front",
     lambda c: c.pad is not None and c.pad.mode == "reflect",

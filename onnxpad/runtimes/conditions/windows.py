@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import product
 
 from onnxpad.geometry.size import residues
-from onnxpad.geometry.windows import Axis, possible_same_pads
+from onnxpad.geometry.windows import Axis, possible_same_pads, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.operators import Kind
@@ -130,10 +130,6 @@ def reaches(chain: Chain, pads: Pads, limit: Callable[[Axis], int]) -> bool:
     )
 
 
-EXPLICIT_LIKE_KERNEL = Condition(
-    "a value of `pads` is as large as the kernel",
-    lambda c: isinstance(c.padding, Pads) and reaches(c, c.padding, lambda axis: axis.kernel),
-)
 NEGATIVE_PADS = Condition(
     "a value of `pads` is negative",
     lambda c: isinstance(c.padding, Pads) and any(p < 0 for p in c.padding.flat),
@@ -146,10 +142,7 @@ STRIDED_AND_DILATED = (STRIDED & DILATED).called("a stride and a dilation are ab
 
 def _least_total(chain: Chain) -> int:
     """The least number of cells, perhaps negative, that SAME wants on an axis."""
-    found = [0]
-    for axis in chain.axes:
-        found += [axis.span - ((rest - 1) % axis.stride + 1) for rest in rests_of(axis)]
-    return min(found)
+    return min((total for axis in chain.axes for total in same_totals(axis)), default=0)
 
 
 SAME_NEGATIVE = Condition(

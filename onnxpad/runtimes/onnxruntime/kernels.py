@@ -1,21 +1,18 @@
 """What onnxruntime's loader and CPU kernels refuse or compute in their own way, fusion aside.
 
-Each fact stands here once: the traps take their sentences from here, the target `onnxruntime` its
-rows.
+Each fact stands here once: the traps take their sentences from here, `rows` the conditions of the
+targets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from onnxpad.geometry.size import residues
-from onnxpad.geometry.windows import Axis
+from onnxpad.geometry.windows import Axis, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.effective_pads import effective_pads, output_sizes, short_axis
 from onnxpad.padding.forms import reaches_kernel
-from onnxpad.padding.operators import OPERATORS, Kind
-from onnxpad.runtimes.conditions.rows import Condition, Evidence, Row, miscomputes, refuses
+from onnxpad.padding.operators import Kind
 
 _SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 _AVERAGE_SHIFTS_SINCE = 19
@@ -30,11 +27,14 @@ _NO_KERNEL = {
 }
 _NO_KERNEL_BEFORE = {"AveragePool": 7, "LpPool": 2, "Pad": 2}
 
-Finder = Callable[[Chain], str | None]
-
 
 def auto_pad_with_pads(chain: Chain) -> str | None:
-    """auto_pad and pads are both written: convolutions are refused, pools follow auto_pad."""
+    """auto_pad and pads are both written on one node.
+
+    The ONNX text forbids it and the checker does not notice. onnxruntime refuses convolutions
+    and follows auto_pad in pools; onnx's shape inference follows pads. Settle it with
+    --ambiguous auto_pad or --ambiguous pads.
+    """
     auto_pad, pads = chain.attribute("auto_pad", ""), chain.attribute("pads", ())
     if not isinstance(pads, tuple) or not chain.op.auto_pad:
         return None
@@ -47,7 +47,12 @@ def auto_pad_with_pads(chain: Chain) -> str | None:
 
 
 def same_with_dilation(chain: Chain) -> str | None:
-    """SAME with a dilation: convolutions are refused, pools leave the dilation out."""
+    """auto_pad is SAME_UPPER or SAME_LOWER and a dilation is not 1.
+
+    The ONNX text pads for the dilated kernel. onnxruntime refuses to run such convolutions, and
+    its pools leave the dilation out, so their output is too small wherever there is more than
+    one window. explicit-pads repairs both.
+    """
     if chain.padding not in _SAME or chain.trouble:
         return None
     if chain.op.kind is Kind.CONVOLUTION and any(axis.dilation != 1 for axis in chain.axes):
@@ -61,17 +66,26 @@ def same_with_dilation(chain: Chain) -> str | None:
 
 
 def same_with_short_kernel(chain: Chain) -> str | None:
-    """SAME with a kernel shorter than the stride, where onnxruntime counts a negative padding."""
-    if not (_same_is_refused(chain) or _same_shifts(chain)):
+    """auto_pad is SAME_UPPER or SAME_LOWER and the kernel is shorter than the stride.
+
+    The ONNX text means no padding where the kernel does not reach the next window. onnxruntime
+    computes a negative padding: it shifts the windows, or refuses to run MaxPool and (before
+    opset 19) AveragePool. explicit-pads repairs it.
+    """
+    if not (same_is_refused(chain) or same_shifts(chain)):
         return None
-    does = "refuses to run the pool" if _same_is_refused(chain) else "shifts the windows"
+    does = "refuses to run the pool" if same_is_refused(chain) else "shifts the windows"
     known = all(isinstance(axis.size, int) for axis in chain.axes)
     where = "" if known else " for some sizes"
     return f"the kernel is shorter than the stride: with {chain.padding} onnxruntime {does}{where}"
 
 
 def pads_reach_kernel(chain: Chain) -> str | None:
-    """A pad of a pool is as wide as its kernel, as written, or wider."""
+    """A pool has a pad that is as wide as its kernel or wider.
+
+    The ONNX text allows it; onnxruntime refuses to load the model. It compares with the kernel
+    as written, not with the dilated one. split-pads moves such pads into a Pad node.
+    """
     if not chain.op.is_pool or not isinstance(chain.padding, Pads):
         return None
     if not reaches_kernel(chain, chain.padding):
@@ -83,7 +97,11 @@ def pads_reach_kernel(chain: Chain) -> str | None:
 
 
 def negative_pads(chain: Chain) -> str | None:
-    """The pads attribute holds a negative number."""
+    """The pads attribute of an operator holds a negative number.
+
+    onnx's shape inference and onnxruntime refuse it. Only a Pad node may crop. tf2onnx writes
+    such an end pad of ConvTranspose from TFLite; it means output_padding.
+    """
     if chain.op.kind is Kind.PAD or not isinstance(chain.padding, Pads):
         return None
     if min(chain.padding.flat, default=0) >= 0:
@@ -92,7 +110,12 @@ def negative_pads(chain: Chain) -> str | None:
 
 
 def input_shorter_than_window(chain: Chain) -> str | None:
-    """The padded input is shorter than one window."""
+    """The padded input is shorter than one window.
+
+    onnx's shape inference gives a size that is 0 or negative, onnxruntime fails when a convolution
+    runs. Its pools round the number of windows towards 0: where less than a stride is missing they
+    give one window, with ceil_mode and without, of the cells that are there.
+    """
     if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.FOLD, Kind.OTHER):
         return None
     pads = effective_pads(chain)
@@ -103,7 +126,11 @@ def input_shorter_than_window(chain: Chain) -> str | None:
 
 
 def quantised_average_overhang(chain: Chain) -> str | None:
-    """A window of QLinearAveragePool that counts padding hangs over: its divisor is too large."""
+    """QLinearAveragePool has ceil_mode=1 and count_include_pad=1, and a window hangs over.
+
+    Its divisor should leave out what lies behind the padding; onnxruntime divides by the whole
+    kernel, and the last row or column comes out too small.
+    """
     counts = chain.op.quantised and chain.op.kind is Kind.AVERAGE and chain.counts_padding
     if not counts or not chain.ceil_mode:
         return None
@@ -121,7 +148,10 @@ def quantised_average_overhang(chain: Chain) -> str | None:
 
 
 def output_padding_beyond_stride(chain: Chain) -> str | None:
-    """output_padding of a ConvTranspose is not smaller than the stride."""
+    """output_padding of a ConvTranspose is not smaller than the stride.
+
+    The ONNX text allows it below max(stride, dilation); onnxruntime fails when it runs.
+    """
     pairs = zip(chain.axes, chain.output_padding, strict=False)
     if chain.op.kind is not Kind.TRANSPOSED or all(more < axis.stride for axis, more in pairs):
         return None
@@ -132,7 +162,10 @@ def output_padding_beyond_stride(chain: Chain) -> str | None:
 
 
 def reflect_beyond_input(chain: Chain) -> str | None:
-    """A Pad mirrors more cells than the input has beside its border."""
+    """A Pad in mode reflect mirrors more cells than the input has beside its border.
+
+    onnxruntime fails when it runs; numpy and onnx's reference evaluator go on mirroring.
+    """
     step = chain.pad
     if chain.op.kind is not Kind.PAD or step is None or step.mode != "reflect" or step.unclear:
         return None
@@ -146,7 +179,11 @@ def reflect_beyond_input(chain: Chain) -> str | None:
 
 
 def no_cpu_kernel(chain: Chain) -> str | None:
-    """There is no CPU kernel for the operator with this element type or opset."""
+    """onnxruntime has no CPU kernel for the operator with this element type or opset.
+
+    float64 and bfloat16 convolutions and averages, Pad of 16-bit integers, AveragePool before
+    opset 7, LpPool and Pad before opset 2. validate uses onnxpad's own evaluator for them.
+    """
     name, kind = chain.op.name, chain.op.kind
     if chain.op.domain == "" and chain.opset < _NO_KERNEL_BEFORE.get(name, 0):
         return f"onnxruntime has no kernel for {name} of opset {chain.opset}"
@@ -159,76 +196,16 @@ def no_cpu_kernel(chain: Chain) -> str | None:
     return None
 
 
-def kernel_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
-    """Rows of the target `onnxruntime`; `by` makes evidence of a family of models."""
-    reflect = _where("it mirrors more cells than the input has")(reflect_beyond_input)
-    missing = _where("there is no kernel for this element type or opset")(no_cpu_kernel)
-    every_title = tuple(dict.fromkeys(op.title for op in OPERATORS.values()))
-    negative = _where("pads holds a negative number")(negative_pads)
-    return (
-        *_same_rows(by),
-        *_size_rows(by),
-        refuses(every_title, negative, by=by("negative pads attributes")),
-        refuses(_titles(Kind.PAD), reflect, by=by("Pad in mode reflect")),
-        refuses(every_title, missing, by=by("one node per element type and opset")),
-    )
-
-
-def _same_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
-    convolutions = _titles(Kind.CONVOLUTION)
-    dilated = _where("auto_pad is SAME_UPPER or SAME_LOWER, and a dilation is above 1")
-    both = _where("auto_pad and pads are both written")(auto_pad_with_pads)
-    short = by("SAME with kernels below the stride")
-    return (
-        refuses((*convolutions, *_titles(Kind.TRANSPOSED)), both, by=by("auto_pad with pads")),
-        refuses(
-            convolutions, dilated(same_with_dilation), by=by("SAME convolutions with dilations")
-        ),
-        miscomputes(_POOLS, dilated(same_with_dilation), by=by("SAME pools with dilations")),
-        refuses(_POOLS, _SAME_IS_REFUSED, by=by("SAME pools with kernels below stride")),
-        miscomputes((*convolutions, *_POOLS), _SAME_SHIFTS, by=short),
-    )
-
-
-def _size_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
-    short = _where("the padded input is shorter than one window")(input_shorter_than_window)
-    wide = _where("pads holds a number as large as the kernel")(pads_reach_kernel)
-    more = _where("output_padding is not smaller than the stride")(output_padding_beyond_stride)
-    overhang = _where("it counts padding, and a window hangs over by ceil_mode")
-    return (
-        refuses(_POOLS, wide, by=by("pools with pads up to and beyond the kernel")),
-        refuses(_titles(Kind.CONVOLUTION), short, by=by("inputs below a window")),
-        miscomputes(_POOLS, short, by=by("inputs below a window")),
-        refuses(_titles(Kind.TRANSPOSED), more, by=by("output_padding beyond the stride")),
-        miscomputes(
-            _titles(Kind.AVERAGE),
-            overhang(quantised_average_overhang),
-            by=by("QLinearAveragePool with ceil_mode"),
-        ),
-    )
-
-
-def _where(text: str) -> Callable[[Finder], Condition]:
-    return lambda finder: Condition(text, lambda chain: finder(chain) is not None, tells=finder)
-
-
-def _titles(*kinds: Kind) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(op.title for op in OPERATORS.values() if op.kind in kinds))
-
-
-_POOLS = _titles(Kind.MAX, Kind.AVERAGE, Kind.LP)
-
-
-def _same_is_refused(chain: Chain) -> bool:
+def same_is_refused(chain: Chain) -> bool:
     """Whether a kernel checks the negative padding that onnxruntime counts for SAME."""
     if not _is_plain_same(chain) or not chain.op.is_pool or not _checks_pads(chain):
         return False
     return min(_totals(chain)) < 0
 
 
-def _same_shifts(chain: Chain) -> bool:
+def same_shifts(chain: Chain) -> bool:
     """Whether windows begin inside the data by the negative padding counted for SAME."""
-    if chain.padding not in _SAME or chain.trouble or _same_is_refused(chain):
+    if chain.padding not in _SAME or chain.trouble or same_is_refused(chain):
         return False
     lower = chain.padding is AutoPad.SAME_LOWER
     if chain.op.is_pool and not (_is_plain_same(chain) and _checks_pads(chain)):
@@ -238,25 +215,15 @@ def _same_shifts(chain: Chain) -> bool:
     return False
 
 
-_SAME_NEGATIVE = "auto_pad is SAME_UPPER or SAME_LOWER, and {} at the end {} in no window"
-_SAME_IS_REFUSED = Condition(_SAME_NEGATIVE.format("a cell", "is"), _same_is_refused)
-_SAME_SHIFTS = Condition(_SAME_NEGATIVE.format("two cells", "are"), _same_shifts)
-
-
 def _is_plain_same(chain: Chain) -> bool:
     plain = all(axis.dilation == 1 for axis in chain.axes)
     return chain.padding in _SAME and not chain.trouble and plain
 
 
 def _totals(chain: Chain) -> list[int]:
-    return [axis.kernel - end for axis in chain.axes for end in _ends(axis)] or [0]
-
-
-def _ends(axis: Axis) -> tuple[int, ...]:
-    """The distances of the input's end from the last window's start that the size allows."""
-    if axis.size is None:
-        return tuple(range(1, axis.stride + 1))
-    return tuple((rest - 1) % axis.stride + 1 for rest in residues(axis.size, axis.stride))
+    """Cells, perhaps negative, that pools add for SAME: they leave the dilation out."""
+    undilated = (replace(axis, dilation=1) for axis in chain.axes)
+    return [total for axis in undilated for total in same_totals(axis)] or [0]
 
 
 def _begin(total: int, *, lower: bool) -> int:
@@ -273,7 +240,7 @@ def _checks_pads(chain: Chain) -> bool:
 
 def _shifts(axis: Axis, *, lower: bool) -> bool:
     """Whether onnxruntime starts the first window of a SAME convolution inside the data."""
-    totals = [axis.kernel - end for end in _ends(axis)]
+    totals = list(same_totals(axis))
     if isinstance(axis.size, int):
         windows = -(-axis.size // axis.stride)
         more = int((axis.size + 2 * totals[0] - axis.kernel) / axis.stride + 1) < windows

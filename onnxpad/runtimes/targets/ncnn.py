@@ -9,9 +9,9 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.onnxruntime import loader_rows
-from onnxpad.runtimes.conditions.plain import CROP, FACTOR, INPUT_CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.companions import CROP, FACTOR, INPUT_CROP, JOIN, LOOKUP
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.onnxruntime.rows import loader_rows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "ncnn 1.0.20261020, pnnx 20261020"
@@ -94,10 +94,6 @@ TARGET = Target(
             by=_seen("no operator"),
         ),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
-        *(
-            row
-            for row in loader_rows(_seen)
-            if row.operators == ("Conv",) and f.BEHIND_PADDED_WEIGHT not in row.when
-        ),
+        *loader_rows(_seen, w.CONVOLUTIONS),
     ),
 )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.fronts import BESIDE_IDENTITY
-from onnxpad.runtimes.conditions.onnxruntime import fusion_rows
+from onnxpad.runtimes.conditions.companions import EVERYTHING
 from onnxpad.runtimes.conditions.pads import PAD
-from onnxpad.runtimes.conditions.plain import EVERYTHING, OF_ONNXRUNTIME
 from onnxpad.runtimes.conditions.rows import measured, refuses, takes
-from onnxpad.runtimes.onnxruntime.kernels import kernel_rows
+from onnxpad.runtimes.onnxruntime.rows import (
+    BESIDE_IDENTITY,
+    OWN_OPERATORS,
+    cpu_rows,
+    fusion_rows,
+)
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime 1.31.1, CPU, ORT_ENABLE_ALL"
@@ -20,9 +23,9 @@ TARGET = Target(
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(PAD, by=_seen("Pad of every mode, opsets 9 to 21")),
         takes(w.QUANTISED, by=_seen("QLinearConv and ConvInteger, uint8 and int8")),
-        takes(OF_ONNXRUNTIME, by=_seen("operators of com.microsoft, and rare ones")),
+        takes(OWN_OPERATORS, by=_seen("operators of com.microsoft, and rare ones")),
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
-        *kernel_rows(_seen),
+        *cpu_rows(_seen),
         *fusion_rows(_seen),
         refuses(
             ("Conv", *w.POOLS),

@@ -7,10 +7,10 @@ it had one; such nodes move to the CPU where fallback is allowed.
 from __future__ import annotations
 
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.onnxruntime import loader_rows
+from onnxpad.runtimes.conditions.companions import EVERYTHING
 from onnxpad.runtimes.conditions.pads import PAD
-from onnxpad.runtimes.conditions.plain import EVERYTHING, OF_ONNXRUNTIME
 from onnxpad.runtimes.conditions.rows import Certainty, Evidence, measured, refuses, takes
+from onnxpad.runtimes.onnxruntime.rows import OWN_OPERATORS, fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime 1.31.1, CUDA provider"
@@ -25,9 +25,10 @@ TARGET = Target(
         takes((*w.WINDOWS, "LpPool"), by=_shared("convolutions and pools, by fallback")),
         takes(PAD, by=_shared("Pad of every mode, by fallback")),
         takes(w.QUANTISED, by=_shared("QLinearConv and ConvInteger, by fallback")),
-        takes(OF_ONNXRUNTIME, by=_shared("operators of com.microsoft, and rare ones")),
+        takes(OWN_OPERATORS, by=_shared("operators of com.microsoft, and rare ones")),
         takes(EVERYTHING, by=_shared("rewritten forms with Slice, Concat, Gather and arithmetic")),
         refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_ISSUE),
         *loader_rows(_shared),
+        *fusion_rows(_shared),
     ),
 )

@@ -7,13 +7,14 @@ from onnxpad.padding.operators import PadInput
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.onnxruntime import loader_rows
-from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-openvino 1.24.1, CPU, no fallback"
 _seen = measured(_VERSION)
+_OWN_WINDOWS = (*w.TRANSPOSED, *w.POOLS)
 
 
 def _at_run_time(chain: Chain) -> bool:
@@ -55,6 +56,7 @@ TARGET = Target(
         miscomputes(
             w.TRANSPOSED, w.SAME, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("SAME with unknown sizes")
         ),
-        *(row for row in loader_rows(_seen) if "Conv" not in row.operators),
+        *loader_rows(_seen, _OWN_WINDOWS),
+        *fusion_rows(_seen, _OWN_WINDOWS),
     ),
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.onnxruntime import loader_rows
+from onnxpad.runtimes.conditions.companions import EVERYTHING
 from onnxpad.runtimes.conditions.pads import PAD
-from onnxpad.runtimes.conditions.plain import EVERYTHING
 from onnxpad.runtimes.conditions.rows import measured, refuses, takes
+from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-web 1.30.0, wasm, Node 20.20.2"
@@ -21,5 +21,6 @@ TARGET = Target(
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
         refuses(w.POOLS, w.DROPPED_WINDOW, by=_seen("ceil_mode windows that start in padding")),
         *loader_rows(_seen),
+        *fusion_rows(_seen),
     ),
 )

@@ -6,7 +6,14 @@ from onnxpad.padding.chain import Chain, Pads
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.plain import ARITHMETIC, BLOCKS, CROP, LOOKUP, OUTER_BLOCKS, PIECES
+from onnxpad.runtimes.conditions.companions import (
+    ARITHMETIC,
+    BLOCKS,
+    CROP,
+    LOOKUP,
+    OUTER_BLOCKS,
+    PIECES,
+)
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW
 from onnxpad.runtimes.conditions.windows import last_windows

@@ -11,7 +11,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.plain import CROP, FACTOR, INPUT_CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.companions import CROP, FACTOR, INPUT_CROP, JOIN, LOOKUP
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW, SEVERAL_PER_CHANNEL
 from onnxpad.runtimes.targets import Target

@@ -6,9 +6,9 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.onnxruntime import loader_rows
-from onnxpad.runtimes.conditions.plain import CROP, FACTOR, JOIN
+from onnxpad.runtimes.conditions.companions import CROP, FACTOR, JOIN
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-qnn 2.7.0, onnxruntime 1.31.1, HTP emulation on x86"
@@ -49,5 +49,6 @@ TARGET = Target(
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
         *loader_rows(_seen),
+        *fusion_rows(_seen),
     ),
 )

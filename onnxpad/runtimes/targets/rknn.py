@@ -6,9 +6,9 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.onnxruntime import loader_rows
-from onnxpad.runtimes.conditions.plain import CROP, FACTOR
+from onnxpad.runtimes.conditions.companions import CROP, FACTOR
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "rknn-toolkit2 2.5.0, rk3588 fp16 simulator"
@@ -39,5 +39,6 @@ TARGET = Target(
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
         refuses(("Conv", "AveragePool"), f.BEHIND_ZEROS, by=_seen("Pad in front of Conv")),
         *loader_rows(_seen),
+        *fusion_rows(_seen),
     ),
 )

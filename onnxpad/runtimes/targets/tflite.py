@@ -10,7 +10,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.plain import CROP, FACTOR, INFINITE_BLOCKS, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.companions import CROP, FACTOR, INFINITE_BLOCKS, JOIN, LOOKUP
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 

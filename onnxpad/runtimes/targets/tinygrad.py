@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.plain import ARITHMETIC, CROP, RANK
+from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, RANK
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.conditions.tensors import ONE_D
 from onnxpad.runtimes.targets import Target

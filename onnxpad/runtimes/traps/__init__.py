@@ -27,6 +27,7 @@ class Trap(NamedTuple):
 
 
 Finder = Callable[[Chain, Surroundings], str | None]
+ChainFinder = Callable[[Chain], str | None]
 
 
 class Rule(NamedTuple):
@@ -48,13 +49,24 @@ def rule(
     code: str, source: str, *, passes: Sequence[str] = (), helped: Kind | None = None
 ) -> Callable[[Finder], Rule]:
     """Make a rule of a function that gives the trap's sentence, or None; its docstring explains."""
+    return lambda find: Rule(code, _text_of(find), source, find, tuple(passes), helped)
 
-    def made(find: Finder) -> Rule:
-        lines = (find.__doc__ or "").strip().splitlines()
-        text = "\n".join(line.strip() for line in lines)
-        return Rule(code, text, source, find, tuple(passes), helped)
+
+def chain_rule(
+    code: str, source: str, *, passes: Sequence[str] = (), helped: Kind | None = None
+) -> Callable[[ChainFinder], Rule]:
+    """The same of a function that asks for the chain alone, such as those of `kernels`."""
+
+    def made(find: ChainFinder) -> Rule:
+        text = _text_of(find)
+        return Rule(code, text, source, lambda chain, _: find(chain), tuple(passes), helped)
 
     return made
+
+
+def _text_of(find: Finder | ChainFinder) -> str:
+    lines = (find.__doc__ or "").strip().splitlines()
+    return "\n".join(line.strip() for line in lines)
 
 
 @cache

@@ -7,7 +7,7 @@ from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain, Shape
 from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Since
 from onnxpad.runtimes.onnxruntime import kernels
-from onnxpad.runtimes.traps import rule
+from onnxpad.runtimes.traps import chain_rule, rule
 
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
 
@@ -59,25 +59,18 @@ def overridable_pads(chain: Chain, around: Surroundings) -> str | None:
     )
 
 
-@rule("no-cpu-kernel", f"{_MEASURED}, one node per element type and opset")
-def no_cpu_kernel(chain: Chain, around: Surroundings) -> str | None:
-    """onnxruntime has no CPU kernel for the operator with this element type or opset.
-
-    float64 and bfloat16 convolutions and averages, Pad of 16-bit integers, AveragePool before
-    opset 7, LpPool and Pad before opset 2. validate uses onnxpad's own evaluator for them.
-    """
-    del around
-    return kernels.no_cpu_kernel(chain)
+no_cpu_kernel = chain_rule("no-cpu-kernel", f"{_MEASURED}, one node per element type and opset")(
+    kernels.no_cpu_kernel
+)
 
 
-@rule("optimised-only", "onnxruntime docs/ContribOperators.md and its NhwcTransformer")
-def optimised_only(chain: Chain, around: Surroundings) -> str | None:
+@chain_rule("optimised-only", "onnxruntime docs/ContribOperators.md and its NhwcTransformer")
+def optimised_only(chain: Chain) -> str | None:
     """The operator is one that only onnxruntime's optimiser makes (Nhwc..., nchwc, nhwc).
 
     It appears only in files that onnxruntime has optimised and saved, for one kind of machine.
     Use the model from before that step.
     """
-    del around
     nhwc = chain.op.domain == MICROSOFT and chain.op.name.startswith("Nhwc")
     if not nhwc and chain.op.domain not in OPTIMISED_DOMAINS:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.onnxruntime.pad_fusion import Harm, Way, harms
-from onnxpad.runtimes.traps import rule
+from onnxpad.runtimes.traps import chain_rule, rule
 
 _SOURCE = (
     "onnxruntime core/optimizer/pad_fusion.cc; measured with onnxruntime 1.31.1, optimisations on "
@@ -13,8 +13,8 @@ _SOURCE = (
 )
 
 
-@rule("pad-fused-into-max-pool", _SOURCE)
-def pad_fused_into_max_pool(chain: Chain, _: Surroundings) -> str | None:
+@chain_rule("pad-fused-into-max-pool", _SOURCE)
+def pad_fused_into_max_pool(chain: Chain) -> str | None:
     """A Pad that writes 0 stands in front of a MaxPool.
 
     onnxruntime with default optimisations folds the Pad into the pool, whose own padding is the
@@ -31,8 +31,8 @@ def pad_fused_into_max_pool(chain: Chain, _: Surroundings) -> str | None:
     )
 
 
-@rule("pad-fused-beyond-kernel", _SOURCE)
-def pad_fused_beyond_kernel(chain: Chain, _: Surroundings) -> str | None:
+@chain_rule("pad-fused-beyond-kernel", _SOURCE)
+def pad_fused_beyond_kernel(chain: Chain) -> str | None:
     """A Pad that writes 0 in front of a pool is as wide as the pool's kernel.
 
     onnxruntime with default optimisations folds the Pad into the pool and then refuses to load
@@ -48,8 +48,8 @@ def pad_fused_beyond_kernel(chain: Chain, _: Surroundings) -> str | None:
     )
 
 
-@rule("pad-fused-with-ceil-mode", _SOURCE, passes=["floor-pool"])
-def pad_fused_with_ceil_mode(chain: Chain, _: Surroundings) -> str | None:
+@chain_rule("pad-fused-with-ceil-mode", _SOURCE, passes=["floor-pool"])
+def pad_fused_with_ceil_mode(chain: Chain) -> str | None:
     """A Pad that writes 0 stands in front of a pool with ceil_mode=1.
 
     onnxruntime with default optimisations folds the Pad into the pool. A last window that starts

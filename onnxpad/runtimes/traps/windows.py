@@ -3,55 +3,37 @@
 from __future__ import annotations
 
 from onnxpad.geometry.windows import holds_padding_alone
-from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.runtimes.onnxruntime import kernels
-from onnxpad.runtimes.traps import rule
+from onnxpad.runtimes.traps import chain_rule
 
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
 
 
-@rule(
+pads_reach_kernel = chain_rule(
     "pads-reach-kernel",
     f"{_MEASURED}; onnxruntime core/providers/cpu/nn/pool_attributes.h",
     passes=["split-pads"],
-)
-def pads_reach_kernel(chain: Chain, around: Surroundings) -> str | None:
-    """A pool has a pad that is as wide as its kernel or wider.
-
-    The ONNX text allows it; onnxruntime refuses to load the model. It compares with the kernel
-    as written, not with the dilated one. split-pads moves such pads into a Pad node.
-    """
-    del around
-    return kernels.pads_reach_kernel(chain)
+)(kernels.pads_reach_kernel)
 
 
-@rule(
+negative_pads = chain_rule(
     "negative-pads",
     f"{_MEASURED} and onnx 1.23.2 (shape inference)",
     passes=["plain-transpose", "output-padding-by-pad"],
     helped=Kind.TRANSPOSED,
-)
-def negative_pads(chain: Chain, around: Surroundings) -> str | None:
-    """The pads attribute of an operator holds a negative number.
-
-    onnx's shape inference and onnxruntime refuse it. Only a Pad node may crop. tf2onnx writes
-    such an end pad of ConvTranspose from TFLite; it means output_padding.
-    """
-    del around
-    return kernels.negative_pads(chain)
+)(kernels.negative_pads)
 
 
-@rule("window-of-padding", _MEASURED)
-def window_of_padding(chain: Chain, around: Surroundings) -> str | None:
+@chain_rule("window-of-padding", _MEASURED)
+def window_of_padding(chain: Chain) -> str | None:
     """A pool has a window that holds padding alone.
 
     Nothing is there to pool: onnxruntime's MaxPool gives the lowest finite float instead of -inf,
     an AveragePool that does not count padding divides 0 by 0 and gives 0 there, others NaN.
     """
-    del around
     if chain.op.kind not in (Kind.MAX, Kind.AVERAGE):
         return None
     pads, windows = effective_pads(chain), output_sizes(chain)
@@ -68,55 +50,34 @@ def window_of_padding(chain: Chain, around: Surroundings) -> str | None:
     return None
 
 
-@rule("input-shorter-than-window", f"{_MEASURED} and onnx 1.23.2 (shape inference)")
-def input_shorter_than_window(chain: Chain, around: Surroundings) -> str | None:
-    """The padded input is shorter than one window.
-
-    onnx's shape inference gives a size that is 0 or negative, onnxruntime fails when a convolution
-    runs. Its pools round the number of windows towards 0: where less than a stride is missing they
-    give one window, with ceil_mode and without, of the cells that are there.
-    """
-    del around
-    return kernels.input_shorter_than_window(chain)
+input_shorter_than_window = chain_rule(
+    "input-shorter-than-window", f"{_MEASURED} and onnx 1.23.2 (shape inference)"
+)(kernels.input_shorter_than_window)
 
 
-@rule("quantised-average-overhang", _MEASURED, passes=["counted-padding"])
-def quantised_average_overhang(chain: Chain, around: Surroundings) -> str | None:
-    """QLinearAveragePool has ceil_mode=1 and count_include_pad=1, and a window hangs over.
-
-    Its divisor should leave out what lies behind the padding; onnxruntime divides by the whole
-    kernel, and the last row or column comes out too small.
-    """
-    del around
-    return kernels.quantised_average_overhang(chain)
+quantised_average_overhang = chain_rule(
+    "quantised-average-overhang", _MEASURED, passes=["counted-padding"]
+)(kernels.quantised_average_overhang)
 
 
-@rule(
+output_padding_beyond_stride = chain_rule(
     "output-padding-beyond-stride",
     _MEASURED,
     passes=["output-padding-by-kernel", "output-padding-by-pad"],
-)
-def output_padding_beyond_stride(chain: Chain, around: Surroundings) -> str | None:
-    """output_padding of a ConvTranspose is not smaller than the stride.
-
-    The ONNX text allows it below max(stride, dilation); onnxruntime fails when it runs.
-    """
-    del around
-    return kernels.output_padding_beyond_stride(chain)
+)(kernels.output_padding_beyond_stride)
 
 
-@rule(
+@chain_rule(
     "transposed-split-before-11",
     "ONNX Operators, ConvTranspose-1 against ConvTranspose-11",
     passes=["plain-transpose", "slice-transpose"],
 )
-def transposed_split_before_11(chain: Chain, around: Surroundings) -> str | None:
+def transposed_split_before_11(chain: Chain) -> str | None:
     """A ConvTranspose of opset 1 to 10 crops an odd number of cells by auto_pad or output_shape.
 
     The text of that time puts the odd cell on the other side than the text since opset 11.
     onnxruntime 1.16 to 1.31 follow today's text for every opset; so does onnxpad.
     """
-    del around
     if chain.op.kind is not Kind.TRANSPOSED or chain.opset >= Since.CROP_AS_PADS_SPLIT:
         return None
     pads = effective_pads(chain)
@@ -129,11 +90,6 @@ def transposed_split_before_11(chain: Chain, around: Surroundings) -> str | None
     )
 
 
-@rule("reflect-beyond-input", f"{_MEASURED}; ONNX Operators.md, Pad-25")
-def reflect_beyond_input(chain: Chain, around: Surroundings) -> str | None:
-    """A Pad in mode reflect mirrors more cells than the input has beside its border.
-
-    onnxruntime fails when it runs; numpy and onnx's reference evaluator go on mirroring.
-    """
-    del around
-    return kernels.reflect_beyond_input(chain)
+reflect_beyond_input = chain_rule(
+    "reflect-beyond-input", f"{_MEASURED}; ONNX Operators.md, Pad-25"
+)(kernels.reflect_beyond_input)

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from onnxpad.runtimes import conditions, targets
+from onnxpad.runtimes import conditions, onnxruntime, targets
 
 SHARED = Path(conditions.__path__[0])
+ROWS_OF_ONNXRUNTIME = Path(onnxruntime.__path__[0], "rows.py")
 TARGETS = Path(targets.__path__[0])
-NO_CONDITIONS = {"rows.py", "plain.py", "__init__.py"}
+NO_CONDITIONS = {"rows.py", "companions.py", "__init__.py"}
 
 
-def _definitions(folder: Path) -> dict[str, str]:
-    """The text of every definition in the shared files, by its name."""
+def _definitions(paths: Iterable[Path]) -> dict[str, str]:
+    """The text of every definition in the files, by its name."""
     found = {}
-    for path in folder.glob("*.py"):
+    for path in paths:
         text = path.read_text(encoding="utf-8")
-        for node in ast.parse(text).body if path.name not in NO_CONDITIONS else ():
+        for node in ast.parse(text).body:
             source = ast.get_source_segment(text, node) or ""
             for name in re.findall(r"^(?:def )?(\w+)(?= = |\(|, .* = )", source):
                 found[name] = source
     return found
+
+
+def _conditions() -> Iterator[Path]:
+    return (path for path in SHARED.glob("*.py") if path.name not in NO_CONDITIONS)
 
 
 def _users(name: str, shared: Mapping[str, str], targets: Mapping[str, str]) -> set[str]:
@@ -36,8 +41,12 @@ def _users(name: str, shared: Mapping[str, str], targets: Mapping[str, str]) -> 
     return found
 
 
-def _lonely(shared: Mapping[str, str], targets: Mapping[str, str]) -> list[str]:
-    return [name for name in shared if len(_users(name, shared, targets)) < 2]
+def _lonely(
+    shared: Mapping[str, str], targets: Mapping[str, str], between: Mapping[str, str] | None = None
+) -> list[str]:
+    """Definitions that fewer than two targets use, by way of what stands `between` or not."""
+    everything = {**(between or {}), **shared}
+    return [name for name in shared if len(_users(name, everything, targets)) < 2]
 
 
 def test_a_shared_condition_serves_two_targets() -> None:
@@ -46,9 +55,10 @@ def test_a_shared_condition_serves_two_targets() -> None:
         for path in TARGETS.glob("*.py")
         if path.stem != "__init__"
     }
-    shared = _definitions(SHARED)
-    assert {"GROUPED", "opset_above", "loader_rows", "possible_pads"} <= shared.keys()
-    assert _lonely(shared, targets) == []
+    shared, rows = _definitions(_conditions()), _definitions([ROWS_OF_ONNXRUNTIME])
+    assert {"GROUPED", "opset_above", "possible_pads"} <= shared.keys()
+    assert {"loader_rows", "fusion_rows"} <= rows.keys()
+    assert _lonely(shared, targets, rows) == []
 
 
 def test_a_condition_of_one_target_would_be_noticed() -> None:

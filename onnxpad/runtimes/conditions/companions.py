@@ -17,11 +17,4 @@ ARITHMETIC = ("Abs", "Add", "Div", "Mul", "Pow", "Sqrt", "Sub")
 RANK = ("Squeeze", "Unsqueeze")
 LOOKUP = ("Gather",)
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
-OF_ONNXRUNTIME = (
-    *("com.microsoft.FusedConv", "com.microsoft.NhwcFusedConv", "com.microsoft.QLinearConv"),
-    *("com.microsoft.NhwcMaxPool", "com.microsoft.QLinearAveragePool", "com.microsoft.Pad"),
-    *("com.microsoft.MaxpoolWithMask", "com.microsoft.ConvTransposeWithDynamicPads"),
-    *("DeformConv", "MaxUnpool", "Col2Im", "CenterCropPad"),
-)
-"""Padded operators that onnxruntime's CPU provider runs and few others have."""
 EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *RANK, *LOOKUP, *SHAPES)

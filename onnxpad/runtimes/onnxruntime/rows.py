@@ -1,0 +1,126 @@
+"""Rows of the targets that are built on onnxruntime; their conditions are facts of this folder.
+
+`by` makes evidence of a family of models. `operators` are those that a target leaves to
+onnxruntime's loader and kernels; a row about others is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.operators import OPERATORS, Kind
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.rows import Condition, Evidence, Row, miscomputes, refuses
+from onnxpad.runtimes.onnxruntime import kernels
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harms
+
+By = Callable[[str], Evidence]
+_PLAIN = (*w.WINDOWS, "LpPool")
+OWN_OPERATORS = (
+    *("com.microsoft.FusedConv", "com.microsoft.NhwcFusedConv", "com.microsoft.QLinearConv"),
+    *("com.microsoft.NhwcMaxPool", "com.microsoft.QLinearAveragePool", "com.microsoft.Pad"),
+    *("com.microsoft.MaxpoolWithMask", "com.microsoft.ConvTransposeWithDynamicPads"),
+    *("DeformConv", "MaxUnpool", "Col2Im", "CenterCropPad"),
+)
+"""Padded operators that onnxruntime's CPU provider runs and few others have."""
+
+
+def _titles(*kinds: Kind) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(op.title for op in OPERATORS.values() if op.kind in kinds))
+
+
+_CONVOLUTIONS = _titles(Kind.CONVOLUTION)
+_TRANSPOSED = _titles(Kind.TRANSPOSED)
+_POOLS = _titles(Kind.MAX, Kind.AVERAGE, Kind.LP)
+_EVERYTHING = _titles(*Kind)
+
+
+def _found(text: str, finder: Callable[[Chain], str | None]) -> Condition:
+    return Condition(text, lambda chain: finder(chain) is not None, tells=finder)
+
+
+def _fused(text: str, *ways: Way) -> Condition:
+    """Whether onnxruntime folds Pads in front into the operator, wrongly in one of these ways."""
+
+    def holds(chain: Chain) -> bool | None:
+        found = [one for one in harms(chain, chain.around) if one.way in ways]
+        return (any(one.sure for one in found) or None) if found else False
+
+    return Condition(text, holds)
+
+
+_SAME_DILATED = _found(f"{w.SAME.text}, and {w.DILATED.text}", kernels.same_with_dilation)
+_SAME_REFUSED = Condition(f"{w.SAME.text}, and {w.SAME_NEGATIVE.text}", kernels.same_is_refused)
+_SAME_SHIFTS = Condition(f"{w.SAME.text}, and {w.SAME_SHIFTS.text}", kernels.same_shifts)
+_LIKE_KERNEL = _found("a value of `pads` is as large as the kernel", kernels.pads_reach_kernel)
+_NEGATIVE = _found(w.NEGATIVE_PADS.text, kernels.negative_pads)
+_TWICE = _found("auto_pad and pads are both written", kernels.auto_pad_with_pads)
+_SHORT = _found("the padded input is shorter than one window", kernels.input_shorter_than_window)
+_BEYOND_STRIDE = _found(
+    "output_padding is not smaller than the stride", kernels.output_padding_beyond_stride
+)
+_OVERHANG = _found(
+    "it counts padding, and a window hangs over by ceil_mode", kernels.quantised_average_overhang
+)
+_REFLECT = _found("it mirrors more cells than the input has", kernels.reflect_beyond_input)
+_NO_KERNEL = _found("there is no kernel for this element type or opset", kernels.no_cpu_kernel)
+
+_HARMED = _fused("a Pad node that writes 0 stands in front, and a cell may be negative", Way.VALUE)
+_SHORTENED = _fused(
+    "a Pad node that writes 0 stands in front, and ceil_mode has a window in its cells", Way.WINDOW
+)
+_WIDENED = _fused("a Pad node that writes 0 and the own pads reach the kernel together", Way.LOAD)
+BESIDE_IDENTITY = _fused(
+    "a Pad node that writes 0 stands in front, and an Identity beside it makes a result", Way.COPY
+)
+_WEIGHT_PADDED = _fused("a Pad node that writes 0 makes its weight", Way.WEIGHT)
+
+
+def loader_rows(by: By, operators: Iterable[str] = _PLAIN) -> tuple[Row, ...]:
+    """What holds for every execution provider."""
+    rows = (
+        refuses((*_CONVOLUTIONS, *_TRANSPOSED), _TWICE, by=by("auto_pad with pads")),
+        refuses(_CONVOLUTIONS, _SAME_DILATED, by=by("SAME convolutions with dilations")),
+        miscomputes(_POOLS, _SAME_DILATED, by=by("SAME pools with dilations")),
+        refuses(_POOLS, _SAME_REFUSED, by=by("SAME pools with kernels below stride")),
+        miscomputes(
+            (*_CONVOLUTIONS, *_POOLS), _SAME_SHIFTS, by=by("SAME with kernels below the stride")
+        ),
+        refuses(_POOLS, _LIKE_KERNEL, by=by("pools with pads up to and beyond the kernel")),
+        refuses(_EVERYTHING, _NEGATIVE, by=by("negative pads attributes")),
+    )
+    return _about(rows, operators)
+
+
+def cpu_rows(by: By) -> tuple[Row, ...]:
+    """What holds where the CPU kernels run everything; the rows of the loader are among them."""
+    short = by("inputs below a window")
+    return (
+        *loader_rows(by, _EVERYTHING),
+        refuses(_CONVOLUTIONS, _SHORT, by=short),
+        miscomputes(_POOLS, _SHORT, by=short),
+        refuses(_TRANSPOSED, _BEYOND_STRIDE, by=by("output_padding beyond the stride")),
+        miscomputes(_titles(Kind.AVERAGE), _OVERHANG, by=by("QLinearAveragePool with ceil_mode")),
+        refuses(_titles(Kind.PAD), _REFLECT, by=by("Pad in mode reflect")),
+        refuses(_EVERYTHING, _NO_KERNEL, by=by("one node per element type and opset")),
+    )
+
+
+def fusion_rows(by: By, operators: Iterable[str] = _PLAIN) -> tuple[Row, ...]:
+    """What the optimiser's Pad fusion does, whatever runs the nodes."""
+    rows = (
+        miscomputes("MaxPool", _HARMED, by=by("Pad(0) in front of MaxPool")),
+        miscomputes(w.POOLS, _SHORTENED, by=by("Pad(0) in front of pools with ceil_mode")),
+        refuses(w.POOLS, _WIDENED, by=by("Pad(0) in front of pools")),
+        refuses("Conv", _WEIGHT_PADDED, by=by("Pad(0) in front of the weight of Conv")),
+    )
+    return _about(rows, operators)
+
+
+def _about(rows: Iterable[Row], operators: Iterable[str]) -> tuple[Row, ...]:
+    """The rows, each about those of its operators alone."""
+    wanted = set(operators)
+    kept = ((row, tuple(name for name in row.operators if name in wanted)) for row in rows)
+    return tuple(replace(row, operators=names) for row, names in kept if names)
