@@ -6,7 +6,9 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
+from errno import ENOSPC
 from io import TextIOWrapper
+from pathlib import Path
 
 import click
 
@@ -61,6 +63,10 @@ def main() -> None:
 
         sys.exit(shell_complete(commands, {}, "onnxpad", _COMPLETES, asked))
     gc.set_threshold(RARELY)
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+    if sys.stdout is None:
+        sys.exit(fail("standard output is closed: send it to a file or to /dev/null"))
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names may be in any script
     status = run(sys.argv[1:])
@@ -99,6 +105,9 @@ def _status(arguments: Sequence[str]) -> int:
     except Exception as error:
         if os.environ.get("ONNXPAD_TRACEBACK"):
             raise
+        if isinstance(error, OSError) and error.errno == ENOSPC:
+            drop_output()
+            return fail(f"cannot write: {error.strerror}; free some space, or write elsewhere")
         return fail(
             f"{' '.join(arguments)}: internal error; nothing more was written "
             f"({type(error).__name__}: {error})",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import onnx
@@ -10,7 +12,7 @@ import pytest
 
 from onnxpad import __version__
 from onnxpad.cli import run
-from tests.cli.processes import DYNAMIC, MODELS, SAME, onnxpad
+from tests.cli.processes import DYNAMIC, MODELS, SAME, environment, onnxpad
 
 
 def test_version() -> None:
@@ -219,3 +221,31 @@ def test_what_nobody_foresaw_is_one_message(
     assert "internal error; nothing more was written" in said
     assert "KeyError: 'surprise'" in said
     assert "Traceback" not in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize(
+    ("streams", "code", "said"),
+    [
+        (">&-", 2, b"error: standard output is closed"),
+        (">/dev/full", 2, b"error: cannot write: No space left on device"),
+        (">/dev/null 2>&-", 0, b""),
+    ],
+)
+def test_closed_and_full_streams(streams: str, code: int, said: bytes) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'"{sys.executable}" -m onnxpad inspect "{SAME}" {streams}'],
+        capture_output=True,
+        check=False,
+        env=environment(),
+    )
+    assert done.returncode == code
+    assert done.stderr.startswith(said)
+    assert b"internal error" not in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_size_beyond_what_a_file_can_hold() -> None:
+    done = onnxpad("inspect", DYNAMIC, "--dim", f"unk__9105={2**63}")
+    assert done.returncode == 2
+    assert b"a size is at most 9223372036854775807" in done.stderr

@@ -12,6 +12,9 @@ from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.shapes.types import UNKNOWN, Type, dtype_name
 
+_LARGEST = 2**63 - 1
+"""Sizes in a file are int64."""
+
 
 def linear_terms(text: str) -> tuple[int, str, int] | None:
     """(factor, name, offset) of '32*h', 'h*32', '2*h+1'; None for anything else."""
@@ -137,4 +140,6 @@ def _fact(name: str, fact: int | str) -> int | Callable[[str], Symbol]:
         raise RequestError(f"cannot read '{fact}' for '{name}': expected a number or '%32=0'")
     if value < 1:
         raise RequestError(f"dimension '{name}' cannot be {value}: a size is at least 1")
+    if value > _LARGEST:
+        raise RequestError(f"dimension '{name}' cannot be {value}: a size is at most {_LARGEST}")
     return value
