@@ -30,7 +30,7 @@ _NO_KERNEL = {
 }
 _NO_KERNEL_BEFORE = {"AveragePool": 7, "LpPool": 2, "Pad": 2}
 
-Finder = Callable[[Chain], str | None]
+Predicate = Callable[[Chain], str | None]
 
 
 def auto_pad_with_pads(chain: Chain) -> str | None:
@@ -208,7 +208,7 @@ def _size_rows(by: Callable[[str], Evidence]) -> tuple[Row, ...]:
     )
 
 
-def _where(text: str) -> Callable[[Finder], Condition]:
+def _where(text: str) -> Callable[[Predicate], Condition]:
     return lambda finder: Condition(text, lambda chain: finder(chain) is not None, tells=finder)
 
 

@@ -29,7 +29,7 @@ class Trap(NamedTuple):
 Finder = Callable[[Chain, Surroundings], str | None]
 
 
-class Rule(NamedTuple):
+class TrapRule(NamedTuple):
     """How one trap is found; `text` says what it is about, `source` where that is known from.
 
     `passes` are those that take the trap away where they can, from operators of the kind `helped`
@@ -46,19 +46,19 @@ class Rule(NamedTuple):
 
 def rule(
     code: str, source: str, *, passes: Sequence[str] = (), helped: Kind | None = None
-) -> Callable[[Finder], Rule]:
+) -> Callable[[Finder], TrapRule]:
     """Make a rule of a function that gives the trap's sentence, or None; its docstring explains."""
 
-    def made(find: Finder) -> Rule:
+    def made(find: Finder) -> TrapRule:
         lines = (find.__doc__ or "").strip().splitlines()
         text = "\n".join(line.strip() for line in lines)
-        return Rule(code, text, source, find, tuple(passes), helped)
+        return TrapRule(code, text, source, find, tuple(passes), helped)
 
     return made
 
 
 @cache
-def all_rules() -> dict[str, Rule]:
+def all_rules() -> dict[str, TrapRule]:
     """Every rule by its code."""
     return {item.code: item for rules in _RULES.all().values() for item in rules}
 
@@ -73,8 +73,8 @@ def traps_of(chain: Chain, around: Surroundings) -> tuple[Trap, ...]:
     )
 
 
-def _rules_in(module: ModuleType) -> list[Rule]:
-    return [item for item in vars(module).values() if isinstance(item, Rule)]
+def _rules_in(module: ModuleType) -> list[TrapRule]:
+    return [item for item in vars(module).values() if isinstance(item, TrapRule)]
 
 
 _RULES = Plugins(__name__, "trap", _rules_in)

@@ -7,7 +7,7 @@ import onnx
 import onnx_graphsurgeon as gs
 import pytest
 
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.tiny import (
@@ -103,7 +103,7 @@ def test_computed_axes_and_value() -> None:
     text = """p = Concat<axis = 0>(one, two, two, one) v = Neg(c) a = Neg(minus) b = Neg(a)
      [op] y = Pad(x, p, v, b)"""
     model = tiny(text, constants=constants, opset=18)
-    (site,) = Session(model).sites()
+    (site,) = EditSession(model).sites()
     assert site.chain.pad is not None
     assert site.chain.pad.computed == (1, 2, 3)
     assert Form.DYNAMIC in forms_of(site.chain)
@@ -114,7 +114,7 @@ def test_computed_axes_and_value() -> None:
     assert constant(after, "op/pads").tolist() == [0, 2, 1, 0, 1, 2]
     assert constant(after, "op/value").tolist() == -7
     assert values(after, X5) == values(model, X5)
-    assert Form.DYNAMIC not in forms_of(next(iter(Session(after).sites())).chain)
+    assert Form.DYNAMIC not in forms_of(next(iter(EditSession(after).sites())).chain)
 
 
 def test_what_something_else_reads_stays() -> None:
@@ -164,7 +164,7 @@ def test_transposed_convolutions_with_dynamic_pads(pads: tuple[int, int], bias: 
      <strides = [2], output_padding = [1], kernel_shape = [3]>(x, w, p{", c" if bias else ""})"""
     constants = f"int64[1] a = {{{pads[0]}}}, int64[1] b = {{{pads[1]}}}, float[1] c = {{5}}"
     model = tiny(text, constants=constants + ", float[1,1,3] w = {1, 10, 100}")
-    (site,) = Session(model).sites()
+    (site,) = EditSession(model).sites()
     assert Form.PADS_INPUT in forms_of(site.chain)
     after = done(model, "static-pads").model
     assert isinstance(after, onnx.ModelProto)

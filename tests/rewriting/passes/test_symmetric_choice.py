@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.padding.chain import Skip
 from onnxpad.rewriting.steps.symmetric import Cost, cheapest, ways
 from tests.models.tiny import kinds, refused, tiny
@@ -96,7 +96,7 @@ def test_costs_are_computed_and_decide() -> None:
         "float[1,3,224,224]",
         constants=f"float[8,3,3,3] v = {{{', '.join(['1'] * 216)}}}",
     )
-    (site,) = Session(model).sites()
+    (site,) = EditSession(model).sites()
     every = ways(site.chain)
     found = {name: some[0].cost for name, some in every.items() if not isinstance(some, Skip)}
     height, width, channels = 226, 111, 8

@@ -10,7 +10,7 @@ import pytest
 from numpy.random import Generator
 from onnx import helper, numpy_helper
 
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.rewrite import rewrite
@@ -111,7 +111,7 @@ def test_drawn_models(part: int) -> None:
 
 def _assert_forms(rule: str, model: onnx.ModelProto, after: onnx.ModelProto) -> None:
     before, found = (
-        frozenset().union(*(forms_of(site.chain) for site in Session(one).sites()))
+        frozenset().union(*(forms_of(site.chain) for site in EditSession(one).sites()))
         for one in (model, after)
     )
     declared = find_pass(rule)
