@@ -1,4 +1,4 @@
-"""explain: what a pass, form, operator, convention or trap is, from its own file."""
+"""explain: what a pass, target, form, operator, convention or trap is, from its own file."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import sys
 import tempfile
@@ -46,7 +45,6 @@ class Settings:
     disabled: tuple[str, ...] = ()
     folder: Path | None = None
     threads: int = 0
-    profile: Path | None = None
     records_assignment: bool = False
 
 
@@ -86,10 +84,6 @@ class Session:
         """The provider of each node by its name, where `Settings.records_assignment` was set."""
         parts = self._opened.get_provider_graph_assignment_info()
         return {node.name: part.ep_name for part in parts for node in part.get_nodes()}
-
-    def end_profiling(self) -> Path:
-        """Close the profile that `Settings.profile` asked for; its file."""
-        return Path(self._opened.end_profiling())
 
 
 def open_session(model: bytes | Path, settings: Settings = Settings()) -> Session | RunFailure:
@@ -150,26 +144,6 @@ def cuda_problem() -> str | None:
     return f"its CUDA provider did not load: {detail}"
 
 
-def placement(
-    model: bytes | Path, feeds: Mapping[str, Array], settings: Settings
-) -> dict[str, str] | RunFailure:
-    """The provider that ran each node, by the node's name, from a profile of one run."""
-    with tempfile.TemporaryDirectory() as folder:
-        session = open_session(model, replace(settings, profile=Path(folder) / "run"))
-        if isinstance(session, RunFailure):
-            return session
-        result = session.run(feeds)
-        events = json.loads(session.end_profiling().read_text(encoding="utf-8"))
-    if isinstance(result, RunFailure):
-        return result
-    rows = [event for event in events if event.get("cat") == "Node"]
-    return {
-        event["name"].removesuffix("_kernel_time"): event["args"]["provider"]
-        for event in rows
-        if "provider" in event.get("args", {})
-    }
-
-
 def assignments(model: bytes | Path, settings: Settings) -> dict[str, str] | RunFailure:
     """The provider that each node is assigned to, by the node's name, without a run."""
     found = open_session(model, replace(settings, records_assignment=True))
@@ -211,9 +185,6 @@ def _options(onnxruntime: ModuleType, settings: Settings) -> Any:  # noqa: ANN40
         options.add_session_config_entry(_FOLDER, str(settings.folder))
     if settings.records_assignment:
         options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
-    if settings.profile is not None:
-        options.enable_profiling = True
-        options.profile_file_prefix = str(settings.profile)
     return options
 
 

@@ -39,11 +39,6 @@ def equal_strides(slides: tuple[Slide, ...]) -> str:
     return ""
 
 
-def no_dilation(slides: tuple[Slide, ...]) -> str:
-    """SAME of Caffe2 and the like."""
-    return "dilations must be 1" if any(slide.dilation > 1 for slide in slides) else ""
-
-
 def growth_below_stride(slides: tuple[Slide, ...]) -> str:
     """PyTorch's transposed convolutions: output padding below stride or dilation."""
     for slide in slides:

@@ -12,8 +12,8 @@ from onnxpad.model.reading.context import Context, has_value, tensor_type
 from onnxpad.model.reading.crossing import CROSSABLE
 from onnxpad.model.reading.model_inputs import EXCERPT, OUTER, is_model_input
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS
 from onnxpad.model.shapes.types import Type
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_NODES = 64
 LARGE = 65_536

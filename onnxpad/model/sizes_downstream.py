@@ -11,8 +11,9 @@ from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, 
 
 from onnxpad.model.editing.script import Resize
 from onnxpad.model.reading.nodes import Address, Node
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Document, Scope
+from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.types import open_negative_sizes
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _MOST_BYTES = 4096
 _FINDING = re.compile(

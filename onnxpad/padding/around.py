@@ -50,7 +50,8 @@ class InFront:
     more. `readers` counts what reads the Pad or what hands it on, results of the graph included,
     and of several readers the most; those that are equal count once. `at_run_time` says that its
     pads hang on sizes that the file leaves open, `follows_transpose` that a Transpose stands in
-    front of it. `key` names the node.
+    front of it, `copied_out` that its input has one other reader, an Identity that makes a result
+    of the graph. `key` names the node.
     """
 
     pad: PadStep
@@ -59,6 +60,7 @@ class InFront:
     untold: bool = False
     at_run_time: bool = False
     follows_transpose: bool = False
+    copied_out: bool = False
     key: tuple[str, int] = field(default=("", 0), compare=False)
 
 
@@ -69,7 +71,8 @@ class Around:
     `front` are the Pads in front, the nearest first, as far as operators between them hand on
     what they read; `weight_front` the same for the weight. `beside` are the operators that would
     still be behind the chain's Pad if this one read past it, `far_beside` behind its far Pad,
-    each as it would be then.
+    each as it would be then. `copied_out` says that the operator's input has one other reader, an
+    Identity that makes a result of the graph.
 
     `at_least` is a bound that no cell of the input of a max pool is below. `dequantised` tells of
     a DequantizeLinear that makes the input; `behind_quantised` that a quantised operator computes
@@ -83,6 +86,7 @@ class Around:
     weight_front: tuple[InFront, ...] = ()
     beside: tuple[Chain, ...] = ()
     far_beside: tuple[Chain, ...] = ()
+    copied_out: bool = False
     at_least: float | None = None
     dequantised: Dequantised | None = None
     behind_quantised: bool = False

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Final
 
+PLAIN_DOMAINS = frozenset({"", "ai.onnx"})
 MICROSOFT = "com.microsoft"
 OPTIMISED_DOMAINS = ("com.microsoft.nchwc", "com.ms.internal.nhwc")
 
@@ -112,7 +113,6 @@ class Operator:
     dilations: int = 1
     ceil_mode: int = 0
     channels_last: bool = False
-    offers_channels_last: bool = False
     why_left_alone: str = ""
 
     @property
@@ -180,7 +180,6 @@ _ROWS = (
         weight=3,
         zero_point=2,
         quantised=True,
-        offers_channels_last=True,
     ),
     _microsoft("NhwcMaxPool", Kind.MAX, ceil_mode=1, channels_last=True),
     _microsoft(
@@ -190,7 +189,6 @@ _ROWS = (
         quantised=True,
         ceil_mode=1,
         dilations=0,
-        offers_channels_last=True,
     ),
     _microsoft("MaxpoolWithMask", Kind.MAX, dilations=1, ceil_mode=1),
     _microsoft("ConvTransposeWithDynamicPads", Kind.TRANSPOSED, weight=1, pads_input=2),
@@ -202,13 +200,18 @@ _ROWS = (
 OPERATORS = {(row.domain, row.name): row for row in _ROWS}
 
 
+def plain_domain(domain: str) -> str:
+    """The domain, '' for `ai.onnx`, which is the same."""
+    return "" if domain in PLAIN_DOMAINS else domain
+
+
 def operator(domain: str, name: str) -> Operator | None:
     """The row of an operator, or None where it has no padding; `ai.onnx` is the empty domain.
 
     Operators of onnxruntime's internal layouts are left alone as a whole.
     """
     optimised = domain in OPTIMISED_DOMAINS
-    row = OPERATORS.get(("" if optimised or domain == "ai.onnx" else domain, name))
+    row = OPERATORS.get(("" if optimised else plain_domain(domain), name))
     if row is not None and optimised:
         return Operator(name, Kind.OTHER, row.source, domain, why_left_alone=_OPTIMISED)
     return row
@@ -216,7 +219,7 @@ def operator(domain: str, name: str) -> Operator | None:
 
 def pads_are_attributes(domain: str, opset: int) -> bool:
     """Whether a Pad has its pads and its value as attributes; com.microsoft.Pad has inputs."""
-    return domain in ("", "ai.onnx") and opset < Since.PAD_INPUTS
+    return domain in PLAIN_DOMAINS and opset < Since.PAD_INPUTS
 
 
 def name_of_pads(opset: int) -> str:

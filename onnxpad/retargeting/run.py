@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis
+from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.survey import Site
@@ -46,6 +47,8 @@ class _Run:
         self._done: set[Place] = set()
         self._sound: tuple[str, ...] | None = None
         self._outcome = MoveOutcome()
+        self._given = {one.address.place: one.address for one in session.sites()}
+        self._copied: dict[str, str] = {}
 
     def run(self) -> MoveOutcome:
         known = -1
@@ -75,8 +78,8 @@ class _Run:
         """Nodes up to one that makes another reading necessary; False at the end."""
         sites = list(self._session.sites())
         for site in sites:
-            place = site.address.place
-            wanted = self._selected(site.address) and self._rule.concerns(site.address)
+            place, given = site.address.place, self._as_given(site.address)
+            wanted = self._selected(given) and self._rule.concerns(given)
             if place in self._done or not wanted:
                 continue
             self._done.add(place)
@@ -87,11 +90,11 @@ class _Run:
         return False
 
     def _handle(self, site: Site) -> bool:
-        results = [self._rule.decide(site.address, chain) for chain in site.chains]
-        groups = _groups(site.chains, results)
+        given = self._as_given(site.address)
+        results = [self._rule.decide(given, chain) for chain in site.chains]
+        groups = grouped([_wish(*pair) for pair in zip(site.chains, results, strict=True)])
         if max(groups) > 0:
-            if self._session.tell_apart(site, groups):
-                self._done.discard(site.address.place)
+            if self._tell_apart(site, groups):
                 return True
             skip = Skip(
                 "the function is called in ways that need different padding, and its calls "
@@ -110,6 +113,22 @@ class _Run:
             self._outcome.kept.append(kept)
             return False
         return self._move(site, first)
+
+    def _tell_apart(self, site: Site, groups: list[int]) -> bool:
+        known = set(self._session.document.scopes)
+        if not self._session.tell_apart(site, groups):
+            return False
+        self._done.discard(site.address.place)
+        new = set(self._session.document.scopes) - known
+        self._copied |= dict.fromkeys(new, site.address.scope)
+        return True
+
+    def _as_given(self, address: Address) -> Address:
+        """The address that plans and globs know: a copied function has the original's nodes."""
+        scope = address.scope
+        while scope in self._copied:
+            scope = self._copied[scope]
+        return self._given.get((scope, address.key), address)
 
     def _refuse(self, site: Site, skip: Skip) -> None:
         tensor = site.node.inputs[0] if site.node.inputs else ""
@@ -158,20 +177,8 @@ def _shown(chain: Chain) -> Sizes:
     return tuple(show(size) for size in output_sizes(chain))
 
 
-def _groups(chains: Sequence[Chain], results: Sequence[Chain | Skip]) -> list[int]:
-    """A number for each result; readings that are left alone share one."""
-    seen: list[object] = []
-    groups = []
-    for chain, result in zip(chains, results, strict=True):
-        wanted = None
-        if isinstance(result, Chain) and result != chain:
-            wanted = (_written(chain), _written(result))
-        if wanted not in seen:
-            seen.append(wanted)
-        groups.append(seen.index(wanted))
-    return groups
-
-
-def _written(chain: Chain) -> tuple[object, ...]:
-    numbers = (chain.padding, chain.ceil_mode, chain.counts_padding)
-    return (*numbers, chain.output_padding, chain.output_shape, chain.pad, chain.ambiguous)
+def _wish(chain: Chain, result: Chain | Skip) -> object:
+    """What is to be written, which calls of a function have to agree on; None for nothing."""
+    if isinstance(result, Skip) or result == chain:
+        return None
+    return written(chain), chain.ambiguous, written(result)

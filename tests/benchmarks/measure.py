@@ -78,7 +78,7 @@ def g2(_: Path) -> None:
 
 
 def g3(folder: Path) -> None:
-    """explicit-pads against onnx.load + onnx.save, the operation alone and as a process."""
+    """explicit-pads against onnx.load + onnx.save, the operation alone and as a command."""
     for name, goal, whole in (
         ("resnet50", "<= 0.3", "<= 0.9"),
         ("mobilenetv2", "<= 0.6", "<= 1.1"),
@@ -88,13 +88,13 @@ def g3(folder: Path) -> None:
             partial(timed, REWRITE_LOADED, path), partial(timed, ROUND_TRIP, path), 9
         )
         report("G3", f"rewrite {name} / load+save", ours, trip, goal)
-        script = {"path": path, "out": f"{path}.out"}
+        out = f"{path}.out"
         ours, trip = interleaved(
-            partial(whole_process, ["-c", REWRITE.format(**script)]),
-            partial(whole_process, ["-c", ROUND_TRIP.format(**script)]),
+            partial(whole_process, ["-m", "onnxpad", "rewrite", path, "-o", out]),
+            partial(whole_process, ["-c", ROUND_TRIP.format(path=path, out=out)]),
             7,
         )
-        report("G3", f"rewrite {name} / load+save, whole process", ours, trip, whole)
+        report("G3", f"onnxpad rewrite {name} / load+save, whole process", ours, trip, whole)
 
 
 def g5(folder: Path) -> None:

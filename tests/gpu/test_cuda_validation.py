@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from onnxpad import sessions
-from onnxpad.sessions import CPU, CUDA, RunFailure, Session, Settings, open_session, placement
+from onnxpad.sessions import CPU, CUDA, RunFailure, Session, Settings, assignments, open_session
 from onnxpad.validation import Verdict, validate
 from onnxpad.validation.evaluator import Arithmetic, Call, bounded, evaluate
 from tests.validation.builders import RANDOM, W1, model, node, two_convs, zero_extended
@@ -86,7 +86,7 @@ def test_asymmetric_transposed_convolutions_and_where_they_run(pads: Sequence[in
     w = RANDOM.standard_normal((3, 4, 3, 3)).astype(np.float32)
     attributes = {"strides": [2, 2], "pads": list(pads)}
     proto = single("ConvTranspose", {"w": w}, **attributes)
-    places = placement(proto.SerializeToString(), {"x": X}, GPU)
+    places = assignments(proto.SerializeToString(), GPU)
     assert not isinstance(places, RunFailure)
     assert set(places.values()) <= {CPU, CUDA}
     if pads[0] == pads[2]:

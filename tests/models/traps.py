@@ -47,6 +47,12 @@ def weighted(pads: str) -> ModelProto:
     return text_model(nodes, inputs, constants=constants)
 
 
+def beside(more: str) -> ModelProto:
+    nodes = f"r = Neg (x) {more} p = Pad (r, pads) [node] y = Conv (p, w)"
+    held = f"{WEIGHT}, int64[6] pads = {{{AROUND}}}"
+    return text_model(nodes, constants=held, outputs="y, s")
+
+
 def dequantised(front: str) -> ModelProto:
     body = (
         f"q = QuantizeLinear (x, s, z) {front} v = DequantizeLinear (k, s) [node] c = Conv (d, v)"
@@ -97,6 +103,7 @@ TRAPS: dict[str, tuple[ModelProto, ModelProto]] = {
         dequantised("b = DequantizeLinear (q, s, z) d = Pad (b, p, s)"),
         dequantised("b = Pad (q, p, z) d = DequantizeLinear (b, s, z)"),
     ),
+    "pad-fused-beside-identity": (beside("s = Identity (r)"), beside("s = Neg (r)")),
     "pad-on-weight": (weighted("0, 0, 1, 0, 0, 0"), weighted("0, 0, -1, 0, 0, 0")),
     "pads-reach-kernel": (
         pool("kernel_shape=[3], pads=[3, 0]", "LpPool"),

@@ -198,3 +198,24 @@ def test_functions_that_are_called_at_two_sizes_get_a_copy_each() -> None:
     before, after = outputs(model, feeds), outputs(moved, feeds)
     assert not np.array_equal(before[0], after[0])
     assert np.array_equal(before[1], after[1])
+
+
+TWO_TYPES = """<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+g (float[1,1,8] a, float16[1,1,8] b) => (float[1,1,8] y, float16[1,1,8] z) {
+  y = local.F(a)
+  z = local.F(b)
+}
+<domain: "local", opset_import: ["" : 17]>
+F (x) => (o) { [pool] o = MaxPool<kernel_shape=[3], pads=[1,1]>(x) }"""
+
+
+def test_a_plan_reaches_every_call_of_a_function_with_constants_of_its_type() -> None:
+    pad = {"pads": [0, 0, 1, 0, 0, 1], "mode": "constant", "value": 3}
+    entry = {"node": "local:F/pool", "pads": [0, 0], "pad_node": pad}
+    done = retarget(
+        onnx.parser.parse_model(TWO_TYPES), plan={"schema": 1, "nodes": [entry]}, nodes="*F/pool"
+    )
+    assert isinstance(done.model, onnx.ModelProto)
+    onnx.checker.check_model(done.model, full_check=True)
+    made = [[node.op_type for node in one.node] for one in done.model.functions]
+    assert made == [["Constant", "Constant", "Pad", "MaxPool"]] * 2

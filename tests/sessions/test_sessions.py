@@ -6,7 +6,7 @@ from onnx import helper
 
 from onnxpad import sessions
 from onnxpad.errors import RuntimeUnavailable
-from onnxpad.sessions import CPU, RunFailure, Session, Settings, open_session, placement
+from onnxpad.sessions import CPU, RunFailure, Session, Settings, assignments, open_session
 from tests.validation.builders import pooled, two_convs
 
 X = np.random.default_rng(0).standard_normal((1, 3, 9, 8)).astype(np.float32)
@@ -72,10 +72,10 @@ def test_sequences_become_arrays_of_tensors() -> None:
     assert result["y"].shape == (9,)
 
 
-def test_placement_names_the_provider_of_each_node() -> None:
-    found = placement(two_convs().SerializeToString(), {"x": X}, Settings())
+def test_each_node_is_assigned_to_a_provider() -> None:
+    found = assignments(two_convs().SerializeToString(), Settings())
     assert found == {"c1": CPU, "relu": CPU, "c2": CPU}
-    assert isinstance(placement(b"no model", {}, Settings()), RunFailure)
+    assert isinstance(assignments(b"no model", Settings()), RunFailure)
 
 
 def test_cuda_without_its_libraries_is_an_error_that_says_why(

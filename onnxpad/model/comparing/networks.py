@@ -18,6 +18,7 @@ from onnxpad.errors import ModelError
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.types import Type
+from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
 Array = NDArray[Any]
 
@@ -61,7 +62,7 @@ class Network:
         """Initializers of the main graph, and tensors that Constant nodes hold."""
         found = {tensor.name: tensor for tensor in self.model.graph.initializer}
         for node in self.nodes:
-            if node.op_type == "Constant" and node.domain in ("", "ai.onnx") and node.output:
+            if node.op_type == "Constant" and node.domain in PLAIN_DOMAINS and node.output:
                 tensor = _constant(node)
                 if tensor is not None:
                     found[node.output[0]] = tensor
@@ -96,10 +97,7 @@ class Network:
     @cached_property
     def opsets(self) -> dict[str, int]:
         """Version of each operator set."""
-        return {
-            ("" if entry.domain == "ai.onnx" else entry.domain): entry.version
-            for entry in self.model.opset_import
-        }
+        return {plain_domain(one.domain): one.version for one in self.model.opset_import}
 
     def input_types(self, dims: Mapping[str, int | str] | None = None) -> dict[str, Type]:
         """Element type and sizes of every input that must be given.
@@ -148,7 +146,7 @@ class Network:
     def operation(self, index: int) -> Operation:
         """A node as plain values."""
         node = self.nodes[index]
-        domain = "" if node.domain == "ai.onnx" else node.domain
+        domain = plain_domain(node.domain)
         attributes = {item.name: _plain(item) for item in node.attribute}
         return Operation(
             index,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from onnx import AttributeProto, NodeProto, TensorProto, defs
 
 from onnxpad.model.comparing.networks import Network, bodies, free_names
+from onnxpad.padding.operators import plain_domain
 
 Member = tuple[bool, int]
 
@@ -114,7 +115,7 @@ def _signature(node: NodeProto) -> list[bytes]:
 
 def _same_version(before: Network, after: Network, node: NodeProto) -> bool:
     """Whether both models' operator sets mean the same operator; bodies ask for equal sets."""
-    domain = "" if node.domain == "ai.onnx" else node.domain
+    domain = plain_domain(node.domain)
     first, second = before.opsets.get(domain, 1), after.opsets.get(domain, 1)
     if first == second and (not bodies(node) or before.opsets == after.opsets):
         return True

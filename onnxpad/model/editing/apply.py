@@ -46,9 +46,10 @@ from onnxpad.model.editing.script import (
     SetOutput,
 )
 from onnxpad.model.reading.nodes import Address, Node
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Document, Scope
+from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.constant_folding import FOLDABLE
 from onnxpad.padding.expansion import AttributeValue
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 
 def set_attribute(node: NodeProto, name: str, value: AttributeValue) -> None:

@@ -11,6 +11,27 @@ from onnxpad.model.editing.script import CloneFunction
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Address, Node
 from onnxpad.model.reading.scopes import Document, Scope, address_of
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.fills import Constant
+
+
+def grouped(wishes: Sequence[object]) -> list[int]:
+    """A number for each wish, by which equal ones share a copy of their function."""
+    seen: list[object] = []
+    groups = []
+    for wish in wishes:
+        if wish not in seen:
+            seen.append(wish)
+        groups.append(seen.index(wish))
+    return groups
+
+
+def written(chain: Chain) -> tuple[object, ...]:
+    """What of a chain ends up in the file: sizes do not."""
+    fill = None if chain.pad is None else chain.pad.fill
+    dtype = chain.dtype if isinstance(fill, Constant) and fill.value else ""
+    numbers = (chain.padding, chain.ceil_mode, chain.counts_padding)
+    return (*numbers, chain.output_padding, chain.output_shape, chain.pad, dtype)
 
 
 def calls_by_group(

@@ -28,6 +28,7 @@ from onnx_graphsurgeon.util.misc import convert_to_onnx_attr_type
 
 from onnxpad.errors import ModelError
 from onnxpad.model.reading.context import MAX_CONSTANT
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 
 def constants_of(graph: gs.Graph) -> dict[str, gs.Constant]:
@@ -122,9 +123,6 @@ def forget_readers(tensor: gs.Tensor, gone: Counter[int]) -> None:
         else:
             kept.append(reader)
     list.__setitem__(tensor.outputs, slice(None), kept)
-
-
-_ONNX_DOMAINS = ("", "ai.onnx")
 
 
 def structure_of(graph: gs.Graph) -> ModelProto:
@@ -275,5 +273,5 @@ def _import(target: Any, graph: gs.Graph, used: Iterable[str]) -> None:  # noqa:
     """Opsets that gs.export_onnx would write: `import_domains`, which beats `opset`."""
     known = graph.import_domains
     target.extend([helper.make_opsetid("", graph.opset)] if known is None else known)
-    present = {entry.domain for entry in target}.union(_ONNX_DOMAINS)
+    present = {entry.domain for entry in target}.union(PLAIN_DOMAINS)
     target.extend(helper.make_opsetid(domain, 1) for domain in used if domain not in present)

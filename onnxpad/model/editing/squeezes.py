@@ -11,8 +11,9 @@ from onnxpad.model.reading.context import Context, is_stored
 from onnxpad.model.reading.crossing import BINARY, CONVERSIONS, MAX_STEPS, RULES, data_position
 from onnxpad.model.reading.nodes import Address, Node
 from onnxpad.model.reading.quantised import is_in_blocks
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS, address_of
+from onnxpad.model.reading.scopes import address_of
 from onnxpad.padding.expansion import Named, Numbers, Read, Step
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _CHANNELS = 1
 _WITH_SCALARS = BINARY | CONVERSIONS | {"PRelu"}

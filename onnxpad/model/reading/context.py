@@ -19,11 +19,12 @@ from onnx import (
 from onnxpad.errors import ModelError
 from onnxpad.model.reading.attributes import Bindings, Value, read_attributes, resolved
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Document, Scope
+from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.constant_folding import FOLDABLE, fold, shape_of
 from onnxpad.model.shapes.open_cells import MOST_OPEN, Array, is_open
 from onnxpad.model.shapes.types import UNKNOWN, Type, dtype_code, dtype_name
 from onnxpad.padding.chain import Chain
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_CONSTANT = 4096
 
@@ -181,7 +182,7 @@ def _holds_tensor(node: Node) -> bool:
 
 
 def _is_constant(node: Node) -> bool:
-    return node.op_type == "Constant" and node.domain in ("", "ai.onnx")
+    return node.op_type == "Constant" and node.domain in PLAIN_DOMAINS
 
 
 def _constant_node(context: Context, node: Node) -> TensorProto | AttributeProto | None:

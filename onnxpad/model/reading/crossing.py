@@ -12,8 +12,7 @@ from onnx import helper
 from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS
-from onnxpad.padding.operators import Since
+from onnxpad.padding.operators import PLAIN_DOMAINS, Since
 
 Array: TypeAlias = np.ndarray
 Attributes: TypeAlias = Mapping[str, Value]

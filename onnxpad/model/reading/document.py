@@ -17,14 +17,8 @@ from onnx import (
 
 from onnxpad.errors import ModelError
 from onnxpad.model.reading.nodes import Node, in_order
-from onnxpad.model.reading.scopes import (
-    PLAIN_DOMAINS,
-    Document,
-    Scope,
-    quantisation_notes,
-    scope_label,
-)
-from onnxpad.padding.operators import FREE_INITIALIZERS
+from onnxpad.model.reading.scopes import Document, Scope, quantisation_notes, scope_label
+from onnxpad.padding.operators import FREE_INITIALIZERS, PLAIN_DOMAINS
 
 GRAPH = AttributeProto.GRAPH
 GRAPHS = AttributeProto.GRAPHS
@@ -55,7 +49,7 @@ def open_document(model: ModelProto) -> Document:
 def _default_opset(imports: Iterable[OperatorSetIdProto], where: str) -> int:
     found = 0
     for entry in imports:
-        if entry.domain in ("", "ai.onnx"):
+        if entry.domain in PLAIN_DOMAINS:
             found = entry.version
     if found < 0:
         raise ModelError(f"{where} uses opset {found}, which does not exist")

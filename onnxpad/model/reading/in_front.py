@@ -24,7 +24,14 @@ from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import made_by
 from onnxpad.model.reading.pads import constant_integers, is_pad, read_pad
 from onnxpad.model.reading.quantised import dequantised, dequantised_input, is_in_blocks, quantised
-from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, ReadChain, row_in_front, siblings
+from onnxpad.model.reading.row_in_front import (
+    NONE_GONE,
+    Gone,
+    ReadChain,
+    copied_out,
+    row_in_front,
+    siblings,
+)
 from onnxpad.model.shapes.bounds import lower_bound
 from onnxpad.padding.around import NOTHING, Around
 from onnxpad.padding.chain import Pads, PadStep
@@ -217,7 +224,10 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
         far, far_names = _far_pad(context, node, whole)
     elif not pad.unclear:
         far, far_names = _pads_together(context, node, whole)
-    around = Around(row_in_front(context, node, node.inputs[0], whole, gone))
+    around = Around(
+        row_in_front(context, node, node.inputs[0], whole, gone),
+        copied_out=copied_out(context, node.inputs[0]),
+    )
     if op.weight is not None and len(node.inputs) > op.weight and node.inputs[op.weight]:
         weight = row_in_front(context, node, node.inputs[op.weight], whole, gone)
         around = replace(around, weight_front=weight)

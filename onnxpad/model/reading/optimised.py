@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.crossing import data_position, hands_on
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _STEPS_BACK = 64
 _LAST = 2**63 - 1

@@ -7,11 +7,10 @@ import numpy as np
 from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS
 from onnxpad.padding.around import Conversion, Dequantised
 from onnxpad.padding.expansion import AttributeValue
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import MICROSOFT, Since
+from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Since
 
 
 def is_in_blocks(attributes: dict[str, Value]) -> bool:

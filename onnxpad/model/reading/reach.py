@@ -13,8 +13,9 @@ from onnxpad.model.reading.crossing import data_position
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import vanishes
 from onnxpad.model.reading.pads import is_pad, read_pad
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Scope
+from onnxpad.model.reading.scopes import Scope
 from onnxpad.padding.fills import Constant
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _STEPS = 64
 

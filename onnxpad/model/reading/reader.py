@@ -15,7 +15,7 @@ from onnxpad.model.reading.attributes import bindings_of
 from onnxpad.model.reading.chains import NO_PREFERENCE, ChainReader, Preferences
 from onnxpad.model.reading.context import MAX_CONSTANT, Context, tensor_type
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Document, Scope
+from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.result_types import (
     MICROSOFT_RULES,
@@ -31,7 +31,7 @@ from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, places, rul
 from onnxpad.model.shapes.types import UNKNOWN, Type
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.effective_pads import output_sizes
-from onnxpad.padding.operators import MICROSOFT, Kind, Operator, operator
+from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Kind, Operator, operator
 
 _SETTLING = ("Slice", "Resize", "Upsample")
 _NO_SHAPES = 2

@@ -92,8 +92,30 @@ def _entry(place: _Place, pad: Node, rank: int) -> InFront:
         order=() if place.order == tuple(range(rank)) else place.order or (-1,),
         at_run_time=_at_run_time(place.context, pad, step),
         follows_transpose=_follows_transpose(place.context, pad),
+        copied_out=copied_out(place.context, pad.inputs[0]),
         key=(place.context.scope.id, pad.key),
     )
+
+
+def copied_out(context: Context, name: str) -> bool:
+    """Whether a node's output has two readers, one of them an Identity that makes a result."""
+    scope = context.scope
+    if scope.uses.get(name, 0) != 2 or name not in scope.producers or name in scope.outputs:
+        return False
+    copies = [one.outputs[0] for one in context.readers(name) if one.op_type == "Identity"]
+    return len(copies) == 1 and _is_result(context, copies[0])
+
+
+def _is_result(context: Context, name: str) -> bool:
+    """Whether Identities alone lie between a tensor and a result of the graph."""
+    for _ in range(_STEPS_BACK):
+        if name in context.scope.outputs or context.scope.uses.get(name, 0) != 1:
+            break
+        readers = context.readers(name)
+        if not readers or readers[0].op_type != "Identity":
+            break
+        name = readers[0].outputs[0]
+    return name in context.scope.outputs and context.scope.uses.get(name, 0) == 1
 
 
 def chains_behind(context: Context, pad: Node, read: ReadChain) -> tuple[Chain, ...]:

@@ -18,8 +18,6 @@ from onnx import (
 
 from onnxpad.model.reading.nodes import Address, Node
 
-PLAIN_DOMAINS = frozenset({"", "ai.onnx"})
-
 
 @dataclass(eq=False)
 class Scope:
@@ -51,7 +49,6 @@ class Scope:
     anchors: dict[int, int] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
     forgotten: set[str] = field(default_factory=set)
-    changed: bool = False
     next_key: int = 0
     held: dict[int, TensorProto | AttributeProto | None] = field(default_factory=dict)
     arrays: dict[int, tuple[TensorProto | AttributeProto, np.ndarray | None]] = field(

@@ -12,7 +12,7 @@ from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Scope, address_of
 from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain, Shape
-from onnxpad.padding.operators import Kind, PadInput, pads_are_attributes
+from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, PadInput, pads_are_attributes
 
 
 class Observer:
@@ -74,7 +74,7 @@ def _sizes(value: ValueInfoProto) -> Iterator[Size | None]:
 
 
 def _is_plain(node: Node) -> bool:
-    return node.domain in ("", "ai.onnx")
+    return node.domain in PLAIN_DOMAINS
 
 
 def _input(node: Node, position: int) -> str:

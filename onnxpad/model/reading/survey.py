@@ -59,11 +59,6 @@ class Site:
         """Type of the tensor that is padded."""
         return self.contexts[0].type_of(self.node.inputs[0]) if self.node.inputs else Type()
 
-    @property
-    def output_type(self) -> Type:
-        """Type of the first output."""
-        return self.contexts[0].type_of(self.node.outputs[0]) if self.node.outputs else Type()
-
 
 class Survey:
     """One model and every padded node in it; shape inference runs only where a size is needed.

@@ -10,11 +10,10 @@ from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.crossing import LEFT_OUT, Facts, clip_limits
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.quantised import input_of
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import reaches_kernel
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
 
 MAX_DEPTH = 24
 _NEVER_NEGATIVE = frozenset(

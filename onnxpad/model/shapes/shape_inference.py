@@ -21,8 +21,9 @@ from onnxpad.model.reading.context import Context, tensor_type
 from onnxpad.model.reading.document import GRAPH, GRAPHS
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.reader import Reading, context_address, is_settled
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS, Scope
+from onnxpad.model.reading.scopes import Scope
 from onnxpad.model.shapes.types import Type, dtype_code, dtype_name
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 SMALL = 64
 Bodies = Mapping[tuple[int, str], Context]

@@ -9,8 +9,8 @@ import numpy as np
 from onnxpad.geometry.size import Size, Symbol, show
 from onnxpad.model.reading.context import Context, given_by, valued_inputs
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS
 from onnxpad.model.shapes.constant_folding import FOLDABLE, fold, shape_of
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _EXAMPLE = 640
 _PICKS = frozenset({"Gather", "Slice", "Split", "Squeeze", "Unsqueeze", "Reshape", "Identity"})

@@ -13,12 +13,11 @@ from onnxpad.model.excerpt import Excerpt, excerpt
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.model_inputs import is_model_input
 from onnxpad.model.reading.nodes import Node, Place
-from onnxpad.model.reading.scopes import PLAIN_DOMAINS
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.passes import Pass, all_passes

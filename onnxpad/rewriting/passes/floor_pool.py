@@ -50,6 +50,8 @@ def rewrite(chain: Chain) -> Chain | Skip:
     if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
         return _under_same(chain, pads)
     sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
+    if any(end >= axis.span for axis, _, end in sides):
+        return Skip(f"ceil_mode drops windows over the pads {list(pads.flat)}, wider than a window")
     wider = tuple(end + overhang(axis, begin, end) for axis, begin, end in sides)
     return _floored(chain, pads, Pads(pads.begins, wider))
 
@@ -85,8 +87,6 @@ def otherwise(chain: Chain) -> Iterator[Verdict]:
     """A Pad node in front holds any pads; what is read beyond it then fits, or goes into it too."""
     pads = effective_pads(chain)
     if isinstance(pads, Skip) or not any(pads.flat):
-        return
-    if any(end >= axis.span for end, axis in zip(pads.ends, chain.axes, strict=True)):
         return
     again = "" if chain.fill is Implicit.NOTHING else " --pass floor-pool"
     yield Skip("", (by_a_pad_node(chain) + again,))

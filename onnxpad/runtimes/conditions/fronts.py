@@ -53,6 +53,9 @@ SHORT_BY_FUSION = _fused(
 WIDE_BEHIND_ZEROS = _fused(
     "a Pad node that writes 0 and the own pads reach the kernel together", Way.LOAD
 )
+BESIDE_IDENTITY = _fused(
+    "a Pad node that writes 0 stands in front, and an Identity beside it makes a result", Way.COPY
+)
 BEHIND_PADDED_WEIGHT = _fused("a Pad node that writes 0 makes its weight", Way.WEIGHT)
 BEHIND_REFLECT = Condition(
     "a Pad node in mode reflect stands in front",

@@ -127,11 +127,12 @@ def _some(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a runtime does with `operators` (titles, as in ops.py) where every condition holds.
+    """What a runtime does with `operators` where every condition holds.
 
-    Operators that have no padding of their own (Slice, Concat, Mul ...) are named the same way;
-    rows about them have no conditions. `says` is the reason in words of its own, where the
-    conditions alone would not tell a user what is wrong.
+    Operators that pad are named by their titles in padding/operators, those that have no padding
+    of their own (Slice, Concat, Mul ...) as in conditions/plain: rows about these have conditions
+    about the opset at most. `says` is the reason in words of its own, where the conditions alone
+    would not tell a user what is wrong.
     """
 
     operators: tuple[str, ...]

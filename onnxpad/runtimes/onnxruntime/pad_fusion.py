@@ -35,6 +35,7 @@ class Way(StrEnum):
 
     LOAD = "the pads reach the kernel, and onnxruntime refuses to load the model"
     WEIGHT = "the Pad of a weight lands in the pads of the Conv, and the model does not load"
+    COPY = "an Identity beside the Pad makes a result, and onnxruntime refuses to load the model"
     WINDOW = "the last window of ceil_mode is dropped"
     VALUE = "the pool's own padding is the lowest value, not 0"
 
@@ -53,7 +54,7 @@ class Harm(NamedTuple):
     @property
     def loads(self) -> bool:
         """Whether onnxruntime still opens the model."""
-        return self.way not in (Way.LOAD, Way.WEIGHT)
+        return self.way not in (Way.LOAD, Way.WEIGHT, Way.COPY)
 
 
 def harm(chain: Chain, around: Around, *, doubtful: bool = False) -> Harm | None:
@@ -72,10 +73,17 @@ def harms(chain: Chain, around: Around, *, doubtful: bool = False) -> Iterator[H
     if chain.op.title == "Conv" and _folded(chain, around.weight_front, doubtful=doubtful):
         yield Harm(Way.WEIGHT, Pads.zero(chain.rank), Pads.zero(chain.rank))
         return
-    own = effective_pads(chain)
-    if not chain.op.is_pool or not isinstance(own, Pads) or reaches_kernel(chain, own):
+    own, row = effective_pads(chain), _folded(chain, around.front, doubtful=doubtful)
+    if not isinstance(own, Pads) or (chain.op.is_pool and reaches_kernel(chain, own)):
         return
-    row = _folded(chain, around.front, doubtful=doubtful)
+    if any(one.copied_out for one in row) and not _leaves_out_own_pads(chain, own):
+        yield Harm(Way.COPY, Pads.zero(chain.rank), own)
+    elif chain.op.is_pool:
+        yield from _of_pool(chain, around, own, row)
+
+
+def _of_pool(chain: Chain, around: Around, own: Pads, row: tuple[InFront, ...]) -> Iterator[Harm]:
+    """What goes wrong with a pool that has the Pads of the row as its own."""
     unknown = any(one.pad.unclear for one in row)
     pads = sum((_spatial(chain, one) for one in row), start=Pads.zero(chain.rank))
     if _leaves_out_own_pads(chain, own) or not (unknown or any(pads.flat)):

@@ -103,7 +103,8 @@ def _around(before: Chain, after: Chain) -> Around:
     """The surroundings of `after`: Pads that it lost or got."""
     around, front, step = before.around, before.around.front, after.pad
     if step is not None and step != before.pad:
-        entry = InFront(step)
+        read = front[step.replaces - 1] if step.replaces else around
+        entry = InFront(step, copied_out=read.copied_out)
         outside = around.dequantised is not None and not step.replaces
         return replace(around, front=(entry,) if outside else (entry, *front[step.replaces :]))
     gone = 0
@@ -205,7 +206,11 @@ def _front(before: Chain, after: Expansion, data: Operand | None) -> tuple[InFro
     if not isinstance(step, Step) or step.op_type != "Pad":
         return ()
     found = _new_step(step.inputs[1:], dict(step.attributes))
-    return () if found is None else (InFront(found), *_front(before, after, step.inputs[0]))
+    if found is None:
+        return ()
+    copied_out = step.inputs[0] == Read(0) and before.around.copied_out
+    entry = InFront(found, copied_out=copied_out)
+    return (entry, *_front(before, after, step.inputs[0]))
 
 
 def _new_step(inputs: tuple[Operand | None, ...], written: dict[str, object]) -> PadStep | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.fronts import BESIDE_IDENTITY
 from onnxpad.runtimes.conditions.onnxruntime import fusion_rows
 from onnxpad.runtimes.conditions.pads import PAD
 from onnxpad.runtimes.conditions.plain import EVERYTHING, OF_ONNXRUNTIME
-from onnxpad.runtimes.conditions.rows import measured, takes
+from onnxpad.runtimes.conditions.rows import measured, refuses, takes
 from onnxpad.runtimes.onnxruntime.kernels import kernel_rows
 from onnxpad.runtimes.targets import Target
 
@@ -23,5 +24,10 @@ TARGET = Target(
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
         *kernel_rows(_seen),
         *fusion_rows(_seen),
+        refuses(
+            ("Conv", *w.POOLS),
+            BESIDE_IDENTITY,
+            by=_seen("Pad(0) beside an Identity that makes a result"),
+        ),
     ),
 )

@@ -66,6 +66,22 @@ def pad_fused_with_ceil_mode(chain: Chain, _: Surroundings) -> str | None:
     )
 
 
+@rule("pad-fused-beside-identity", _SOURCE)
+def pad_fused_beside_identity(chain: Chain, _: Surroundings) -> str | None:
+    """A Pad that writes 0 reads a tensor that an Identity beside it hands out as a result.
+
+    onnxruntime with default optimisations folds the Pad into the operator behind it, then takes the
+    Identity away with the tensor's name, and refuses to load the model. It loads with the
+    optimiser "Pad_Fusion" disabled, or with auto_pad=VALID on the operator.
+    """
+    if _found(chain, Way.COPY) is None:
+        return None
+    return (
+        "onnxruntime's default optimisations fold the Pad and lose the name of what it reads, "
+        "which an Identity makes a result of the model, and then refuse to load the model"
+    )
+
+
 @rule("pad-on-weight", _SOURCE)
 def pad_on_weight(chain: Chain, around: Surroundings) -> str | None:
     """A Pad that writes 0 feeds the weight of a Conv, and nothing else.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from onnxpad.padding.operators import MICROSOFT, PadInput, pads_are_attributes
+from onnxpad.padding.operators import MICROSOFT, PadInput, pads_are_attributes, plain_domain
 from onnxpad.validation.evaluator.kernels import (
     Array,
     NotEvaluable,
@@ -188,19 +188,15 @@ def evaluate(
 
 def supports(op_type: str, domain: str) -> bool:
     """Whether `evaluate` knows the operator."""
-    return (_plain(domain), op_type) in _OPERATORS
+    return (plain_domain(domain), op_type) in _OPERATORS
 
 
 def solve(call: Call) -> Results:
     """Outputs of the call; quantised ones before they are rounded."""
-    operator = _OPERATORS.get((_plain(call.domain), call.op_type))
+    operator = _OPERATORS.get((plain_domain(call.domain), call.op_type))
     if operator is None:
         raise NotEvaluable(f"no evaluator for {call.domain or 'ai.onnx'}.{call.op_type}")
     return operator(call)
-
-
-def _plain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
 
 
 def _conv(call: Call) -> Results:

@@ -23,7 +23,7 @@ from tests.runtimes.targets import probes
 
 ONNXRUNTIME = find_target("onnxruntime")
 OF_FUSION = {"pad-fused-into-max-pool", "pad-fused-beyond-kernel", "pad-fused-with-ceil-mode"}
-OF_FUSION |= {"pad-on-weight"}
+OF_FUSION |= {"pad-on-weight", "pad-fused-beside-identity"}
 KERNELS = {
     "same-with-dilation",
     "same-with-short-kernel",

@@ -17,6 +17,7 @@ from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import AutoPad, Chain
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import OPERATORS
+from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.traps import traps_of
 from tests.models.text import padded, text_model
 from tests.models.traps import TRAPS
@@ -73,12 +74,27 @@ def test_refused(code: str) -> None:
     assert run(TRAPS[code][1]) is not None
 
 
-@pytest.mark.parametrize("code", ["pad-fused-beyond-kernel", "pad-on-weight"])
+@pytest.mark.parametrize(
+    "code", ["pad-fused-beyond-kernel", "pad-on-weight", "pad-fused-beside-identity"]
+)
 def test_refused_with_default_optimisations_only(code: str) -> None:
     trapped, free = TRAPS[code]
     assert run(trapped, OFF) is not None
     assert run(trapped, ON) is None
     assert run(free, ON) is not None
+
+
+@pytest.mark.parametrize(
+    "node",
+    ["AveragePool <kernel_shape=[2], pads=[1, 0], count_include_pad=1> (r)", "Conv (r, w)"],
+)
+def test_split_pads_writes_no_pad_beside_an_identity_that_is_fused(node: str) -> None:
+    node = node.replace("Conv (", "Conv <pads=[1, 0]> (")
+    nodes = f"r = Neg (x) s = Identity (r) [node] y = {node}"
+    model = text_model(nodes, constants="float[1,1,3] w = {1, 10, 100}", outputs="y, s")
+    after = rewrite(model, passes=["split-pads"])
+    assert after.changed
+    assert same(run(model, OFF), run(after.model, ON))
 
 
 @pytest.mark.parametrize("code", ["pad-fused-into-max-pool", "pad-fused-with-ceil-mode"])
