@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
@@ -28,7 +28,6 @@ from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
 from onnxpad.runtimes.targets import find_target
 from onnxpad.runtimes.traps import Trap, traps_of
-from onnxpad.sessions import ResolvedDevice
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
@@ -116,7 +115,7 @@ def placed(
     opened: Opened,
     sites: Iterable[Site],
     selected: Callable[[Address], bool],
-    device: ResolvedDevice,
+    device: Literal["cpu", "cuda"],
 ) -> dict[str, str]:
     """The provider of each padded node that onnxruntime assigned, by the node's label.
 
@@ -254,7 +253,7 @@ def inspect(
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
     target: str | Sequence[str] | None = None,
-    device: ResolvedDevice | None = None,
+    device: Literal["cpu", "cuda"] | None = None,
 ) -> Inspection:
     """List the padded nodes of a model; nothing is changed and nothing is run.
 
