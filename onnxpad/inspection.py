@@ -25,14 +25,14 @@ from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, plain, reported
-from onnxpad.rewriting.for_target.report import Opening, Verdict
+from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
 from onnxpad.runtimes.targets import find_target
 from onnxpad.runtimes.traps import Trap, traps_of
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
 
-class Facts(NamedTuple):
+class ChainFacts(NamedTuple):
     """What follows from a chain and its surroundings alone."""
 
     chain: Chain
@@ -42,18 +42,18 @@ class Facts(NamedTuple):
     traps: tuple[Trap, ...]
 
 
-class Known:
+class FactsByChain:
     """Facts, worked out once for nodes that compute the same: those share one Chain object."""
 
     def __init__(self) -> None:
-        self._facts: dict[tuple[int, Surroundings], Facts] = {}
+        self._facts: dict[tuple[int, Surroundings], ChainFacts] = {}
 
-    def of(self, chain: Chain, around: Surroundings) -> Facts:
+    def of(self, chain: Chain, around: Surroundings) -> ChainFacts:
         """The facts about a node, the same object for nodes that are alike."""
         key = (id(chain), around)
         if key not in self._facts:
             pads, forms = _pads(chain, around), _forms(with_far_pad(chain), around)
-            self._facts[key] = Facts(
+            self._facts[key] = ChainFacts(
                 chain,
                 pads,
                 tuple(str(form) for form in Form if form in forms),
@@ -199,7 +199,7 @@ class Inspection(Report):
 
     nodes: tuple[PaddedNode, ...]
     assumed: Mapping[str, int | str]
-    targets: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
+    targets: Mapping[str, tuple[NodeVerdict, ...]] = field(default_factory=dict)
     placement: Mapping[str, str] = field(default_factory=dict)
     device: str = ""
     openings: Mapping[str, Opening] = field(default_factory=dict)
@@ -283,7 +283,7 @@ def inspect(
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:
     """One for each node, or for each way in which it is called."""
-    observer, known = Observer(), Known()
+    observer, known = Observer(), FactsByChain()
     found: dict[object, PaddedNode] = {}
     for site in survey.sites():
         if not selected(site.address):
@@ -304,11 +304,11 @@ def _told(
     names: Sequence[str],
     selected: Callable[[Address], bool],
     dims: Mapping[str, int | str] | None,
-) -> dict[str, tuple[tuple[Verdict, ...], Opening]]:
+) -> dict[str, tuple[tuple[NodeVerdict, ...], Opening]]:
     """For each target its verdicts, and what would help where there is no way."""
-    from onnxpad.rewriting.for_target.judged import verdicts  # loads every pass
     from onnxpad.rewriting.for_target.openings import opening
     from onnxpad.rewriting.for_target.requests import beyond_batch, planner
+    from onnxpad.rewriting.for_target.verdicts import verdicts  # loads every pass
 
     sizes = beyond_batch(survey.document.model, dims)
     told = {}
@@ -319,7 +319,7 @@ def _told(
     return told
 
 
-def _record(site: Site, context: Context, facts: Facts, around: Surroundings) -> PaddedNode:
+def _record(site: Site, context: Context, facts: ChainFacts, around: Surroundings) -> PaddedNode:
     chain, pads = facts.chain, facts.pads
     return PaddedNode(
         node=site.address.label,

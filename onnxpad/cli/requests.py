@@ -10,7 +10,7 @@ from onnxpad.cli.outcomes import STANDARD
 from onnxpad.errors import OnnxpadError, RequestError
 
 
-class _Known(NamedTuple):
+class _Addressable(NamedTuple):
     """Dimensions that a model has, and the globs that match a padded node of it."""
 
     dims: frozenset[str]
@@ -25,13 +25,13 @@ def each_request(
     With several models, what one of them lacks is a note on standard error, and RequestError only
     where no model has it. Standard input, which can be read only once, has to have everything.
     """
-    known: dict[str, _Known] = {}
+    known: dict[str, _Addressable] = {}
     if len(models) > 1 and (dims or nodes) and STANDARD not in models:
         known = {model: found for model in models if (found := _read(model, nodes)) is not None}
     if known:
         _refuse_what_nobody_has(known, dims, nodes)
     for model in models:
-        found = known.get(model, _Known(frozenset(dims), frozenset(nodes)))
+        found = known.get(model, _Addressable(frozenset(dims), frozenset(nodes)))
         facts = {name: fact for name, fact in dims.items() if name in found.dims}
         globs = [glob for glob in nodes if glob in found.globs]
         _note(model, "no dimension is called", [name for name in dims if name not in facts])
@@ -40,7 +40,7 @@ def each_request(
 
 
 def _refuse_what_nobody_has(
-    known: Mapping[str, _Known], dims: Mapping[str, int | str], nodes: Sequence[str]
+    known: Mapping[str, _Addressable], dims: Mapping[str, int | str], nodes: Sequence[str]
 ) -> None:
     for name in dims:
         if not any(name in found.dims for found in known.values()):
@@ -63,7 +63,7 @@ def _note(model: str, text: str, missing: Sequence[str]) -> None:
         sys.stderr.write(visible(f"note: {model}: {text} '{name}', left out here") + "\n")
 
 
-def _read(model: str, nodes: Sequence[str]) -> _Known | None:
+def _read(model: str, nodes: Sequence[str]) -> _Addressable | None:
     """None for a model that cannot be read: its own turn says why."""
     from onnxpad.model.opened import open_model
     from onnxpad.model.reading.survey import Survey, selection
@@ -80,4 +80,4 @@ def _read(model: str, nodes: Sequence[str]) -> _Known | None:
         except RequestError:
             continue
         globs.add(glob)
-    return _Known(survey.dimension_names, frozenset(globs))
+    return _Addressable(survey.dimension_names, frozenset(globs))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from onnxpad.diagnosis.conclude import concluded
 from onnxpad.diagnosis.fit import Fitting
-from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, Difference, NodeFinding
+from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, NodeFinding, RemainingDifference
 from onnxpad.errors import RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.opened import ModelLike, whole_model
@@ -18,18 +18,18 @@ from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import Survey
 from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
-from onnxpad.validation.request import Given, checked_inputs, checked_outputs
+from onnxpad.validation.request import GivenArrays, checked_inputs, checked_outputs
 
 Array = NDArray[Any]
 
-__all__ = ["Alternative", "Cause", "Diagnosis", "Difference", "NodeFinding", "diagnose"]
+__all__ = ["Alternative", "Cause", "Diagnosis", "NodeFinding", "RemainingDifference", "diagnose"]
 
 
 def diagnose(  # noqa: PLR0913 - each option is one word of the command line
     model: ModelLike,
     *,
-    inputs: Given,
-    outputs: Given,
+    inputs: GivenArrays,
+    outputs: GivenArrays,
     device: Device = "auto",
     budget: float = 120.0,
     ambiguous: Preference = None,

@@ -13,7 +13,7 @@ from onnxpad.diagnosis.fit import Fit, Fitting, Solution
 from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.indistinguishable import other_ways
 from onnxpad.diagnosis.plan import Settled, findings, plans, same_either_way, settled
-from onnxpad.diagnosis.report import Cause, Diagnosis, Difference, NodeFinding
+from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDifference
 from onnxpad.diagnosis.runner import Broken, needed_nodes
 from onnxpad.diagnosis.score import Score
 from onnxpad.diagnosis.search import Search
@@ -76,7 +76,7 @@ def _nodes(
     return findings(runner, found, plan), same_either_way(runner, found, plan, fitting.plain)
 
 
-def _difference(fitting: Fitting, fit: Fit) -> Difference | None:
+def _difference(fitting: Fitting, fit: Fit) -> RemainingDifference | None:
     """Where the difference begins, with the nearest choices where padding is a part of it."""
     search = fit.search
     nearest: Choice = (0,) * len(fitting.places)
@@ -98,12 +98,12 @@ def _difference(fitting: Fitting, fit: Fit) -> Difference | None:
 
 def _described(
     fitting: Fitting, name: str, before: str, got: Array | None, right: Array
-) -> Difference:
+) -> RemainingDifference:
     network = fitting.network
     node = network.operation(network.producers[name]).label
     found = None if got is None else gap(right, got, 1e-5 * float(np.abs(right).max(initial=0.0)))
     size = float(np.abs(right.astype(np.float64)).max(initial=0.0)) or 1.0
-    return Difference(
+    return RemainingDifference(
         node,
         name,
         None if found is None or not np.isfinite(found.max_abs) else found.max_abs,
@@ -122,7 +122,7 @@ def _between(fitting: Fitting, name: str, before: str) -> tuple[str, ...]:
     return tuple(network.operation(index).label for index in nodes if index not in known)
 
 
-def cause_of(fitting: Fitting, fit: Fit, difference: Difference | None) -> Cause:
+def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None) -> Cause:
     """The cause, as far as it is known.
 
     `not padding` only where every known way to pad every padded node was tried, the sizes are
@@ -146,7 +146,7 @@ def cause_of(fitting: Fitting, fit: Fit, difference: Difference | None) -> Cause
     return Cause.NOT_PADDING if tried_all and sized and not is_part(fit) else Cause.UNKNOWN
 
 
-def _is_at_borders(fit: Fit, difference: Difference | None) -> bool:
+def _is_at_borders(fit: Fit, difference: RemainingDifference | None) -> bool:
     apart = [row.where for row in fit.present.rows if not (row.max_abs or 0) <= (row.bound or 0)]
     if difference is not None:
         apart.append(difference.where)
@@ -157,7 +157,7 @@ def reason_of(
     fitting: Fitting,
     fit: Fit,
     cause: Cause,
-    difference: Difference | None,
+    difference: RemainingDifference | None,
     nearest: Nearest | None,
 ) -> str:
     """The verdict in words: what was tried, what was not, and where the difference begins."""
@@ -230,7 +230,7 @@ def _unsearched(fitting: Fitting) -> str:
     return f"other ways to pad these were not tried: {', '.join(labels[:_NAMED])}{more}"
 
 
-def _where(difference: Difference | None, nearest: Nearest | None) -> str:
+def _where(difference: RemainingDifference | None, nearest: Nearest | None) -> str:
     """Where what is left begins: with the nearest padding where that is told, else as it is."""
     if difference is None:
         return ""

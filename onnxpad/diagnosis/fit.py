@@ -14,7 +14,7 @@ from onnxpad.diagnosis.places import places
 from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
 from onnxpad.diagnosis.rivals import Reference, Rival, rivals, undecided
 from onnxpad.diagnosis.runner import Runner
-from onnxpad.diagnosis.score import PRECISE, Judgement, Target, judged, scored, tolerances
+from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
 from onnxpad.diagnosis.search import Search
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.model.comparing.networks import Network
@@ -36,7 +36,7 @@ class Solution:
 
     found: Settled
     plan: Plan
-    judgement: Judgement
+    judgement: Comparison
     title: str
 
 
@@ -48,9 +48,9 @@ class Fit:
     what was found; `undecided` are those that only the width of the bounds lets in.
     """
 
-    present: Judgement
+    present: Comparison
     solution: Solution | None
-    partial: Judgement | None
+    partial: Comparison | None
     search: Search | None
     tried: int
     rivals: tuple[Rival, ...] = ()
@@ -80,7 +80,7 @@ class Fitting:
         self._unread = (*left_out, *known.unclear)
         self.runner = Runner(network, self.places, self.names, bench.settings)
         self.runner.feed(samples[0])
-        self.present: Judgement | None = None
+        self.present: Comparison | None = None
         if left_out:
             bench.warn(
                 f"left as they are, because they stand in a function or a body: "
@@ -100,7 +100,7 @@ class Fitting:
         if not self.places:
             return Fit(present, None, None, None, 1)
         searches = [self._search(0)]
-        partial: Judgement | None = None
+        partial: Comparison | None = None
         for count, chosen in enumerate(searches[0].run()):
             solution, judgement = self._confirmed(chosen, searches[0].titles[chosen])
             if solution is None and judgement is not None and len(self.samples) > 1:
@@ -142,7 +142,7 @@ class Fitting:
         doubts = undecided(found, judgement.residual or 0.0, judgement.allowed or 0.0)
         return replace(fit, rivals=tuple(found), undecided=tuple(doubts))
 
-    def _present(self) -> Judgement:
+    def _present(self) -> Comparison:
         """Judge the unchanged model; its warnings begin with 'as it is'."""
         self.bench.progress("as it is")
         before = len(self.bench.warnings)
@@ -163,12 +163,12 @@ class Fitting:
         self.runner.feed(self.samples[sample])
         return Search(self.runner, self._target(sample), self.deadline, self.bench.progress)
 
-    def _target(self, sample: int) -> Target:
+    def _target(self, sample: int) -> ReferenceValues:
         if self.present is None:
             raise InternalError("the model is judged as it is before anything else")
         right = {name: values[sample] for name, values in self.expected.items()}
         limits = tolerances(self.present, sample, right)
-        return Target(self.names, right, limits)
+        return ReferenceValues(self.names, right, limits)
 
     @staticmethod
     def _tried(searches: Sequence[Search]) -> int:
@@ -197,9 +197,9 @@ class Fitting:
             self.runner.feed(self.samples[0])
         return None
 
-    def _confirmed(self, chosen: Choice, title: str) -> tuple[Solution | None, Judgement | None]:
+    def _confirmed(self, chosen: Choice, title: str) -> tuple[Solution | None, Comparison | None]:
         """The choices as a plan that `retarget` applies, judged on every sample."""
-        nearest: Judgement | None = None
+        nearest: Comparison | None = None
         found = settled(self.runner, chosen)
         for plan in plans(self.runner, found):
             self.bench.progress("checking what fits on every sample")
@@ -214,7 +214,7 @@ class Fitting:
             nearest = nearest or judgement
         return None, nearest
 
-    def judged_with(self, plan: Plan, *, quietly: bool = False) -> Judgement:
+    def judged_with(self, plan: Plan, *, quietly: bool = False) -> Comparison:
         """The model with a plan on every sample; `quietly` leaves no warnings of its runs.
 
         Raises RequestError for a plan that cannot be written.

@@ -55,7 +55,7 @@ class NodeFinding:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RemainingDifference:
     """Where a difference that stays begins: at `tensor`, which `node` computes.
 
     `after` is the last tensor in front of it that is known to agree ('' for the inputs), `nodes`
@@ -98,7 +98,7 @@ class Diagnosis:
     same_either_way: tuple[str, ...]
     nearest: Plan | None
     outputs: tuple[OutputRow, ...]
-    difference: Difference | None
+    difference: RemainingDifference | None
     warnings: tuple[str, ...]
     device: str
     providers: dict[str, tuple[str, ...]]

@@ -53,7 +53,7 @@ PERFECT = Score(0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ReferenceValues:
     """Reference values of one sample in the order of the model, and the tolerance of each."""
 
     names: tuple[str, ...]
@@ -65,7 +65,7 @@ class Target:
         return self.names[min(len(self.names) - score.missing, len(self.names) - 1)]
 
 
-def scored(runner: Runner, target: Target, chosen: Sequence[int]) -> Score:
+def scored(runner: Runner, target: ReferenceValues, chosen: Sequence[int]) -> Score:
     """The score of these choices: run no further than the first reference that differs."""
     for index, name in enumerate(target.names):
         left = len(target.names) - index
@@ -80,7 +80,7 @@ def scored(runner: Runner, target: Target, chosen: Sequence[int]) -> Score:
 
 
 def difference(
-    runner: Runner, target: Target, name: str, chosen: Sequence[int]
+    runner: Runner, target: ReferenceValues, name: str, chosen: Sequence[int]
 ) -> NDArray[np.float64] | None:
     """Reference less result, flat and weighted as the residual is; None where shapes part."""
     state = runner.until(name, chosen)
@@ -154,7 +154,7 @@ def _weights(shape: Sequence[int]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Comparison:
     """A model against the reference: the rows of `validate`, and its verdict.
 
     `residual` and `allowed` are the largest difference and the largest bound over the largest
@@ -178,7 +178,7 @@ def judged(
     network: Network,
     samples: Sequence[Mapping[str, Array]],
     expected: Mapping[str, Sequence[Array]],
-) -> Judgement:
+) -> Comparison:
     """Compare every sample, within what rounding may do."""
     rows, verdict, reason, _ = against_reference(bench, network, samples, expected)
     off = [row for row in rows if row.level == "off"]
@@ -189,7 +189,7 @@ def judged(
             known.append(row.max_abs / size)
             allowed.append((row.bound or 0.0) / size)
     complete = bool(off) and len(known) == len(off)
-    return Judgement(
+    return Comparison(
         verdict,
         reason,
         tuple(off),
@@ -198,7 +198,7 @@ def judged(
     )
 
 
-def tolerances(present: Judgement, sample: int, right: Mapping[str, Array]) -> dict[str, float]:
+def tolerances(present: Comparison, sample: int, right: Mapping[str, Array]) -> dict[str, float]:
     """How near a try has to come to be judged: twice the bound of `judged`, for the other padding.
 
     `present` judges the model as it is. At most what still tells padding; where it does not run,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from onnxpad.diagnosis.guesses import Choice, guesses
 from onnxpad.diagnosis.places import Sizes, sized
 from onnxpad.diagnosis.runner import Broken, Runner, needed_places
-from onnxpad.diagnosis.score import Score, Target, difference, scored
+from onnxpad.diagnosis.score import ReferenceValues, Score, difference, scored
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.effective_pads import effective_pads
 
@@ -46,7 +46,7 @@ class Search:
     """
 
     runner: Runner
-    target: Target
+    target: ReferenceValues
     deadline: float
     say: Callable[[str], None]
     tried: dict[Choice, Score] = field(default_factory=dict)
@@ -297,7 +297,7 @@ def _begins(runner: Runner, number: int, option: int, sizes: Sizes) -> tuple[int
 
 def effects(
     runner: Runner,
-    target: Target,
+    target: ReferenceValues,
     chosen: Choice,
     tried: Mapping[Choice, Score],
     changes: Sequence[Change],

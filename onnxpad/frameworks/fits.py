@@ -219,7 +219,7 @@ class _Takes(NamedTuple):
     negative: bool
 
 
-class _Way(NamedTuple):
+class _LayerWay(NamedTuple):
     """One way in which a layer of some framework can pad; `modes` are several for axes apart."""
 
     modes: tuple[Mode, ...]
@@ -231,9 +231,9 @@ class _Way(NamedTuple):
 
 
 @cache
-def _ways(op: str, rank: int) -> tuple[tuple[_Way, tuple[str, ...]], ...]:
+def _ways(op: str, rank: int) -> tuple[tuple[_LayerWay, tuple[str, ...]], ...]:
     """Every way to pad layers of one kind, and the frameworks that have it."""
-    found: dict[_Way, list[str]] = {}
+    found: dict[_LayerWay, list[str]] = {}
     for name, convention in all_conventions().items():
         for layer in convention.layers:
             if layer.op == op and rank in layer.ranks:
@@ -242,7 +242,7 @@ def _ways(op: str, rank: int) -> tuple[tuple[_Way, tuple[str, ...]], ...]:
     return tuple((way, tuple(dict.fromkeys(names))) for way, names in found.items())
 
 
-def _ways_of(layer: Layer) -> Iterator[_Way]:
+def _ways_of(layer: Layer) -> Iterator[_LayerWay]:
     """Each way without the names of things, so that frameworks share it."""
     takes = _takes(layer)
     bare = takes._replace(alike=False, pairs=False, negative=False)
@@ -255,7 +255,9 @@ def _ways_of(layer: Layer) -> Iterator[_Way]:
             or _chosen(layer, Role.ROUNDING, layer.rounding),
             _divisors(layer),
         ):
-            yield _Way(plain, fill, rounding, divisor, layer.checks, takes if numbers else bare)
+            yield _LayerWay(
+                plain, fill, rounding, divisor, layer.checks, takes if numbers else bare
+            )
 
 
 def _takes(layer: Layer) -> _Takes:
@@ -302,7 +304,7 @@ def _divisors(layer: Layer) -> set[Divisor]:
     return found | {Divisor.WHOLE} if given and layer.override is Override.SUM else found
 
 
-class _Choice(NamedTuple):
+class _AxisChoice(NamedTuple):
     """What one axis is given; `sized`: the output size too. `is_own`: no begin apart from end."""
 
     mode: Mode
@@ -334,7 +336,7 @@ def _who(op: str, rank: int, fill: Fill, rows: tuple[_Row, ...]) -> tuple[tuple[
     return tuple(found.items())
 
 
-def _degree(op: str, way: _Way, rows: tuple[_Row, ...]) -> int | None:
+def _degree(op: str, way: _LayerWay, rows: tuple[_Row, ...]) -> int | None:
     """How a way gives these windows, None where it does not."""
     first = rows[0]
     if not way.takes.strides and any(slide.stride > 1 for slide in first):
@@ -363,7 +365,7 @@ def _overhangs(row: _Row) -> bool:
     return any(slide.reach > max(slide.end, 0) for slide in row)
 
 
-def _choices(way: _Way, slide: Slide) -> Iterator[_Choice]:
+def _choices(way: _LayerWay, slide: Slide) -> Iterator[_AxisChoice]:
     """What an axis could be given, as far as the first size does not speak against it."""
     axis = Axis(slide.size, slide.kernel, slide.stride, slide.dilation)
     for mode in way.modes:
@@ -382,23 +384,23 @@ def _choices(way: _Way, slide: Slide) -> Iterator[_Choice]:
                 yield choice
 
 
-def _all_choices(way: _Way, mode: Mode, slide: Slide) -> Iterator[_Choice]:
+def _all_choices(way: _LayerWay, mode: Mode, slide: Slide) -> Iterator[_AxisChoice]:
     numbers: dict[Pair | None, bool] = {None: True}
     for pair, own in _numbers(way, mode, slide):
         numbers.setdefault(pair, own)
     if mode.cut is None:
-        yield from (_Choice(mode, pads, is_own=own) for pads, own in numbers.items())
+        yield from (_AxisChoice(mode, pads, is_own=own) for pads, own in numbers.items())
         return
     growths: list[int | None] = [None]
     if way.takes.grows:
         growths += range(max(slide.stride, slide.dilation))
     for (pads, own), growth in product(numbers.items(), growths):
-        yield _Choice(mode, pads, growth, is_own=own)
+        yield _AxisChoice(mode, pads, growth, is_own=own)
         if way.takes.sized:
-            yield _Choice(mode, pads, growth, sized=True, is_own=own)
+            yield _AxisChoice(mode, pads, growth, sized=True, is_own=own)
 
 
-def _numbers(way: _Way, mode: Mode, slide: Slide) -> Iterator[tuple[Pair, bool]]:
+def _numbers(way: _LayerWay, mode: Mode, slide: Slide) -> Iterator[tuple[Pair, bool]]:
     """Numbers that may give the windows, and whether one stands for both sides."""
     begin, end = slide.begin, slide.end
     if way.takes.alike:
@@ -413,7 +415,7 @@ def _numbers(way: _Way, mode: Mode, slide: Slide) -> Iterator[tuple[Pair, bool]]
         yield from ((pair, False) for pair in pairs if way.takes.negative or min(pair) >= 0)
 
 
-def _windows(op: str, way: _Way, choices: tuple[_Choice, ...], row: _Row) -> _Row | None:
+def _windows(op: str, way: _LayerWay, choices: tuple[_AxisChoice, ...], row: _Row) -> _Row | None:
     """The windows of a way, None where they are not those of `row`."""
     wish = Wish(
         kernel=tuple(slide.kernel for slide in row),

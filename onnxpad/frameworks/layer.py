@@ -13,7 +13,7 @@ from onnxpad.reports import reported
 Pair: TypeAlias = tuple[int, int]
 
 
-class Evidence(StrEnum):
+class HowKnown(StrEnum):
     """How a rule is known."""
 
     EXECUTED = "executed"
@@ -117,15 +117,15 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Crop:
+class AxisCrop:
     """What a transposed layer keeps of one axis: cells cut off in front, and the size."""
 
     begin: int
     output: int
 
 
-Place: TypeAlias = Callable[[Axis, Given], Pair]
-Cut: TypeAlias = Callable[[Axis, int, Given], Crop]
+PadRule: TypeAlias = Callable[[Axis, Given], Pair]
+CropRule: TypeAlias = Callable[[Axis, int, Given], AxisCrop]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +135,8 @@ class Mode:
     `undilated` says that the mode resets the dilation to 1.
     """
 
-    place: Place | None = None
-    cut: Cut | None = None
+    place: PadRule | None = None
+    cut: CropRule | None = None
     rounding: Rounding | None = None
     fill: Fill | None = None
     undilated: bool = False
@@ -210,7 +210,7 @@ class Layer:
 
     op: str
     words: tuple[Word, ...]
-    evidence: Evidence
+    evidence: HowKnown
     source: str
     number: Mode = Mode()
     rounding: Rounding = Rounding.DOWN

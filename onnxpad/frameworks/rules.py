@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.layer import Crop, Given, Mode, Pair
+from onnxpad.frameworks.layer import AxisCrop, Given, Mode, Pair
 from onnxpad.frameworks.values import many
 from onnxpad.geometry.windows import Axis, same_pads
 
@@ -73,7 +73,7 @@ SAME_UPPER = Mode(same_upper)
 SAME_LOWER = Mode(same_lower)
 
 
-def crop_both(axis: Axis, size: int, given: Given) -> Crop:
+def crop_both(axis: Axis, size: int, given: Given) -> AxisCrop:
     """Cut the numbers off, then grow at the end: (size-1)s + span - b - e + growth.
 
     An output size takes the place of the growth where it is given.
@@ -85,32 +85,32 @@ def crop_both(axis: Axis, size: int, given: Given) -> Crop:
             raise RequestError(
                 f"output size {given.extent} is not one of {plain} to {plain + axis.stride - 1}"
             )
-        return Crop(begin, given.extent)
-    return Crop(begin, plain + (given.growth or 0))
+        return AxisCrop(begin, given.extent)
+    return AxisCrop(begin, plain + (given.growth or 0))
 
 
-def same_gradient(axis: Axis, size: int, given: Given) -> Crop:
+def same_gradient(axis: Axis, size: int, given: Given) -> AxisCrop:
     """The gradient of SAME (TensorFlow): of what is too much, the smaller half goes in front."""
     output = given.extent if given.extent is not None else size * axis.stride
     if -(-output // axis.stride) != size:
         raise RequestError(_no_inverse(output, "SAME", size, axis))
-    return Crop(max(0, full_extent(axis, size) - output) // 2, output)
+    return AxisCrop(max(0, full_extent(axis, size) - output) // 2, output)
 
 
-def valid_gradient(axis: Axis, size: int, given: Given) -> Crop:
+def valid_gradient(axis: Axis, size: int, given: Given) -> AxisCrop:
     """The gradient of VALID (TensorFlow): nothing is cut in front."""
     output = given.extent
     if output is None:
         output = size * axis.stride + max(axis.span - axis.stride, 0)
     if (output - axis.span) // axis.stride + 1 != size:
         raise RequestError(_no_inverse(output, "VALID", size, axis))
-    return Crop(0, output)
+    return AxisCrop(0, output)
 
 
-def same_multiple(axis: Axis, size: int, _given: Given) -> Crop:
+def same_multiple(axis: Axis, size: int, _given: Given) -> AxisCrop:
     """size*stride cells; of what is too much, the smaller half goes in front."""
     output = size * axis.stride
-    return Crop(max(0, full_extent(axis, size) - output) // 2, output)
+    return AxisCrop(max(0, full_extent(axis, size) - output) // 2, output)
 
 
 def full_extent(axis: Axis, size: int) -> int:

@@ -8,7 +8,7 @@ from math import inf, isnan, nan
 from onnxpad.errors import RequestError
 from onnxpad.frameworks.layer import Fill, Outside, Slide
 from onnxpad.frameworks.steps import Window, add_bias, cut, in_a_row, multiply, pad
-from onnxpad.frameworks.worked_out import Plan
+from onnxpad.frameworks.worked_out import WorkedOut
 from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.expansion import Step
@@ -47,12 +47,12 @@ LOWEST = -largest("float32")
 _SHORT = 100_000
 
 
-def lower(plan: Plan) -> tuple[Step, ...]:
+def lower(plan: WorkedOut) -> tuple[Step, ...]:
     """The nodes in order. RequestError where no chain of nodes gives the same numbers."""
     return in_a_row(_steps(plan))
 
 
-def _steps(plan: Plan) -> list[Step]:
+def _steps(plan: WorkedOut) -> list[Step]:
     if plan.is_transposed:
         return transposed_steps(plan.slides, plan.group)
     if not plan.is_pool:
@@ -116,7 +116,7 @@ def _pool_pads(slides: tuple[Slide, ...]) -> Pads:
     return pads if _narrow(slides, pads) else _read(slides)
 
 
-def _convolve(plan: Plan) -> list[Step]:
+def _convolve(plan: WorkedOut) -> list[Step]:
     pads = _pads(plan.slides)
     nothing = Pads.zero(len(plan.slides))
     if plan.fill is Fill.ZEROS or not any(pads.flat):
@@ -189,7 +189,9 @@ class _Outer:
     after: int
 
 
-def _without_outer(plan: Plan, slides: tuple[Slide, ...]) -> tuple[tuple[Slide, ...], list[Step]]:
+def _without_outer(
+    plan: WorkedOut, slides: tuple[Slide, ...]
+) -> tuple[tuple[Slide, ...], list[Step]]:
     """Leave out windows that hold nothing; Pad nodes write their results behind the pool."""
     outers = [_outer(slide) for slide in slides]
     inner: list[Slide] = []

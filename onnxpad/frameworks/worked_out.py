@@ -225,12 +225,12 @@ def _where_kernel(layer: Layer) -> str:
     return " and ".join(own) if own else "weight_shape, its kernel last"
 
 
-Channels = tuple[int | None, int | None]
+InAndOut = tuple[int | None, int | None]
 
 
 def read_weight(
     weight_shape: Sequence[object] | None, rank: int, layer: Layer
-) -> tuple[Channels, tuple[int, ...]] | None:
+) -> tuple[InAndOut, tuple[int, ...]] | None:
     """The first two sizes of a weight (ONNX layout) and its kernel."""
     if weight_shape is None:
         return None
@@ -250,7 +250,7 @@ def _size(value: object) -> int:
 
 
 def groups_of(
-    op: str, layer: Layer, wish: Wish, inputs: int, weight: Channels
+    op: str, layer: Layer, wish: Wish, inputs: int, weight: InAndOut
 ) -> tuple[int, int | None]:
     """(groups, channels of the output), checked against the weight's shape."""
     if layer.op in {"max_pool", "avg_pool"}:
@@ -284,7 +284,7 @@ def _divides(group: int, number: int, what: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WorkedOut:
     """A layer in numbers: one `Slide` for each axis, and what holds for all.
 
     `scale` multiplies averages; `group` is 1 for pools. `channels` are those of the output, None
@@ -318,7 +318,7 @@ def make_plan(
     input_shape: Sequence[object],
     weight_shape: Sequence[object] | None,
     attributes: Mapping[str, object],
-) -> Plan:
+) -> WorkedOut:
     """Work a layer out; sizes are in cells, shapes in ONNX layout (batch, channels, axes).
 
     A weight's channels may be None where only the kernel is known. RequestError for anything
@@ -332,7 +332,7 @@ def make_plan(
     if wish.override is not None:
         scale = prod(wish.kernel) / wish.override
         divisor = Divisor.WHOLE if layer.override is Override.SUM else divisor
-    return Plan(
+    return WorkedOut(
         op="conv" if layer.op == "depthwise_conv" else layer.op,
         slides=slides_of(layer.op, replace(wish, divisor=divisor), shape[2:], layer.checks),
         fill=wish.fill,

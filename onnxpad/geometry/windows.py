@@ -255,7 +255,7 @@ def taps_behind(axis: Axis, end: int, extra: int) -> tuple[int, int]:
     return taps, end + taps * axis.dilation - extra
 
 
-class Cut(NamedTuple):
+class SurplusWindows(NamedTuple):
     """`pad` cells on both sides; the first `first` and the last `beyond` windows are too many."""
 
     pad: int
@@ -280,7 +280,7 @@ def equal_ends(axis: Axis, begin: int, end: int) -> tuple[int, int]:
     return max(0, end - min(rests)), end + axis.stride - 1 - max(rests)
 
 
-def cut(axis: Axis, begin: int, end: int) -> Cut | None:
+def cut(axis: Axis, begin: int, end: int) -> SurplusWindows | None:
     """The least symmetric pad whose windows hold those of (begin, end), a whole stride apart.
 
     None where the number of windows behind them depends on an unknown size.
@@ -289,10 +289,10 @@ def cut(axis: Axis, begin: int, end: int) -> Cut | None:
     first = max(0, -(-(end - min(rests) - begin) // axis.stride))
     pad = begin + first * axis.stride
     beyond = {(rest + pad - end) // axis.stride for rest in rests}
-    return Cut(pad, first, beyond.pop()) if len(beyond) == 1 else None
+    return SurplusWindows(pad, first, beyond.pop()) if len(beyond) == 1 else None
 
 
-def cut_rounding_up(axis: Axis, begin: int, end: int, *, counts: bool) -> Cut | None:
+def cut_rounding_up(axis: Axis, begin: int, end: int, *, counts: bool) -> SurplusWindows | None:
     """The same for windows of ceil_mode, which stays; `counts` says that padded cells matter.
 
     Pads stay below the kernel, as onnxruntime asks of pools. An average that counts its padding
@@ -310,7 +310,7 @@ def cut_rounding_up(axis: Axis, begin: int, end: int, *, counts: bool) -> Cut | 
         }
         inside = not any(_one_more(axis, rest, end) or end - rest > pad for rest in rests)
         if len(found) == 1 and min(found) >= 0 and (pad == end or inside or not counts):
-            return Cut(pad, first, found.pop())
+            return SurplusWindows(pad, first, found.pop())
     return None
 
 

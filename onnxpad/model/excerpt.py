@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.model.reading.context import Context, has_value, tensor_type
 from onnxpad.model.reading.crossing import CROSSABLE
 from onnxpad.model.reading.model_inputs import EXCERPT, OUTER, is_model_input
@@ -42,7 +42,7 @@ class Excerpt:
         types = tuple(sorted((name, found) for name, found in self.types.items()))
         return self.model.SerializeToString(deterministic=True), repr(types), self.focus
 
-    def opened(self, written: bytes = b"", types: Mapping[str, Type] | None = None) -> Session:
+    def opened(self, written: bytes = b"", types: Mapping[str, Type] | None = None) -> EditSession:
         """A copy to work on; or, `written` and with `types`, what was made of one."""
         model = ModelProto()
         if written:
@@ -50,7 +50,7 @@ class Excerpt:
         else:
             model.CopyFrom(self.model)
         known = self.types if types is None else types
-        return Session(model, weightless=True, thorough=True, types=known)
+        return EditSession(model, weightless=True, thorough=True, types=known)
 
 
 def excerpt(context: Context, node: Node) -> Excerpt:

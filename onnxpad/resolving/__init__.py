@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
 from onnxpad.frameworks.conventions import find_convention, find_layer, find_op
-from onnxpad.frameworks.layer import Evidence, Layer, Role, Special, Word
+from onnxpad.frameworks.layer import HowKnown, Layer, Role, Special, Word
 from onnxpad.frameworks.steps import spatial_pads, takes_bias, value_of_pad, values_of
 from onnxpad.frameworks.to_onnx import lower
-from onnxpad.frameworks.worked_out import Plan, make_plan
+from onnxpad.frameworks.worked_out import WorkedOut, make_plan
 from onnxpad.padding.expansion import Step
 from onnxpad.reports import Report, reported
 
@@ -55,8 +55,8 @@ class Resolution(Report):
     input_shape: tuple[int, ...]
     weight_shape: tuple[int | None, ...] | None
     attributes: Mapping[str, object]
-    plan: Plan
-    evidence: Evidence
+    plan: WorkedOut
+    evidence: HowKnown
     source: str
     layer: Layer = field(repr=False)
 

@@ -64,7 +64,10 @@ def compare(first: Resolution, second: Resolution) -> Difference:
             f"{second.op} over {list(second.input_shape)} are different layers: compare the same "
             "operator over the same input"
         )
-    tables = [_Axis(first, second, *pair) for pair in zip(one.slides, other.slides, strict=True)]
+    tables = [
+        _AxisDifferences(first, second, *pair)
+        for pair in zip(one.slides, other.slides, strict=True)
+    ]
     cells = 0
     for keys in product(*(table.counts.items() for table in tables)):
         number = prod(times for _, times in keys)
@@ -80,7 +83,7 @@ def compare(first: Resolution, second: Resolution) -> Difference:
     )
 
 
-class _Axis:
+class _AxisDifferences:
     """Windows of one axis that both layers have, sorted by whether and how they differ."""
 
     def __init__(self, first: Resolution, second: Resolution, one: Slide, other: Slide) -> None:

@@ -17,7 +17,7 @@ from onnxpad.model.reading.survey import known_names, selection
 from onnxpad.reports import Report, reported
 from onnxpad.retargeting.plan import Plan
 from onnxpad.retargeting.report import Kept, Move, Refused
-from onnxpad.retargeting.rules import Rule, by_convention, by_plan
+from onnxpad.retargeting.rules import MoveRule, by_convention, by_plan
 from onnxpad.retargeting.run import Progress, run
 
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
@@ -87,7 +87,7 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     )
 
 
-def _rule(to: str | None, plan: PlanLike | None, source: str | None) -> Rule:
+def _rule(to: str | None, plan: PlanLike | None, source: str | None) -> MoveRule:
     if plan is None and to is not None:
         return by_convention(to, source)
     if plan is None or to is not None:

@@ -96,9 +96,9 @@ def _undisputed(chain: Chain) -> Candidate | None:
 def _ways(chain: Chain) -> Iterator[_Row]:
     for bare in _bare(chain):
         for name in (*PLACEMENTS, *all_conventions()):
-            manner = habits_of(all_conventions().get(name, name), bare)
-            if isinstance(manner, Habits):
-                for way, is_own in _of_manner(bare, manner):
+            habits = habits_of(all_conventions().get(name, name), bare)
+            if isinstance(habits, Habits):
+                for way, is_own in _of_manner(bare, habits):
                     yield way, name if is_own else ""
                     yield from ((zeros, "") for zeros in _zeros(way))
         for padding in _others(bare):
@@ -117,26 +117,26 @@ def _bare(chain: Chain) -> Iterator[Chain]:
         yield replace(chain, pad=None, axes=axes)
 
 
-def _of_manner(bare: Chain, manner: Habits) -> Iterator[tuple[Chain, bool]]:
+def _of_manner(bare: Chain, habits: Habits) -> Iterator[tuple[Chain, bool]]:
     """What a convention can write, and whether its own rule gives it.
 
     That is SAME, no padding, and numbers: half a window, and those that stand there already.
     """
     options: list[tuple[Pads | AutoPad, bool]] = [(Pads.zero(bare.rank), True)]
-    rounds_up = bare.op.is_pool and always_up(manner.roundings)
-    for numbers in dict.fromkeys((manner.alike, manner.numbers)):
-        found = same_padding(bare, replace(manner, numbers=numbers), rounds_up=rounds_up)
+    rounds_up = bare.op.is_pool and always_up(habits.roundings)
+    for numbers in dict.fromkeys((habits.alike, habits.numbers)):
+        found = same_padding(bare, replace(habits, numbers=numbers), rounds_up=rounds_up)
         if not isinstance(found, Skip):
-            options.append((found, numbers is manner.alike))
-    if manner.numbers:
-        options.append((_half(bare), manner.alike))
+            options.append((found, numbers is habits.alike))
+    if habits.numbers:
+        options.append((_half(bare), habits.alike))
     if isinstance(bare.padding, Pads):
         alike = bare.padding.begins == bare.padding.ends
-        if manner.any_numbers or (manner.numbers and alike):
-            options.append((bare.padding, manner.alike and alike))
+        if habits.any_numbers or (habits.numbers and alike):
+            options.append((bare.padding, habits.alike and alike))
     own = {padding for padding, is_own in options if is_own}
     for padding in dict.fromkeys(padding for padding, _ in options):
-        for way in variants(replace(bare, padding=padding), manner):
+        for way in variants(replace(bare, padding=padding), habits):
             yield way, padding in own
 
 
@@ -160,13 +160,13 @@ def _each(bare: Chain, rule: Callable[[Axis], Pair]) -> Pads:
     return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
 
 
-def variants(chain: Chain, manner: Habits | None) -> Iterator[Chain]:
+def variants(chain: Chain, habits: Habits | None) -> Iterator[Chain]:
     """Rounding and divisors that the convention has, and zeros that a max pool reads."""
     wide = isinstance(chain.padding, Pads) and reaches_kernel(chain, chain.padding)
     if wide and chain.op.is_pool:
         return
-    for ceil in _ceils(chain, manner):
-        for counts in _counts(chain, manner):
+    for ceil in _ceils(chain, habits):
+        for counts in _counts(chain, habits):
             found = replace(chain, ceil_mode=ceil)
             if counts is not chain.counts_padding:
                 fill = Constant(0) if counts else Implicit.NOTHING
@@ -174,23 +174,23 @@ def variants(chain: Chain, manner: Habits | None) -> Iterator[Chain]:
             yield found
 
 
-def _ceils(chain: Chain, manner: Habits | None) -> tuple[bool, ...]:
+def _ceils(chain: Chain, habits: Habits | None) -> tuple[bool, ...]:
     if not chain.op.is_pool or is_same(chain.padding) or chain.opset < chain.op.ceil_mode:
         return (False,)
-    if manner is None:
+    if habits is None:
         return (False, True)
-    down = Rounding.DOWN in manner.roundings
-    up = bool(manner.roundings - {Rounding.DOWN, Rounding.EXACT})
+    down = Rounding.DOWN in habits.roundings
+    up = bool(habits.roundings - {Rounding.DOWN, Rounding.EXACT})
     return tuple(flag for flag, there in ((False, down), (True, up)) if there)
 
 
-def _counts(chain: Chain, manner: Habits | None) -> tuple[bool, ...]:
+def _counts(chain: Chain, habits: Habits | None) -> tuple[bool, ...]:
     fixed = chain.op.quantised or chain.opset < Since.COUNT_INCLUDE_PAD
     if chain.op.kind is not Kind.AVERAGE or fixed:
         return (chain.counts_padding,)
-    if manner is None or manner.divisors is None:
+    if habits is None or habits.divisors is None:
         return (False, True)
-    real, more = Divisor.REAL in manner.divisors, bool(manner.divisors - {Divisor.REAL})
+    real, more = Divisor.REAL in habits.divisors, bool(habits.divisors - {Divisor.REAL})
     return tuple(flag for flag, there in ((False, real), (True, more)) if there)
 
 
@@ -219,8 +219,8 @@ def _crops(chain: Chain) -> Iterator[_Row]:
     none = cropped(chain, [(0, 0, 0)] * chain.rank)
     yield none, ""
     for name in (*PLACEMENTS, *all_conventions()):
-        manner = habits_of(all_conventions().get(name, name), chain)
-        found = moved_crop(_same_crop(chain), manner) if isinstance(manner, Habits) else None
+        habits = habits_of(all_conventions().get(name, name), chain)
+        found = moved_crop(_same_crop(chain), habits) if isinstance(habits, Habits) else None
         if isinstance(found, Chain):
             yield found, name
     half = [(axis.span // 2, axis.span // 2) for axis in chain.axes]

@@ -9,7 +9,7 @@ from onnxpad.errors import RequestError
 from onnxpad.frameworks import rules
 from onnxpad.frameworks.conventions import Convention, by_name_and_alias, find_named
 from onnxpad.frameworks.layer import (
-    Crop,
+    AxisCrop,
     Divisor,
     Fill,
     Given,
@@ -118,10 +118,10 @@ def _placement(name: str) -> Habits:
     return Habits(name, (Mode(place, cut),), any_numbers=True)
 
 
-def _larger_half_first(axis: Axis, size: int, _given: Given) -> Crop:
+def _larger_half_first(axis: Axis, size: int, _given: Given) -> AxisCrop:
     """size*stride cells; of what is too much, the larger half goes in front."""
     output = size * axis.stride
-    return Crop((max(0, full_extent(axis, size) - output) + 1) // 2, output)
+    return AxisCrop((max(0, full_extent(axis, size) - output) + 1) // 2, output)
 
 
 def _modes(layer: Layer) -> tuple[Mode, ...]:

@@ -116,10 +116,10 @@ def _is_centred(chain: Chain, pads: Pads) -> bool:
 
 
 _PROBES = (7, 8)
-Cut = tuple[int, int, int]
+CropAndAdd = tuple[int, int, int]
 
 
-def moved_crop(chain: Chain, manner: Habits) -> Chain | Skip:
+def moved_crop(chain: Chain, habits: Habits) -> Chain | Skip:
     """A transposed convolution that gives size*stride cells, cut as the convention cuts it.
 
     Nothing cut stays so (VALID); the chain itself comes back where nothing changes.
@@ -137,7 +137,7 @@ def moved_crop(chain: Chain, manner: Habits) -> Chain | Skip:
             f"the crop {list(pads.begins + ends)} gives neither size*stride cells nor all",
             ("--plan FILE says what it is to be",),
         )
-    cuts = [_cut(axis, manner) for axis in chain.axes]
+    cuts = [_cut(axis, habits) for axis in chain.axes]
     known = [cut for cut in cuts if isinstance(cut, tuple)]
     if len(known) < len(cuts):
         return next(cut for cut in cuts if isinstance(cut, Skip))
@@ -145,7 +145,7 @@ def moved_crop(chain: Chain, manner: Habits) -> Chain | Skip:
     return result if differs(chain, result) else chain
 
 
-def cropped(chain: Chain, cuts: list[Cut]) -> Chain:
+def cropped(chain: Chain, cuts: list[CropAndAdd]) -> Chain:
     """The chain with (begin, end, output_padding) for each axis."""
     growth = tuple(more for _, _, more in cuts)
     return replace(
@@ -157,28 +157,28 @@ def cropped(chain: Chain, cuts: list[Cut]) -> Chain:
     )
 
 
-def _cut(axis: Axis, manner: Habits) -> Cut | Skip:
+def _cut(axis: Axis, habits: Habits) -> CropAndAdd | Skip:
     """(begin, end, output_padding) that leave size*stride cells."""
     total = axis.span - axis.stride
-    begins = {_begin(axis, manner, size) for size in _PROBES}
+    begins = {_begin(axis, habits, size) for size in _PROBES}
     if len(begins) == 1 and None not in begins:
         begin = begins.pop() or 0
         return (begin, max(total - begin, 0), max(begin - total, 0))
-    if not manner.numbers:
-        return Skip(f"{manner.name} has no transposed convolution that gives size*stride cells")
+    if not habits.numbers:
+        return Skip(f"{habits.name} has no transposed convolution that gives size*stride cells")
     pad = max(0, -(-total // 2))
     extra = 2 * pad - total
-    if extra and not manner.grows:
-        return Skip(f"{manner.name} has no output_padding and cannot give size*stride cells")
+    if extra and not habits.grows:
+        return Skip(f"{habits.name} has no output_padding and cannot give size*stride cells")
     if extra >= max(axis.stride, axis.dilation):
-        return Skip(f"{manner.name} would need output_padding={extra}, not below the stride")
+        return Skip(f"{habits.name} would need output_padding={extra}, not below the stride")
     return (pad, pad, extra)
 
 
-def _begin(axis: Axis, manner: Habits, size: int) -> int | None:
+def _begin(axis: Axis, habits: Habits, size: int) -> int | None:
     """Cells that the convention's own mode cuts in front."""
     wanted, sized = size * axis.stride, replace(axis, size=size)
-    for mode in manner.modes:
+    for mode in habits.modes:
         if mode.cut is None or mode is CROP_BOTH or (mode.undilated and axis.dilation > 1):
             continue
         for given in (Given(), Given(extent=wanted)):
@@ -201,38 +201,38 @@ class _Spot:
     why: str = ""
 
 
-def same_padding(chain: Chain, manner: Habits, *, rounds_up: bool) -> Pads | AutoPad | Skip:
-    """What `manner` writes for SAME: numbers where they serve every size that the input can have.
+def same_padding(chain: Chain, habits: Habits, *, rounds_up: bool) -> Pads | AutoPad | Skip:
+    """What `habits` writes for SAME: numbers where they serve every size that the input can have.
 
     `chain` has no Pad in front that pads by hand. A Skip says which size is missing, or why the
     convention has no such padding.
     """
-    spots = [_spot(axis, manner, rounds_up=rounds_up) for axis in chain.axes]
+    spots = [_spot(axis, habits, rounds_up=rounds_up) for axis in chain.axes]
     pairs = [spot.pair for spot in spots if spot.pair is not None]
     if len(pairs) == len(spots):
         return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
     reasons = [spot.why for spot in spots if spot.why]
     if reasons:
-        return Skip(f"{manner.name} {reasons[0]}")
+        return Skip(f"{habits.name} {reasons[0]}")
     if all(spot.upper for spot in spots):
         return AutoPad.SAME_UPPER
     if all(spot.lower for spot in spots):
         return AutoPad.SAME_LOWER
     missing = [index for index, spot in enumerate(spots) if spot.pair is None]
-    return missing_sizes(chain, f"padding as {manner.name} does it", missing)
+    return missing_sizes(chain, f"padding as {habits.name} does it", missing)
 
 
-def _spot(axis: Axis, manner: Habits, *, rounds_up: bool) -> _Spot:
+def _spot(axis: Axis, habits: Habits, *, rounds_up: bool) -> _Spot:
     if axis.stride == 1 and axis.span == 1:
         return _Spot((0, 0), upper=True, lower=True)
     sizes = [size for size in sample_sizes(axis, 2 * axis.span) if size > 0]
     if not isinstance(axis.size, int):
         # Some frameworks refuse inputs below the kernel's size.
         sizes = [size for size in sizes if size >= axis.span] or sizes
-    found = [_wanted(axis, manner, size, rounds_up=rounds_up) for size in sizes]
+    found = [_wanted(axis, habits, size, rounds_up=rounds_up) for size in sizes]
     wanted = [pair for pair in found if pair is not None]
     if not found or len(wanted) < len(found):
-        return _alike(axis, manner, sizes, rounds_up=rounds_up)
+        return _alike(axis, habits, sizes, rounds_up=rounds_up)
     if any(begin < 0 for begin, _ in wanted):
         return _Spot(why=f"begins inside the input here: its padding is {min(wanted)[0]} cells")
     tries = dict.fromkeys([(wanted[-1][0], max(end for _, end in wanted)), *wanted])
@@ -241,18 +241,18 @@ def _spot(axis: Axis, manner: Habits, *, rounds_up: bool) -> _Spot:
     return _Spot(pair if pair is None or pair[1] >= 0 else (pair[0], 0), upper, lower)
 
 
-def _wanted(axis: Axis, manner: Habits, size: int, *, rounds_up: bool) -> Pair | None:
+def _wanted(axis: Axis, habits: Habits, size: int, *, rounds_up: bool) -> Pair | None:
     """The first of the convention's own ways that gives ceil(size/stride) windows."""
     sized = replace(axis, size=size)
-    for pair in manner.places(axis, size):
+    for pair in habits.places(axis, size):
         if _count(sized, pair, rounds_up=rounds_up) == -(-size // axis.stride):
             return pair
     return None
 
 
-def _alike(axis: Axis, manner: Habits, sizes: Sequence[int], *, rounds_up: bool) -> _Spot:
+def _alike(axis: Axis, habits: Habits, sizes: Sequence[int], *, rounds_up: bool) -> _Spot:
     """As many cells at both sides, at most half a window, that give ceil(size/stride) windows."""
-    if not manner.numbers:
+    if not habits.numbers:
         return _Spot(why="has no padding here that gives ceil(size/stride) windows")
     fits: dict[int, bool] = {}
     halves = range(axis.span // 2, -1, -1)
@@ -330,58 +330,58 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
         return Skip(chain.trouble.reason, chain.trouble.hints)
     if chain.op.name in _BOUND:
         return Skip(f"{chain.op.name} has an input that depends on its own padding")
-    manner = habits_of(target, chain)
+    habits = habits_of(target, chain)
     reader = None if origin is None else habits_of(origin, chain)
-    if isinstance(manner, Skip):
-        return manner
+    if isinstance(habits, Skip):
+        return habits
     if isinstance(reader, Skip):
         return reader
     if chain.op.kind is Kind.TRANSPOSED:
-        return moved_crop(chain, manner)
-    return _moved_windows(chain, manner, reader)
+        return moved_crop(chain, habits)
+    return _moved_windows(chain, habits, reader)
 
 
-def _moved_windows(chain: Chain, manner: Habits, reader: Habits | None) -> Chain | Skip:
+def _moved_windows(chain: Chain, habits: Habits, reader: Habits | None) -> Chain | Skip:
     bare = without_hand(chain)
     if isinstance(bare, Skip):
         return bare
-    result = _by_meaning(bare, manner, reader)
+    result = _by_meaning(bare, habits, reader)
     if isinstance(result, Skip):
         return result
     if differs(chain, result):
         return shielded(chain, result)
-    return _held_by_pad(chain, manner, reader) or chain
+    return _held_by_pad(chain, habits, reader) or chain
 
 
-def _held_by_pad(chain: Chain, manner: Habits, reader: Habits | None) -> Skip | None:
+def _held_by_pad(chain: Chain, habits: Habits, reader: Habits | None) -> Skip | None:
     """A Skip where the Pad in front is data because of what it holds, and zeros would move."""
     step = chain.pad
     if step is None or step.unclear or is_by_hand(chain, step):
         return None
     zeros = replace(chain, pad=replace(step, mode="constant", fill=Constant(0)))
     bare = without_hand(zeros)
-    found = bare if isinstance(bare, Skip) else _by_meaning(bare, manner, reader)
+    found = bare if isinstance(bare, Skip) else _by_meaning(bare, habits, reader)
     if isinstance(found, Chain) and not differs(zeros, found):
         return None
     return Skip(
-        f"the Pad in front holds {held(step)}, and {manner.name} pads with zeros: only a Pad of "
+        f"the Pad in front holds {held(step)}, and {habits.name} pads with zeros: only a Pad of "
         "zeros is moved",
         ("--plan FILE says what it is to be",),
     )
 
 
-def _by_meaning(bare: Chain, manner: Habits, reader: Habits | None) -> Chain | Skip:
+def _by_meaning(bare: Chain, habits: Habits, reader: Habits | None) -> Chain | Skip:
     pads = effective_pads(bare)
     if is_same(bare.padding):
         known = Pads.zero(bare.rank) if isinstance(pads, Skip) else pads
         foreign = _foreign(bare, known, str(bare.padding), reader)
-        return foreign or _written(bare, Meaning.SAME, known, manner)
+        return foreign or _written(bare, Meaning.SAME, known, habits)
     if isinstance(pads, Skip):
         return pads
     if bare.ceil_mode and differs(bare, replace(bare, ceil_mode=False)):
         up = reader is not None and any(reader.roundings - {Rounding.DOWN, Rounding.EXACT})
         foreign = None if up else _foreign(bare, pads, "rounding up", reader)
-        return foreign or _rounded_up(bare, pads, manner)
+        return foreign or _rounded_up(bare, pads, habits)
     meant = meanings(bare, pads, reader)
     if meant == {Meaning.EXPLICIT} and not _explicit(pads, reader):
         whose = f"{reader.name} does not write" if reader else "fit no convention"
@@ -389,7 +389,7 @@ def _by_meaning(bare: Chain, manner: Habits, reader: Habits | None) -> Chain | S
             f"the pads {list(pads.flat)} {whose}",
             ("--from NAME says whose they are", "--plan FILE says what they are to be"),
         )
-    found = [_written(bare, meaning, pads, manner) for meaning in sorted(meant)]
+    found = [_written(bare, meaning, pads, habits) for meaning in sorted(meant)]
     return _one_of(found, meant, pads)
 
 
@@ -427,53 +427,53 @@ def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> 
     return chains[0]
 
 
-def _written(bare: Chain, meaning: Meaning, pads: Pads, manner: Habits) -> Chain | Skip:
-    up = bare.op.is_pool and always_up(manner.roundings)
+def _written(bare: Chain, meaning: Meaning, pads: Pads, habits: Habits) -> Chain | Skip:
+    up = bare.op.is_pool and always_up(habits.roundings)
     padding: Pads | AutoPad = pads
-    alike = manner.numbers and pads.begins == pads.ends and any(pads.flat)
+    alike = habits.numbers and pads.begins == pads.ends and any(pads.flat)
     # Max pools of Caffe's networks leave out pads that frameworks which round down need.
-    kept = alike and not (up and bare.is_max) and not manner.has_strided_same
+    kept = alike and not (up and bare.is_max) and not habits.has_strided_same
     if meaning is Meaning.SAME and not kept:
-        found = same_padding(bare, manner, rounds_up=up)
+        found = same_padding(bare, habits, rounds_up=up)
         if isinstance(found, Skip):
             return found
         padding = found
     changed = replace(bare, padding=padding, ceil_mode=bare.ceil_mode and not is_same(padding))
-    return _finished(changed, manner)
+    return _finished(changed, habits)
 
 
-def _rounded_up(bare: Chain, pads: Pads, manner: Habits) -> Chain | Skip:
+def _rounded_up(bare: Chain, pads: Pads, habits: Habits) -> Chain | Skip:
     """A pool whose rounding up adds windows."""
-    same = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, manner)
+    same = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, habits)
     if isinstance(same, Chain) and not differs(bare, same):
-        return _finished(bare, _without_rounding(manner))
-    if manner.roundings <= {Rounding.DOWN, Rounding.EXACT}:
-        return Skip(f"it rounds up, which no pool of {manner.name} does")
-    if pads.begins != pads.ends and not manner.any_numbers:
-        return Skip(f"{manner.name} has no pads like {list(pads.flat)} that round up")
-    return _finished(bare, manner)
+        return _finished(bare, _without_rounding(habits))
+    if habits.roundings <= {Rounding.DOWN, Rounding.EXACT}:
+        return Skip(f"it rounds up, which no pool of {habits.name} does")
+    if pads.begins != pads.ends and not habits.any_numbers:
+        return Skip(f"{habits.name} has no pads like {list(pads.flat)} that round up")
+    return _finished(bare, habits)
 
 
-def _without_rounding(manner: Habits) -> Habits:
-    """The manner without a rule of its own for rounding."""
-    return replace(manner, roundings=frozenset({Rounding.DOWN, Rounding.UP}))
+def _without_rounding(habits: Habits) -> Habits:
+    """The habits without a rule of its own for rounding."""
+    return replace(habits, roundings=frozenset({Rounding.DOWN, Rounding.UP}))
 
 
-def _finished(chain: Chain, manner: Habits) -> Chain | Skip:
+def _finished(chain: Chain, habits: Habits) -> Chain | Skip:
     """Rounding and divisors as the convention has them."""
     if not chain.op.is_pool:
         return chain
-    found = _rounding(chain, manner)
+    found = _rounding(chain, habits)
     if isinstance(found, Chain):
-        found = _divisor(found, manner)
+        found = _divisor(found, habits)
     return found
 
 
-def _rounding(chain: Chain, manner: Habits) -> Chain | Skip:
+def _rounding(chain: Chain, habits: Habits) -> Chain | Skip:
     pads = chain.padding if isinstance(chain.padding, Pads) else None
     if pads is None:
         return chain
-    allowed = manner.roundings
+    allowed = habits.roundings
     if not (always_up(allowed) or chain.ceil_mode):
         return chain
     up = replace(chain, ceil_mode=True)
@@ -482,7 +482,7 @@ def _rounding(chain: Chain, manner: Habits) -> Chain | Skip:
     if chain.opset < chain.op.ceil_mode and not chain.op.domain:
         return Skip(f"{chain.op.name} of opset {chain.opset} has no ceil_mode")
     if _outer(up, pads, allowed):
-        return Skip(f"{manner.name} has a last window over padding alone here, ONNX has none")
+        return Skip(f"{habits.name} has a last window over padding alone here, ONNX has none")
     return up
 
 
@@ -506,11 +506,11 @@ def _outer(chain: Chain, pads: Pads, allowed: frozenset[Rounding]) -> bool:
     return False
 
 
-def _divisor(chain: Chain, manner: Habits) -> Chain | Skip:
-    if chain.op.kind is not Kind.AVERAGE or manner.divisors is None:
+def _divisor(chain: Chain, habits: Habits) -> Chain | Skip:
+    if chain.op.kind is not Kind.AVERAGE or habits.divisors is None:
         return chain
-    real = Divisor.REAL in manner.divisors
-    counting = bool(manner.divisors - {Divisor.REAL})
+    real = Divisor.REAL in habits.divisors
+    counting = bool(habits.divisors - {Divisor.REAL})
     if real and counting:
         return chain
     counts = counting

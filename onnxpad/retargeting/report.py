@@ -66,7 +66,7 @@ class Refused:
 
 
 @dataclass
-class Outcome:
+class MoveOutcome:
     """Everything that was done and not done, in graph order."""
 
     moves: list[Move] = field(default_factory=list)

@@ -18,7 +18,7 @@ _TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows wh
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class MoveRule:
     """`decide` gives the chain itself where a node stays, `why` says the reason for that.
 
     `concerns` says which nodes there is anything to say about, `names` which must be there.
@@ -33,13 +33,13 @@ class Rule:
     label: str = ""
 
 
-def by_convention(to: str, source: str | None) -> Rule:
+def by_convention(to: str, source: str | None) -> MoveRule:
     """Every node as the convention `to` would write it; RequestError for unknown names."""
     target = named_convention(to)
     if source is not None:
         named_convention(source)
     name = target if isinstance(target, str) else target.name
-    return Rule(
+    return MoveRule(
         name,
         lambda _, chain: moved(chain, to, source=source),
         lambda chain: unchanged_because(chain, name),
@@ -47,10 +47,10 @@ def by_convention(to: str, source: str | None) -> Rule:
     )
 
 
-def by_plan(plan: Plan) -> Rule:
+def by_plan(plan: Plan) -> MoveRule:
     """Give each node the padding that the plan lists."""
     entries = {one.node: one for one in plan.entries}
-    return Rule(
+    return MoveRule(
         "plan",
         lambda address, chain: _planned(entries[address.label], chain, plan.label),
         lambda _: "the plan says what is there",

@@ -8,26 +8,26 @@ from dataclasses import replace
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.editing.function_copies import grouped, written
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.sizes_downstream import breaks, inferred_sizes, resizings
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.retargeting.labels import label_of
-from onnxpad.retargeting.report import Kept, Move, Outcome, Refused, Sizes
-from onnxpad.retargeting.rules import Rule
+from onnxpad.retargeting.report import Kept, Move, MoveOutcome, Refused, Sizes
+from onnxpad.retargeting.rules import MoveRule
 from onnxpad.retargeting.windows_read import differs, resizes
 
 Progress = Callable[[str, int, int], None]
 
 
 def run(
-    session: Session,
-    rule: Rule,
+    session: EditSession,
+    rule: MoveRule,
     selected: Callable[[Address], bool],
     progress: Progress | None = None,
-) -> Outcome:
+) -> MoveOutcome:
     """Move every selected node; sizes behind a node whose output changed are read anew."""
     return _Run(session, rule, selected, progress).run()
 
@@ -35,8 +35,8 @@ def run(
 class _Run:
     def __init__(
         self,
-        session: Session,
-        rule: Rule,
+        session: EditSession,
+        rule: MoveRule,
         selected: Callable[[Address], bool],
         progress: Progress | None,
     ) -> None:
@@ -46,11 +46,11 @@ class _Run:
         self._progress = progress
         self._done: set[Place] = set()
         self._sound: tuple[str, ...] | None = None
-        self._outcome = Outcome()
+        self._outcome = MoveOutcome()
         self._given = {one.address.place: one.address for one in session.sites()}
         self._copied: dict[str, str] = {}
 
-    def run(self) -> Outcome:
+    def run(self) -> MoveOutcome:
         known = -1
         while known < len(self._outcome.moves):
             known = len(self._outcome.moves)

@@ -10,7 +10,7 @@ from onnxpad.errors import InternalError
 from onnxpad.geometry.size import show
 from onnxpad.model.editing.names import as_nodes
 from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute, edit_record
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.shapes.types import Type
@@ -106,7 +106,7 @@ class Outcome:
 
 
 def run(
-    session: Session,
+    session: EditSession,
     passes: Sequence[Pass],
     selected: Callable[[Address], bool],
     progress: Callable[[str, int, int], None] | None = None,
@@ -122,7 +122,7 @@ def run(
 
 
 def _run_pass(
-    session: Session, rule: Pass, selected: Callable[[Address], bool], outcome: Outcome
+    session: EditSession, rule: Pass, selected: Callable[[Address], bool], outcome: Outcome
 ) -> None:
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
@@ -158,7 +158,7 @@ def _absorbs(before: Chain, after: Chain) -> bool:
     return near or (before.far_pad is not None and after.far_pad is None)
 
 
-def _decide(session: Session, rule: Pass, site: Site) -> Change | Refusal | Clones | None:
+def _decide(session: EditSession, rule: Pass, site: Site) -> Change | Refusal | Clones | None:
     results = [_rewrite(session, rule, chain, site) for chain in site.chains]
     groups = _groups(site.chains, results) if len(results) > 1 else [0]
     if max(groups) > 0:
@@ -211,12 +211,12 @@ def written(chain: Chain) -> tuple[object, ...]:
     return (*numbers, chain.output_padding, chain.output_shape, chain.pad, dtype)
 
 
-def would_change(session: Session, rule: Pass, site: Site) -> bool:
+def would_change(session: EditSession, rule: Pass, site: Site) -> bool:
     """Whether the pass has a way to rewrite the node, in at least one of its readings."""
     return any(not isinstance(_rewrite(session, rule, one, site), Skip) for one in site.chains)
 
 
-def _rewrite(session: Session, rule: Pass, chain: Chain, site: Site) -> Verdict:
+def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site) -> Verdict:
     label = site.address.label
     found = session.remembered(rule.name, chain, lambda: that_runs(rule, chain, label))
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
@@ -274,7 +274,7 @@ class Undone(NamedTuple):
     edits: int
 
 
-def standing(session: Session, passes: Sequence[Pass], outcome: Outcome) -> list[Refusal]:
+def standing(session: EditSession, passes: Sequence[Pass], outcome: Outcome) -> list[Refusal]:
     """Refusals that still hold when the last pass is through.
 
     One goes where later changes took from the node every form that its pass removes, where the

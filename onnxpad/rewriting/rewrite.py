@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from onnxpad.model.editing.session import Edited, Session, finish, session_on
+from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import ModelLike, ModelOrGraph, Opened, open_model, untouched
 from onnxpad.model.reading.chains import Preference, Preferences
@@ -18,10 +18,10 @@ from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, Outcome, Refusal, Undone, run, standing, undone
 
 if TYPE_CHECKING:
-    from onnxpad.rewriting.for_target.fit import Fitting
-    from onnxpad.rewriting.for_target.judged import Selected
-    from onnxpad.rewriting.for_target.report import Verdict
+    from onnxpad.rewriting.for_target.fit import Fitted
+    from onnxpad.rewriting.for_target.report import NodeVerdict
     from onnxpad.rewriting.for_target.search import Planner
+    from onnxpad.rewriting.for_target.verdicts import Selected
 
 DEFAULT_PASSES = ("explicit-pads",)
 Progress = Callable[[str, int, int], None]
@@ -41,7 +41,7 @@ class Rewriting(Edited, Report):
     skips: tuple[Refusal, ...]
     notes: tuple[Refusal, ...] = ()
     target: str = ""
-    fitting: Fitting | None = None
+    fitting: Fitted | None = None
 
     schema = 1
 
@@ -51,7 +51,7 @@ class Rewriting(Edited, Report):
         return undone(self.changes)
 
     @property
-    def unfit(self) -> tuple[Verdict, ...]:
+    def unfit(self) -> tuple[NodeVerdict, ...]:
         """Nodes that the target still refuses or computes wrongly: there is no way for them.
 
         Of what the passes brought, nodes as well of which nothing is known.
@@ -110,18 +110,18 @@ def rewrite(  # noqa: PLR0913  one option each
 
 
 def _fitted(
-    session: Session,
+    session: EditSession,
     asked: Planner,
     selected: Selected,
     changes: Sequence[Change],
     progress: Progress | None,
-) -> Fitting:
+) -> Fitted:
     from onnxpad.rewriting.for_target.fit import fit  # loads every pass
 
     return fit(session, asked, selected, changes, progress)
 
 
-def _finished(session: Session, opened: Opened, changes: Sequence[Change]) -> ModelOrGraph:
+def _finished(session: EditSession, opened: Opened, changes: Sequence[Change]) -> ModelOrGraph:
     """The model as the passes left it, and as it was where all their edits take each other back."""
     if session.script and len(session.script) == sum(one.edits for one in undone(changes)):
         session.script.clear()
@@ -133,7 +133,7 @@ def _report(
     model: ModelOrGraph,
     rules: Sequence[Any],
     done: tuple[Outcome, Sequence[Refusal]],
-    session: Session,
+    session: EditSession,
     dims: Mapping[str, int | str] | None,
     source: Source | None,
 ) -> Rewriting:

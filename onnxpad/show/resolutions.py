@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.layer import Evidence, Fill, Role
+from onnxpad.frameworks.layer import Fill, HowKnown, Role
 from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution, step_record
 from onnxpad.resolving.differences import AxisDifference, Difference
@@ -13,9 +13,9 @@ from onnxpad.show.wording import pads_text, paragraph, shape_text, visible, wind
 _SHOWN = 4
 _FEW_CHANNELS, _MANY_CHANNELS = 4, 16
 _KNOWN = {
-    Evidence.EXECUTED: "",
-    Evidence.READ: "read, not run: ",
-    Evidence.REMEMBERED: "from memory, not checked: ",
+    HowKnown.EXECUTED: "",
+    HowKnown.READ: "read, not run: ",
+    HowKnown.REMEMBERED: "from memory, not checked: ",
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from onnxpad.inspection import Inspection
-from onnxpad.rewriting.for_target.report import Verdict
+from onnxpad.rewriting.for_target.report import NodeVerdict
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.show.verdicts import way_text
 
@@ -57,7 +57,7 @@ def _uri(model: str) -> str:
     return quote(path.as_posix())
 
 
-def _result(model: str, target: str, verdict: Verdict) -> dict[str, Any]:
+def _result(model: str, target: str, verdict: NodeVerdict) -> dict[str, Any]:
     found = verdict.judgement
     text = f"{target} {found.answer} {verdict.op} '{verdict.node.label}': {found.reason}"
     place = {"fullyQualifiedName": verdict.node.label, "kind": "object"}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
-from onnxpad.rewriting.for_target.report import NoWay, Opening, Plan, Verdict
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.runtimes.conditions.rows import Answer, Certainty
 from onnxpad.runtimes.judge import cures
 from onnxpad.show.tables import Terminal, table
@@ -18,7 +18,7 @@ _SHOWN = 3
 
 
 def verdicts_text(
-    targets: Mapping[str, Sequence[Verdict]],
+    targets: Mapping[str, Sequence[NodeVerdict]],
     openings: Mapping[str, Opening],
     terminal: Terminal | None = None,
     *,
@@ -38,7 +38,7 @@ def verdicts_text(
 
 def _target_text(
     name: str,
-    found: Sequence[Verdict],
+    found: Sequence[NodeVerdict],
     opening: Opening,
     terminal: Terminal | None,
     *,
@@ -58,14 +58,14 @@ def _target_text(
     return "\n\n".join(part for part in parts if part)
 
 
-def _summary(found: Sequence[Verdict]) -> str:
+def _summary(found: Sequence[NodeVerdict]) -> str:
     counts = Counter(one.judgement.answer for one in found)
     parts = [f"{answer} {counts[answer]}" for answer in Answer if counts[answer]]
     nodes = counted(len(found), "operator that can pad", "operators that can pad")
     return f"{', '.join(parts)} of {nodes}{_unproven(found)}" if found else "nothing"
 
 
-def _unproven(found: Sequence[Verdict]) -> str:
+def _unproven(found: Sequence[NodeVerdict]) -> str:
     """How it is known that nodes are taken, where nobody ran it: ' (read in source, not run)'."""
     taken = [one.judgement for one in found if one.judgement.answer is Answer.TAKES]
     certain = [{row.evidence.certainty for row in one.rows} for one in taken]
@@ -78,9 +78,9 @@ def _unproven(found: Sequence[Verdict]) -> str:
     return f" ({how}, not run)" if len(taken) == len(found) else f" (takes: {how}, not run)"
 
 
-def _rows(found: Sequence[Verdict]) -> list[tuple[str, ...]]:
+def _rows(found: Sequence[NodeVerdict]) -> list[tuple[str, ...]]:
     """One for each node, and one for many of which the same is said."""
-    alike: dict[tuple[str, ...], list[Verdict]] = {}
+    alike: dict[tuple[str, ...], list[NodeVerdict]] = {}
     for one in found:
         alike.setdefault(_row(one)[2:], []).append(one)
     rows = []
@@ -94,15 +94,15 @@ def _rows(found: Sequence[Verdict]) -> list[tuple[str, ...]]:
     return rows
 
 
-def _row(verdict: Verdict) -> tuple[str, ...]:
+def _row(verdict: NodeVerdict) -> tuple[str, ...]:
     found = verdict.judgement
     return verdict.node.label, verdict.op, str(found.answer), found.reason or "-", way_text(verdict)
 
 
-def way_text(verdict: Verdict) -> str:
+def way_text(verdict: NodeVerdict) -> str:
     """What a rewrite does about a node, with its cost; '-' where nothing is to be done."""
     match verdict.way:
-        case Plan(passes, cost):
+        case PassPlan(passes, cost):
             costs = "" if cost == Cost() else f": {cost}"
             return f"{', '.join(passes)}{costs}"
         case NoWay() if verdict.judgement.answer.is_open:
@@ -115,34 +115,34 @@ def way_text(verdict: Verdict) -> str:
             return "-"
 
 
-def _blanket_text(target: str, op: str, found: Sequence[Verdict]) -> str:
+def _blanket_text(target: str, op: str, found: Sequence[NodeVerdict]) -> str:
     mine = [one for one in found if one.op == op]
     verb = mine[0].judgement.answer
     return note(f"no way: {op}", f"{target} {verb} it in every form; {_named(mine)}")
 
 
-def _evidence(found: Iterable[Verdict]) -> Iterable[str]:
+def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
     """How the facts behind failures are known, each once."""
     failing = [one for one in found if one.judgement.answer is not Answer.TAKES]
     lines = (line for one in failing for line in one.judgement.evidence)
     return (f"evidence: {line}" for line in dict.fromkeys(lines))
 
 
-def no_way_text(target: str, found: Iterable[Verdict]) -> str:
+def no_way_text(target: str, found: Iterable[NodeVerdict]) -> str:
     """Why nodes cannot be written for a target, and what comes nearest; operators once."""
     everything = list(found)
     verdicts = [one for one in everything if not one.brought_by]
     blanket = [one for one in verdicts if one.judgement.is_blanket]
     notes = [_blanket_text(target, op, blanket) for op in dict.fromkeys(b.op for b in blanket)]
     notes += _no_way_notes(target, [one for one in verdicts if one not in blanket])
-    alike: dict[tuple[str, str, str], list[Verdict]] = {}
+    alike: dict[tuple[str, str, str], list[NodeVerdict]] = {}
     for one in (one for one in everything if one.brought_by):
         alike.setdefault((one.op, one.brought_by, one.judgement.reason), []).append(one)
     notes += [_brought_note(target, nodes) for nodes in alike.values()]
     return paragraph(notes)
 
 
-def _brought_note(target: str, found: Sequence[Verdict]) -> str:
+def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
     one = found[0]
     head = f"no way: {target}, {one.op} {_named(found)}, which {one.brought_by} writes"
     if one.judgement.answer.is_open:
@@ -150,14 +150,14 @@ def _brought_note(target: str, found: Sequence[Verdict]) -> str:
     return note(head, f"{target} {one.judgement.answer} it: {one.judgement.reason}")
 
 
-def _named(found: Sequence[Verdict]) -> str:
+def _named(found: Sequence[NodeVerdict]) -> str:
     names = ", ".join(f"'{one.node.label}'" for one in found[:_SHOWN])
     return names + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
 
 
-def _no_way_notes(target: str, found: Sequence[Verdict]) -> list[str]:
+def _no_way_notes(target: str, found: Sequence[NodeVerdict]) -> list[str]:
     """One for each node, and one for many of an operator of which the same is said."""
-    alike: dict[tuple[str, str], list[Verdict]] = {}
+    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
     for one in found:
         alike.setdefault((one.op, _no_way_note(target, one, "")), []).append(one)
     notes = []
@@ -170,7 +170,7 @@ def _no_way_notes(target: str, found: Sequence[Verdict]) -> list[str]:
     return notes
 
 
-def _no_way_note(target: str, verdict: Verdict, nodes: str) -> str:
+def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
     if verdict.judgement.answer is Answer.UNKNOWN:
         head = f"unknown: {target}, {verdict.op} {nodes}"
         return note(head, f"{verdict.judgement.reason} (left as it is)")

@@ -28,7 +28,7 @@ from onnxpad.validation.report import (
     Verdict,
 )
 from onnxpad.validation.request import (
-    Given,
+    GivenArrays,
     checked_inputs,
     checked_outputs,
     in_layout,
@@ -56,8 +56,8 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     before: ModelLike,
     after: ModelLike | None = None,
     *,
-    inputs: Given | None = None,
-    outputs: Given | None = None,
+    inputs: GivenArrays | None = None,
+    outputs: GivenArrays | None = None,
     device: Device = "auto",
     samples: int = 3,
     seed: int = 0,
@@ -146,8 +146,8 @@ def _with_reference(
     bench: Bench,
     network: Network,
     types: Mapping[str, Type],
-    inputs: Given | None,
-    outputs: Given,
+    inputs: GivenArrays | None,
+    outputs: GivenArrays,
 ) -> Validation:
     if inputs is None:
         raise RequestError("reference outputs need the inputs that they were made from")

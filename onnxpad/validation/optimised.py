@@ -42,7 +42,7 @@ def optimised(
     models have is a warning.
     """
     rows: list[OutputRow] = []
-    found: list[Harm] = []
+    found: list[SampleDamage] = []
     for ran in runs:
         before = bench.run(pair.before, ran.feeds, optimise=True)
         after = bench.run(pair.after, ran.feeds, optimise=True)
@@ -50,7 +50,7 @@ def optimised(
         rows += [_row(ran, name, (before, after), bounds) for name in pair.before.outputs]
         first = _damage(bench, pair.before, ran, (ran.before, before), bounds)
         second = _damage(bench, pair.after, ran, (ran.after, after), bounds)
-        found.append(Harm(ran, first, second, _all_same(before, after)))
+        found.append(SampleDamage(ran, first, second, _all_same(before, after)))
     return rows, _problem(bench, pair, found, regions)
 
 
@@ -74,7 +74,7 @@ def _row(
 
 
 @dataclass(frozen=True, slots=True)
-class Harm:
+class SampleDamage:
     """What one sample shows of damage to each model; `alike` where both give the same."""
 
     ran: Ran
@@ -90,7 +90,7 @@ class Harm:
         return self.first is None or self.second.max_abs > WORSE * self.first.max_abs
 
 
-def _problem(bench: Bench, pair: Pair, found: list[Harm], regions: Sequence[Region]) -> str:
+def _problem(bench: Bench, pair: Pair, found: list[SampleDamage], regions: Sequence[Region]) -> str:
     """Warn of the worst damage to each model; the reason where changed nodes suffer."""
     said = "onnxruntime's default optimiser {} the {} model"
     suspects = [harm for harm in found if harm.worse]
@@ -126,7 +126,7 @@ def _complaint(
     return worst.said, hint
 
 
-def _inherited(bench: Bench, pair: Pair, harm: Harm, regions: Sequence[Region]) -> bool:
+def _inherited(bench: Bench, pair: Pair, harm: SampleDamage, regions: Sequence[Region]) -> bool:
     """Whether nodes that the first model has too explain the damage, and changed ones do not.
 
     A first model that runs undamaged shows that it is new.

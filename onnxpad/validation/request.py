@@ -18,7 +18,7 @@ from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
 
 Array = NDArray[Any]
-Given = Mapping[str, "Array | Sequence[Array]"]
+GivenArrays = Mapping[str, "Array | Sequence[Array]"]
 Dims = Sequence[Size | None]
 Channels = tuple[int, int, int]
 _TURNED = "'{}' of shape {} is read as {}: the model has {}"
@@ -26,7 +26,7 @@ _LAYOUTS = (("channels last (NHWC)", -1, 1), ("channels first (NCHW)", 1, -1))
 
 
 def samples_of(
-    given: Given, types: Mapping[str, Type], warn: Callable[[str], None]
+    given: GivenArrays, types: Mapping[str, Type], warn: Callable[[str], None]
 ) -> list[dict[str, Array]]:
     """One dict of inputs for each sample.
 
@@ -45,7 +45,7 @@ def samples_of(
     ]
 
 
-def listed(given: Given, known: Sequence[str], kind: str) -> dict[str, list[Array]]:
+def listed(given: GivenArrays, known: Sequence[str], kind: str) -> dict[str, list[Array]]:
     """Every value as a list of samples; raises RequestError for names that are not known."""
     if not isinstance(given, Mapping):
         raise RequestError(f"{kind}s are given by name, as a dict; got {type(given).__name__}")
@@ -177,7 +177,7 @@ def quoted(names: Sequence[str] | Mapping[str, object]) -> str:
 
 
 def checked_inputs(
-    network: Network, types: Mapping[str, Type], inputs: Given, warn: Callable[[str], None]
+    network: Network, types: Mapping[str, Type], inputs: GivenArrays, warn: Callable[[str], None]
 ) -> list[dict[str, Array]]:
     """One dict of inputs for each sample, in the model's layout, to compare a reference with.
 
@@ -191,7 +191,7 @@ def checked_inputs(
 
 
 def turned_inputs(
-    network: Network, types: Mapping[str, Type], inputs: Given, warn: Callable[[str], None]
+    network: Network, types: Mapping[str, Type], inputs: GivenArrays, warn: Callable[[str], None]
 ) -> list[dict[str, Array]]:
     """One dict of inputs for each sample, in the model's layout.
 
@@ -236,7 +236,7 @@ def _with_channels(type_: Type, known: Channels | None) -> Type:
 
 def checked_outputs(
     network: Network,
-    outputs: Given,
+    outputs: GivenArrays,
     count: int,
     warn: Callable[[str], None],
 ) -> dict[str, list[Array]]:

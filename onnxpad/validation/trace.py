@@ -15,7 +15,7 @@ from onnxpad.validation.bench import Bench
 from onnxpad.validation.evaluator import Arithmetic, Call, NotEvaluable, bounded, evaluate, supports
 
 Array = NDArray[Any]
-Errors = Mapping[str, Array | None]
+ErrorBounds = Mapping[str, Array | None]
 Run = Callable[[Mapping[str, Array]], dict[str, Array]]
 _MOVES = {
     *("Slice", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Concat"),
@@ -173,7 +173,7 @@ def _or_none(error: Array) -> Array | None:
 def spread_errors(
     operation: Operation,
     operands: Mapping[str, Array],
-    errors: Errors,
+    errors: ErrorBounds,
     results: Mapping[str, Array],
     run: Run,
     arithmetic: Arithmetic,

@@ -151,7 +151,7 @@ def test_an_operator_that_a_target_lacks_is_named_once(capsys: Captured, tmp_pat
 
 def test_wishes_need_a_target(capsys: Captured) -> None:
     assert run(["rewrite", str(SAME), "--check", "--exclude", "lp-pool"]) == 2
-    assert "add --target T" in capsys.readouterr().err
+    assert "only together with --target T" in capsys.readouterr().err
 
 
 def test_explain_prints_the_facts_of_a_target(capsys: Captured) -> None:

@@ -7,7 +7,7 @@ import pytest
 from onnx import ModelProto, parser
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.diagnosis.score import Target, scored
+from onnxpad.diagnosis.score import ReferenceValues, scored
 from tests.retargeting.running import Array, outputs, signed
 
 BODY = """
@@ -97,5 +97,5 @@ def test_one_cell_that_agrees_is_chance(agree: int, unlike: float) -> None:
     right = signed(0, 32)
     got = right + 1
     got[:agree] = right[:agree]
-    target = Target(("y",), {"y": right}, {"y": 1e-5})
+    target = ReferenceValues(("y",), {"y": right}, {"y": 1e-5})
     assert scored(_Fixed(got), target, (0,)).unlike == unlike  # type: ignore[arg-type]

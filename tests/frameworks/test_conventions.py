@@ -12,7 +12,7 @@ import pytest
 from onnxpad import resolving
 from onnxpad.frameworks import conventions, fits, layer, to_onnx, values, worked_out
 from onnxpad.frameworks.conventions import Convention, all_conventions, find_convention, find_layer
-from onnxpad.frameworks.layer import Evidence, Layer, Role
+from onnxpad.frameworks.layer import HowKnown, Layer, Role
 from onnxpad.model import layer_model
 from onnxpad.retargeting.habits import named_convention
 from tests.resolving.goldens import SAMPLE, goldens
@@ -48,7 +48,7 @@ def test_all_frameworks_are_there() -> None:
 def test_a_layer_is_covered_by_goldens_or_marked_as_read(
     convention: Convention, layer: Layer
 ) -> None:
-    executed = layer.evidence is Evidence.EXECUTED
+    executed = layer.evidence is HowKnown.EXECUTED
     assert ((convention.name, layer.op) in SAMPLED) is executed
     assert len(layer.source) > 15
     assert ("measured" in layer.source) is executed
@@ -88,7 +88,7 @@ from __future__ import annotations
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.geometry.windows import Axis
 from onnxpad.frameworks import attributes
-from onnxpad.frameworks.layer import Evidence, Given, Layer, Mode, Pair
+from onnxpad.frameworks.layer import Given, HowKnown, Layer, Mode, Pair
 
 
 def _two(axis: Axis, _given: Given) -> Pair:
@@ -101,7 +101,7 @@ CONVENTION = Convention(
         Layer(
             "max_pool",
             (attributes.kernel("size"), attributes.stride("step")),
-            Evidence.READ,
+            HowKnown.READ,
             "made up for this test",
             number=Mode(_two),
         ),

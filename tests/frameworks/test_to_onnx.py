@@ -13,10 +13,10 @@ import pytest
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.layer import (
-    Crop,
+    AxisCrop,
     Divisor,
-    Evidence,
     Given,
+    HowKnown,
     Layer,
     Layout,
     Mode,
@@ -27,7 +27,7 @@ from onnxpad.frameworks.layer import (
 )
 from onnxpad.frameworks.rules import EXPLICIT, full_extent
 from onnxpad.frameworks.to_onnx import LOWEST, lower
-from onnxpad.frameworks.worked_out import Plan, make_plan
+from onnxpad.frameworks.worked_out import WorkedOut, make_plan
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.layer_model import build_model
 from tests.resolving.goldens import difference, run
@@ -37,10 +37,10 @@ DIVISORS = (Divisor.REAL, Divisor.PADDED, Divisor.WHOLE, Divisor.BEGIN_PADDED)
 OUTSIDES = (Outside.LOWEST, Outside.MINUS_INFINITY, Outside.ZERO)
 
 
-def any_cut(axis: Axis, size: int, given: Given) -> Crop:
+def any_cut(axis: Axis, size: int, given: Given) -> AxisCrop:
     """Crop pads[0] cells, below 0 add some; the output has what extent says."""
     begin = given.pads[0] if given.pads else 0
-    return Crop(begin, given.extent or full_extent(axis, size) - begin)
+    return AxisCrop(begin, given.extent or full_extent(axis, size) - begin)
 
 
 def layer(op: str, **more: Any) -> Layer:
@@ -53,7 +53,7 @@ def layer(op: str, **more: Any) -> Layer:
         attributes.override("divisor"),
     )
     number = Mode(cut=any_cut) if op == "conv_transpose" else EXPLICIT
-    return Layer(op, words, Evidence.READ, "made up for this test", number=number, **more)
+    return Layer(op, words, HowKnown.READ, "made up for this test", number=number, **more)
 
 
 def cells(slide: Slide, window: int) -> list[int]:
@@ -72,7 +72,7 @@ def counted(slide: Slide, window: int, divisor: Divisor) -> int:
     return sum(-low <= cell < slide.size + high for cell in cells(slide, window))
 
 
-def expected_pool(plan: Plan, x: Any) -> Any:
+def expected_pool(plan: WorkedOut, x: Any) -> Any:
     """One window after another, in float64."""
     sizes = [slide.output for slide in plan.slides]
     y: Any = np.zeros((*x.shape[:2], *sizes))
@@ -94,7 +94,7 @@ def expected_pool(plan: Plan, x: Any) -> Any:
     return y
 
 
-def expected_convolution(plan: Plan, x: Any, weight: Any, bias: Any) -> Any:
+def expected_convolution(plan: WorkedOut, x: Any, weight: Any, bias: Any) -> Any:
     sizes = [slide.output for slide in plan.slides]
     y: Any = np.zeros((x.shape[0], weight.shape[0], *sizes)) + bias.reshape(
         1, -1, *[1] * len(sizes)

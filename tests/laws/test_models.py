@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
@@ -67,7 +67,7 @@ def forms_in(model: onnx.ModelProto, case: Case, rule: Pass | None = None) -> fr
 
     With `rule`, nodes that it refuses are left out.
     """
-    chains = [site.chain for site in Session(model).sites()]
+    chains = [site.chain for site in EditSession(model).sites()]
     kept = [chain for chain in chains if case.op == "Pad" or chain.op.kind is not Kind.PAD]
     if rule is not None:
         kept = [chain for chain in kept if not is_refused(rule, chain)]

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import onnx
 
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.padding.chain import Skip
 from onnxpad.rewriting.passes import all_passes
 
@@ -14,7 +14,7 @@ def applying(
 ) -> list[str]:
     """Those of `names` that make something of a node, and those that raise: it spares the rest a
     rewrite each. Laws that hold a pass back later are not looked at."""
-    session = Session(model, dims=dims, owned=False)
+    session = EditSession(model, dims=dims, owned=False)
     passes = all_passes()
     chains = [chain for site in session.sites() for chain in site.chains]
     found = []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.passes import all_passes
@@ -83,7 +83,7 @@ def rewritten(model: ModelProto, name: str) -> ModelProto:
 
 
 def forms(model: ModelProto, *, pads: bool) -> frozenset[Form]:
-    chains = [site.chain for site in Session(model).sites()]
+    chains = [site.chain for site in EditSession(model).sites()]
     found = [one for one in chains if pads or one.op.kind is not Kind.PAD]
     return frozenset[Form]().union(*map(forms_of, found))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout, Outside, Role, Rounding
+from onnxpad.frameworks.layer import Divisor, HowKnown, Layer, Layout, Outside, Role, Rounding
 from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT
 
 _POOLS = (
@@ -32,12 +32,12 @@ CONVENTION = Convention(
     listed=3,
     layers=(
         Layer(
-            "conv", _CONV, Evidence.READ, "BVLC/caffe 9b89154, conv_layer.cpp:9-21", number=EXPLICIT
+            "conv", _CONV, HowKnown.READ, "BVLC/caffe 9b89154, conv_layer.cpp:9-21", number=EXPLICIT
         ),
         Layer(
             "max_pool",
             (*_POOL, attributes.label("pool", "MAX")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _POOLS,
             number=EXPLICIT,
             rounding=Rounding.UP_IF_ANY_PADDED,
@@ -48,7 +48,7 @@ CONVENTION = Convention(
         Layer(
             "avg_pool",
             (*_POOL, attributes.label("pool", "AVE")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _POOLS,
             number=EXPLICIT,
             rounding=Rounding.UP_IF_ANY_PADDED,
@@ -60,7 +60,7 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             _CONV,
-            Evidence.READ,
+            HowKnown.READ,
             "BVLC/caffe 9b89154, deconv_layer.cpp:9-21",
             number=CROP_BOTH,
         ),

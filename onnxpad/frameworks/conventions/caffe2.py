@@ -12,9 +12,9 @@ from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.layer import (
     Divisor,
-    Evidence,
     Fill,
     Given,
+    HowKnown,
     Layer,
     Layout,
     Mode,
@@ -72,10 +72,10 @@ CONVENTION = Convention(
                 attributes.dilation("dilations", "dilation"),
                 attributes.groups("group"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
         ),
-        Layer("max_pool", _POOL, Evidence.EXECUTED, _SOURCE, outside=Outside.LOWEST),
+        Layer("max_pool", _POOL, HowKnown.EXECUTED, _SOURCE, outside=Outside.LOWEST),
         Layer(
             "avg_pool",
             (
@@ -84,7 +84,7 @@ CONVENTION = Convention(
                     "count_include_pad", {True: Divisor.REAL, False: Divisor.REAL}, default=False
                 ),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
         ),
         Layer(
@@ -95,7 +95,7 @@ CONVENTION = Convention(
                 attributes.growth("adjs", "adj"),
                 attributes.groups("group"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
         ),
     ),

@@ -10,11 +10,11 @@ from onnxpad.errors import RequestError
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.layer import (
-    Crop,
+    AxisCrop,
     Divisor,
-    Evidence,
     Fill,
     Given,
+    HowKnown,
     Layer,
     Layout,
     Mode,
@@ -38,16 +38,16 @@ def _auto(axis: Axis, _given: Given) -> Pair:
     return (reach // 2 - centre, reach - reach // 2 - (extra - centre))
 
 
-def _auto_cut(axis: Axis, size: int, given: Given) -> Crop:
+def _auto_cut(axis: Axis, size: int, given: Given) -> AxisCrop:
     """What autoPad of a convolution over the output pads in front is cut in front."""
     output = given.extent if given.extent is not None else (size - 1) * axis.stride + 1
     if (output - 1) // axis.stride + 1 != size:
         raise RequestError(f"output_shape {output} does not fit stride {axis.stride}")
-    return Crop(_auto(Axis(output, axis.kernel, axis.stride, axis.dilation), given)[0], output)
+    return AxisCrop(_auto(Axis(output, axis.kernel, axis.stride, axis.dilation), given)[0], output)
 
 
-def _plain_cut(axis: Axis, size: int, _given: Given) -> Crop:
-    return Crop(0, full_extent(axis, size))
+def _plain_cut(axis: Axis, size: int, _given: Given) -> AxisCrop:
+    return AxisCrop(0, full_extent(axis, size))
 
 
 _AUTO = attributes.padding(
@@ -76,10 +76,10 @@ CONVENTION = Convention(
                 attributes.dilation("dilation"),
                 attributes.groups("groups"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
         ),
-        Layer("max_pool", _POOL, Evidence.EXECUTED, _SOURCE, outside=Outside.UNKNOWN),
+        Layer("max_pool", _POOL, HowKnown.EXECUTED, _SOURCE, outside=Outside.UNKNOWN),
         Layer(
             "avg_pool",
             (
@@ -88,7 +88,7 @@ CONVENTION = Convention(
                     "include_pad", {True: Divisor.WHOLE, False: Divisor.REAL}, default=False
                 ),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
         ),
         Layer(
@@ -103,7 +103,7 @@ CONVENTION = Convention(
                 ),
                 attributes.extent("output_shape"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
         ),
     ),

@@ -8,11 +8,11 @@ from __future__ import annotations
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.layer import (
-    Crop,
+    AxisCrop,
     Divisor,
-    Evidence,
     Fill,
     Given,
+    HowKnown,
     Layer,
     Layout,
     Mode,
@@ -34,8 +34,8 @@ _CONV = (
 _POOLS = "apple/coremltools e0e2f42, converters/mil/mil/ops/defs/iOS15/pool.py:60-170"
 
 
-def _uncropped(axis: Axis, size: int, _given: Given) -> Crop:
-    return Crop(0, (size - 1) * axis.stride + axis.span)
+def _uncropped(axis: Axis, size: int, _given: Given) -> AxisCrop:
+    return AxisCrop(0, (size - 1) * axis.stride + axis.span)
 
 
 _MODES = {
@@ -68,10 +68,10 @@ CONVENTION = Convention(
                 attributes.dilation("dilations", "dilation"),
                 attributes.groups("groups"),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             _CONV,
         ),
-        Layer("max_pool", _POOL, Evidence.READ, _POOLS),
+        Layer("max_pool", _POOL, HowKnown.READ, _POOLS),
         Layer(
             "avg_pool",
             (
@@ -82,7 +82,7 @@ CONVENTION = Convention(
                     default=False,
                 ),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             _POOLS,
         ),
         Layer(
@@ -103,7 +103,7 @@ CONVENTION = Convention(
                 attributes.dilation("dilations", "dilation"),
                 attributes.groups("groups"),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             f"{_CONV}; same gives size*stride, its split is taken to be that of TensorFlow",
         ),
     ),

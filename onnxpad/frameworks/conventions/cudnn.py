@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout
+from onnxpad.frameworks.layer import Divisor, HowKnown, Layer, Layout
 from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT
 
 _READ = "cudnnSetPoolingNdDescriptor, cudnnSetConvolutionNdDescriptor: one pad for each axis"
@@ -32,14 +32,14 @@ _POOL = (
 CONVENTION = Convention(
     source=_SIZE,
     layers=(
-        Layer("conv", _CONV, Evidence.REMEMBERED, _SIZE, number=EXPLICIT),
+        Layer("conv", _CONV, HowKnown.REMEMBERED, _SIZE, number=EXPLICIT),
         Layer(
             "max_pool",
             (
                 *_POOL,
                 attributes.label("mode", "CUDNN_POOLING_MAX", "CUDNN_POOLING_MAX_DETERMINISTIC"),
             ),
-            Evidence.REMEMBERED,
+            HowKnown.REMEMBERED,
             _SIZE,
             number=EXPLICIT,
         ),
@@ -51,14 +51,14 @@ CONVENTION = Convention(
                     "mode", _MODES, default="CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING"
                 ),
             ),
-            Evidence.REMEMBERED,
+            HowKnown.REMEMBERED,
             f"{_SIZE}; the modes: Theano 7505f23 tensor/signal/pool.py:266-268",
             number=EXPLICIT,
         ),
         Layer(
             "conv_transpose",
             _CONV,
-            Evidence.REMEMBERED,
+            HowKnown.REMEMBERED,
             f"{_SIZE}; it is the gradient of conv",
             number=CROP_BOTH,
         ),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Evidence, Given, Layer, Layout, Mode, Outside, Pair
+from onnxpad.frameworks.layer import Given, HowKnown, Layer, Layout, Mode, Outside, Pair
 from onnxpad.frameworks.rules import CROP_BOTH, explicit, split
 from onnxpad.geometry.windows import Axis
 
@@ -48,7 +48,7 @@ CONVENTION = Convention(
                 ),
                 attributes.groups("groups"),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             _CONV,
             ranks=_PLANE,
         ),
@@ -59,14 +59,14 @@ CONVENTION = Convention(
                 attributes.stride("stride"),
                 attributes.padding("padding", Layout.EACH),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             _POOL,
             number=Mode(_total),
             outside=Outside.LOWEST,
             ranks=_PLANE,
         ),
         Layer(
-            "conv_transpose", _WINDOW, Evidence.READ, _TRANSPOSED, number=CROP_BOTH, ranks=_PLANE
+            "conv_transpose", _WINDOW, HowKnown.READ, _TRANSPOSED, number=CROP_BOTH, ranks=_PLANE
         ),
     ),
 )

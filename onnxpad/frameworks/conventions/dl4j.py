@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.layer import Divisor, Fill, HowKnown, Layer, Layout, Mode, Rounding
 from onnxpad.frameworks.rules import CROP_BOTH, causal, explicit, same_multiple, same_upper
 
 _SOURCE = "DL4J ConvolutionMode (javadoc); libnd4j ConvolutionUtils"
@@ -38,10 +38,10 @@ CONVENTION = Convention(
                     "convolutionMode", modes=_MODES | {"Causal": Mode(causal)}, default="Truncate"
                 ),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             _SOURCE,
         ),
-        Layer("max_pool", (*_WINDOW, _MODE), Evidence.READ, _SOURCE),
+        Layer("max_pool", (*_WINDOW, _MODE), HowKnown.READ, _SOURCE),
         Layer(
             "avg_pool",
             (
@@ -53,7 +53,7 @@ CONVENTION = Convention(
                     default=False,
                 ),
             ),
-            Evidence.REMEMBERED,
+            HowKnown.REMEMBERED,
             _POOL_SOURCE,
         ),
         Layer(
@@ -69,7 +69,7 @@ CONVENTION = Convention(
                     default="Truncate",
                 ),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             _SOURCE,
         ),
     ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Layer, Layout, Mode
+from onnxpad.frameworks.layer import Divisor, Fill, HowKnown, Layer, Layout, Mode
 from onnxpad.frameworks.rules import (
     EXPLICIT,
     SAME_LOWER,
@@ -51,11 +51,11 @@ CONVENTION = Convention(
                 attributes.dilation("rhs_dilation", "kernel_dilation"),
                 attributes.groups("feature_group_count"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _CONV,
             number=EXPLICIT,
         ),
-        Layer("max_pool", _POOL, Evidence.EXECUTED, _POOLS, number=EXPLICIT),
+        Layer("max_pool", _POOL, HowKnown.EXECUTED, _POOLS, number=EXPLICIT),
         Layer(
             "avg_pool",
             (
@@ -64,7 +64,7 @@ CONVENTION = Convention(
                     "count_include_pad", {True: Divisor.WHOLE, False: Divisor.REAL}, default=True
                 ),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _POOLS,
             number=EXPLICIT,
         ),

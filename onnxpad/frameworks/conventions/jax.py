@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Crop, Evidence, Fill, Given, Layer, Layout, Mode
+from onnxpad.frameworks.layer import AxisCrop, Fill, Given, HowKnown, Layer, Layout, Mode
 from onnxpad.frameworks.rules import (
     EXPLICIT,
     SAME_LOWER,
@@ -22,18 +22,18 @@ _CONV = "JAX 0.10.2 measured; jax/_src/lax/lax.py:9332-9385"
 _TRANSPOSED = "JAX 0.10.2 measured; jax/_src/lax/convolution.py:260-287"
 
 
-def _same_cut(axis: Axis, size: int, _given: Given) -> Crop:
+def _same_cut(axis: Axis, size: int, _given: Given) -> AxisCrop:
     total = axis.span + axis.stride - 2
     wide = axis.stride > axis.span - 1
     before = axis.span - 1 if wide else -(-total // 2)
-    return Crop(axis.span - 1 - before, size * axis.stride)
+    return AxisCrop(axis.span - 1 - before, size * axis.stride)
 
 
-def _pairs_cut(axis: Axis, size: int, given: Given) -> Crop:
+def _pairs_cut(axis: Axis, size: int, given: Given) -> AxisCrop:
     """Explicit pairs pad the spread input: span-1 less of them is the crop."""
     begin, end = given.pads or (0, 0)
     most = axis.span - 1
-    return Crop(most - begin, full_extent(axis, size) - 2 * most + begin + end)
+    return AxisCrop(most - begin, full_extent(axis, size) - 2 * most + begin + end)
 
 
 _STEPS = (
@@ -59,7 +59,7 @@ CONVENTION = Convention(
                 ),
                 attributes.groups("feature_group_count"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _CONV,
             number=EXPLICIT,
         ),
@@ -78,7 +78,7 @@ CONVENTION = Convention(
                 ),
                 attributes.flag("transpose_kernel"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _TRANSPOSED,
             number=Mode(cut=_pairs_cut),
         ),

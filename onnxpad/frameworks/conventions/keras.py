@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Crop, Evidence, Fill, Given, Layer, Mode, Special
+from onnxpad.frameworks.layer import AxisCrop, Fill, Given, HowKnown, Layer, Mode, Special
 from onnxpad.frameworks.rules import SAME_UPPER, VALID, causal, full_extent, same_multiple
 from onnxpad.geometry.windows import Axis
 
@@ -16,17 +16,17 @@ _CONV = "Keras 3.15.1 on TensorFlow 2.21 measured (causal); same and valid are T
 _TRANSPOSED = "Keras 3.15.1 measured; src/backend/common/backend_utils.py:271-297"
 
 
-def _same(axis: Axis, size: int, given: Given) -> Crop:
+def _same(axis: Axis, size: int, given: Given) -> AxisCrop:
     """size*stride, or with output_padding (size-1)*stride + span%2 + output_padding."""
     if given.growth is None:
         return same_multiple(axis, size, given)
     output = (size - 1) * axis.stride + axis.span % 2 + given.growth
-    return Crop(max(0, full_extent(axis, size) - output) // 2, output)
+    return AxisCrop(max(0, full_extent(axis, size) - output) // 2, output)
 
 
-def _valid(axis: Axis, size: int, given: Given) -> Crop:
+def _valid(axis: Axis, size: int, given: Given) -> AxisCrop:
     extra = max(axis.stride - axis.span, 0) if given.growth is None else given.growth
-    return Crop(0, full_extent(axis, size) + extra)
+    return AxisCrop(0, full_extent(axis, size) + extra)
 
 
 _STRIDES = attributes.stride("strides", "stride")
@@ -59,11 +59,11 @@ CONVENTION = Convention(
                 attributes.groups("groups"),
                 _LAYOUT,
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _CONV,
         ),
-        Layer("max_pool", _POOL, Evidence.READ, "Keras 3.15.1 calls TensorFlow's pools"),
-        Layer("avg_pool", _POOL, Evidence.READ, "Keras 3.15.1 calls TensorFlow's pools"),
+        Layer("max_pool", _POOL, HowKnown.READ, "Keras 3.15.1 calls TensorFlow's pools"),
+        Layer("avg_pool", _POOL, HowKnown.READ, "Keras 3.15.1 calls TensorFlow's pools"),
         Layer(
             "conv_transpose",
             (
@@ -79,7 +79,7 @@ CONVENTION = Convention(
                 _DILATION,
                 _LAYOUT,
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _TRANSPOSED,
         ),
     ),

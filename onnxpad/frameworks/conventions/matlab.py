@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout, Mode
+from onnxpad.frameworks.layer import Divisor, HowKnown, Layer, Layout, Mode
 from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT, SAME_UPPER, same_multiple
 
 _SOURCE = "Deep Learning Toolbox documentation, averagePooling2dLayer and its siblings"
@@ -31,15 +31,15 @@ CONVENTION = Convention(
                 _PADDING,
                 attributes.groups("NumGroups"),
             ),
-            Evidence.REMEMBERED,
+            HowKnown.REMEMBERED,
             _SAME_SOURCE,
             number=EXPLICIT,
         ),
-        Layer("max_pool", _POOL, Evidence.REMEMBERED, _SAME_SOURCE, number=EXPLICIT),
+        Layer("max_pool", _POOL, HowKnown.REMEMBERED, _SAME_SOURCE, number=EXPLICIT),
         Layer(
             "avg_pool",
             _POOL,
-            Evidence.REMEMBERED,
+            HowKnown.REMEMBERED,
             _SAME_SOURCE,
             number=EXPLICIT,
             divisor=Divisor.WHOLE,
@@ -57,7 +57,7 @@ CONVENTION = Convention(
                     default=0,
                 ),
             ),
-            Evidence.REMEMBERED,
+            HowKnown.REMEMBERED,
             _SAME_SOURCE,
             number=CROP_BOTH,
         ),

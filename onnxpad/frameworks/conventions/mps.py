@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Given, Layer, Mode, Pair
+from onnxpad.frameworks.layer import Divisor, Fill, Given, HowKnown, Layer, Mode, Pair
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "MPSNeuralNetworkTypes.h, sample code of MPSNNPadding; MPSCNNKernel.h, padding"
@@ -53,8 +53,8 @@ CONVENTION = Convention(
     aliases=("apple-mps", "metal-performance-shaders"),
     pads_apart=frozenset({Fill.ZEROS}),  # MPSNNPad
     layers=(
-        Layer("conv", _CONV, Evidence.READ, _SOURCE, ranks=_PLANE),
-        Layer("max_pool", _POOL, Evidence.READ, _SOURCE, ranks=_PLANE),
+        Layer("conv", _CONV, HowKnown.READ, _SOURCE, ranks=_PLANE),
+        Layer("max_pool", _POOL, HowKnown.READ, _SOURCE, ranks=_PLANE),
         Layer(
             "avg_pool",
             (
@@ -63,7 +63,7 @@ CONVENTION = Convention(
                     "edgeMode", {"Zero": Divisor.WHOLE, "Clamp": Divisor.REAL}, default="Zero"
                 ),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             f"{_SOURCE}; Clamp divides by valid pixels 'as a special case for average pooling'",
             ranks=_PLANE,
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.layer import Divisor, Fill, HowKnown, Layer, Layout, Mode, Rounding
 from onnxpad.frameworks.rules import (
     CROP_BOTH,
     SAME_LOWER,
@@ -40,13 +40,13 @@ CONVENTION = Convention(
         Layer(
             "conv",
             (*_STEPS, _NUMBERS, _STYLE, attributes.groups("groups")),
-            Evidence.READ,
+            HowKnown.READ,
             _SOURCE,
         ),
         Layer(
             "max_pool",
             _POOL,
-            Evidence.REMEMBERED,
+            HowKnown.REMEMBERED,
             f"{_SOURCE}; what ceilMode drops is from memory",
         ),
         Layer(
@@ -59,7 +59,7 @@ CONVENTION = Convention(
                     default=False,
                 ),
             ),
-            Evidence.REMEMBERED,
+            HowKnown.REMEMBERED,
             f"{_SOURCE}; includeZeroPadToAverage is from memory",
         ),
         Layer(
@@ -79,7 +79,7 @@ CONVENTION = Convention(
                     default="Explicit",
                 ),
             ),
-            Evidence.REMEMBERED,
+            HowKnown.REMEMBERED,
             f"{_SOURCE}; the crop is taken to be that of TensorFlow",
         ),
     ),

@@ -9,11 +9,11 @@ from __future__ import annotations
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.layer import (
-    Crop,
+    AxisCrop,
     Divisor,
-    Evidence,
     Fill,
     Given,
+    HowKnown,
     Layer,
     Layout,
     Mode,
@@ -26,11 +26,11 @@ from onnxpad.geometry.windows import Axis
 _SOURCE = "MXNet 1.9.1 native kernels measured; apache/mxnet 04a89ca, src/operator/nn/pooling.cc"
 
 
-def _target(axis: Axis, size: int, given: Given) -> Crop:
+def _target(axis: Axis, size: int, given: Given) -> AxisCrop:
     """target_shape takes the place of pad and adj, the odd cell is cut in front."""
     if given.extent is None:
         return crop_both(axis, size, given)
-    return Crop((full_extent(axis, size) - given.extent + 1) // 2, given.extent)
+    return AxisCrop((full_extent(axis, size) - given.extent + 1) // 2, given.extent)
 
 
 _ROUNDING = attributes.rounding(
@@ -58,11 +58,11 @@ CONVENTION = Convention(
     source=_SOURCE,
     pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),  # Pad
     layers=(
-        Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, number=EXPLICIT),
+        Layer("conv", _CONV, HowKnown.EXECUTED, _SOURCE, number=EXPLICIT),
         Layer(
             "max_pool",
             (*_POOL, attributes.label("pool_type", "max")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
             outside=Outside.LOWEST,
@@ -77,7 +77,7 @@ CONVENTION = Convention(
                     "count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True
                 ),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
             outside=Outside.ZERO,
@@ -86,7 +86,7 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (*_CONV, attributes.growth("adj"), attributes.extent("target_shape")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=Mode(cut=_target),
         ),

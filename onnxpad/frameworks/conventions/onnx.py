@@ -11,11 +11,11 @@ from collections.abc import Callable
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.layer import (
-    Crop,
+    AxisCrop,
     Divisor,
-    Evidence,
     Fill,
     Given,
+    HowKnown,
     Layer,
     Layout,
     Mode,
@@ -27,19 +27,19 @@ from onnxpad.geometry.windows import Axis, same_crop, shape_crop
 _SOURCE = "onnx/onnx f754691, onnx/defs/nn/defs.cc:26-40, 191-206, 249-261 and 1319-1321"
 
 
-def _cut(mode: str) -> Callable[[Axis, int, Given], Crop]:
+def _cut(mode: str) -> Callable[[Axis, int, Given], AxisCrop]:
     """ConvTranspose-22 with this auto_pad."""
 
-    def cut(axis: Axis, size: int, given: Given) -> Crop:
+    def cut(axis: Axis, size: int, given: Given) -> AxisCrop:
         growth, upper = given.growth or 0, mode == "SAME_UPPER"
         full = full_extent(axis, size) + growth
         if given.extent is not None:
             begin, _ = shape_crop(full - growth, growth, given.extent, upper=upper)
-            return Crop(begin, given.extent)
+            return AxisCrop(begin, given.extent)
         begin, end = given.pads or (0, 0)
         if mode.startswith("SAME"):
             begin, end = same_crop(axis, growth, upper=upper)
-        return Crop(begin, full - begin - end)
+        return AxisCrop(begin, full - begin - end)
 
     return cut
 
@@ -81,11 +81,11 @@ CONVENTION = Convention(
                 _AUTO,
                 attributes.groups("group"),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             _SOURCE,
             number=EXPLICIT,
         ),
-        Layer("max_pool", (*_POOL, attributes.label("storage_order")), Evidence.READ, _SOURCE),
+        Layer("max_pool", (*_POOL, attributes.label("storage_order")), HowKnown.READ, _SOURCE),
         Layer(
             "avg_pool",
             (
@@ -94,7 +94,7 @@ CONVENTION = Convention(
                     "count_include_pad", {0: Divisor.REAL, 1: Divisor.PADDED}, default=0
                 ),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             _SOURCE,
         ),
         Layer(
@@ -108,7 +108,7 @@ CONVENTION = Convention(
                 attributes.extent("output_shape"),
                 attributes.groups("group"),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             _SOURCE,
         ),
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout, Outside, Role, Rounding
+from onnxpad.frameworks.layer import Divisor, HowKnown, Layer, Layout, Outside, Role, Rounding
 from onnxpad.frameworks.rules import EXPLICIT
 
 _SOURCE = "OpenCV 4.10.0 dnn measured"
@@ -28,7 +28,7 @@ CONVENTION = Convention(
         Layer(
             "max_pool",
             (*_POOL, attributes.label("pool", "MAX")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
             rounding=Rounding.UP_IF_AXIS_PADDED,
@@ -38,7 +38,7 @@ CONVENTION = Convention(
         Layer(
             "avg_pool",
             (*_POOL, attributes.label("pool", "AVE")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
             rounding=Rounding.UP_IF_AXIS_PADDED,

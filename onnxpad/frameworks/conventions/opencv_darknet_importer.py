@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Evidence, Given, Layer, Layout, Mode, Outside, Pair
+from onnxpad.frameworks.layer import Given, HowKnown, Layer, Layout, Mode, Outside, Pair
 from onnxpad.frameworks.rules import split
 from onnxpad.geometry.windows import Axis
 
@@ -28,7 +28,7 @@ CONVENTION = Convention(
                 attributes.stride("stride"),
                 attributes.padding("padding", Layout.EACH),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=Mode(_total),
             outside=Outside.ZERO,

@@ -10,11 +10,11 @@ from __future__ import annotations
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.layer import (
-    Crop,
+    AxisCrop,
     Divisor,
-    Evidence,
     Fill,
     Given,
+    HowKnown,
     Layer,
     Layout,
     Mode,
@@ -30,13 +30,13 @@ _CONV = "PaddlePaddle 3.3.1 on the CPU measured; phi/kernels/cpu/conv_util.h:51-
 _POOLS = "PaddlePaddle 3.3.1 on the CPU measured; phi/kernels/funcs/pooling.h:521-532"
 
 
-def _same_cut(axis: Axis, size: int, given: Given) -> Crop:
+def _same_cut(axis: Axis, size: int, given: Given) -> AxisCrop:
     begin, end = same_upper(axis, given)
-    return Crop(begin, full_extent(axis, size) - begin - end + (given.growth or 0))
+    return AxisCrop(begin, full_extent(axis, size) - begin - end + (given.growth or 0))
 
 
-def _valid_cut(axis: Axis, size: int, given: Given) -> Crop:
-    return Crop(0, full_extent(axis, size) + (given.growth or 0))
+def _valid_cut(axis: Axis, size: int, given: Given) -> AxisCrop:
+    return AxisCrop(0, full_extent(axis, size) + (given.growth or 0))
 
 
 _LAYOUTS = (Layout.EACH, Layout.INTERLEAVED, Layout.PAIRS_CHANNELS_FIRST)
@@ -68,14 +68,14 @@ CONVENTION = Convention(
                 attributes.dilation("dilation"),
                 attributes.groups("groups"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _CONV,
             number=EXPLICIT,
         ),
         Layer(
             "max_pool",
             _POOL,
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _POOLS,
             number=EXPLICIT,
             outside=Outside.LOWEST,
@@ -89,7 +89,7 @@ CONVENTION = Convention(
                 ),
                 attributes.override("divisor_override"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             f"{_POOLS}; nn/functional/pooling.py:410-414",
             number=EXPLICIT,
             override=Override.RESCALE,
@@ -113,7 +113,7 @@ CONVENTION = Convention(
                 attributes.dilation("dilation"),
                 attributes.groups("groups"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _CONV,
             number=CROP_BOTH,
         ),

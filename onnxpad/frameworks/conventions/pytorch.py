@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Layer, Layout, Mode, Rounding, Special
+from onnxpad.frameworks.layer import Divisor, Fill, HowKnown, Layer, Layout, Mode, Rounding, Special
 from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT, VALID, unstrided_same
 
 _CONV = "PyTorch 2.13 measured; torch/nn/modules/conv.py:145-157"
@@ -47,14 +47,14 @@ CONVENTION = Convention(
                 attributes.groups("groups"),
                 attributes.fill("padding_mode", _FILLS, default="zeros"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _CONV,
             number=EXPLICIT,
         ),
         Layer(
             "max_pool",
             (*_POOL, attributes.dilation("dilation"), _CEIL, attributes.label("return_indices")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _POOLS,
             number=EXPLICIT,
             checks=(limits.at_most_half_a_window,),
@@ -71,7 +71,7 @@ CONVENTION = Convention(
                 ),
                 attributes.override("divisor_override"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _POOLS,
             number=EXPLICIT,
             checks=(limits.at_most_half_a_window,),
@@ -87,7 +87,7 @@ CONVENTION = Convention(
                 attributes.dilation("dilation"),
                 attributes.label("padding_mode", "zeros"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _CONV,
             number=CROP_BOTH,
             checks=(limits.growth_below_stride,),

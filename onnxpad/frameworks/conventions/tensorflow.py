@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Evidence, Fill, Layer, Layout, Outside, Role, Special, Word
+from onnxpad.frameworks.layer import Fill, HowKnown, Layer, Layout, Outside, Role, Special, Word
 from onnxpad.frameworks.rules import EXPLICIT, SAME_GRADIENT, SAME_UPPER, VALID, VALID_GRADIENT
 
 _SOURCE = (
@@ -60,7 +60,7 @@ CONVENTION = Convention(
                 attributes.groups("groups"),
                 _LAYOUT,
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
         ),
@@ -74,7 +74,7 @@ CONVENTION = Convention(
                 attributes.groups("groups"),
                 _LAYOUT,
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             f"{_SOURCE}; equal strides, and dilation only with stride 1",
             number=EXPLICIT,
             checks=(limits.equal_strides, limits.no_stride_with_dilation),
@@ -83,7 +83,7 @@ CONVENTION = Convention(
         Layer(
             "max_pool",
             (attributes.label("api"), *_POOL, attributes.label("pooling_type", "MAX")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
             outside=Outside.UNKNOWN,
@@ -91,7 +91,7 @@ CONVENTION = Convention(
         Layer(
             "avg_pool",
             (attributes.label("api"), *_POOL, attributes.label("pooling_type", "AVG")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
         ),
@@ -105,7 +105,7 @@ CONVENTION = Convention(
                 _DILATIONS,
                 _LAYOUT,
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             f"{_SOURCE}; it is the gradient of conv, ceil(output/stride) must be the input's size",
         ),
     ),

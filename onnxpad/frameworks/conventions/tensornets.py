@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Evidence, Given, Layer, Mode, Pair
+from onnxpad.frameworks.layer import Given, HowKnown, Layer, Mode, Pair
 from onnxpad.frameworks.rules import SAME_UPPER
 from onnxpad.geometry.windows import Axis
 
@@ -37,7 +37,7 @@ _PLANE = frozenset({2})
 CONVENTION = Convention(
     source=_SOURCE,
     layers=(
-        Layer("conv", _WINDOW, Evidence.READ, _SOURCE, ranks=_PLANE),
-        Layer("max_pool", _WINDOW, Evidence.READ, _SOURCE, ranks=_PLANE),
+        Layer("conv", _WINDOW, HowKnown.READ, _SOURCE, ranks=_PLANE),
+        Layer("max_pool", _WINDOW, HowKnown.READ, _SOURCE, ranks=_PLANE),
     ),
 )

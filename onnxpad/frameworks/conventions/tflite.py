@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Evidence, Fill, Layer, Special
+from onnxpad.frameworks.layer import Fill, HowKnown, Layer, Special
 from onnxpad.frameworks.rules import SAME_GRADIENT, SAME_UPPER, VALID, VALID_GRADIENT
 
 _SOURCE = "tf.lite 2.21 measured, built-in kernels; lite/kernels/padding.h"
@@ -28,9 +28,9 @@ CONVENTION = Convention(
     pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),  # PAD, MIRROR_PAD
     listed=5,
     layers=(
-        Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),
-        Layer("max_pool", _POOL, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),
-        Layer("avg_pool", _POOL, Evidence.EXECUTED, _SOURCE, ranks=frozenset({2})),
+        Layer("conv", _CONV, HowKnown.EXECUTED, _SOURCE, ranks=frozenset({2})),
+        Layer("max_pool", _POOL, HowKnown.EXECUTED, _SOURCE, ranks=frozenset({2})),
+        Layer("avg_pool", _POOL, HowKnown.EXECUTED, _SOURCE, ranks=frozenset({2})),
         Layer(
             "conv_transpose",
             (
@@ -42,7 +42,7 @@ CONVENTION = Convention(
                     default="SAME",
                 ),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             ranks=frozenset({2}),
         ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout, Mode, Rounding, Special
+from onnxpad.frameworks.layer import Divisor, HowKnown, Layer, Layout, Mode, Rounding, Special
 from onnxpad.frameworks.rules import EXPLICIT, VALID, full, half_span
 
 _CONV = "Theano 1.0.5 measured; Theano/Theano 7505f23, tensor/nnet/abstract_conv.py:100-155"
@@ -40,14 +40,14 @@ CONVENTION = Convention(
                 attributes.flag("filter_flip"),
                 attributes.groups("num_groups"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _CONV,
             number=EXPLICIT,
         ),
         Layer(
             "max_pool",
             (*_WINDOW, attributes.label("mode", "max")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _POOLS,
             number=EXPLICIT,
         ),
@@ -61,7 +61,7 @@ CONVENTION = Convention(
                     default=Special.REQUIRED,
                 ),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _POOLS,
             number=EXPLICIT,
         ),

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Given, Layer, Mode, Pair, Special
+from onnxpad.frameworks.layer import Divisor, Given, HowKnown, Layer, Mode, Pair, Special
 from onnxpad.frameworks.rules import SAME_UPPER, same_upper
 from onnxpad.geometry.windows import Axis
 
@@ -53,7 +53,7 @@ CONVENTION = Convention(
                 attributes.dilation("dilation"),
                 attributes.groups("groups"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             ranks=frozenset({2}),
         ),
@@ -66,7 +66,7 @@ CONVENTION = Convention(
                 *_POOL,
                 attributes.dilation("dilation"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             ranks=frozenset({2}),
         ),
@@ -83,7 +83,7 @@ CONVENTION = Convention(
                     default=True,
                 ),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             f"{_SOURCE}, timm/layers/pool2d_same.py",
             ranks=frozenset({2}),
         ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Fill, Layer, Layout, Role, Rounding
+from onnxpad.frameworks.layer import Divisor, Fill, HowKnown, Layer, Layout, Role, Rounding
 from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT
 
 _CONV = "torch/nn 8726825, SpatialConvolution.lua:3-22"
@@ -33,11 +33,11 @@ CONVENTION = Convention(
     pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),  # SpatialZeroPadding and its kin
     listed=7,
     layers=(
-        Layer("conv", _WINDOW, Evidence.READ, _CONV, number=EXPLICIT, ranks=_PLANE),
+        Layer("conv", _WINDOW, HowKnown.READ, _CONV, number=EXPLICIT, ranks=_PLANE),
         Layer(
             "max_pool",
             _POOL,
-            Evidence.READ,
+            HowKnown.READ,
             _POOLS,
             number=EXPLICIT,
             checks=(limits.at_most_half_a_window,),
@@ -51,7 +51,7 @@ CONVENTION = Convention(
                     "count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True
                 ),
             ),
-            Evidence.READ,
+            HowKnown.READ,
             _POOLS,
             number=EXPLICIT,
             checks=(limits.at_most_half_a_window,),
@@ -60,7 +60,7 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (*_WINDOW, *attributes.by_axis(Role.GROWTH, "adjH", "adjW")),
-            Evidence.READ,
+            HowKnown.READ,
             _CONV,
             number=CROP_BOTH,
             ranks=_PLANE,

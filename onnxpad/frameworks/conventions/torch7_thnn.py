@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from onnxpad.frameworks import attributes, limits
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Evidence, Layer, Layout, Outside, Rounding, Special
+from onnxpad.frameworks.layer import Divisor, HowKnown, Layer, Layout, Outside, Rounding, Special
 from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT
 
 _SOURCE = "THNN kernels in torch 1.0.1 measured"
@@ -33,11 +33,11 @@ CONVENTION = Convention(
     source=_SOURCE,
     aliases=("thnn",),
     layers=(
-        Layer("conv", _CONV, Evidence.EXECUTED, _SOURCE, number=EXPLICIT),
+        Layer("conv", _CONV, HowKnown.EXECUTED, _SOURCE, number=EXPLICIT),
         Layer(
             "max_pool",
             (*_POOL, attributes.dilation("dilation")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
             outside=Outside.LOWEST,
@@ -52,7 +52,7 @@ CONVENTION = Convention(
                 ),
                 attributes.override("divisor_override"),
             ),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
             outside=Outside.ZERO,
@@ -61,7 +61,7 @@ CONVENTION = Convention(
         Layer(
             "conv_transpose",
             (*_CONV, attributes.growth("output_padding")),
-            Evidence.EXECUTED,
+            HowKnown.EXECUTED,
             _SOURCE,
             number=CROP_BOTH,
         ),

@@ -11,7 +11,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, helper
 
 from onnxpad.errors import InternalError
 from onnxpad.model.comparing.networks import Network, bodies, free_names
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.model.reading.chains import Preference
 from onnxpad.padding.chain import Chain
 
@@ -106,7 +106,7 @@ def variant(
         for size in (shapes or {}).get(value.name, ()):
             value.type.tensor_type.shape.dim.add().dim_value = size
     made = network.nodes[indices[-1]].output[0]
-    session = Session(part.model)
+    session = EditSession(part.model)
     site = next((one for one in session.sites() if made in one.node.outputs), None)
     if site is None:
         raise InternalError(f"the node that makes '{made}' is not padded where it stands alone")

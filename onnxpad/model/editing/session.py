@@ -24,7 +24,7 @@ from onnxpad.padding.chain import Chain, Verdict
 from onnxpad.padding.expansion import Expansion
 
 
-class Session(Survey):
+class EditSession(Survey):
     """Holds the document of one model between passes.
 
     The model is changed in place, from the first edit on; `script` is what was done to it.
@@ -167,9 +167,9 @@ def session_on(
     preferences: Preferences,
     *,
     thorough: bool = False,
-) -> Session:
+) -> EditSession:
     """A session on what was opened; a Graph lends it its structure without weights."""
-    return Session(
+    return EditSession(
         opened.model,
         dims=dims,
         source=opened.source,
@@ -180,7 +180,7 @@ def session_on(
     )
 
 
-def finish(session: Session, opened: Opened) -> ModelOrGraph:
+def finish(session: EditSession, opened: Opened) -> ModelOrGraph:
     """The edited model, or the Graph that was given, which gets the edits in place."""
     model = session.finish()
     if opened.surgeon is None:

@@ -52,7 +52,7 @@ _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
 
 
 @dataclass(frozen=True)
-class Layout:
+class MessageFields:
     """The top-level fields of a protobuf message that could be a ModelProto.
 
     `missing_bytes` is how far the last field reaches past the end of the data (0 when whole).
@@ -94,7 +94,7 @@ def why_not_a_model(data: bytes) -> str | None:
     )
 
 
-def _layout(data: bytes) -> Layout | None:
+def _layout(data: bytes) -> MessageFields | None:
     """The top-level fields, or None where a field cannot be one of a ModelProto."""
     fields: set[int] = set()
     position, size = 0, len(data)
@@ -113,7 +113,7 @@ def _layout(data: bytes) -> Layout | None:
         else:
             return None
         fields.add(number)
-    return Layout(frozenset(fields), position - size)
+    return MessageFields(frozenset(fields), position - size)
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:

@@ -31,7 +31,7 @@ from onnxpad.model.shapes.open_cells import (
 )
 
 
-class Operator(NamedTuple):
+class Elementwise(NamedTuple):
     """An elementwise operator: on arrays of numbers, and on cells that may be open."""
 
     numeric: Callable[..., Array]
@@ -53,7 +53,7 @@ def applied(name: str, inputs: Sequence[Array], *, c_modulo: bool = False) -> Ar
     return found
 
 
-def _once(operator: Operator, inputs: Sequence[Array]) -> Array | None:
+def _once(operator: Elementwise, inputs: Sequence[Array]) -> Array | None:
     with np.errstate(all="ignore"):
         if not any(is_open(one) for one in inputs):
             return np.asarray(operator.numeric(*inputs))
@@ -86,43 +86,43 @@ def _refuse_zero(divisor: Array) -> None:
         raise ZeroDivisionError
 
 
-_Table: TypeAlias = dict[str, Operator]
-C_MODULO = Operator(_c_modulo, open_cells.c_modulo_cells)
+_Table: TypeAlias = dict[str, Elementwise]
+C_MODULO = Elementwise(_c_modulo, open_cells.c_modulo_cells)
 ELEMENTARY: _Table = {
-    "Add": Operator(np.add, open_cells.plus_cells),
-    "Sub": Operator(np.subtract, open_cells.minus_cells),
-    "Mul": Operator(np.multiply, open_cells.product_cells),
-    "Div": Operator(_divide, open_cells.quotient_cells),
-    "Mod": Operator(_modulo, open_cells.modulo_cells),
-    "Sum": Operator(np.add, open_cells.plus_cells, variadic=True),
-    "Max": Operator(np.maximum, open_cells.larger, variadic=True),
-    "Min": Operator(np.minimum, open_cells.smaller, variadic=True),
-    "Neg": Operator(np.negative, open_cells.negative_cell),
-    "Abs": Operator(np.abs, lambda one: open_cells.larger(one, open_cells.negative_cell(one))),
-    "Sign": Operator(np.sign),
-    "Floor": Operator(np.floor, open_cells.floor_cell),
-    "Ceil": Operator(np.ceil, open_cells.ceil_cell),
-    "Round": Operator(np.rint),
-    "Less": Operator(np.less, open_cells.is_less),
-    "Greater": Operator(np.greater, lambda one, other: open_cells.is_less(other, one)),
-    "LessOrEqual": Operator(
+    "Add": Elementwise(np.add, open_cells.plus_cells),
+    "Sub": Elementwise(np.subtract, open_cells.minus_cells),
+    "Mul": Elementwise(np.multiply, open_cells.product_cells),
+    "Div": Elementwise(_divide, open_cells.quotient_cells),
+    "Mod": Elementwise(_modulo, open_cells.modulo_cells),
+    "Sum": Elementwise(np.add, open_cells.plus_cells, variadic=True),
+    "Max": Elementwise(np.maximum, open_cells.larger, variadic=True),
+    "Min": Elementwise(np.minimum, open_cells.smaller, variadic=True),
+    "Neg": Elementwise(np.negative, open_cells.negative_cell),
+    "Abs": Elementwise(np.abs, lambda one: open_cells.larger(one, open_cells.negative_cell(one))),
+    "Sign": Elementwise(np.sign),
+    "Floor": Elementwise(np.floor, open_cells.floor_cell),
+    "Ceil": Elementwise(np.ceil, open_cells.ceil_cell),
+    "Round": Elementwise(np.rint),
+    "Less": Elementwise(np.less, open_cells.is_less),
+    "Greater": Elementwise(np.greater, lambda one, other: open_cells.is_less(other, one)),
+    "LessOrEqual": Elementwise(
         np.less_equal, lambda one, other: open_cells.inverted(open_cells.is_less(other, one))
     ),
-    "GreaterOrEqual": Operator(
+    "GreaterOrEqual": Elementwise(
         np.greater_equal, lambda one, other: open_cells.inverted(open_cells.is_less(one, other))
     ),
-    "Equal": Operator(np.equal, open_cells.is_equal),
-    "Not": Operator(np.logical_not, open_cells.inverted),
-    "And": Operator(np.logical_and),
-    "Or": Operator(np.logical_or),
-    "Xor": Operator(np.logical_xor),
-    "Where": Operator(np.where, open_cells.chosen),
+    "Equal": Elementwise(np.equal, open_cells.is_equal),
+    "Not": Elementwise(np.logical_not, open_cells.inverted),
+    "And": Elementwise(np.logical_and),
+    "Or": Elementwise(np.logical_or),
+    "Xor": Elementwise(np.logical_xor),
+    "Where": Elementwise(np.where, open_cells.chosen),
 }
 
 
 Values: TypeAlias = Sequence[Array | None]
 Attributes: TypeAlias = dict[str, AttributeProto]
-Rule: TypeAlias = Callable[[Attributes, Values], Array | None]
+FoldingRule: TypeAlias = Callable[[Attributes, Values], Array | None]
 LARGEST = 4096
 
 
@@ -264,7 +264,7 @@ def _scatter(attributes: Attributes, inputs: Values) -> Array | None:
     return found
 
 
-MOVES: dict[str, Rule] = {
+MOVES: dict[str, FoldingRule] = {
     "Concat": _concat,
     "Reshape": _reshape,
     "Slice": _slice,
@@ -375,7 +375,7 @@ def _relu(_: Attributes, inputs: Values) -> Array | None:
     return None if zero is None else applied("Max", [data, zero])
 
 
-_RULES: dict[str, Rule] = {
+_RULES: dict[str, FoldingRule] = {
     "ConstantOfShape": _constant_of_shape,
     "Cast": _cast,
     "CastLike": _cast_like,

@@ -13,7 +13,14 @@ from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers
 from onnxpad.model.reading.refusals import LARGEST
 from onnxpad.model.shapes.open_cells import Cell, opened, plus_cells
-from onnxpad.model.shapes.shape_rules import Facts, Rule, broadcast, dequantize, keep, quantize
+from onnxpad.model.shapes.shape_rules import (
+    RuleFacts,
+    ShapeRule,
+    broadcast,
+    dequantize,
+    keep,
+    quantize,
+)
 from onnxpad.model.shapes.types import UNKNOWN, Type
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
@@ -139,16 +146,16 @@ def constant_type(value: TensorProto | AttributeProto) -> Type:
             return UNKNOWN
 
 
-def _first_dims(inputs: Sequence[Type], _: Facts) -> Type:
+def _first_dims(inputs: Sequence[Type], _: RuleFacts) -> Type:
     return Type(inputs[0].dtype, inputs[0].dims)
 
 
-def _q_binary(inputs: Sequence[Type], facts: Facts) -> Type:
+def _q_binary(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     pair = [inputs[0], inputs[3]] if len(inputs) > 3 else [UNKNOWN, UNKNOWN]
     return Type(inputs[0].dtype, broadcast(pair, facts).dims)
 
 
-def _q_global(inputs: Sequence[Type], facts: Facts) -> Type:
+def _q_global(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     last = facts.attributes().get("channels_last", 0)
     dims = inputs[0].dims
     if dims is None or not isinstance(last, int):
@@ -157,7 +164,7 @@ def _q_global(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(inputs[0].dtype, (dims[0], *ones, dims[-1]) if last else dims[:2] + ones)
 
 
-MICROSOFT_RULES: dict[str, Rule] = {
+MICROSOFT_RULES: dict[str, ShapeRule] = {
     "QLinearLeakyRelu": _first_dims,
     "QLinearSigmoid": _first_dims,
     "QLinearSoftmax": _first_dims,

@@ -23,7 +23,7 @@ from onnxpad.model.shapes.open_cells import sizes_of
 from onnxpad.model.shapes.types import Type, dtype_name
 
 
-class Facts:
+class RuleFacts:
     """What a rule may ask about the node that it is applied to."""
 
     def attributes(self) -> dict[str, Value]:
@@ -43,7 +43,7 @@ class Facts:
         raise NotImplementedError
 
 
-Rule = Callable[[Sequence[Type], Facts], Type]
+ShapeRule = Callable[[Sequence[Type], RuleFacts], Type]
 
 _KEEP = (
     *("Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "Sigmoid", "HardSigmoid", "HardSwish"),
@@ -58,17 +58,17 @@ _BROADCAST = ("Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "M
 _LOGIC = ("And", "Or", "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual")
 
 
-def keep(inputs: Sequence[Type], _: Facts) -> Type:
+def keep(inputs: Sequence[Type], _: RuleFacts) -> Type:
     """The type of the first input."""
     return inputs[0]
 
 
-def _cast(inputs: Sequence[Type], facts: Facts) -> Type:
+def _cast(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     to = facts.attributes().get("to")
     return Type(dtype_name(to) if isinstance(to, int) else "", inputs[0].dims)
 
 
-def quantize(inputs: Sequence[Type], facts: Facts) -> Type:
+def quantize(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     """The zero point's element type, uint8 without one."""
     wanted = facts.attributes().get("output_dtype", 0)
     if len(inputs) > 2:
@@ -78,12 +78,12 @@ def quantize(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(dtype_name(wanted) if wanted else "uint8", inputs[0].dims)
 
 
-def dequantize(inputs: Sequence[Type], _: Facts) -> Type:
+def dequantize(inputs: Sequence[Type], _: RuleFacts) -> Type:
     """The scale's element type."""
     return Type(inputs[1].dtype or "float32", inputs[0].dims)
 
 
-def broadcast(inputs: Sequence[Type], _: Facts) -> Type:
+def broadcast(inputs: Sequence[Type], _: RuleFacts) -> Type:
     """The joint shape of all inputs (ONNX Broadcasting.md)."""
     dtype = next((one.dtype for one in inputs if one.dtype), "")
     shapes = [one.dims for one in inputs]
@@ -104,15 +104,15 @@ def _joint(sizes: Sequence[Size | None]) -> Size | None:
     return 1 if not others else others.pop() if len(others) == 1 else None
 
 
-def _logic(inputs: Sequence[Type], facts: Facts) -> Type:
+def _logic(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type("bool", broadcast(inputs, facts).dims)
 
 
-def _where(inputs: Sequence[Type], facts: Facts) -> Type:
+def _where(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type(inputs[1].dtype, broadcast(inputs, facts).dims)
 
 
-def _transpose(inputs: Sequence[Type], facts: Facts) -> Type:
+def _transpose(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     dtype, dims = inputs[0]
     if dims is None:
         return inputs[0]
@@ -122,7 +122,7 @@ def _transpose(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(dtype, tuple(dims[int(axis)] for axis in perm))
 
 
-def _concat(inputs: Sequence[Type], facts: Facts) -> Type:
+def _concat(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     axis = facts.attributes().get("axis", 1)
     shapes = [one.dims for one in inputs if one.dims is not None]
     dtype = next((one.dtype for one in inputs if one.dtype), "")
@@ -149,14 +149,14 @@ def _sum(column: Sequence[Size | None]) -> Size | None:
     return None if total is None else size_of(total)
 
 
-def _axes(facts: Facts, rank: int) -> tuple[int, ...] | None:
+def _axes(facts: RuleFacts, rank: int) -> tuple[int, ...] | None:
     axes = facts.attributes().get("axes") or facts.integers(1)
     if not isinstance(axes, tuple) or any(isinstance(axis, float) for axis in axes):
         return None
     return tuple(int(axis) % rank for axis in axes)
 
 
-def _unsqueeze(inputs: Sequence[Type], facts: Facts) -> Type:
+def _unsqueeze(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     dtype, dims = inputs[0]
     given = facts.attributes().get("axes") or facts.integers(1)
     if dims is None or not isinstance(given, tuple):
@@ -166,7 +166,7 @@ def _unsqueeze(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(dtype, tuple(1 if i in axes else next(rest) for i in range(len(dims) + len(axes))))
 
 
-def _squeeze(inputs: Sequence[Type], facts: Facts) -> Type:
+def _squeeze(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     dtype, dims = inputs[0]
     axes = _axes(facts, len(dims)) if dims else None
     if dims is None or axes is None:
@@ -174,12 +174,12 @@ def _squeeze(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(dtype, tuple(size for i, size in enumerate(dims) if i not in axes))
 
 
-def _global_pool(inputs: Sequence[Type], _: Facts) -> Type:
+def _global_pool(inputs: Sequence[Type], _: RuleFacts) -> Type:
     dtype, dims = inputs[0]
     return Type(dtype, None if dims is None else dims[:2] + (1,) * (len(dims) - 2))
 
 
-RULES: dict[str, Rule] = {
+RULES: dict[str, ShapeRule] = {
     **dict.fromkeys(_KEEP, keep),
     **dict.fromkeys(_BROADCAST, broadcast),
     **dict.fromkeys(_LOGIC, _logic),
@@ -201,7 +201,7 @@ _EXACT = 2**24
 """Whole numbers up to here are exact in float32."""
 
 
-def _resize(inputs: Sequence[Type], facts: Facts) -> Type:
+def _resize(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     """Resize-10 has its scales at input 1, later versions at input 2."""
     dtype, dims = inputs[0]
     if dims is None:
@@ -217,7 +217,7 @@ def _resize(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(dtype, _scaled(dims, tuple(int(axis) for axis in axes), scales))
 
 
-def _upsample(inputs: Sequence[Type], facts: Facts) -> Type:
+def _upsample(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     """Upsample-7 has its scales as an attribute, later ones at input 1."""
     dtype, dims = inputs[0]
     if dims is None:
@@ -228,7 +228,7 @@ def _upsample(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(dtype, _scaled(dims, tuple(range(len(dims))), scales))
 
 
-def scales_of(op_type: str, inputs: int, facts: Facts) -> tuple[float, ...] | None:
+def scales_of(op_type: str, inputs: int, facts: RuleFacts) -> tuple[float, ...] | None:
     """The scales of a node with this many inputs, where they are constant; () where it has none."""
     written = facts.attributes().get("scales")
     if isinstance(written, tuple):
@@ -262,10 +262,10 @@ def scaled_size(size: Size | None, scale: float) -> Size | None:
     return floor_divide(size, exact.denominator) if exact.numerator == 1 else None
 
 
-RESIZE_RULES: dict[str, Rule] = {"Resize": _resize, "Upsample": _upsample}
+RESIZE_RULES: dict[str, ShapeRule] = {"Resize": _resize, "Upsample": _upsample}
 
 
-def _slice(inputs: Sequence[Type], facts: Facts) -> Type:
+def _slice(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     """Sizes behind a Slice with constant places; an axis whose size they do not settle is open."""
     dtype, dims = inputs[0]
     if dims is None:
@@ -285,12 +285,12 @@ def _slice(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(dtype, tuple(sizes))
 
 
-def places(facts: Facts) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+def places(facts: RuleFacts) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
     """Starts and ends of a Slice where they are constant."""
     return _known(_list(facts, "starts", 1)), _known(_list(facts, "ends", 2))
 
 
-def _is_given(facts: Facts, attribute: str, position: int, count: int) -> bool:
+def _is_given(facts: RuleFacts, attribute: str, position: int, count: int) -> bool:
     return attribute in facts.attributes() or count > position
 
 
@@ -299,7 +299,7 @@ def _known(listed: Sizes | None) -> tuple[int, ...] | None:
     return numbers if listed is not None and len(numbers) == len(listed) else None
 
 
-def _list(facts: Facts, attribute: str, position: int) -> Sizes | None:
+def _list(facts: RuleFacts, attribute: str, position: int) -> Sizes | None:
     written = facts.attributes().get(attribute)
     if isinstance(written, tuple):
         return tuple(int(value) for value in written)
@@ -346,7 +346,7 @@ Sizes = tuple[Size | None, ...]
 _STEPS = 4
 
 
-def _expand(inputs: Sequence[Type], facts: Facts) -> Type:
+def _expand(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     """The wanted sizes, where the input is one cell."""
     dtype, dims = inputs[0]
     wanted, listed = facts.sizes(1), inputs[1].dims
@@ -358,12 +358,12 @@ def _expand(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(dtype, (None,) * count if isinstance(count, int) else None)
 
 
-def _constant_of_shape(_: Sequence[Type], facts: Facts) -> Type:
+def _constant_of_shape(_: Sequence[Type], facts: RuleFacts) -> Type:
     value = facts.attributes().get("value")
     return Type("" if value is not None else "float32", facts.sizes(0))
 
 
-def _reshape(inputs: Sequence[Type], facts: Facts) -> Type:
+def _reshape(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     """The wanted sizes: 0 keeps the size at its place, -1 is what is left of the cells."""
     dtype, dims = inputs[0]
     wanted = facts.sizes(1)
@@ -395,7 +395,7 @@ def _left(dims: Sizes | None, kept: Sequence[Size | None]) -> int | None:
     return prod(cells) // prod(others) if known and not prod(cells) % prod(others) else None
 
 
-def _gather(inputs: Sequence[Type], facts: Facts) -> Type:
+def _gather(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     """The sizes of the indices in the place of the axis."""
     (dtype, dims), places = inputs[0], inputs[1].dims
     axis = facts.attributes().get("axis", 0)
@@ -405,7 +405,7 @@ def _gather(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type(dtype, (*dims[:position], *places, *dims[position + 1 :]))
 
 
-def _shape(inputs: Sequence[Type], facts: Facts) -> Type:
+def _shape(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     """As many integers as there are axes, from start up to end (Shape-15)."""
     dims, marks = inputs[0].dims, facts.attributes()
     start, end = marks.get("start", 0), marks.get("end", len(dims or ()))
@@ -414,7 +414,7 @@ def _shape(inputs: Sequence[Type], facts: Facts) -> Type:
     return Type("int64", (len(dims[start:end]),))
 
 
-CUT_RULES: dict[str, Rule] = {
+CUT_RULES: dict[str, ShapeRule] = {
     "Slice": _slice,
     "Expand": _expand,
     "Shape": _shape,
@@ -427,7 +427,7 @@ PLAIN_RULES = RULES | CUT_RULES | RESIZE_RULES
 """Rules of every operator of ONNX that has one here."""
 
 
-class NodeFacts(Facts):
+class NodeFacts(RuleFacts):
     """What a rule may ask about one node, read in one context."""
 
     def __init__(self, context: Context, node: Node) -> None:
@@ -458,7 +458,7 @@ class NodeFacts(Facts):
         return None if value is None or value.ndim > 1 else sizes_of(value)
 
 
-def ruled(rule: Rule, inputs: Sequence[Type], facts: Facts) -> Sequence[Type]:
+def ruled(rule: ShapeRule, inputs: Sequence[Type], facts: RuleFacts) -> Sequence[Type]:
     """What a rule says; nothing where the node has fewer inputs or other axes than it may."""
     try:
         return (rule(inputs, facts),)

@@ -6,15 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from onnxpad.model.editing.script import InsertNode
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import pads_before, readers_of
 from onnxpad.model.reading.nodes import Place
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost
-from onnxpad.rewriting.for_target.judged import Selected, verdicts
 from onnxpad.rewriting.for_target.openings import opening
-from onnxpad.rewriting.for_target.report import NoWay, Opening, Plan, Verdict
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.rewriting.for_target.search import (
     MAX_STEPS,
     Judge,
@@ -26,12 +25,15 @@ from onnxpad.rewriting.for_target.search import (
     plain_obstacles,
     title_of,
 )
+from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.work import work_of
 
 
-def brought(session: Session, judge: Judge, changes: Sequence[Change]) -> Iterator[Verdict]:
+def nodes_written(
+    session: EditSession, judge: Judge, changes: Sequence[Change]
+) -> Iterator[NodeVerdict]:
     """What of the nodes that `changes` wrote, and that are still there, the target does not take.
 
     What they wrote with padding is judged as every padded node is.
@@ -46,7 +48,7 @@ def brought(session: Session, judge: Judge, changes: Sequence[Change]) -> Iterat
     for found in plain_obstacles(session, made, judge):
         scope = session.document.scopes[found.place[0]]
         node = next(one for one in scope.ordered() if one.key == found.place[1])
-        yield Verdict(
+        yield NodeVerdict(
             address_of(scope, node),
             found.op,
             found.judgement,
@@ -60,59 +62,59 @@ Progress = Callable[[str, int, int], None]
 
 
 @reported("plans", "no_way", "cost", "opening")
-class Fitting(NamedTuple):
+class Fitted(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
     request for those without a way.
     """
 
-    plans: tuple[Verdict, ...]
-    no_way: tuple[Verdict, ...]
+    plans: tuple[NodeVerdict, ...]
+    no_way: tuple[NodeVerdict, ...]
     changes: tuple[Change, ...]
     cost: Cost
     opening: Opening = Opening()
 
 
 def fit(
-    session: Session,
+    session: EditSession,
     planner: Planner,
     selected: Selected,
     earlier: Sequence[Change] = (),
     progress: Progress | None = None,
-) -> Fitting:
+) -> Fitted:
     """Rewrite what the target does not take, node by node, as cheaply as can be.
 
     What `earlier` passes wrote is judged as well: for it there is no way but other passes. What
     is new in one round may trouble a neighbour, which the next round sees.
     """
     before = work_of(session.typed_contexts())
-    plans: list[Verdict] = []
+    plans: list[NodeVerdict] = []
     changes: list[Change] = []
     for number in range(MAX_ROUNDS):
         if progress:
             progress(f"planning for {planner.judge.target.name}", number, MAX_ROUNDS)
         found = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
-        wanted = [verdict for verdict in found if isinstance(verdict.way, Plan)]
+        wanted = [verdict for verdict in found if isinstance(verdict.way, PassPlan)]
         done = _carry_out(session, planner.judge, wanted)
         if not done:
             break
         plans += wanted
         changes += done
     left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
-    written = list(brought(session, planner.judge, earlier))
+    written = list(nodes_written(session, planner.judge, earlier))
     ours = {one.node for one in written}
     final = (*(one for one in left if one.node not in ours), *written)
     cost = work_of(session.typed_contexts()) - before
-    return Fitting(
+    return Fitted(
         tuple(plans), final, tuple(changes), cost, opening(session, planner, selected, final)
     )
 
 
-def _carry_out(session: Session, judge: Judge, wanted: list[Verdict]) -> list[Change]:
+def _carry_out(session: EditSession, judge: Judge, wanted: list[NodeVerdict]) -> list[Change]:
     """Run each step of all plans, pass by pass."""
     units = [_unit(session, judge, verdict) for verdict in wanted]
-    ways = [verdict.way.passes if isinstance(verdict.way, Plan) else () for verdict in wanted]
+    ways = [verdict.way.passes if isinstance(verdict.way, PassPlan) else () for verdict in wanted]
     changes: list[Change] = []
     for depth in range(MAX_STEPS):
         for name in sorted({way[depth] for way in ways if len(way) > depth}):
@@ -126,7 +128,7 @@ def _carry_out(session: Session, judge: Judge, wanted: list[Verdict]) -> list[Ch
     return changes
 
 
-def _unit(session: Session, judge: Judge, verdict: Verdict) -> Unit:
+def _unit(session: EditSession, judge: Judge, verdict: NodeVerdict) -> Unit:
     focus = verdict.node.place
     sites = {site.address.place: site for site in session.sites()}
     site = sites[focus]

@@ -12,12 +12,12 @@ from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads, settling
-from onnxpad.rewriting.for_target.judged import verdicts
-from onnxpad.rewriting.for_target.report import NoWay, Opening, Verdict
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.for_target.search import Planner
+from onnxpad.rewriting.for_target.verdicts import verdicts
 
-Facts = dict[str, int | str]
+DimFacts = dict[str, int | str]
 _EXAMPLE = 640
 
 
@@ -25,7 +25,7 @@ def opening(
     survey: Survey,
     planner: Planner,
     selected: Callable[[Address], bool],
-    found: Sequence[Verdict],
+    found: Sequence[NodeVerdict],
 ) -> Opening:
     """What settles most of the nodes of `found` that have no way, tried on the model itself."""
     stuck = [one for one in found if isinstance(one.way, NoWay)]
@@ -59,7 +59,7 @@ class _Trial:
         self._hopeful = hopeful
         self._known: dict[tuple[tuple[str, int | str], ...], int] = {(): 0}
 
-    def settled(self, facts: Facts) -> int:
+    def settled(self, facts: DimFacts) -> int:
         """How many of the hopeful nodes are no longer stuck; 0 where others then are."""
         key = tuple(facts.items())
         if key not in self._known:
@@ -67,7 +67,7 @@ class _Trial:
             self._known[key] = len(self._hopeful - left) if left <= self._stuck else 0
         return self._known[key]
 
-    def _left(self, facts: Facts) -> set[Address]:
+    def _left(self, facts: DimFacts) -> set[Address]:
         known = copy(self._survey)
         try:
             known.learn(facts)
@@ -78,17 +78,17 @@ class _Trial:
         return {one.node for one in after if isinstance(one.way, NoWay)}
 
 
-def _may_hang_on_sizes(verdict: Verdict) -> bool:
+def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
     """Whether facts may help: not where the operator is lacking in every form."""
     return not verdict.brought_by and not verdict.judgement.is_blanket
 
 
-def _candidates(chains: Sequence[Chain]) -> Iterator[Facts]:
+def _candidates(chains: Sequence[Chain]) -> Iterator[DimFacts]:
     """Facts about dimensions, those that say least first."""
     pads = [effective_pads(chain) for chain in chains]
     multiples, _ = settling([found for found in pads if isinstance(found, Skip)])
-    rests: Facts = {root: f"%{modulus}=0" for root, modulus in multiples}
-    batch: Facts = {
+    rests: DimFacts = {root: f"%{modulus}=0" for root, modulus in multiples}
+    batch: DimFacts = {
         size.root: 1
         for chain in chains
         if isinstance(size := (chain.shape or (None,))[0], Symbol) and _is_dimension(size)

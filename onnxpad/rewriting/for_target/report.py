@@ -23,7 +23,7 @@ class Obstacle:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PassPlan:
     """Passes, one after the other, and what they add to the work of the model."""
 
     passes: tuple[str, ...]
@@ -55,7 +55,7 @@ class NoWay:
     "brought_by",
     "way as rewrite",
 )
-class Verdict(NamedTuple):
+class NodeVerdict(NamedTuple):
     """A padded node, what the target does with it, and what a rewrite would do about that.
 
     `brought_by` is set where it is a node without padding that this pass of the user wrote.
@@ -64,7 +64,7 @@ class Verdict(NamedTuple):
     node: Address
     op: str
     judgement: Judgement
-    way: Plan | NoWay | None = None
+    way: PassPlan | NoWay | None = None
     brought_by: str = ""
 
     @property

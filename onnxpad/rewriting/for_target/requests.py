@@ -12,15 +12,15 @@ from onnxpad.rewriting.passes import find_pass
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.search import Planner
 
-Names = str | Sequence[str] | None
+PassNames = str | Sequence[str] | None
 
 
 def planner(
     target: str | None,
     dims: Mapping[str, int | str] | None = None,
     *,
-    prefer: Names = None,
-    exclude: Names = None,
+    prefer: PassNames = None,
+    exclude: PassNames = None,
     allow_unknown: bool = False,
 ) -> Planner | None:
     """A planner for `target`, None without one; `dims` are sizes that the user gave.
@@ -57,6 +57,6 @@ def beyond_batch(model: Model, dims: Mapping[str, int | str] | None) -> dict[str
     return None if dims is None else {k: size for k, size in dims.items() if k not in batch}
 
 
-def names_of(names: Names) -> tuple[str, ...]:
+def names_of(names: PassNames) -> tuple[str, ...]:
     """One name or several as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names or ())

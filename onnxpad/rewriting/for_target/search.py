@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 from math import inf
 
 from onnxpad.model.editing.script import InsertNode
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import Excerpt, excerpt
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.model_inputs import is_model_input
@@ -19,7 +19,7 @@ from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
 from onnxpad.rewriting.costs import Cost
-from onnxpad.rewriting.for_target.report import NoWay, Obstacle, Plan
+from onnxpad.rewriting.for_target.report import NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, run, would_change
 from onnxpad.rewriting.work import work_of
@@ -106,7 +106,7 @@ class Judge:
         return judgement.answer.fails or (judgement.answer.is_open and not self.allows_unknown)
 
 
-def obstacles(session: Session, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
+def obstacles(session: EditSession, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
     """Nodes of the unit that the target does not take, in graph order; plain ones last."""
     members = unit.members - unit.tolerated
     for site in session.sites():
@@ -117,7 +117,7 @@ def obstacles(session: Session, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
 
 
 def plain_obstacles(
-    session: Session, made: Mapping[Place, str], judge: Judge
+    session: EditSession, made: Mapping[Place, str], judge: Judge
 ) -> Iterator[Obstacle]:
     """Those of the nodes in `made`, operators by place, that have no padding and are not taken."""
     padded = {site.address.place for site in session.sites()}
@@ -132,7 +132,7 @@ def plain_obstacles(
             yield Obstacle(place, name, op, found)
 
 
-def _exists(session: Session, place: Place) -> bool:
+def _exists(session: EditSession, place: Place) -> bool:
     scope = session.document.scopes[place[0]]
     return place[1] not in scope.removed
 
@@ -191,7 +191,7 @@ def _is_infinite(context: Context, name: str) -> bool:
     return value is not None and value.dtype.kind == "f" and bool((abs(value) == inf).any())
 
 
-def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
+def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
     """Nodes that a pass is to look at: those that the target does not take, and Pads before them.
 
     For a pass that folds Pads, what reads them as well.
@@ -205,7 +205,7 @@ def chosen(session: Session, unit: Unit, found: Iterable[Obstacle], rule: Pass) 
     return places | unit.readers if places & pads else places
 
 
-def would_do(session: Session, places: set[Place], rule: Pass) -> bool:
+def would_do(session: EditSession, places: set[Place], rule: Pass) -> bool:
     """Whether a pass would change any of the nodes."""
     return any(
         would_change(session, rule, site)
@@ -215,7 +215,7 @@ def would_do(session: Session, places: set[Place], rule: Pass) -> bool:
 
 
 def advance(
-    session: Session, rule: Pass, wanted: set[Place], owner: Callable[[Place], Unit | None]
+    session: EditSession, rule: Pass, wanted: set[Place], owner: Callable[[Place], Unit | None]
 ) -> tuple[Change, ...]:
     """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
     outcome = run(session, [rule], lambda address: address.place in wanted)
@@ -253,7 +253,7 @@ class _State:
     cost: Cost
     weight: int
     remaining: tuple[Obstacle, ...]
-    session: Session
+    session: EditSession
     unit: Unit
     looks: bytes
     types: Mapping[str, Type]
@@ -284,7 +284,7 @@ class Planner:
         self._wishes = wishes or Wishes()
         left_out = set(self._wishes.exclude)
         self._rules = [rule for name, rule in all_passes().items() if name not in left_out]
-        self._known: dict[object, Plan | NoWay] = {}
+        self._known: dict[object, PassPlan | NoWay] = {}
 
     def assuming_sizes(self) -> Planner:
         """A planner with the same wishes, for sizes that the user knows alone."""
@@ -293,19 +293,19 @@ class Planner:
         )
         return Planner(judge, self._wishes)
 
-    def plan(self, context: Context, node: Node, floor: Answer = Answer.TAKES) -> Plan | NoWay:
+    def plan(self, context: Context, node: Node, floor: Answer = Answer.TAKES) -> PassPlan | NoWay:
         """What to do with a node that the target does not take, and at best does `floor` with."""
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._known:
-            found = _Search(part, self.judge, self._rules, self._wishes).result(floor)
+            found = _PassSearch(part, self.judge, self._rules, self._wishes).result(floor)
             # What is wrong shows in the whole model alone, where no pass was tried.
-            is_blind = isinstance(found, Plan) and not found.passes
+            is_blind = isinstance(found, PassPlan) and not found.passes
             self._known[key] = NoWay((), ()) if is_blind else found
         return self._known[key]
 
 
-class _Search:
+class _PassSearch:
     def __init__(self, part: Excerpt, judge: Judge, rules: list[Pass], wishes: Wishes) -> None:
         self._part = part
         self._judge = judge
@@ -323,7 +323,7 @@ class _Search:
             if found.place in readers | fronts
         )
 
-    def result(self, floor: Answer) -> Plan | NoWay:
+    def result(self, floor: Answer) -> PassPlan | NoWay:
         """The cheapest sequence, the shortest of equal ones, the first in the alphabet.
 
         Where the target fails it behind any sequence, longer ones than that to the nearest form
@@ -335,7 +335,7 @@ class _Search:
         while queue:
             state = heappop(queue)[-1]
             if not state.remaining:
-                return Plan(state.passes, state.cost)
+                return PassPlan(state.passes, state.cost)
             nearest = min(nearest, state, key=lambda found: found.distance)
             most = MAX_STEPS
             if floor is not Answer.TAKES and nearest.distance[:2] == best:
@@ -375,7 +375,7 @@ class _Search:
         looks: bytes = session.finish().SerializeToString(deterministic=True)
         return _State(passes, total, weight, found, session, unit, looks, types)
 
-    def _opened(self, state: _State | None) -> Session:
+    def _opened(self, state: _State | None) -> EditSession:
         if state is None:
             return self._part.opened()
         return self._part.opened(state.looks, state.types)

@@ -30,7 +30,7 @@ Finder = Callable[[Chain, Surroundings], str | None]
 ChainFinder = Callable[[Chain], str | None]
 
 
-class Rule(NamedTuple):
+class TrapRule(NamedTuple):
     """How one trap is found; `text` says what it is about, `source` where that is known from.
 
     `passes` are those that take the trap away where they can, from operators of the kind `helped`
@@ -47,19 +47,19 @@ class Rule(NamedTuple):
 
 def rule(
     code: str, source: str, *, passes: Sequence[str] = (), helped: Kind | None = None
-) -> Callable[[Finder], Rule]:
+) -> Callable[[Finder], TrapRule]:
     """Make a rule of a function that gives the trap's sentence, or None; its docstring explains."""
-    return lambda find: Rule(code, _text_of(find), source, find, tuple(passes), helped)
+    return lambda find: TrapRule(code, _text_of(find), source, find, tuple(passes), helped)
 
 
 def chain_rule(
     code: str, source: str, *, passes: Sequence[str] = (), helped: Kind | None = None
-) -> Callable[[ChainFinder], Rule]:
+) -> Callable[[ChainFinder], TrapRule]:
     """The same of a function that asks for the chain alone, such as those of `kernels`."""
 
-    def made(find: ChainFinder) -> Rule:
+    def made(find: ChainFinder) -> TrapRule:
         text = _text_of(find)
-        return Rule(code, text, source, lambda chain, _: find(chain), tuple(passes), helped)
+        return TrapRule(code, text, source, lambda chain, _: find(chain), tuple(passes), helped)
 
     return made
 
@@ -70,7 +70,7 @@ def _text_of(find: Finder | ChainFinder) -> str:
 
 
 @cache
-def all_rules() -> dict[str, Rule]:
+def all_rules() -> dict[str, TrapRule]:
     """Every rule by its code."""
     return {item.code: item for rules in _RULES.all().values() for item in rules}
 
@@ -85,8 +85,8 @@ def traps_of(chain: Chain, around: Surroundings) -> tuple[Trap, ...]:
     )
 
 
-def _rules_in(module: ModuleType) -> list[Rule]:
-    return [item for item in vars(module).values() if isinstance(item, Rule)]
+def _rules_in(module: ModuleType) -> list[TrapRule]:
+    return [item for item in vars(module).values() if isinstance(item, TrapRule)]
 
 
 _RULES = Plugins(__name__, "trap", _rules_in)

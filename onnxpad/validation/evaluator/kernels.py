@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from onnxpad.errors import OnnxpadError
 
 Array = NDArray[Any]
-Place = tuple[int | slice, ...]
-Mode = Literal["constant", "reflect", "edge", "wrap"]
+Slices = tuple[int | slice, ...]
+PadMode = Literal["constant", "reflect", "edge", "wrap"]
 
 
 class NotEvaluable(OnnxpadError):
@@ -89,7 +89,7 @@ def taps(
         yield offset, trailing(padded, cut)
 
 
-def trailing(array: Array, place: Place) -> Array:
+def trailing(array: Array, place: Slices) -> Array:
     """`array` indexed on its last axes, every earlier axis whole."""
     index: Any = (..., *place)
     view: Array = array[index]
@@ -262,7 +262,7 @@ def pad(
     x: Array,
     begins: Sequence[int],
     ends: Sequence[int],
-    mode: Mode = "constant",
+    mode: PadMode = "constant",
     value: float | Array = 0,
 ) -> Array:
     """`x` padded on every axis; negative pads crop first (ONNX Operators, Pad-25).

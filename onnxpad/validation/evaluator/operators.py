@@ -121,7 +121,7 @@ def pool_of(call: Call, sizes: Sequence[int], kernel: Sequence[int] | None = Non
 
 
 @dataclass(frozen=True, slots=True)
-class Crop:
+class OutputCrop:
     """What a transposed convolution cuts off its full output, and adds behind it."""
 
     begins: list[int]
@@ -129,7 +129,7 @@ class Crop:
     output_padding: list[int]
 
 
-def crop_of(call: Call, sizes: Sequence[int], kernel: Sequence[int]) -> Crop:
+def crop_of(call: Call, sizes: Sequence[int], kernel: Sequence[int]) -> OutputCrop:
     """Pads of a ConvTranspose over spatial `sizes`, auto_pad and output_shape resolved.
 
     ONNX Operators, ConvTranspose-22; a negative SAME total is clamped at 0 as onnxruntime does.
@@ -143,14 +143,14 @@ def crop_of(call: Call, sizes: Sequence[int], kernel: Sequence[int]) -> Crop:
         return _to_shape(call, sizes, extents, strides, added)
     if not call.auto_pad.startswith("SAME"):
         pads = call.attributes.get("pads") or [0] * 2 * rank
-        return Crop(list(pads[:rank]), list(pads[rank:]), added)
+        return OutputCrop(list(pads[:rank]), list(pads[rank:]), added)
     totals = [max(0, e + a - s) for e, a, s in zip(extents, added, strides, strict=True)]
     return _split(totals, added, upper=call.auto_pad == "SAME_UPPER")
 
 
 def _to_shape(
     call: Call, sizes: Sequence[int], extents: list[int], strides: list[int], added: list[int]
-) -> Crop:
+) -> OutputCrop:
     wanted = [int(n) for n in call.attributes["output_shape"]][-len(sizes) :]
     rows = zip(sizes, strides, extents, added, strict=True)
     full = [(n - 1) * s + e + a for n, s, e, a in rows]
@@ -163,10 +163,10 @@ def _to_shape(
     return _split(totals, behind, upper=mode == "SAME_UPPER")
 
 
-def _split(totals: list[int], added: list[int], *, upper: bool) -> Crop:
+def _split(totals: list[int], added: list[int], *, upper: bool) -> OutputCrop:
     begins = [t // 2 if upper else t - t // 2 for t in totals]
     ends = [t - b for t, b in zip(totals, begins, strict=True)]
-    return Crop(begins, ends, added)
+    return OutputCrop(begins, ends, added)
 
 
 def evaluate(

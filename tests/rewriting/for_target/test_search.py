@@ -13,7 +13,7 @@ import pytest
 from onnx import ModelProto, helper, parser, shape_inference
 
 from onnxpad.errors import RequestError
-from onnxpad.rewriting.for_target.report import NoWay, Plan
+from onnxpad.rewriting.for_target.report import NoWay, PassPlan
 from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.oracle.interpreter import run_model
 
@@ -66,7 +66,7 @@ def for_target(text: str, target: str, **options: Any) -> Rewriting:
 
 def plans(done: Rewriting) -> list[tuple[str, ...]]:
     assert done.fitting is not None
-    return [one.way.passes for one in done.fitting.plans if isinstance(one.way, Plan)]
+    return [one.way.passes for one in done.fitting.plans if isinstance(one.way, PassPlan)]
 
 
 @pytest.mark.parametrize(
@@ -166,8 +166,8 @@ def test_bodies_are_rewritten_too() -> None:
         ({"target": "opnecv"}, "did you mean 'opencv'"),
         ({"target": "opencv", "exclude": "explicit-pad"}, "did you mean 'explicit-pads'"),
         ({"target": "opencv", "prefer": "lp-pool", "exclude": "lp-pool"}, "preferred and excluded"),
-        ({"prefer": "lp-pool"}, "add --target T"),
-        ({"allow_unknown": True}, "add --target T"),
+        ({"prefer": "lp-pool"}, "together with --target T"),
+        ({"allow_unknown": True}, "together with --target T"),
     ],
 )
 def test_contradictions_are_errors(options: Mapping[str, Any], message: str) -> None:
@@ -218,7 +218,7 @@ def test_costs_are_those_of_the_models(text: str, target: str) -> None:
     wanted = tuple(b - a for a, b in zip(before, after, strict=True))
     cost = done.fitting.cost
     assert (cost.multiply_adds, cost.bytes_moved, cost.operators) == wanted
-    planned = [one.way.cost for one in done.fitting.plans if isinstance(one.way, Plan)]
+    planned = [one.way.cost for one in done.fitting.plans if isinstance(one.way, PassPlan)]
     assert sum(one.multiply_adds for one in planned) == cost.multiply_adds
     assert sum(one.bytes_moved for one in planned) == cost.bytes_moved
 

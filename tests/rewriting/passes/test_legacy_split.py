@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from onnxpad.cli import run
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.model.reading.chains import Preferences
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.rewriting.rewrite import rewrite
@@ -55,7 +55,7 @@ def test_explicit_pads_and_other_operators_stay() -> None:
     assert old == new
     even = transposed("output_shape = [5]")
     for legacy in (False, True):
-        (site,) = Session(even, prefer=Preferences(legacy_split=legacy)).sites()
+        (site,) = EditSession(even, prefer=Preferences(legacy_split=legacy)).sites()
         assert effective_pads(site.chain) == effective_pads(site.chain)
         done = rewrite(even, passes=["plain-transpose"], legacy_split=legacy)
         assert isinstance(done.model, onnx.ModelProto)

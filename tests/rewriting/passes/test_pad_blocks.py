@@ -9,7 +9,7 @@ import onnx
 import onnx_graphsurgeon as gs
 import pytest
 
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.tiny import (
@@ -63,7 +63,7 @@ def drawn(rng: np.random.Generator) -> PadCase:
 
 
 def forms(model: onnx.ModelProto) -> frozenset[Form]:
-    return frozenset().union(*(forms_of(site.chain) for site in Session(model).sites()))
+    return frozenset().union(*(forms_of(site.chain) for site in EditSession(model).sites()))
 
 
 @pytest.mark.parametrize("rule", PASSES)

@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from onnxpad.inspection import inspect
-from onnxpad.model.editing.session import Session
+from onnxpad.model.editing.session import EditSession
 from onnxpad.padding.expansion import Expansion, Read
 from onnxpad.padding.fills import Constant
 from onnxpad.rewriting.rewrite import rewrite
@@ -103,7 +103,7 @@ def test_what_the_trap_says_of_onnxruntime(tmp_path: Path) -> None:
 
 def padded_by_expansion(model: onnx.ModelProto) -> onnx.ModelProto:
     """What becomes of a pass that writes its Pad into an expansion."""
-    session = Session(model)
+    session = EditSession(model)
     (site,) = [site for site in session.sites() if site.address.label == "op"]
     composer = Composer(site.chain.opset, site.chain.dtype)
     data = composer.pad(Read(0), (0, 0, 1), (0, 0, 2), Constant(0))

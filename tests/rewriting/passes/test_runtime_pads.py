@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import onnx
+import onnx_graphsurgeon as gs
 import pytest
+from onnx import ModelProto, parser
 
+from onnxpad.geometry.size import show
+from onnxpad.inspection import inspect
+from onnxpad.model.reading.survey import Survey
+from onnxpad.padding.chain import Skip
 from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.validation import validate
 from tests.models.tiny import (
     X5,
     X6,
@@ -18,10 +27,12 @@ from tests.models.tiny import (
     kinds,
     left_alone,
     numbers,
+    refused,
     rewritten,
     tiny,
     values,
 )
+from tests.oracle.interpreter import run_model
 from tests.oracle.onnxruntime_levels import ran
 
 RULE = "runtime-pads"
@@ -166,3 +177,216 @@ def test_what_explicit_pads_can_write_is_left_to_it() -> None:
     assert not done.skips
     first = rewrite(model, passes=["explicit-pads"])
     assert "--pass runtime-pads" in first.skips[0].skip.hints
+
+
+@pytest.mark.parametrize("opset", [18, 22])
+@pytest.mark.parametrize(
+    ("front", "op", "dtype"),
+    [
+        ("", "MaxPool <{}, kernel_shape = [2], strides = [3], dilations = [3]> (x)", "uint8"),
+        ("", "AveragePool <{}, kernel_shape = [3], strides = [2]> (x)", "float"),
+        ("p = Pad (x, two)", "AveragePool <{}, kernel_shape = [3], strides = [2]> (p)", "float"),
+        ("p = Pad (x, two)", "MaxPool <{}, kernel_shape = [3], strides = [2]> (p)", "float"),
+    ],
+)
+def test_a_size_that_is_fixed_later(front: str, op: str, dtype: str, opset: int) -> None:
+    """onnxruntime folds the computed pads then, and may fuse the Pad into the pool."""
+    text = op.format('auto_pad = "SAME_LOWER"')
+    held = "int64[6] two = {0, 0, 2, 0, 0, 2}" if front else ""
+    model = tiny(
+        f"{front} [op] y = {text}",
+        f"{dtype}[1,1,n]",
+        constants=held,
+        opset=opset,
+        result=f"{dtype}[]",
+    )
+    for size in range(1, 9):
+        x = numbers(*range(3, 3 + size), dtype="uint8" if dtype == "uint8" else "float32")
+        x = -x if dtype == "float" else x
+        after = rewrite(model, passes=[RULE]).model
+        assert isinstance(after, onnx.ModelProto)
+        after.graph.input[0].type.tensor_type.shape.dim[2].dim_value = size
+        found = by_onnxruntime(after, x, optimised=True)
+        assert not isinstance(found, str), found
+        np.testing.assert_allclose(found, values(model, x), rtol=1e-6)
+
+
+def test_strict_inference_and_what_the_file_says_of_types() -> None:
+    model = tiny(
+        f"{STRIDED.join(('c = ', ' '))} [op] y = {STRIDED.replace('(x', '(c')}",
+        "float[1,1,n]",
+        result="float[1,1,m]",
+    )
+    model.graph.value_info.append(
+        onnx.helper.make_tensor_value_info("c", onnx.TensorProto.FLOAT, [1, 1, "half"])
+    )
+    after = rewritten(model, RULE, X5, X6, X8)
+    onnx.checker.check_model(after, full_check=True)
+    onnx.shape_inference.infer_shapes(after, check_type=True, strict_mode=True, data_prop=True)
+    assert list(after.graph.value_info) == list(model.graph.value_info)
+
+
+def test_in_a_branch_and_in_a_function() -> None:
+    body = f"g () => (float[1,1,m] r) {{ [op] r = {STRIDED} }}"
+    other = "h () => (float[1,1,m] s) { s = Neg (x) }"
+    branch = tiny(
+        f"y = If (c) <then_branch = {body}, else_branch = {other}>",
+        "float[1,1,n]",
+        constants="bool c = {1}, float[1,1,3] w = {1, 10, 100}",
+    )
+    rewritten(branch, RULE, X5, X6, X8)
+    called = parser.parse_model(
+        '<ir_version: 9, opset_import: ["": 17, "f": 1]> g (float[1,1,n] x) => (float[1,1,m] y)'
+        "<float[1,1,3] w = {1, 10, 100}> { a = f.two (x, w) y = f.two (a, w) }"
+        f'<domain: "f", opset_import: ["": 17]> two (x, w) => (y) {{ [op] y = {STRIDED} }}'
+    )
+    after = rewritten(called, RULE, X5, X6, X8)
+    assert not after.graph.initializer[1:], "constants of the function stay in it"
+
+
+def test_a_graph_of_graphsurgeon() -> None:
+    model = tiny(f"[op] y = {STRIDED}", "float[1,1,n]")
+    graph = gs.import_onnx(model)
+    assert rewrite(graph, passes=[RULE]).model is graph
+    after = gs.export_onnx(graph)
+    for x in (X5, X6, X8):
+        assert run_model(after, {"x": x})["y"].ravel().tolist() == values(model, x)
+
+
+def test_validation_proves_it() -> None:
+    model = tiny(f"[op] y = {STRIDED.replace('>', ', dilations = [2]>')}", "float[1,1,n]")
+    done = rewrite(model, passes=[RULE])
+    assert isinstance(done.model, onnx.ModelProto)
+    assert validate(model, done.model, device="cpu").ok
+
+
+SAME3 = 'auto_pad = "SAME_UPPER", kernel_shape = [3], strides = [2]'
+refusals: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
+    "Pad has attributes": (
+        STRIDED,
+        {"opset": 10},
+        "the pads of Pad are attributes in opset 10: they cannot be computed",
+        ("raise the model's opset to 11 or newer",),
+    ),
+    "Indices are used": (
+        f"MaxPool <{SAME3}> (x)",
+        {"second": "i", "more": "z = Cast <to = 1> (i)"},
+        "its Indices are used and would count the padded cells",
+        (),
+    ),
+    "pads too": (
+        'Conv <auto_pad = "SAME_UPPER", strides = [2], pads = [1, 1]> (x, w)',
+        {},
+        (
+            "auto_pad=SAME_UPPER and pads=[1, 1] contradict each other, runtimes differ in which "
+            "one wins"
+        ),
+        ("--ambiguous auto_pad", "--ambiguous pads"),
+    ),
+    "a zero point for each channel": (
+        'ConvInteger <auto_pad = "SAME_UPPER", strides = [2]> (x, k, zeros)',
+        {"constants": "uint8[1,1,3] k = {1, 2, 3}, uint8[2] zeros = {1, 2}", "dtype": "uint8"},
+        "the zero point has one value per channel, a Pad node writes one for all",
+        (),
+    ),
+    "an integer average": (
+        f"com.microsoft.QLinearAveragePool <{SAME3}> (x, s, zero, s, zero)",
+        {"constants": "float s = {1}, uint8 zero = {3}", "dtype": "uint8"},
+        "an integer average that does not count padding cannot be divided again",
+        (),
+    ),
+    "a mask": (
+        f"com.microsoft.MaxpoolWithMask <{SAME3}> (x, m)",
+        {"constants": "int32[1,1,1] m = {1}"},
+        "MaxpoolWithMask has an input that depends on its own padding",
+        (),
+    ),
+    "a Pad that onnxruntime would fuse": (
+        'MaxPool <auto_pad = "SAME_UPPER", kernel_shape = [2], strides = [3], dilations = [3]> (x)',
+        {"dtype": "uint8"},
+        "onnxruntime would fuse the Pad beyond the kernel as soon as the size is fixed",
+        ("raise the model's opset to 18 or newer",),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", refusals)
+def test_refuses(name: str) -> None:
+    op, given, reason, hints = refusals[name]
+    kind = given.get("dtype", "float")
+    outputs = ", ".join(["y", given["second"]] if "second" in given else ["y"])
+    text = f"{given.get('front', '')} [op] {outputs} = {op} {given.get('more', '')}"
+    model = tiny(
+        text,
+        f"{kind}[1,1,n]",
+        constants=given.get("constants", ""),
+        opset=given.get("opset", 17),
+        result="int32[]" if "Integer" in op else f"{kind}[]",
+    )
+    assert refused(model, RULE) == Skip(reason, hints)
+
+
+TEXT = """g (float[N,2,H,W] x, float[3,2,{k},{k}] k, float[3,3,5,5] l) => (float[a,b,c,d] y) {{
+  a = Conv<auto_pad = "{mode}", strides = [2, {stride}]>(x, k)
+  b = Conv<auto_pad = "{mode}", strides = [2, 2]>(a, l)
+  y = MaxPool<kernel_shape = [3, 3], auto_pad = "{mode}", strides = [2, 2]>(b)
+}}"""
+KINDS = [(3, 2, "SAME_UPPER"), (4, 3, "SAME_LOWER"), (2, 3, "SAME_UPPER")]
+
+
+def written(kernel: int, stride: int, mode: str, opset: int = 17) -> tuple[ModelProto, ModelProto]:
+    """A model with SAME, and with pads that it computes."""
+    header = f'<ir_version: 8, opset_import: ["" : {opset}]>\n'
+    text = TEXT.format(k=kernel, stride=stride, mode=mode)
+    same: ModelProto = parser.parse_model(header + text)
+    found = rewrite(same, passes=["runtime-pads"]).model
+    assert isinstance(found, ModelProto)
+    return same, found
+
+
+def data(kernel: int, height: int, width: int) -> dict[str, np.ndarray]:
+    draw = np.random.default_rng(height)
+    shapes = {"x": (2, 2, height, width), "k": (3, 2, kernel, kernel), "l": (3, 3, 5, 5)}
+    return {
+        name: -np.abs(draw.standard_normal(shape)).astype(np.float32)
+        for name, shape in shapes.items()
+    }
+
+
+@pytest.mark.parametrize("opset", [11, 14, 17])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("dims", [{"H": 24, "W": 19}, {"H": "%8=0", "W": "%24=19"}])
+def test_computed_same_pads_become_constants_again(
+    kind: tuple[int, int, str], dims: dict[str, int | str], opset: int
+) -> None:
+    same, computed = written(*kind, opset)
+    done = rewrite(computed, passes=["static-pads"], dims=dims)
+    assert len(done.changes) == len(rewrite(same, passes=["runtime-pads"]).changes)
+    assert isinstance(done.model, ModelProto)
+    assert {node.op_type for node in done.model.graph.node} == {"Pad", "Conv", "MaxPool"}
+    given = data(kind[0], 24, 19)
+    expected = ran(computed, given, optimised=False)
+    assert not isinstance(expected, str)
+    np.testing.assert_array_equal(ran(done.model, given, optimised=False), expected)
+
+
+def test_sizes_behind_are_those_of_same() -> None:
+    """Names may differ (floor((H-1)/2)+1 is ceil(H/2)), numbers not."""
+    _, computed = written(3, 2, "SAME_UPPER")
+    sites = [site for site in Survey(computed).sites() if site.op != "Pad"]
+    sizes = [site.contexts[0].type_of(site.node.outputs[0]).dims for site in sites]
+    assert [show(size) for size in sizes[0] or ()] == [
+        "N", "3", "floor((H-1)/2)+1", "floor((W-1)/2)+1"
+    ]  # fmt: skip
+    assert [show(size) for size in (sizes[2] or ())[2:]] == [
+        "floor((H-1)/8)+1", "floor((W-1)/8)+1"
+    ]  # fmt: skip
+
+
+def test_inspect_says_what_is_not_known_and_what_to_try() -> None:
+    _, computed = written(3, 2, "SAME_UPPER")
+    pads = [node for node in inspect(computed).nodes if node.op == "Pad"]
+    assert len(pads) == 3
+    for node in pads:
+        assert "computed from the size of axis 2 of" in node.reason
+        assert node.hints == ("--dim 'H=640' --dim 'W=640'",)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from onnxpad.geometry.windows import Cut, cut_rounding_up, equal_ends
+from onnxpad.geometry.windows import SurplusWindows, cut_rounding_up, equal_ends
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, floored, rounds_up, short_axis
 from onnxpad.padding.expansion import Expansion
@@ -59,7 +59,7 @@ def _ends_may_be_equal(chain: Chain, pads: Pads) -> bool:
     return all(low <= begin <= high for (low, high), begin in zip(ranges, pads.begins, strict=True))
 
 
-def cuts_rounding_up(chain: Chain, pads: Pads) -> list[Cut]:
+def cuts_rounding_up(chain: Chain, pads: Pads) -> list[SurplusWindows]:
     """Symmetric pads that leave ceil_mode as it is, and what is cut behind them; [] for none."""
     if not rounds_up(chain):
         return []

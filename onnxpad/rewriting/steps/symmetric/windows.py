@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from onnxpad.geometry.windows import Cut, Growth, cut, equal_ends, growth
+from onnxpad.geometry.windows import Growth, SurplusWindows, cut, equal_ends, growth
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_behind, floored, missing_sizes, rounds_up
 from onnxpad.padding.expansion import AttributeValue, Grown, Made, Read
@@ -106,7 +106,7 @@ def _behind(chain: Chain, padding: Pads, moved: Pads, fill: Fill, *, rounds: boo
     return Way(behind, Cost(bytes_moved=copied, operators=1))
 
 
-def _cuts(chain: Chain, pads: Pads) -> list[Cut] | Skip:
+def _cuts(chain: Chain, pads: Pads) -> list[SurplusWindows] | Skip:
     """What to cut on each axis behind symmetric pads, without ceil_mode."""
     wider = floored(chain, pads)
     if isinstance(wider, Skip):
@@ -120,7 +120,7 @@ def _cuts(chain: Chain, pads: Pads) -> list[Cut] | Skip:
     return cuts
 
 
-def _sliced(chain: Chain, cuts: list[Cut], removes: Sequence[str]) -> Way:
+def _sliced(chain: Chain, cuts: list[SurplusWindows], removes: Sequence[str]) -> Way:
     own = tuple(one.pad for one in cuts)
     short = [index for index, one in enumerate(cuts) if one.first or one.beyond]
     composer = Composer(chain.opset, chain.dtype)
@@ -135,7 +135,7 @@ def _sliced(chain: Chain, cuts: list[Cut], removes: Sequence[str]) -> Way:
     return Way(composer.finish(*results), _slice_cost(chain, cuts, len(results)))
 
 
-def _slice_cost(chain: Chain, cuts: list[Cut], slices: int) -> Cost:
+def _slice_cost(chain: Chain, cuts: list[SurplusWindows], slices: int) -> Cost:
     kernel, kept = [axis.kernel for axis in chain.axes], costs.output_cells(chain)
     every = [size + one.first + one.beyond for size, one in zip(kept, cuts, strict=True)]
     more = costs.multiply_adds(chain, every, kernel) - costs.multiply_adds(chain, kept, kernel)

@@ -1,4 +1,4 @@
-"""Operators that onnxruntime's optimiser takes away between a Pad and what it fuses that into."""
+"""What onnxruntime's Pad fusion left alone before a rewrite, it must not fuse wrongly behind it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,180 @@ import onnx
 import pytest
 from onnx import parser
 
+from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.rewrite import rewrite
+from tests.models.tiny import (
+    NEGATIVE,
+    X5,
+    Array,
+    by_onnxruntime,
+    done,
+    numbers,
+    refused,
+    tiny,
+    values,
+)
 from tests.oracle.onnxruntime_levels import ran
+
+ONE_EACH = "int64[6] p = {0, 0, 1, 0, 0, 1}"
+SHARED = "a = Pad (x, p) m = {} (a) [op] c = Conv (a, w) y = Concat <axis = 2> (c, m)"
+BEHIND_ANOTHER = "z = Pad (x, p) " + SHARED.replace("(x, p)", "(z, p)")
+AVERAGE = '[op] y = AveragePool <kernel_shape = [2], count_include_pad = 1, auto_pad = "VALID"> (b)'
+CASES = {
+    "a max pool reads the Pad too": (SHARED.format("MaxPool <kernel_shape = [3]>"), NEGATIVE),
+    "two Pads in a row": (f"a = Pad (x, p) b = Pad (a, p) {AVERAGE}", X5),
+    "an average reads the Pad too": (
+        SHARED.format("AveragePool <kernel_shape = [1]>"),
+        X5,
+    ),
+    "an average behind two Pads reads the second too": (
+        BEHIND_ANOTHER.format("AveragePool <kernel_shape = [2]>"),
+        X5,
+    ),
+    "of which the first stays": (f"a = Pad (x, p) z = Relu (a) b = Pad (a, p) {AVERAGE}", X5),
+}
+
+
+@pytest.mark.parametrize("rule", all_passes())
+@pytest.mark.parametrize(("body", "x"), CASES.values(), ids=CASES)
+def test_pads(body: str, x: Array, rule: str) -> None:
+    model = tiny(body, f"float[1,1,{x.size}]", constants=ONE_EACH)
+    assert by_onnxruntime(model, x, optimised=True) == values(model, x)
+    after = rewrite(model, passes=[rule]).model
+    assert isinstance(after, onnx.ModelProto)
+    assert by_onnxruntime(after, x, optimised=True) == values(after, x) == values(model, x)
+
+
+AVERAGES = {
+    "as wide as its kernel": ("kernel_shape = [1]", False),
+    "as wide with its own pads": (
+        "kernel_shape = [2], pads = [1, 0], count_include_pad = 1",
+        False,
+    ),
+    "a window that starts in the Pad": ("kernel_shape = [2], strides = [3], ceil_mode = 1", False),
+    "a window behind the Pad": ("kernel_shape = [2], strides = [4], ceil_mode = 1", True),
+    "wider than the Pad": ("kernel_shape = [2]", True),
+    "protected by auto_pad": ('kernel_shape = [1], auto_pad = "VALID"', True),
+    "with pads that do not count": ("kernel_shape = [2], pads = [1, 1]", True),
+}
+
+
+@pytest.mark.parametrize(("written", "absorbed"), AVERAGES.values(), ids=AVERAGES)
+def test_an_average_that_reads_the_pad_too(written: str, absorbed: bool) -> None:
+    body = f"a = Pad (x, p) m = AveragePool <{written}> (a) [op] c = Conv (a, w) "
+    model = tiny(body + "y = Concat <axis = 2> (c, m)", constants=ONE_EACH)
+    found = done(model, "absorb-pad", nodes="op")
+    after = found.model
+    assert isinstance(after, onnx.ModelProto)
+    assert found.changed is absorbed
+    if not absorbed:
+        (refusal,) = found.skips
+        assert "an AveragePool reads the Pad too" in refusal.skip.reason
+    for optimised in (False, True):
+        assert by_onnxruntime(after, X5, optimised=optimised) == values(after, X5)
+
+
+ONE_ZERO_EACH = "int64[6] p = {0,0,1,0,0,1}"
+GUARDED = '<auto_pad="VALID", kernel_shape=[3]>'
+GUARDS = "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly"
+COMPUTED = """
+s = Shape(x) h = Gather(s, two) m = Mod(h, three) o = Concat<axis=0>(zeros, m, zeros, m)
+t = Pad(x, o) [op] y = MaxPool<auto_pad="VALID", kernel_shape=[3]>(t)
+"""
+NUMBERS = "int64[1] two = {2}, int64[1] three = {3}, int64[2] zeros = {0,0}"
+
+
+def test_an_identity_is_no_protection() -> None:
+    model = tiny(
+        f"t = Pad(x, p) u = Identity(t) [op] y = MaxPool {GUARDED} (u)",
+        "float[1,1,4]",
+        constants=ONE_ZERO_EACH,
+    )
+    assert refused(model, "explicit-pads").reason == GUARDS
+    model.graph.node[-1].attribute.pop(0)
+    right = by_onnxruntime(model, NEGATIVE)
+    assert right == [0, -1, -1, 0]
+    assert by_onnxruntime(model, NEGATIVE, optimised=True) != right
+
+
+def test_a_function_is_no_protection() -> None:
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17, "local": 1]>'
+        "outside (float[1,1,4] x) => (float[] y) <int64[6] p = {0,0,1,0,0,1}>"
+        "{ t = Pad(x, p) y = local.Block(t) }"
+        '<opset_import: ["": 17], domain: "local"> Block (t) => (y)'
+        f"{{ [op] y = MaxPool {GUARDED} (t) }}"
+    )
+    assert by_onnxruntime(model, NEGATIVE, optimised=True) == [0, -1, -1, 0]
+    assert refused(model, "explicit-pads").reason == GUARDS
+
+
+def test_computed_pads_are_no_protection() -> None:
+    model = tiny(COMPUTED, "float[1,1,4]", constants=NUMBERS)
+    assert refused(model, "explicit-pads").reason == GUARDS
+
+
+def test_pads_that_are_an_input_of_the_model_are_one() -> None:
+    body = f"t = Pad(x, p) [op] y = MaxPool {GUARDED} (t)"
+    model = tiny(body, "float[1,1,4]", inputs="int64[6] p")
+    assert done(model, "explicit-pads").changed
+
+
+def test_a_computed_pad_of_another_value_is_none_of_its_business() -> None:
+    body = COMPUTED.replace("Pad(x, o)", "Pad(x, o, c)")
+    model = tiny(body, "float[1,1,4]", constants=f"{NUMBERS}, float c = {{-1e9}}")
+    assert done(model, "explicit-pads").changed
+
+
+@pytest.mark.parametrize("between", ["t", "u"])
+def test_a_pad_is_not_left_alone_with_a_pool_that_it_reaches(between: str) -> None:
+    model = tiny(
+        "t = Pad(x, p) u = Identity(t) [op] y = Conv<kernel_shape=[3]>(t, w) "
+        f"z = AveragePool<kernel_shape=[2], pads=[1,0], count_include_pad=1>({between})",
+        constants=ONE_ZERO_EACH,
+    )
+    model.graph.output.add().name = "z"
+    done_ = rewrite(model, passes=["absorb-pad"], nodes="op")
+    assert not done_.changed
+    assert "an AveragePool reads the Pad too" in done_.skips[0].skip.reason
+
+
+def test_a_pad_may_be_left_alone_with_a_pool_that_it_does_not_reach() -> None:
+    model = tiny(
+        "t = Pad(x, p) [op] y = Conv<kernel_shape=[3]>(t, w) z = AveragePool<kernel_shape=[3]>(t)",
+        constants=ONE_ZERO_EACH,
+    )
+    model.graph.output.add().name = "z"
+    assert rewrite(model, passes=["absorb-pad"], nodes="op").changed
+
+
+def test_floor_pool_does_not_make_a_fused_pad_reach_the_kernel() -> None:
+    model = tiny(
+        "t = Pad(x, p) "
+        "[op] y = MaxPool<kernel_shape=[3], strides=[2], dilations=[2], ceil_mode=1>(t)",
+        "uint8[1,1,4]",
+        constants="int64[6] p = {0,0,0,0,0,2}",
+        result="uint8[]",
+    )
+    assert "would fuse the Pad" in refused(model, "floor-pool").reason
+    x = numbers(1, 2, 3, 4, dtype="uint8")
+    assert by_onnxruntime(model, x) == by_onnxruntime(model, x, optimised=True) == [3, 3]
+
+
+def test_a_pad_is_not_left_alone_with_a_max_pool_of_bytes_that_it_reaches() -> None:
+    """0 is the lowest byte, so that fusing it is right, but its pads would reach the kernel."""
+    model = tiny(
+        "t = Pad(x, p) [op] y = MaxPool<kernel_shape=[2]>(t) "
+        "z = MaxPool<kernel_shape=[2], pads=[0,1]>(t)",
+        "uint8[1,1,5]",
+        constants="int64[6] p = {0,0,0,0,0,1}",
+        result="uint8[]",
+    )
+    model.graph.output.add().name = "z"
+    done_ = rewrite(model, passes=["absorb-pad"], nodes="op")
+    assert not done_.changed
+    assert "a MaxPool reads the Pad too" in done_.skips[0].skip.reason
+
 
 X = (-1 - np.random.default_rng(5).random((1, 1, 5, 5))).astype(np.float32)
 ZEROS = "int64[8] p = {0,0,1,1,0,0,1,1}, int64[8] nhwc = {0,1,1,0,0,1,1,0}"
@@ -207,3 +379,34 @@ def test_what_onnxruntime_fuses_wrongly_it_must_still_load(rule: str, ends: int,
     found = rewrite(before, passes=[rule]).model
     assert isinstance(found, onnx.ModelProto)
     assert not isinstance(ran(found, {"x": X}, optimised=True), str)
+
+
+def pools(op: str, more: str, cells: int) -> onnx.ModelProto:
+    """A Pad of zeros, read by two pools that mean the same; the second leaves its pads out."""
+    return parser.parse_model(f"""
+    <ir_version: 8, opset_import: ["" : 17]>
+    g (float[1, 1, 9] x) => (float[1, 1, ?] y, float[1, 1, ?] z)
+    <int64[6] pads = {{0, 0, {cells}, 0, 0, 0}}, float zero = {{0}}> {{
+        p = Pad <mode = "constant"> (x, pads, zero)
+        [one] y = {op} <kernel_shape = [3], strides = [1], pads = [0, 0]{more}> (p)
+        [two] z = {op} <kernel_shape = [3], strides = [1]{more}> (p)
+    }}
+    """)
+
+
+@pytest.mark.parametrize(
+    ("op", "more", "cells", "changed"),
+    [
+        pytest.param("AveragePool", ", count_include_pad = 1", 3, False, id="reaches the kernel"),
+        pytest.param("AveragePool", ", count_include_pad = 1", 2, True, id="fits"),
+        pytest.param("MaxPool", "", 1, False, id="pads with something else than 0"),
+        pytest.param("LpPool", "", 3, True, id="is never fused"),
+    ],
+)
+def test_attributes_are_written_where_equal_pools_do_no_harm(
+    op: str, more: str, cells: int, changed: bool
+) -> None:
+    done = rewrite(pools(op, more, cells), passes="written-defaults", nodes="two")
+    assert done.changed is changed
+    if not changed:
+        assert "with equal attributes onnxruntime makes one" in done.skips[0].skip.reason
