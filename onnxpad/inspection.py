@@ -18,12 +18,12 @@ from onnxpad.model.reading.pads import constant_integers
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.surroundings import Observer
 from onnxpad.model.reading.survey import Site, Survey, selection
-from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Shape, Skip, Unclear
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
+from onnxpad.padding.surroundings import Surroundings
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
 from onnxpad.runtimes.targets import find_target

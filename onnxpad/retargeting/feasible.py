@@ -6,8 +6,7 @@ import math
 from dataclasses import replace
 
 from onnxpad.geometry.size import show
-from onnxpad.padding.around import NOTHING
-from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import NOTHING, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, short_axis
 from onnxpad.padding.fills import Constant, largest
 from onnxpad.padding.operators import Since

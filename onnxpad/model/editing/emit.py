@@ -27,8 +27,7 @@ from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.in_front import pads_in_a_row
 from onnxpad.model.reading.nodes import Address, Node
 from onnxpad.model.reading.scopes import Scope, address_of
-from onnxpad.padding.around import Dequantised
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep
+from onnxpad.padding.chain import AutoPad, Chain, Dequantised, Pads, PadStep
 from onnxpad.padding.expansion import (
     AttributeValue,
     Expansion,

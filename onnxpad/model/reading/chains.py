@@ -21,8 +21,7 @@ from onnxpad.model.reading.refusals import describe
 from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, chains_behind
 from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.around import Around
-from onnxpad.padding.chain import AutoPad, Chain, Padding, Pads, PadStep, Unclear, Weight
+from onnxpad.padding.chain import Around, AutoPad, Chain, Padding, Pads, PadStep, Unclear, Weight
 from onnxpad.padding.expansion import Attributes, AttributeValue
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator, operator

@@ -33,8 +33,7 @@ from onnxpad.model.reading.row_in_front import (
     siblings,
 )
 from onnxpad.model.shapes.bounds import lower_bound
-from onnxpad.padding.around import NOTHING, Around
-from onnxpad.padding.chain import Pads, PadStep
+from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator
 

@@ -7,7 +7,7 @@ import numpy as np
 from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
-from onnxpad.padding.around import Conversion, Dequantised
+from onnxpad.padding.chain import Conversion, Dequantised
 from onnxpad.padding.expansion import AttributeValue
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Since

@@ -15,8 +15,7 @@ from onnxpad.model.reading.optimised import vanishes
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.reach import readers_behind
 from onnxpad.model.reading.scopes import Scope
-from onnxpad.padding.around import InFront
-from onnxpad.padding.chain import Chain, Pads, PadStep
+from onnxpad.padding.chain import Chain, InFront, Pads, PadStep
 
 _STEPS_BACK = 64
 _SIZES = ("Shape", "Size")

@@ -10,9 +10,9 @@ from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Scope, address_of
-from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain, Shape
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, PadInput, pads_are_attributes
+from onnxpad.padding.surroundings import Surroundings
 
 
 class Observer:

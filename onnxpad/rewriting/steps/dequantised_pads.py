@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onnxpad.padding.around import Conversion, Dequantised
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Conversion, Dequantised, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Expansion, Itself, Made, Named, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant, Fill, TensorValue, lowest

@@ -14,8 +14,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.around import Around, InFront
-from onnxpad.padding.chain import Chain, Pads, Skip
+from onnxpad.padding.chain import Around, Chain, InFront, Pads, Skip
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,

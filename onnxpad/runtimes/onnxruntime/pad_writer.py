@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from onnxpad.padding.around import Around, InFront
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.chain import Around, AutoPad, Chain, InFront, Pads, PadStep, Skip, Verdict
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS, Kind

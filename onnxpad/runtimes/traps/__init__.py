@@ -10,9 +10,9 @@ from functools import cache
 from types import ModuleType
 from typing import NamedTuple
 
-from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
+from onnxpad.padding.surroundings import Surroundings
 from onnxpad.plugins import Plugins
 from onnxpad.reports import reported
 

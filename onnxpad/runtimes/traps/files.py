@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onnxpad.geometry.size import show
-from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain, Shape
 from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Since
+from onnxpad.padding.surroundings import Surroundings
 from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.traps import chain_rule, rule
 

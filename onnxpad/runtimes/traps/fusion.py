@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain
+from onnxpad.padding.surroundings import Surroundings
 from onnxpad.runtimes.onnxruntime.pad_fusion import Harm, Way, harms
 from onnxpad.runtimes.traps import chain_rule, rule
 

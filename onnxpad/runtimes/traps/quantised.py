@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
+from onnxpad.padding.surroundings import Surroundings
 from onnxpad.runtimes.onnxruntime.pad_fusion import folded
 from onnxpad.runtimes.traps import rule
 

@@ -13,10 +13,10 @@ from onnx import ModelProto, helper
 
 from onnxpad.geometry.windows import Axis
 from onnxpad.inspection import inspect
-from onnxpad.padding.around import Surroundings
 from onnxpad.padding.chain import AutoPad, Chain
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import OPERATORS
+from onnxpad.padding.surroundings import Surroundings
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.traps import traps_of
 from tests.models.text import padded, text_model
