@@ -63,7 +63,7 @@ def test_the_plan_is_never_overwritten(
         (b'{"nodes": [1]}', "entry 0 of the plan '"),
         (b'{"nodes": [{"node": "nobody"}]}', "plan.json': no padded node matches 'nobody'"),
         (b'{"nodes": [{"node": "/MaxPool", "pads": [1' + b"0" * 9999 + b", 0]}]}", "is no JSON: "),
-        (b'{"nodes": [{"node": "/MaxPool", "pads": [1e999, 0]}]}', "pads is [inf, 0], but is a"),
+        (b'{"nodes": [{"node": "/MaxPool", "pads": [1e999, 0]}]}', "must be a list of 2 integers"),
     ],
 )
 def test_a_file_that_holds_no_plan_is_named(
@@ -94,7 +94,7 @@ def test_a_plan_from_standard_input(tmp_path: Path) -> None:
     assert target.exists()
     wrong = onnxpad("retarget", str(PAIR), "--plan", "-", "--check", stdin=b"{}")
     assert wrong.returncode == 2
-    assert b"the plan 'standard input' is no object" in wrong.stderr
+    assert b"the plan 'standard input' must be an object" in wrong.stderr
     both = onnxpad("retarget", "-", "--plan", "-", "--check", stdin=plan)
     assert both.returncode == 2
     assert b"standard input holds the model or the plan, not both" in both.stderr

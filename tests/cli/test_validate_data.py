@@ -62,7 +62,7 @@ def test_a_reference_with_nan_is_refused(right: Path, capsys: Captured) -> None:
     ("options", "said"),
     [
         (["--data", "names.npz", "--inputs", "x.npy"], "--data holds inputs and outputs"),
-        (["right.onnx", "--data", "names.npz"], "and both are given"),
+        (["right.onnx", "--data", "names.npz"], "both are given"),
         (["--outputs", "y.npy"], "--outputs needs the --inputs"),
         (["--data", "names.npz", "--samples", "3"], "--samples does nothing here: --data"),
     ],

@@ -66,7 +66,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         front(1, 1, 1, 1, value=1e39, mode="edge"),
         "float32 does not hold",
     ),
-    "kernel": ("pool", {"pads": [3, 0, 0, 0]}, "a number as large as the kernel"),
+    "kernel": ("pool", {"pads": [3, 0, 0, 0]}, "as large as the kernel"),
     "dilated": ("conv", {"auto_pad": "SAME_UPPER"}, "and a dilation is above 1"),
     "growth": ("up", {"output_padding": [0, 2]}, "output_padding 2 is not below stride 2"),
     "nothing left": ("up", {"pads": [40] * 4}, "its output would be -15x-15"),
