@@ -80,6 +80,8 @@ def test_every_small_average(rule: str) -> None:
             close(run_model(done.model, {"x": x})["y"], wanted)
             if attributes(done.model).get("auto_pad", "VALID") != "VALID":
                 continue  # nothing to count, and onnxruntime may take SAME otherwise
+            if isinstance(ran(average(size, opset, geometry), {"x": x}, optimised=True), str):
+                continue  # onnxruntime refuses the model that there was as well
             for optimised in (False, True):
                 close(ran(done.model, {"x": x}, optimised=optimised), wanted)
         except AssertionError as error:
