@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -223,38 +223,36 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
         far, far_names = _far_pad(context, node, whole)
     elif not pad.unclear:
         far, far_names = _pads_together(context, node, whole)
-    around = Around(
-        row_in_front(context, node, node.inputs[0], whole, gone),
-        copied_out=copied_out(context, node.inputs[0]),
-    )
+    facts = _of_input(context, node, op, slice(first_axis, first_axis + rank))
+    facts["front"] = row_in_front(context, node, node.inputs[0], whole, gone)
+    facts["copied_out"] = copied_out(context, node.inputs[0])
     if op.weight is not None and len(node.inputs) > op.weight and node.inputs[op.weight]:
-        weight = row_in_front(context, node, node.inputs[op.weight], whole, gone)
-        around = replace(around, weight_front=weight)
+        facts["weight_front"] = row_in_front(context, node, node.inputs[op.weight], whole, gone)
     if read is not None and pad is not None:
-        around = replace(around, beside=siblings(context, node, names, read, gone))
+        facts["beside"] = siblings(context, node, names, read, gone)
     if read is not None and far is not None:
-        around = replace(around, far_beside=siblings(context, node, far_names, read, gone))
-    spatial = slice(first_axis, first_axis + rank)
-    around = _with_origin(context, node, op, spatial, around)
-    return Front(pad, far, NOTHING if around == NOTHING else around)
+        facts["far_beside"] = siblings(context, node, far_names, read, gone)
+    said = {name: fact for name, fact in facts.items() if not _is_silent(fact)}
+    return Front(pad, far, Around(**said) if said else NOTHING)
 
 
-def _with_origin(
-    context: Context, node: Node, op: Operator, spatial: slice, around: Around
-) -> Around:
-    """What computes the operator's input."""
+def _is_silent(fact: object) -> bool:
+    """Whether a field of Around says nothing; a bound of 0 says something."""
+    return fact is None or fact is False or fact in ((), "")
+
+
+def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dict[str, Any]:
+    """What computes the operator's input, as fields of Around."""
+    facts: dict[str, Any] = {}
     if op.kind is Kind.AVERAGE:
-        around = replace(around, producer=context.document.model.producer_name)
+        facts["producer"] = context.document.model.producer_name
     if op.kind is Kind.MAX:
-        around = replace(
-            around,
-            at_least=lower_bound(context, node.inputs[0]),
-            behind_quantised=_follows_quantised(context, node.inputs[0]),
-        )
-    if op.quantised:
-        return around
-    rank = spatial.stop - spatial.start + 2
-    return replace(around, dequantised=dequantised_input(context, node, spatial, rank))
+        facts["at_least"] = lower_bound(context, node.inputs[0])
+        facts["behind_quantised"] = _follows_quantised(context, node.inputs[0])
+    if not op.quantised:
+        rank = spatial.stop - spatial.start + 2
+        facts["dequantised"] = dequantised_input(context, node, spatial, rank)
+    return facts
 
 
 def _follows_quantised(context: Context, name: str) -> bool:
