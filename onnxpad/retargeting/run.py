@@ -47,8 +47,6 @@ class _Run:
         self._done: set[Place] = set()
         self._sound: tuple[str, ...] | None = None
         self._outcome = MoveOutcome()
-        self._given = {one.address.place: one.address for one in session.sites()}
-        self._copied: dict[str, str] = {}
 
     def run(self) -> MoveOutcome:
         known = -1
@@ -78,7 +76,7 @@ class _Run:
         """Nodes up to one that makes another reading necessary; False at the end."""
         sites = list(self._session.sites())
         for site in sites:
-            place, given = site.address.place, self._as_given(site.address)
+            place, given = site.address.place, self._session.as_given(site)
             wanted = self._selected(given) and self._rule.concerns(given)
             if place in self._done or not wanted:
                 continue
@@ -90,7 +88,7 @@ class _Run:
         return False
 
     def _handle(self, site: Site) -> bool:
-        given = self._as_given(site.address)
+        given = self._session.as_given(site)
         results = [self._rule.decide(given, chain) for chain in site.chains]
         groups = grouped([_wish(*pair) for pair in zip(site.chains, results, strict=True)])
         if max(groups) > 0:
@@ -115,20 +113,10 @@ class _Run:
         return self._move(site, first)
 
     def _tell_apart(self, site: Site, groups: list[int]) -> bool:
-        known = set(self._session.document.scopes)
         if not self._session.tell_apart(site, groups):
             return False
         self._done.discard(site.address.place)
-        new = set(self._session.document.scopes) - known
-        self._copied |= dict.fromkeys(new, site.address.scope)
         return True
-
-    def _as_given(self, address: Address) -> Address:
-        """The address that plans and globs know: a copied function has the original's nodes."""
-        scope = address.scope
-        while scope in self._copied:
-            scope = self._copied[scope]
-        return self._given.get((scope, address.key), address)
 
     def _refuse(self, site: Site, skip: Skip) -> None:
         tensor = site.node.inputs[0] if site.node.inputs else ""

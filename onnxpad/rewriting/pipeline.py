@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from onnxpad.errors import InternalError
 from onnxpad.geometry.size import show
+from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.names import as_nodes
 from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute, edit_record
 from onnxpad.model.editing.session import EditSession
@@ -16,7 +17,6 @@ from onnxpad.model.reading.survey import Site
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.expansion import Expansion
-from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import forms_of
 from onnxpad.padding.operators import Since
 from onnxpad.reports import reported
@@ -128,7 +128,7 @@ def _run_pass(
         refusals: list[Refusal] = []
         again = expanded = False
         for site in session.sites():
-            if not selected(site.address):
+            if not selected(session.as_given(site)):
                 continue
             verdict = _decide(session, rule, site)
             if isinstance(verdict, Change):
@@ -160,7 +160,7 @@ def _absorbs(before: Chain, after: Chain) -> bool:
 
 def _decide(session: EditSession, rule: Pass, site: Site) -> Change | Refusal | Clones | None:
     results = [_rewrite(session, rule, chain, site) for chain in site.chains]
-    groups = _groups(site.chains, results) if len(results) > 1 else [0]
+    groups = grouped([_wish(*pair) for pair in zip(site.chains, results, strict=True)])
     if max(groups) > 0:
         if session.tell_apart(site, groups):
             return Clones()
@@ -181,34 +181,15 @@ def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
     return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
 
 
-def _groups(chains: Sequence[Chain], results: Sequence[Verdict]) -> list[int]:
-    """A number for each result; readings that are left alone share one, whatever the reason.
+def _wish(chain: Chain, result: Verdict) -> object:
+    """What is to be written; readings that are left alone share one wish, whatever the reason.
 
     Edits are the difference of two chains, so both must be written alike for one set of edits.
     """
-    seen: list[object] = []
-    groups = []
-    for chain, result in zip(chains, results, strict=True):
-        wanted = None
-        if not isinstance(result, Skip):
-            after = (
-                (written(result), _absorbs(chain, result)) if isinstance(result, Chain) else result
-            )
-            wanted = (written(replace(chain, pad=None)), chain.ambiguous, after)
-        if wanted not in seen:
-            seen.append(wanted)
-        groups.append(seen.index(wanted))
-    return groups
-
-
-def written(chain: Chain) -> tuple[object, ...]:
-    """What of a chain ends up in the file: sizes do not."""
-    spelled = (
-        chain.pad is not None and isinstance(chain.pad.fill, Constant) and chain.pad.fill.value
-    )
-    dtype = chain.dtype if spelled else ""
-    numbers = (chain.padding, chain.ceil_mode, chain.counts_padding)
-    return (*numbers, chain.output_padding, chain.output_shape, chain.pad, dtype)
+    if isinstance(result, Skip):
+        return None
+    after = (written(result), _absorbs(chain, result)) if isinstance(result, Chain) else result
+    return written(replace(chain, pad=None)), chain.ambiguous, after
 
 
 def would_change(session: EditSession, rule: Pass, site: Site) -> bool:

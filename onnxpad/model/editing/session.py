@@ -18,6 +18,8 @@ from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
 from onnxpad.model.files.onnx_file import Source, save, write_unchanged
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
 from onnxpad.model.reading.chains import NO_PREFERENCE, Preferences
+from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, Verdict
@@ -52,6 +54,7 @@ class EditSession(Survey):
         self._owned = owned
         self._weights = None if weightless else Weights(source)
         self._memory: dict[tuple[str, int], tuple[Chain, Verdict]] = {}
+        self._copied: dict[str, str] = {}
         self.script: list[Edit] = []
         self._start_editing()
 
@@ -95,9 +98,20 @@ class EditSession(Survey):
         for group in sorted(set(groups) - {0}):
             name = free_function_name(self._document, scope)
             edit = CloneFunction(scope.id, name, tuple(calls.get(group, ())))
+            known = set(self._document.scopes)
             self._applier.apply([edit])
+            self._copied |= dict.fromkeys(self._document.scopes.keys() - known, scope.id)
             self.script.append(edit)
         return True
+
+    def as_given(self, site: Site) -> Address:
+        """The address that users know: the nodes of a copied function are the original's."""
+        scope = site.address.scope
+        while scope in self._copied:
+            scope = self._copied[scope]
+        if scope == site.address.scope:
+            return site.address
+        return address_of(self._document.scopes[scope], site.node)
 
     def remembered(self, name: str, chain: Chain, compute: Callable[[], Verdict]) -> Verdict:
         """The result of a pass on a chain, computed once: equal chains are read as one object."""

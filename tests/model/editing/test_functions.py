@@ -190,3 +190,27 @@ def test_a_function_that_imports_no_onnx_operators_gets_none(rule: str) -> None:
     done = rewrite(before, passes=[rule])
     assert not done.changed
     assert "no version of the ONNX operators is imported" in done.skips[0].skip.reason
+
+
+TWICE = """<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
+g (float[1,1,8] x, float[1,1,9] z) => (float[1,1,4] a, float[1,1,5] b) {
+    a = local.F(x)
+    b = local.F(z)
+}
+<domain: "local", opset_import: ["" : 17]>
+F (x) => (y) {
+    [other] q = MaxPool<auto_pad="SAME_UPPER", kernel_shape=[3], strides=[2]>(x)
+    [pool] y = MaxPool<auto_pad="SAME_UPPER", kernel_shape=[3], strides=[2]>(x)
+}"""
+
+
+def test_a_node_of_a_function_is_named_once_for_all_of_its_copies() -> None:
+    done = rewrite(onnx.parser.parse_model(TWICE), nodes="local:F/pool")
+    assert len(done.changes) == 2
+    assert isinstance(done.model, onnx.ModelProto)
+    written = [
+        [attribute.name for attribute in node.attribute if attribute.name in ("pads", "auto_pad")]
+        for function in done.model.functions
+        for node in function.node
+    ]
+    assert written == [["auto_pad"], ["pads"]] * 2
