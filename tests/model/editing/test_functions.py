@@ -205,9 +205,9 @@ F (x) => (y) {
 
 
 def test_a_node_of_a_function_is_named_once_for_all_of_its_copies() -> None:
-    done = rewrite(onnx.parser.parse_model(TWICE), nodes="local:F/pool")
+    done = rewrite(parser.parse_model(TWICE), nodes="local:F/pool")
     assert len(done.changes) == 2
-    assert isinstance(done.model, onnx.ModelProto)
+    assert isinstance(done.model, ModelProto)
     written = [
         [attribute.name for attribute in node.attribute if attribute.name in ("pads", "auto_pad")]
         for function in done.model.functions
