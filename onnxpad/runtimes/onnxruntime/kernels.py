@@ -114,12 +114,12 @@ def input_shorter_than_window(chain: Chain) -> str | None:
 
     onnx's shape inference gives a size that is 0 or negative, onnxruntime fails when a convolution
     runs. Its pools round the number of windows towards 0: where less than a stride is missing they
-    give one window, with ceil_mode and without, of the cells that are there.
+    give one window, of the cells that are there, which the ONNX text has with ceil_mode alone.
     """
     if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.FOLD, Kind.OTHER):
         return None
     pads = effective_pads(chain)
-    short = short_axis(replace(chain, ceil_mode=False), pads) if isinstance(pads, Pads) else None
+    short = short_axis(chain, pads) if isinstance(pads, Pads) else None
     if short is None or not isinstance(pads, Pads):
         return None
     return f"{short.reason}: {_what_happens(chain, pads)}"
@@ -263,8 +263,6 @@ def _what_happens(chain: Chain, pads: Pads) -> str:
     if min(counts) == 0:
         return "onnxruntime gives an output without cells"
     cells = "the cells that are there, or of none (a MaxPool then gives the lowest finite float)"
-    if chain.ceil_mode:
-        return f"with ceil_mode there is one window all the same, of {cells}"
     return f"the ONNX text gives no window, onnxruntime one, of {cells}"
 
 
