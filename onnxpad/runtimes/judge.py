@@ -68,8 +68,9 @@ def newly_failing(target: Target, before: Chain, after: Chain) -> tuple[Row, ...
 
     What it computes wrongly before need only load.
     """
-    held = failing(target, before)
-    new = [row for row in failing(target, after) if row not in held]
+    found = failing(target, after)
+    held = failing(target, before) if found else ()
+    new = [row for row in found if row not in held]
     return tuple(row for row in new if not held or row.answer is Answer.REFUSES)
 
 
