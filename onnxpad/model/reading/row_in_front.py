@@ -56,16 +56,17 @@ def row_in_front(
     place: _Place | None = _Place(context, name, tuple(range(rank)))
     found: list[InFront] = []
     untold, readers = False, 1
+    reading = (context, node, name)
     for _ in range(_STEPS_BACK):
         if place is None or _ends(place):
             break
-        count = _readers(place, gone) - (0 if found else _twins(context, node, name))
-        readers = max(readers, count)
+        readers = max(readers, _readers(place, gone) - _twins(*reading))
         maker = place.context.scope.producers.get(place.name)
         if maker is None or place.context.document.function(maker) is not None:
             place = _outside(place, maker)
         elif is_pad(maker):
             found.append(replace(_entry(place, maker, rank), readers=readers, untold=untold))
+            reading = (place.context, maker, maker.inputs[0])
             place = replace(place, name=maker.inputs[0], idle_uses=0)
             readers, untold = 1, False
         else:
@@ -147,16 +148,23 @@ def _unread(context: Context, name: str) -> int:
 
 def _twins(context: Context, node: Node, name: str) -> int:
     """How many other nodes compute what `node` does; results of the graph are told apart."""
-    results, written = context.scope.outputs, _written(node)
+    results = context.scope.outputs
     if context.scope.uses.get(name, 0) < 2 or results.intersection(node.outputs):
         return 0
-    alike = [one for one in context.readers(name) if _written(one) == written]
+    written = _written(context, node)
+    alike = [one for one in context.readers(name) if _written(context, one) == written]
     return sum(1 for one in alike if not results.intersection(one.outputs)) - 1
 
 
-def _written(node: Node) -> tuple[object, ...]:
+def _written(context: Context, node: Node) -> tuple[object, ...]:
+    """What a node says; of a Pad the numbers that it reads, whatever their names."""
     attributes = sorted(one.SerializeToString() for one in node.proto.attribute)
-    return (node.domain, node.op_type, tuple(node.inputs), attributes)
+    read: list[object] = list(node.inputs)
+    if is_pad(node):
+        for place, name in enumerate(node.inputs[1:], 1):
+            found = context.constant(name) if name else None
+            read[place] = name if found is None else (found.dtype.str, found.shape, found.tobytes())
+    return (node.domain, node.op_type, tuple(read), attributes)
 
 
 def _outside(place: _Place, maker: Node | None) -> _Place | None:

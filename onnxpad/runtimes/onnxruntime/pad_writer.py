@@ -33,11 +33,11 @@ def spelled(before: Chain, after: Verdict) -> Verdict:
     written = replace(after, around=_around(before, after))
     if refusal := _kernel_refusal(before, written):
         return refusal
+    is_new = after.pad is not None and after.pad != before.pad
+    if is_new and _is_bare(after) and _needs_shield(written):
+        return _valid(after)
     if not _is_harmed(written):
         return after
-    is_new = after.pad is not None and after.pad != before.pad
-    if is_new and _is_bare(after) and not _is_harmed(_valid(written)):
-        return _valid(after)
     return _refusal(before, written) if worse(before, written) else after
 
 
@@ -71,6 +71,18 @@ def left_alone(before: Chain, after: Verdict) -> Skip | None:
 
 def _is_harmed(chain: Chain) -> bool:
     return harm(chain, chain.around, doubtful=True) is not None
+
+
+def _needs_shield(chain: Chain) -> bool:
+    """Whether auto_pad=VALID keeps Pads apart that are fused if they have no other reader.
+
+    Other readers may be equal to this one after the next rewrite; onnxruntime makes one of them.
+    """
+    around = chain.around
+    alone = replace(around, front=tuple(replace(one, readers=1) for one in around.front))
+    return _is_harmed(replace(chain, around=alone)) and not _is_harmed(
+        _valid(replace(chain, around=alone))
+    )
 
 
 def _is_bare(chain: Chain) -> bool:
@@ -123,12 +135,10 @@ def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
             continue
         if refusal := _kernel_refusal(before, _of_any_size(written, _data(node))):
             return refusal
-        if not _is_harmed(written):
-            continue
         is_new = _data(node) != Read(0)
-        if is_new and _is_bare(written) and not _is_harmed(_valid(written)):
+        if is_new and _is_bare(written) and _needs_shield(written):
             steps[place] = _shielded(before, node)
-        elif worse(before, written):
+        elif _is_harmed(written) and worse(before, written):
             return _refusal(before, written)
     return replace(after, steps=tuple(steps))
 
