@@ -123,7 +123,25 @@ def _around(before: Chain, after: Chain) -> Around:
         gone = len(before.far_pad.crossed) + 1 if before.pad is not None else 1
     elif before.pad is not None and after.pad is None:
         gone = 1
+    equals = sum(1 for one in (*around.beside, *around.far_beside) if _says_what(one, after))
+    if not gone and equals:
+        return replace(around, front=_with_readers_less(front, equals))
     return replace(around, front=front[gone:])
+
+
+def _says_what(one: Chain, after: Chain) -> bool:
+    """Whether another reader of the Pad then says what the operator says: one is made of both."""
+    windows, others = (
+        [(axis.kernel, axis.stride, axis.dilation) for axis in chain.axes] for chain in (after, one)
+    )
+    modes, its = (
+        (chain.op, chain.padding, chain.ceil_mode, chain.counts_padding) for chain in (after, one)
+    )
+    return windows == others and modes == its
+
+
+def _with_readers_less(front: tuple[InFront, ...], equals: int) -> tuple[InFront, ...]:
+    return tuple(replace(one, readers=max(1, one.readers - equals)) for one in front)
 
 
 def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
@@ -188,7 +206,7 @@ def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:
         return None
     front = _front(before, after, _data(node))
     if isinstance(node, Itself) and not node.inputs and (alike := _alike(before, written)):
-        front = tuple(replace(one, readers=one.readers - alike) for one in front)
+        front = _with_readers_less(front, alike)
     half = len(pads) // 2
     return replace(
         before,

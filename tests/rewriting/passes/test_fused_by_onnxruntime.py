@@ -434,3 +434,12 @@ def test_pads_that_onnxruntime_makes_one_of_are_no_two_readers(first: str) -> No
     assert not isinstance(found, str), found
     assert not isinstance(wanted, str)
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_a_pool_does_not_become_the_equal_of_another_behind_a_pad_that_reaches_it() -> None:
+    body = (
+        "t = Pad (x, p) [op] y = MaxPool <kernel_shape = [1], strides = [3], ceil_mode = 1> (t) "
+        "z = MaxPool <kernel_shape = [1], strides = [3]> (t)"
+    )
+    model = tiny(body, "float[1,1,7]", constants="int64[6] p = {0, 0, 1, 0, 0, 2}")
+    assert "onnxruntime makes one of both" in refused(model, "floor-pool").reason
