@@ -236,9 +236,15 @@ def cuda_problem() -> str | None:
     return f"its CUDA provider did not load: {detail}"
 
 
-def assignments(model: bytes | Path, settings: Settings) -> dict[str, str] | RunFailure:
-    """The provider that each node is assigned to, by the node's name, without a run."""
-    found = open_apart(model, replace(settings, records_assignment=True))
+def assignments(
+    model: bytes | Path, settings: Settings, *, apart: bool
+) -> dict[str, str] | RunFailure:
+    """The provider that each node is assigned to, by the node's name, without a run.
+
+    Where nothing bounds the cost of opening it, it is opened `apart`, in a child process.
+    """
+    opens = open_apart if apart else open_session
+    found = opens(model, replace(settings, records_assignment=True))
     return found if isinstance(found, RunFailure) else found.assignments()
 
 
