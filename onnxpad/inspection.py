@@ -81,7 +81,7 @@ def _pads(chain: Chain, around: Surroundings) -> Pads | Skip:
         if isinstance(found, Skip) and not found.hints:
             return Skip(found.reason, _hints(chain, around))
         return found
-    return Skip(step.unclear, step.hints) if step.unclear else step.pads
+    return step.unclear.as_skip() if step.unclear else step.pads
 
 
 def _forms(chain: Chain, around: Surroundings) -> frozenset[Form]:

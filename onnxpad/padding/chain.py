@@ -56,6 +56,10 @@ class Unclear:
     hints: tuple[str, ...] = ()
     too_new: bool = False
 
+    def as_skip(self, *, moot: bool = False) -> Skip:
+        """The same as a pass says it."""
+        return Skip(self.reason, self.hints, moot=moot)
+
 
 Padding: TypeAlias = AutoPad | Pads | Unclear
 
@@ -69,11 +73,11 @@ def is_same(padding: Padding) -> bool:
 class PadStep:
     """A Pad node in front of the operator, over all axes of its input.
 
-    `unclear` says why its pads, mode or place cannot be used, `hints` what to try. `is_new` marks a
-    node that a pass asks for and that the model does not have yet, `replaces` one that takes the
-    place of the Pad that is there. `computed` are the inputs (1 pads, 2 value, 3 axes) that the
-    model computes; `lists_axes` marks pads that are written for some axes only, `lists_value` a
-    value that is written as a list of one number.
+    `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
+    asks for and that the model does not have yet, `replaces` one that takes the place of the Pad
+    that is there. `computed` are the inputs (1 pads, 2 value, 3 axes) that the model computes;
+    `lists_axes` marks pads that are written for some axes only, `lists_value` a value that is
+    written as a list of one number.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
     are then what the operator sees.
@@ -82,13 +86,12 @@ class PadStep:
     pads: Pads
     fill: Fill
     mode: str = "constant"
-    unclear: str = ""
+    unclear: Unclear | None = None
     is_new: bool = False
     replaces: bool = False
     lists_axes: bool = False
     lists_value: bool = False
     computed: tuple[int, ...] = ()
-    hints: tuple[str, ...] = ()
     crossed: tuple[str, ...] = ()
 
 

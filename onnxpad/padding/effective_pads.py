@@ -105,10 +105,10 @@ def effective_pads(chain: Chain) -> Pads | Skip:
     runtime does. A Skip says which size is missing and how to give it.
     """
     if chain.trouble:
-        return Skip(chain.trouble.reason, chain.trouble.hints)
+        return chain.trouble.as_skip()
     match chain.padding:
-        case Unclear(reason, hints):
-            return Skip(reason, hints)
+        case Unclear() as unclear:
+            return unclear.as_skip()
         case padding if chain.op.kind is Kind.TRANSPOSED:
             return _transposed_pads(chain, padding)
         case AutoPad.VALID:

@@ -327,7 +327,7 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
     if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER):
         return Skip(f"{chain.op.name} has no convention of its own", moot=True)
     if chain.trouble:
-        return Skip(chain.trouble.reason, chain.trouble.hints)
+        return chain.trouble.as_skip()
     if chain.op.name in _BOUND:
         return Skip(f"{chain.op.name} has an input that depends on its own padding")
     habits = habits_of(target, chain)

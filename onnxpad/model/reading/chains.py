@@ -320,7 +320,7 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
 
 def _unread(context: Context, op: Operator, source: Type, why: Unclear) -> Chain:
     """An operator of which nothing is read but that it is there."""
-    step = PadStep(Pads((), ()), _ZERO, unclear=why.reason) if op.kind is Kind.PAD else None
+    step = PadStep(Pads((), ()), _ZERO, unclear=why) if op.kind is Kind.PAD else None
     bare = Chain(op, context.scope.opset, (), why, _ZERO, source.dtype)
     return replace(bare, pad=step, trouble=why, shape=source.dims)
 

@@ -254,7 +254,7 @@ def _is_computed_from_nameless(step: PadStep | None) -> bool:
     """Whether a Pad's pads are computed, and not only from sizes that have a name."""
     if step is None or not step.unclear or 1 not in step.computed:
         return False
-    return not any(hint.startswith("--dim") for hint in step.hints)
+    return not any(hint.startswith("--dim") for hint in step.unclear.hints)
 
 
 def _nameless(reading: Reading) -> frozenset[str]:

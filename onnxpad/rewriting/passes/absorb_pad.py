@@ -94,7 +94,7 @@ def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
     outside = [pad for side in sides for pad in side[: spatial.start] + side[spatial.stop :]]
     spatial_pads = [pad for side in sides for pad in side[spatial]]
     if step.unclear:
-        return Skip(step.unclear, step.hints)
+        return step.unclear.as_skip()
     if not any(step.pads.flat):
         return None
     if step.mode != "constant":

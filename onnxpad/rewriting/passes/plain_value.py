@@ -35,7 +35,7 @@ def rewrite(chain: Chain) -> Verdict:
     if chain.op.kind is not Kind.PAD or step is None or not has_value:
         return Skip("no Pad node with a value", moot=True)
     if step.unclear:
-        return Skip(step.unclear, step.hints)
+        return step.unclear.as_skip()
     if step.mode != "constant":
         return Skip("it writes no value", moot=True)
     if not isinstance(step.fill, Constant):
