@@ -75,9 +75,9 @@ class PadStep:
 
     `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
     asks for and that the model does not have yet, `replaces` one that takes the place of the Pad
-    that is there. `computed` are the inputs (1 pads, 2 value, 3 axes) that the model computes;
-    `lists_axes` marks pads that are written for some axes only, `lists_value` a value that is
-    written as a list of one number.
+    that is there. `computed` are the inputs (1 pads, 2 value, 3 axes) that the model computes,
+    `listed` those that are written as a list and need not be: axes, where the pads are those of
+    some axes only, and a value that is a list of one number.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
     are then what the operator sees.
@@ -89,9 +89,8 @@ class PadStep:
     unclear: Unclear | None = None
     is_new: bool = False
     replaces: bool = False
-    lists_axes: bool = False
-    lists_value: bool = False
     computed: tuple[int, ...] = ()
+    listed: tuple[int, ...] = ()
     crossed: tuple[str, ...] = ()
 
 

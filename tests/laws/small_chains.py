@@ -146,8 +146,8 @@ def lone_pads() -> Iterator[Chain]:
     for mode, sides in product(("constant", "reflect", "edge", "wrap"), (*SIDES, (-1, 2), (0, -2))):
         for turn, fill in enumerate(fills):
             pads = Pads((0, turn, sides[0]), (0, 0, sides[1]))
-            computed = (1,) if turn == 2 else ()
-            step = PadStep(pads, fill, mode, lists_axes=turn == 1, computed=computed)
+            computed, listed = (1,) * (turn == 2), (3,) * (turn == 1)
+            step = PadStep(pads, fill, mode, computed=computed, listed=listed)
             inputs = (True, True, turn > 0, turn == 1)
             yield Chain(
                 op, 18, (), Pads((), ()), fill, "float32", pad=step, shape=(1, 2, 6), inputs=inputs

@@ -62,8 +62,8 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
         return step
     value = _input(node, PadInput.VALUE)
     alone = value != "" and context.type_of(value).dims == (1,)
-    places = _computed(context, node, fill)
-    return replace(step, fill=fill, lists_axes=axes is not None, lists_value=alone, computed=places)
+    lists = (PadInput.VALUE,) * alone + (PadInput.AXES,) * (axes is not None)
+    return replace(step, fill=fill, computed=_computed(context, node, fill), listed=lists)
 
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:

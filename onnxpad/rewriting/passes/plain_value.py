@@ -42,7 +42,7 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip("its value is no number that is known")
     value: Operand | None = None
     if step.fill.value != 0 or math.copysign(1, step.fill.value) < 0:
-        if not step.lists_value:
+        if PadInput.VALUE not in step.listed:
             return Skip("its value is a number other than 0", moot=True)
         if not chain.dtype:
             return Skip("the element type of its input is not known")

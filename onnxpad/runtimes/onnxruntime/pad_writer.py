@@ -12,7 +12,7 @@ from dataclasses import replace
 from onnxpad.padding.chain import Around, AutoPad, Chain, InFront, Pads, PadStep, Skip, Verdict
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import OPERATORS, Kind
+from onnxpad.padding.operators import OPERATORS, Kind, PadInput
 from onnxpad.runtimes.judge import newly_failing
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, worse
 from onnxpad.runtimes.targets import find_target
@@ -275,7 +275,7 @@ def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
 
 def _what_keeps(step: PadStep | None) -> str:
     """How the Pad is written that onnxruntime leaves alone."""
-    if step is not None and step.lists_axes:
+    if step is not None and PadInput.AXES in step.listed:
         what = "its axes keep"
     elif step is not None and step.computed:
         what = "its pads are computed from sizes, which keeps"
@@ -302,7 +302,8 @@ def _instead(before: Chain, after: Expansion, entry: InFront) -> tuple[InFront, 
     if sorted(order) != list(range(half)):
         return (entry,)
     pads = Pads(*(tuple(int(side[axis]) for axis in order) for side in (flat[:half], flat[half:])))
-    new = replace(step, pads=pads, lists_axes=step.lists_axes and 3 not in inputs, computed=())
+    listed = tuple(place for place in step.listed if place not in inputs)
+    new = replace(step, pads=pads, computed=(), listed=listed)
     return (replace(entry, pad=new, at_run_time=False),)
 
 
