@@ -73,11 +73,10 @@ def is_same(padding: Padding) -> bool:
 class PadStep:
     """A Pad node in front of the operator, over all axes of its input.
 
-    `unclear` says why its pads, mode or place cannot be used. `is_new` marks a node that a pass
-    asks for and that the model does not have yet, `replaces` one that takes the place of the Pad
-    that is there. `computed` are the inputs (1 pads, 2 value, 3 axes) that the model computes,
-    `listed` those that are written as a list and need not be: axes, where the pads are those of
-    some axes only, and a value that is a list of one number.
+    `unclear` says why its pads, mode or place cannot be used. `computed` are the inputs (1 pads,
+    2 value, 3 axes) that the model computes, `listed` those that are written as a list and need
+    not be: axes, where the pads are those of some axes only, and a value that is a list of one
+    number.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
     are then what the operator sees.
@@ -87,11 +86,20 @@ class PadStep:
     fill: Fill
     mode: str = "constant"
     unclear: Unclear | None = None
-    is_new: bool = False
-    replaces: bool = False
     computed: tuple[int, ...] = ()
     listed: tuple[int, ...] = ()
     crossed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NewPad(PadStep):
+    """A Pad that a rewrite asks for, in what it makes of a chain; the model has no such node yet.
+
+    It stands between the operator and what is in front of that, or takes the place of the Pad
+    that is there (`instead`).
+    """
+
+    instead: bool = False
 
 
 Shape: TypeAlias = tuple[Size | None, ...] | None

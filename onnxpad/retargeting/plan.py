@@ -10,7 +10,7 @@ from reprlib import Repr
 from typing import Any, TypeAlias
 
 from onnxpad.errors import RequestError
-from onnxpad.padding.chain import AutoPad, Chain, Padding, Pads, PadStep
+from onnxpad.padding.chain import AutoPad, Chain, NewPad, Padding, Pads, PadStep
 from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind
@@ -206,7 +206,7 @@ def _without_pad(chain: Chain) -> Chain:
     return replace(chain, axes=axes, pad=None)
 
 
-def _step(chain: Chain, record: object) -> PadStep:
+def _step(chain: Chain, record: object) -> NewPad:
     if not isinstance(record, Mapping):
         raise RequestError("pad_node must be null, or an object with pads, value and mode")
     if unknown := [key for key in record if key not in _PAD_KEYS]:
@@ -215,12 +215,11 @@ def _step(chain: Chain, record: object) -> PadStep:
     mode, half = record.get("mode", "constant"), chain.tensor_rank
     if mode not in MODES:
         raise RequestError(f"pad_node has mode {shown(mode)}; known are {', '.join(MODES)}")
-    return PadStep(
+    return NewPad(
         Pads(flat[:half], flat[half:]),
         Constant(fill(record.get("value", 0))),
         mode,
-        is_new=True,
-        replaces=chain.pad is not None,
+        instead=chain.pad is not None,
     )
 
 

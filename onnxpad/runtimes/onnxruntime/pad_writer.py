@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from onnxpad.padding.chain import Around, AutoPad, Chain, InFront, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.chain import (
+    Around,
+    AutoPad,
+    Chain,
+    InFront,
+    NewPad,
+    Pads,
+    PadStep,
+    Skip,
+    Verdict,
+)
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS, Kind, PadInput
@@ -52,7 +62,7 @@ def left_alone(before: Chain, after: Verdict) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
     beside: tuple[Chain, ...] = ()
     if isinstance(after, Chain):
-        replaced = after.pad is None or (after.pad.replaces and after.pad != before.pad)
+        replaced = after.pad is None or _stands_instead(after.pad)
         if before.pad is not None and replaced:
             beside += before.around.beside
         if before.far_pad is not None and after.far_pad is None and after.pad is None:
@@ -114,10 +124,10 @@ def _around(before: Chain, after: Chain) -> Around:
     """The surroundings of `after`: Pads that it lost or got."""
     around, front, step = before.around, before.around.front, after.pad
     if step is not None and step != before.pad:
-        read = front[step.replaces - 1] if step.replaces else around
-        entry = InFront(step, copied_out=read.copied_out)
-        outside = around.dequantised is not None and not step.replaces
-        return replace(around, front=(entry,) if outside else (entry, *front[step.replaces :]))
+        instead = _stands_instead(step)
+        entry = InFront(step, copied_out=(front[0] if instead else around).copied_out)
+        outside = around.dequantised is not None and not instead
+        return replace(around, front=(entry,) if outside else (entry, *front[instead:]))
     gone = 0
     if before.far_pad is not None and after.far_pad is None and after.pad is None:
         gone = len(before.far_pad.crossed) + 1 if before.pad is not None else 1
@@ -127,6 +137,10 @@ def _around(before: Chain, after: Chain) -> Around:
     if not gone and equals:
         return replace(around, front=_with_readers_less(front, equals))
     return replace(around, front=front[gone:])
+
+
+def _stands_instead(step: PadStep) -> bool:
+    return isinstance(step, NewPad) and step.instead
 
 
 def _says_what(one: Chain, after: Chain) -> bool:
