@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
@@ -101,6 +101,25 @@ class NewPad(PadStep):
 
     instead: bool = False
 
+
+Preference: TypeAlias = Literal["auto_pad", "pads"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """What the user says of how nodes are read.
+
+    `ambiguous` settles auto_pad together with pads. `legacy_split` lets transposed convolutions
+    crop their odd cell at the side that the text of ConvTranspose-1 names, as older runtimes did.
+    `assumes_sizes` says that sizes may be what the user knows, and the file leaves open.
+    """
+
+    ambiguous: Preference = None
+    legacy_split: bool = False
+    assumes_sizes: bool = False
+
+
+NO_PREFERENCE = Preferences()
 
 Shape: TypeAlias = tuple[Size | None, ...] | None
 
@@ -215,13 +234,11 @@ class Chain:
     """A padded operator with the Pad that feeds it.
 
     `axes` are the spatial axes of the operator's own input (after the Pad), the first of them
-    at position `first_axis` of the tensor. `ambiguous` marks auto_pad written together with
-    pads, settled by the user; `legacy_split` a transposed convolution that crops its odd cell at
-    the other side, as older runtimes did; `trouble` says why the padding cannot be worked on.
+    at position `first_axis` of the tensor. `read_as` are the preferences that decided how this
+    node is read; `trouble` says why the padding cannot be worked on.
 
     `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
-    the Pads in front of it. `assumes_sizes` says that sizes may be what the user knows, and the
-    file leaves open. `around` are facts about what stands around it.
+    the Pads in front of it. `around` are facts about what stands around it.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
@@ -239,11 +256,9 @@ class Chain:
     counts_padding: bool = False
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
-    legacy_split: bool = False
     pad: PadStep | None = None
     far_pad: PadStep | None = None
-    assumes_sizes: bool = False
-    ambiguous: bool = False
+    read_as: Preferences = NO_PREFERENCE
     trouble: Unclear | None = None
     shape: Shape = None
     weight: Weight = Weight()
@@ -251,6 +266,11 @@ class Chain:
     inputs: tuple[bool, ...] = ()
     outputs: tuple[bool, ...] = ()
     around: Around = NOTHING
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether auto_pad is written together with pads, which the user settled."""
+        return self.read_as.ambiguous is not None
 
     @property
     def rank(self) -> int:

@@ -180,7 +180,7 @@ def _same(chain: Chain, mode: AutoPad) -> Pads | Skip:
 
 
 def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
-    upper = (padding is AutoPad.SAME_UPPER) is not chain.legacy_split
+    upper = (padding is AutoPad.SAME_UPPER) is not chain.read_as.legacy_split
     extra = chain.output_padding or (0,) * chain.rank
     if chain.output_shape:
         full = [full_size(axis) for axis in chain.axes]

@@ -11,7 +11,7 @@ from onnxpad.frameworks.layer import Divisor, Given, Pair, Rounding
 from onnxpad.frameworks.rules import CROP_BOTH, split
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.operators import Kind, Since
@@ -153,7 +153,7 @@ def cropped(chain: Chain, cuts: list[CropAndAdd]) -> Chain:
         padding=Pads(tuple(b for b, _, _ in cuts), tuple(e for _, e, _ in cuts)),
         output_padding=growth if any(growth) else (),
         output_shape=(),
-        ambiguous=False,
+        read_as=NO_PREFERENCE,
     )
 
 

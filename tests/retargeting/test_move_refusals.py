@@ -99,7 +99,7 @@ def test_what_cannot_be_read_is_left() -> None:
     )
     chain = layer("Conv", 32, 3, 2)
     for found in (
-        moved(layer("Conv", 32, 3, 2, front=None, ambiguous=True, trouble=Unclear("both")), "tf"),
+        moved(layer("Conv", 32, 3, 2, front=None, trouble=Unclear("both")), "tf"),
         moved(Chain(chain.op, 22, chain.axes, chain.padding, chain.fill, pad=computed), "tf"),
     ):
         assert isinstance(found, Skip)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import replace
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
@@ -21,7 +20,18 @@ from onnxpad.model.reading.refusals import describe
 from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, chains_behind
 from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import Around, AutoPad, Chain, Padding, Pads, PadStep, Unclear, Weight
+from onnxpad.padding.chain import (
+    Around,
+    AutoPad,
+    Chain,
+    Padding,
+    Pads,
+    PadStep,
+    Preference,
+    Preferences,
+    Unclear,
+    Weight,
+)
 from onnxpad.padding.expansion import Attributes, AttributeValue
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator, operator
@@ -148,23 +158,6 @@ def _numbers(attributes: dict[str, Value], name: str, default: tuple[int, ...]) 
     return tuple(int(one) for one in value) if isinstance(value, tuple) and value else default
 
 
-Preference: TypeAlias = Literal["auto_pad", "pads"] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Preferences:
-    """How nodes are read that can be read in two ways.
-
-    `ambiguous` settles auto_pad together with pads. `legacy_split` lets transposed convolutions
-    crop their odd cell at the side that the text of ConvTranspose-1 names.
-    """
-
-    ambiguous: Preference = None
-    legacy_split: bool = False
-
-
-NO_PREFERENCE = Preferences()
-
 _ZERO = Constant(0)
 
 
@@ -285,10 +278,19 @@ class ChainReader:
             counts_padding=attributes.get("count_include_pad") == 1,
             output_padding=_ints(attributes, "output_padding"),
             output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
-            legacy_split=self._prefer.legacy_split and chain.op.kind is Kind.TRANSPOSED,
-            ambiguous=_says_both(attributes) and trouble is None,
+            read_as=self._reading(chain.op, attributes, is_clear=trouble is None),
             trouble=trouble,
         )
+
+    def _reading(
+        self, op: Operator, attributes: Mapping[str, Value], *, is_clear: bool
+    ) -> Preferences:
+        """What of the preferences a node with these attributes is read by."""
+        written = attributes.get("auto_pad", "NOTSET")
+        says_both = written not in ("NOTSET", "") and "pads" in attributes
+        settled = self._prefer.ambiguous if op.auto_pad else "pads"
+        legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
+        return Preferences(settled if says_both and is_clear else None, legacy_split)
 
 
 def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
@@ -383,10 +385,6 @@ def _padding(
         "one wins",
         ("--ambiguous auto_pad", "--ambiguous pads"),
     )
-
-
-def _says_both(attributes: Mapping[str, Value]) -> bool:
-    return attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "") and "pads" in attributes
 
 
 def _fill(context: Context, node: Node, op: Operator, attributes: Mapping[str, Value]) -> Fill:

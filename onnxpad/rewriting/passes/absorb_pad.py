@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, PadStep, Skip, Verdict
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,
@@ -186,7 +186,7 @@ def _absorbed(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain:
         ceil_mode=chain.ceil_mode and not same,
         counts_padding=chain.counts_padding or counts,
         fill=Constant(0) if counts else chain.fill,
-        ambiguous=False,
+        read_as=NO_PREFERENCE,
     )
 
 
@@ -204,5 +204,5 @@ def _cropped_less(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain
         axes=axes_in_front(chain, folded),
         padding=Pads(begins, ends),
         output_shape=(),
-        ambiguous=False,
+        read_as=NO_PREFERENCE,
     )

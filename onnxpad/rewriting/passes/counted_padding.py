@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, short_axis
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
@@ -73,7 +73,7 @@ def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
         return Skip("it has no padding of its own", moot=True)
     plain = replace(chain, counts_padding=False, fill=Implicit.NOTHING)
     if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and _leaves_out(chain):
-        return replace(plain, padding=pads, ceil_mode=False, ambiguous=False)
+        return replace(plain, padding=pads, ceil_mode=False, read_as=NO_PREFERENCE)
     return plain
 
 
@@ -92,7 +92,9 @@ def _split(chain: Chain, pads: Pads) -> Chain | Skip:
         return beyond
     axes = axes_behind(chain, pads)
     step = new_pad(chain, pads, fill)
-    after = replace(chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, ambiguous=False)
+    after = replace(
+        chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, read_as=NO_PREFERENCE
+    )
     if any(beyond.flat):
         return replace(after, counts_padding=False, fill=Implicit.NOTHING)
     return after
