@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.expansion import Attributes, AttributeValue, Expansion
-from onnxpad.padding.fills import Fill
+from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.operators import Destination, Kind, Operator
 
 
@@ -253,7 +253,6 @@ class Chain:
     dtype: str = ""
     first_axis: int = 2
     ceil_mode: bool = False
-    counts_padding: bool = False
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
     pad: PadStep | None = None
@@ -266,6 +265,11 @@ class Chain:
     inputs: tuple[bool, ...] = ()
     outputs: tuple[bool, ...] = ()
     around: Around = NOTHING
+
+    @property
+    def counts_padding(self) -> bool:
+        """Whether an average divides by padded cells as well (count_include_pad)."""
+        return self.op.kind is Kind.AVERAGE and self.fill is not Implicit.NOTHING
 
     @property
     def ambiguous(self) -> bool:

@@ -170,7 +170,7 @@ def variants(chain: Chain, habits: Habits | None) -> Iterator[Chain]:
             found = replace(chain, ceil_mode=ceil)
             if counts is not chain.counts_padding:
                 fill = Constant(0) if counts else Implicit.NOTHING
-                found = replace(found, counts_padding=counts, fill=fill)
+                found = replace(found, fill=fill)
             yield found
 
 

@@ -42,7 +42,6 @@ def without_hand(chain: Chain) -> Chain | Skip:
         padding=own + front,
         pad=None,
         ceil_mode=chain.ceil_mode and not same,
-        counts_padding=counts,
         fill=Constant(0) if average and counts else chain.fill,
     )
 

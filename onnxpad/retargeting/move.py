@@ -516,7 +516,7 @@ def _divisor(chain: Chain, habits: Habits) -> Chain | Skip:
     counts = counting
     if counts == chain.counts_padding:
         return chain
-    other = replace(chain, counts_padding=counts, fill=Constant(0) if counts else Implicit.NOTHING)
+    other = replace(chain, fill=Constant(0) if counts else Implicit.NOTHING)
     if not differs(chain, other):
         return chain
     if counts and chain.opset < Since.COUNT_INCLUDE_PAD:

@@ -248,7 +248,7 @@ def _with_counts(chain: Chain, *, counts: bool) -> Chain:
     if chain.op.kind is not Kind.AVERAGE:
         raise RequestError(f"{chain.op.name} has no count_include_pad")
     fill: Fill = Constant(0) if counts else Implicit.NOTHING
-    return replace(chain, counts_padding=counts, fill=fill)
+    return replace(chain, fill=fill)
 
 
 _KEYS = ("schema", "nodes")

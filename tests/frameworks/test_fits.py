@@ -49,7 +49,6 @@ class Layer:
             Constant(0) if fill is None or self.counts else fill,
             "float32",
             ceil_mode=self.ceil,
-            counts_padding=self.counts,
         )
 
     def windows(self, count: int, begin: int, end: int, *, counts: bool) -> Windows:

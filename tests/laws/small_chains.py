@@ -24,7 +24,6 @@ class Flavour:
     dtype: str = "float32"
     domain: str = ""
     ceil: bool = False
-    counts: bool = False
     opset: int = 22
 
     def chain(self, axis: Axis, padding: Padding, pad: PadStep | None = None) -> Chain:
@@ -39,7 +38,6 @@ class Flavour:
             self.fill,
             self.dtype,
             ceil_mode=self.ceil,
-            counts_padding=self.counts,
             pad=pad,
         )
 
@@ -51,8 +49,8 @@ CORE = {
     "MaxPool ceil": Flavour("MaxPool", LOWEST, Constant(-math.inf), ceil=True),
     "AveragePool": Flavour("AveragePool", NOTHING, ZERO),
     "AveragePool ceil": Flavour("AveragePool", NOTHING, ZERO, ceil=True),
-    "AveragePool counting": Flavour("AveragePool", ZERO, ZERO, counts=True),
-    "AveragePool counting ceil": Flavour("AveragePool", ZERO, ZERO, ceil=True, counts=True),
+    "AveragePool counting": Flavour("AveragePool", ZERO, ZERO),
+    "AveragePool counting ceil": Flavour("AveragePool", ZERO, ZERO, ceil=True),
     "LpPool": Flavour("LpPool", ZERO, ZERO),
     "LpPool ceil": Flavour("LpPool", ZERO, ZERO, ceil=True),
 }

@@ -275,7 +275,6 @@ class ChainReader:
             padding=padding,
             first_axis=first,
             ceil_mode=attributes.get("ceil_mode") == 1,
-            counts_padding=attributes.get("count_include_pad") == 1,
             output_padding=_ints(attributes, "output_padding"),
             output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
             read_as=self._reading(chain.op, attributes, is_clear=trouble is None),

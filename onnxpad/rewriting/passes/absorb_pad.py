@@ -184,7 +184,6 @@ def _absorbed(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain:
         axes=axes_in_front(chain, folded),
         padding=own + folded,
         ceil_mode=chain.ceil_mode and not same,
-        counts_padding=chain.counts_padding or counts,
         fill=Constant(0) if counts else chain.fill,
         read_as=NO_PREFERENCE,
     )

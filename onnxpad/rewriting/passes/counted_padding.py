@@ -71,7 +71,7 @@ def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
     before_group = chain.far_pad is not None and chain.around.dequantised is not None
     if stands_behind_pad(chain) or before_group:
         return Skip("it has no padding of its own", moot=True)
-    plain = replace(chain, counts_padding=False, fill=Implicit.NOTHING)
+    plain = replace(chain, fill=Implicit.NOTHING)
     if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and _leaves_out(chain):
         return replace(plain, padding=pads, ceil_mode=False, read_as=NO_PREFERENCE)
     return plain
@@ -96,5 +96,5 @@ def _split(chain: Chain, pads: Pads) -> Chain | Skip:
         chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, read_as=NO_PREFERENCE
     )
     if any(beyond.flat):
-        return replace(after, counts_padding=False, fill=Implicit.NOTHING)
+        return replace(after, fill=Implicit.NOTHING)
     return after

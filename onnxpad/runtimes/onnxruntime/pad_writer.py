@@ -21,8 +21,8 @@ from onnxpad.padding.chain import (
     Verdict,
 )
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
-from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import OPERATORS, Kind, PadInput
+from onnxpad.padding.fills import Constant, Fill, Implicit
+from onnxpad.padding.operators import OPERATORS, Kind, Operator, PadInput
 from onnxpad.runtimes.judge import newly_failing
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, worse
 from onnxpad.runtimes.targets import find_target
@@ -227,9 +227,15 @@ def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:
         op=op,
         padding=Pads(pads[:half], pads[half:]),
         ceil_mode=written.get("ceil_mode") == 1,
-        counts_padding=written.get("count_include_pad") == 1,
+        fill=_fill(op, before, counts=written.get("count_include_pad") == 1),
         around=replace(before.around, front=front),
     )
+
+
+def _fill(op: Operator, before: Chain, *, counts: bool) -> Fill:
+    if op.kind is not Kind.AVERAGE:
+        return before.fill
+    return Constant(0) if counts else Implicit.NOTHING
 
 
 def _alike(before: Chain, written: Mapping[str, object]) -> int:
