@@ -208,7 +208,8 @@ class Around:
     it. `producer` is, for averages, the tool that wrote the model.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
-    input of the model, `feeds_alone` what reads it; `key` names the node.
+    input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
+    channels on the last axis; `key` names the node.
     """
 
     front: tuple[InFront, ...] = ()
@@ -223,6 +224,7 @@ class Around:
     behind: tuple[Chain, ...] = ()
     reads_input: bool = False
     feeds_alone: Destination | None = None
+    feeds_channels_last: bool = False
     key: tuple[str, int] = field(default=("", 0), compare=False)
 
 
@@ -233,9 +235,9 @@ NOTHING = Around()
 class Chain:
     """A padded operator with the Pad that feeds it.
 
-    `axes` are the spatial axes of the operator's own input (after the Pad), the first of them
-    at position `first_axis` of the tensor. `read_as` are the preferences that decided how this
-    node is read; `trouble` says why the padding cannot be worked on.
+    `axes` are the spatial axes of the operator's own input (after the Pad). `read_as` are the
+    preferences that decided how this node is read; `trouble` says why the padding cannot be worked
+    on.
 
     `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
     the Pads in front of it. `around` are facts about what stands around it.
@@ -251,7 +253,6 @@ class Chain:
     padding: Padding
     fill: Fill
     dtype: str = ""
-    first_axis: int = 2
     ceil_mode: bool = False
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
@@ -285,6 +286,12 @@ class Chain:
     def tensor_rank(self) -> int:
         """Number of axes of the input, batch and channels included."""
         return len(self.axes) + 2
+
+    @property
+    def first_axis(self) -> int:
+        """Where the spatial axes begin in the tensor: at 1 where the channels come last."""
+        last = self.op.channels_last or ("channels_last", 1) in self.attributes
+        return 1 if last or self.around.feeds_channels_last else 2
 
     @property
     def spatial(self) -> slice:

@@ -10,7 +10,7 @@ from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.attributes import Unbound, Value
-from onnxpad.model.reading.behind import channels_behind, feeds_alone
+from onnxpad.model.reading.behind import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.context import Context, has_value, is_stored
 from onnxpad.model.reading.in_front import front_of
 from onnxpad.model.reading.model_inputs import is_model_input
@@ -273,7 +273,6 @@ class ChainReader:
             chain,
             axes=_axes(kernel, attributes, source, first),
             padding=padding,
-            first_axis=first,
             ceil_mode=attributes.get("ceil_mode") == 1,
             output_padding=_ints(attributes, "output_padding"),
             output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
@@ -299,9 +298,8 @@ def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
 def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:
     rank = None if source.dims is None else len(source.dims)
     step = read_pad(context, node, rank)
-    first = channels_behind(context, node)
     dtype = source.dtype or value_type(context, node)
-    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, dtype, first)
+    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, dtype)
     inputs, outputs = places_of(context, node)
     written = plain_attributes(context.attributes(node))
     return replace(
@@ -311,6 +309,7 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
         around=Around(
             reads_input=is_model_input(context, node.inputs[0]),
             feeds_alone=feeds_alone(context, node, step),
+            feeds_channels_last=feeds_channels_last(context, node),
             key=(context.scope.id, node.key),
         ),
         attributes=written,
