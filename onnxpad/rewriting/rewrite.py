@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import ModelLike, ModelOrGraph, Opened, open_model, untouched
-from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import selection, without_collections
+from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
