@@ -15,7 +15,16 @@ from onnxpad.model.reading.survey import selection, without_collections
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
-from onnxpad.rewriting.pipeline import Change, Outcome, Refusal, Undone, run, standing, undone
+from onnxpad.rewriting.pipeline import (
+    Change,
+    Outcome,
+    Refusal,
+    Undone,
+    are_undone,
+    run,
+    standing,
+    undone,
+)
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
@@ -65,6 +74,7 @@ class Rewriting(Edited, Report):
         return {"name": self.target, **plain(self.fitting)} if self.fitting else None
 
 
+@without_collections()
 def rewrite(  # noqa: PLR0913  one option each
     model: ModelLike,
     *,
@@ -99,8 +109,7 @@ def rewrite(  # noqa: PLR0913  one option each
     rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
     session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
-    with without_collections():
-        outcome = run(session, rules, selected, progress)
+    outcome = run(session, rules, selected, progress)
     fitting = _fitted(session, asked, selected, outcome.changes, progress) if asked else None
     told = (outcome, standing(session, rules, outcome))
     outcome.changes += fitting.changes if fitting else ()
@@ -123,7 +132,8 @@ def _fitted(
 
 def _finished(session: EditSession, opened: Opened, changes: Sequence[Change]) -> ModelOrGraph:
     """The model as the passes left it, and as it was where all their edits take each other back."""
-    if session.script and len(session.script) == sum(one.edits for one in undone(changes)):
+    edits = sum(len(one.edits) for one in changes)
+    if session.script and len(session.script) == edits and are_undone(changes):
         session.script.clear()
         return untouched(opened)
     return finish(session, opened)
