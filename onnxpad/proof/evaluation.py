@@ -105,7 +105,9 @@ class Evaluation:
             raise Undecided("a polynomial of too high a degree")
         self.notes.degree = max(self.notes.degree, degree)
         self.notes.bits = max(self.notes.bits, bits)
-        return [value if value.known else replace(value, degree=degree, bits=bits) for value in made]
+        return [
+            value if value.known else replace(value, degree=degree, bits=bits) for value in made
+        ]
 
     def _with_bodies(
         self, node: Node, inputs: Sequence[Value | None], values: Environment

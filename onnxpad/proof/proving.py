@@ -4,11 +4,10 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 import onnx
 
 from onnxpad.proof.call import Budget, Readings

@@ -69,8 +69,8 @@ DEVIATIONS = (
     ),
     Deviation(
         "buffer of another shape in a Scan",
-        f"{_MEASURED}: the same rounding; once sizes in the body of a Scan are known, its buffers have "
-        "the inferred number of windows and the kernel writes another",
+        f"{_MEASURED}: the same rounding; once sizes in the body of a Scan are known, its buffers "
+        "have the inferred number of windows and the kernel writes another",
         said="but the computed output shape for this run is",
     ),
     Deviation(

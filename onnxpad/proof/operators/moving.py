@@ -308,9 +308,7 @@ def where(call: Call) -> list[Value]:
         call.notes.breaks("Where chooses by sizes")
     made = np.where(condition.cells, a, b)
     call.spend(made.size)
-    return [
-        Value(made, call.need(1).dtype, known=known, sized=from_sizes or condition.sized)
-    ]
+    return [Value(made, call.need(1).dtype, known=known, sized=from_sizes or condition.sized)]
 
 
 @rule("Col2Im")
@@ -348,7 +346,9 @@ def _folded(call: Call, cells: Array, at: int, rank: int, size: int) -> Array:
     block, count = cells.shape[2 + at], cells.shape[2 + at + left]
     stride = call.get("strides", [1] * rank)[at]
     dilation = call.get("dilations", [1] * rank)[at]
-    table = transposed_table(count, block, stride, dilation, call.get("pads", [0] * 2 * rank)[at], size)
+    table = transposed_table(
+        count, block, stride, dilation, call.get("pads", [0] * 2 * rank)[at], size
+    )
     padded = np.concatenate(
         [cells, np.zeros_like(cells.take([0], 2 + at + left))], axis=2 + at + left
     )
