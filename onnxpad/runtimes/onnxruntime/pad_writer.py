@@ -67,7 +67,7 @@ def left_alone(before: Chain, after: Verdict) -> Skip | None:
             beside += before.around.beside
         if before.far_pad is not None and after.far_pad is None and after.pad is None:
             beside += before.around.far_beside
-    for other in beside:
+    for other in {id(one): one for one in beside}.values():
         found = harm(other, other.around, doubtful=True)
         if found is not None:
             article = "an" if other.op.name[0] in "AEIOU" else "a"
