@@ -195,14 +195,11 @@ def _counts(chain: Chain, habits: Habits | None) -> tuple[bool, ...]:
 
 
 def _zeros(chain: Chain) -> Iterator[Chain]:
-    """A Pad that writes 0 in front, and a max pool that pads nothing.
-
-    auto_pad=VALID keeps onnxruntime from fusing the Pad, wrongly.
-    """
+    """A Pad that writes 0 in front, and a max pool that pads nothing."""
     pads = effective_pads(chain)
     if not chain.is_max or chain.ceil_mode or isinstance(pads, Skip) or not any(pads.flat):
         return
-    yield behind_pad(chain, pads, Constant(0.0), AutoPad.VALID)
+    yield behind_pad(chain, pads, Constant(0.0), Pads.zero(chain.rank))
 
 
 def behind_pad(

@@ -18,8 +18,8 @@ from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import Habits, habits_of, named_convention
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
 from onnxpad.retargeting.labels import held
-from onnxpad.retargeting.shields import shielded
 from onnxpad.retargeting.windows_read import differs
+from onnxpad.runtimes.onnxruntime.safe_spelling import spelled
 
 
 class Meaning(StrEnum):
@@ -349,8 +349,16 @@ def _moved_windows(chain: Chain, habits: Habits, reader: Habits | None) -> Chain
     if isinstance(result, Skip):
         return result
     if differs(chain, result):
-        return shielded(chain, result)
+        return as_it_runs(chain, result)
     return _held_by_pad(chain, habits, reader) or chain
+
+
+def as_it_runs(before: Chain, after: Chain) -> Chain | Skip:
+    """A move, spelled so that onnxruntime runs it right, or why it cannot be."""
+    if after.pad != before.pad and before.uses_indices:
+        return Skip("its Indices are used and count the cells of the Pad in front")
+    found = spelled(before, after)
+    return found if isinstance(found, Chain | Skip) else after
 
 
 def _held_by_pad(chain: Chain, habits: Habits, reader: Habits | None) -> Skip | None:

@@ -37,6 +37,7 @@ from onnxpad.padding.expansion import Attributes, AttributeValue
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator, operator
 
+_NO_WEIGHT = Weight()
 _WEIGHT_SCALE = 4
 _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 
@@ -44,7 +45,7 @@ _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     """What is known of the weight of a convolution."""
     if op.weight is None or len(node.inputs) <= op.weight or not node.inputs[op.weight]:
-        return Weight()
+        return _NO_WEIGHT
     name = node.inputs[op.weight]
     found = context.type_of(name)
     place = op.weight_zero_point
@@ -79,8 +80,8 @@ def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[boo
     """Which inputs the node has, and which of its outputs something reads."""
     uses = context.scope.uses
     return (
-        tuple([bool(name) for name in node.inputs]),
-        tuple([bool(name) and bool(uses.get(name)) for name in node.outputs]),
+        tuple(map(bool, node.inputs)),
+        tuple([bool(name and uses.get(name)) for name in node.outputs]),
     )
 
 

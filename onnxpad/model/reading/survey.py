@@ -245,7 +245,7 @@ def _needs_sizes(reading: Reading) -> bool:
             and not chain.trouble
             and isinstance(effective_pads(chain), Skip)
         )
-        for _, _, chain in reading.sites()
+        for chain in reading.chains()
     )
 
 
@@ -273,18 +273,15 @@ def _nameless(reading: Reading) -> frozenset[str]:
 
 
 def _group(reading: Reading) -> Iterator[Site]:
-    found: dict[Place, list[tuple[Context, Node, Chain]]] = {}
-    for context, node, chain in reading.sites():
-        found.setdefault((context.scope.id, node.key), []).append((context, node, chain))
-    for rows in found.values():
-        context, node, _ = rows[0]
-        yield Site(
-            address_of(context.scope, node),
-            node.op_type,
-            node,
-            tuple(row[0] for row in rows),
-            tuple(row[2] for row in rows),
-        )
+    scopes: dict[str, list[Context]] = {}
+    for context in reading.contexts:
+        scopes.setdefault(context.scope.id, []).append(context)
+    for contexts in map(tuple, scopes.values()):
+        scope, padded = contexts[0].scope, contexts[0].chains
+        for node in scope.ordered():
+            if node.key in padded:
+                chains = tuple([context.chains[node.key] for context in contexts])
+                yield Site(address_of(scope, node), node.op_type, node, contexts, chains)
 
 
 _SHOWN = 8
