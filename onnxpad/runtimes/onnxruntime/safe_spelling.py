@@ -232,6 +232,8 @@ def _with_readers_less(front: tuple[InFront, ...], equals: int) -> tuple[InFront
 
 def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
     """The same for an operator with others around it, of which some may be of its kind."""
+    if _ends_in_zeros(after):
+        return Skip("it would end in a Pad that onnxruntime may fuse into what reads it, wrongly")
     steps = list(after.steps)
     for place, written in _windows(before, after):
         node = after.steps[place]
@@ -243,6 +245,15 @@ def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
         elif _is_harmed(written) and worse(before, written):
             return _refusal(before, written)
     return replace(after, steps=tuple(steps))
+
+
+def _ends_in_zeros(after: Expansion) -> bool:
+    """Whether the result is a new Pad of a kind that onnxruntime fuses into a pool behind it."""
+    last = after.steps[after.results[0].step]
+    if not isinstance(last, Step) or last.op_type != "Pad" or last.inputs[0] == Read(0):
+        return False
+    found = _new_step(last.inputs[1:], dict(last.attributes))
+    return found is not None and found.fill == Constant(0) and found.mode == "constant"
 
 
 def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
