@@ -20,7 +20,7 @@ from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand,
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.judge import newly_failing
-from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, worse
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, may_reach_kernel, worse
 from onnxpad.runtimes.targets import Target, find_target
 
 _TRY = ("--pass absorb-pad",)
@@ -239,6 +239,10 @@ def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
         node = after.steps[place]
         if refusal := _kernel_refusal(before, _of_any_size(written, _data(node))):
             return refusal
+        if may_reach_kernel(before) and _reads_computed_zeros(after, node):
+            return Skip(
+                "onnxruntime would fuse the Pad beyond the kernel as soon as the size is fixed"
+            )
         is_new = _data(node) != Read(0)
         if is_new and _is_bare(written) and _needs_shield(written):
             steps[place] = _shielded(before, node)
@@ -254,6 +258,16 @@ def _ends_in_zeros(after: Expansion) -> bool:
         return False
     found = _new_step(last.inputs[1:], dict(last.attributes))
     return found is not None and found.fill == Constant(0) and found.mode == "constant"
+
+
+def _reads_computed_zeros(after: Expansion, node: Step | Itself) -> bool:
+    """Whether it reads a new Pad that writes 0 over all axes, by pads that are computed."""
+    data = _data(node)
+    step = after.steps[data.step] if isinstance(data, Made) else None
+    if not isinstance(step, Step) or step.op_type != "Pad":
+        return False
+    pads, *more = step.inputs[1:] or (None,)
+    return isinstance(pads, Made) and not any(more)
 
 
 def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
