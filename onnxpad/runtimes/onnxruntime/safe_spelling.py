@@ -12,7 +12,7 @@ target: the rows of all targets were measured with models that it loads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from onnxpad.padding.chain import Around, AutoPad, Chain, InFront, Pads, PadStep, Skip, Verdict
@@ -289,19 +289,39 @@ def _valid(chain: Chain) -> Chain:
     return replace(chain, padding=AutoPad.VALID)
 
 
+def kept_apart(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """New nodes in a row, their pools with auto_pad=VALID behind a Pad that writes 0."""
+    found = list(steps)
+    for place, step in enumerate(steps):
+        written, front = dict(step.attributes), steps[place - 1] if place else None
+        pool = OPERATORS.get((step.domain, step.op_type))
+        if front is None or front.op_type != "Pad" or pool is None or not pool.is_pool:
+            continue
+        pad = _new_step(front.inputs[1:], dict(front.attributes))
+        pads = written.get("pads")
+        bare = isinstance(pads, tuple) and not any(pads) and "ceil_mode" not in written
+        if bare and pad is not None and pad.fill == Constant(0) and pad.mode == "constant":
+            found[place] = _with_valid(step)
+    return tuple(found)
+
+
 def _data(node: Step | Itself) -> Operand | None:
     return node.inputs[0] if isinstance(node, Step) else dict(node.inputs).get(0, Read(0))
 
 
 def _shielded(before: Chain, node: Step | Itself) -> Step | Itself:
     """The node with auto_pad=VALID in place of pads of 0."""
-    written = node.attributes if isinstance(node, Step) else node.sets
-    kept = tuple((name, value) for name, value in written if name != "pads")
-    sets = (*kept, ("auto_pad", str(AutoPad.VALID)))
     if isinstance(node, Step):
-        return replace(node, attributes=sets)
+        return _with_valid(node)
+    kept = tuple((name, value) for name, value in node.sets if name != "pads")
+    sets = (*kept, ("auto_pad", str(AutoPad.VALID)))
     gone = ("pads",) if "pads" in dict(before.attributes) else ()
     return replace(node, sets=sets, removes=tuple(dict.fromkeys((*node.removes, *gone))))
+
+
+def _with_valid(step: Step) -> Step:
+    kept = tuple((name, value) for name, value in step.attributes if name != "pads")
+    return replace(step, attributes=(*kept, ("auto_pad", str(AutoPad.VALID))))
 
 
 def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:
