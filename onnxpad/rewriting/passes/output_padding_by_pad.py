@@ -71,8 +71,8 @@ def _rewritten(chain: Chain, padded: _Padding) -> Verdict:
     whole = composer.itself({CONV_BIAS: None} if has_bias else {}, sets=sets, removes=gone)
     if not has_bias:
         return composer.finish(padded(composer, chain, whole, rests))
-    bias = composer.unsqueeze(Read(CONV_BIAS), range(1, chain.rank + 1), role="bias")
     with_cells = _padded(composer, chain, whole, rests)
+    bias = composer.unsqueeze(Read(CONV_BIAS), range(1, chain.rank + 1), role="bias")
     return composer.finish(composer.add("Add", with_cells, bias, role="with_bias"))
 
 
