@@ -11,7 +11,7 @@ from onnxpad.frameworks.layer import Divisor, Given, Pair, Rounding
 from onnxpad.frameworks.rules import CROP_BOTH, split
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.operators import Kind, Since
@@ -153,7 +153,7 @@ def cropped(chain: Chain, cuts: list[CropAndAdd]) -> Chain:
         padding=Pads(tuple(b for b, _, _ in cuts), tuple(e for _, e, _ in cuts)),
         output_padding=growth if any(growth) else (),
         output_shape=(),
-        ambiguous=False,
+        read_as=NO_PREFERENCE,
     )
 
 
@@ -327,7 +327,7 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
     if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER):
         return Skip(f"{chain.op.name} has no convention of its own", moot=True)
     if chain.trouble:
-        return Skip(chain.trouble.reason, chain.trouble.hints)
+        return chain.trouble.as_skip()
     if chain.op.name in _BOUND:
         return Skip(f"{chain.op.name} has an input that depends on its own padding")
     habits = habits_of(target, chain)
@@ -524,7 +524,7 @@ def _divisor(chain: Chain, habits: Habits) -> Chain | Skip:
     counts = counting
     if counts == chain.counts_padding:
         return chain
-    other = replace(chain, counts_padding=counts, fill=Constant(0) if counts else Implicit.NOTHING)
+    other = replace(chain, fill=Constant(0) if counts else Implicit.NOTHING)
     if not differs(chain, other):
         return chain
     if counts and chain.opset < Since.COUNT_INCLUDE_PAD:

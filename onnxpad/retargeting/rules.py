@@ -61,7 +61,7 @@ def by_plan(plan: Plan) -> MoveRule:
 
 def _planned(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
     if chain.trouble:
-        return Skip(chain.trouble.reason, chain.trouble.hints)
+        return chain.trouble.as_skip()
     where = f"{label}, node '{entry.node}' ({chain.op.name})"
     try:
         after = with_settings(chain, entry.settings)

@@ -171,7 +171,7 @@ def _decide(
     session: EditSession, rule: Pass, site: Site, writer: Writer
 ) -> Change | Refusal | Clones | None:
     results = [_rewrite(session, rule, chain, site, writer) for chain in site.chains]
-    groups = grouped([_wish(*pair) for pair in zip(site.chains, results, strict=True)])
+    groups = _groups(site.chains, results)
     if max(groups) > 0:
         if session.tell_apart(site, groups):
             return Clones()
@@ -190,6 +190,13 @@ def _decide(
 def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
     tensor = site.node.inputs[0] if site.node.inputs else ""
     return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
+
+
+def _groups(chains: Sequence[Chain], results: Sequence[Verdict]) -> Sequence[int]:
+    """A number for each reading of a node, by which those share one body that want the same."""
+    if len(chains) == 1:
+        return (0,)
+    return grouped([_wish(*pair) for pair in zip(chains, results, strict=True)])
 
 
 def _wish(chain: Chain, result: Verdict) -> object:
@@ -292,11 +299,20 @@ def _settled(refusal: Refusal, rule: Pass, now: Sequence[Chain]) -> bool:
     return bool(wanted) and not any(forms_of(chain) & wanted for chain in now)
 
 
-def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
-    """Nodes of which every change edited attributes in place, and the last took the first back."""
+def are_undone(changes: Sequence[Change]) -> bool:
+    """Whether the changes of every node take each other back."""
+    return all(map(_is_undone, _by_node(changes)))
+
+
+def _by_node(changes: Iterable[Change]) -> Iterable[Sequence[Change]]:
     found: dict[Place, list[Change]] = {}
     for change in changes:
         found.setdefault(change.node.place, []).append(change)
+    return found.values()
+
+
+def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
+    """Nodes of which every change edited attributes in place, and the last took the first back."""
     return tuple(
         Undone(
             steps[0].node,
@@ -305,7 +321,7 @@ def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
             min(forms_of(steps[0].before) & find_pass(steps[0].rule).removes, default=""),
             sum(len(step.edits) for step in steps),
         )
-        for steps in found.values()
+        for steps in _by_node(changes)
         if _is_undone(steps)
     )
 

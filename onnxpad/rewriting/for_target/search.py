@@ -84,7 +84,9 @@ class Judge:
         return self._known[id(chain)][1]
 
     def _seen(self, chain: Chain) -> Chain:
-        return replace(chain, assumes_sizes=True) if self._assumes_sizes else chain
+        if not self._assumes_sizes:
+            return chain
+        return replace(chain, read_as=replace(chain.read_as, assumes_sizes=True))
 
     def floor(self, chain: Chain) -> Answer:
         """What the target does at best with the operator behind any passes; TAKES is no promise."""

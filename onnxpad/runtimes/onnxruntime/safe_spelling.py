@@ -15,10 +15,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from onnxpad.padding.chain import Around, AutoPad, Chain, InFront, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.chain import (
+    Around,
+    AutoPad,
+    Chain,
+    InFront,
+    NewPad,
+    Pads,
+    PadStep,
+    Skip,
+    Verdict,
+)
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
-from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import OPERATORS, Kind
+from onnxpad.padding.fills import Constant, Fill, Implicit
+from onnxpad.padding.operators import OPERATORS, Kind, Operator, PadInput
 from onnxpad.runtimes.judge import newly_failing
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, may_reach_kernel, worse
 from onnxpad.runtimes.targets import Target, find_target
@@ -147,7 +157,7 @@ def _left_behind(before: Chain, after: Verdict) -> tuple[Chain, ...]:
     """What alone reads a Pad that the operator stops to read."""
     found: tuple[Chain, ...] = ()
     if isinstance(after, Chain):
-        replaced = after.pad is None or (after.pad.replaces and after.pad != before.pad)
+        replaced = after.pad is None or _stands_instead(after.pad)
         if before.pad is not None and replaced:
             found += before.around.beside
         if before.far_pad is not None and after.far_pad is None and after.pad is None:
@@ -200,10 +210,10 @@ def _around(before: Chain, after: Chain) -> Around:
     """The surroundings of `after`: Pads that it lost or got."""
     around, front, step = before.around, before.around.front, after.pad
     if step is not None and step != before.pad:
-        read = front[step.replaces - 1] if step.replaces else around
-        entry = InFront(step, copied_out=read.copied_out)
-        outside = around.dequantised is not None and not step.replaces
-        return replace(around, front=(entry,) if outside else (entry, *front[step.replaces :]))
+        instead = _stands_instead(step)
+        entry = InFront(step, copied_out=(front[0] if instead else around).copied_out)
+        outside = around.dequantised is not None and not instead
+        return replace(around, front=(entry,) if outside else (entry, *front[instead:]))
     gone = 0
     if before.far_pad is not None and after.far_pad is None and after.pad is None:
         gone = len(before.far_pad.crossed) + 1 if before.pad is not None else 1
@@ -213,6 +223,10 @@ def _around(before: Chain, after: Chain) -> Around:
     if not gone and equals:
         return replace(around, front=_with_readers_less(front, equals))
     return replace(around, front=front[gone:])
+
+
+def _stands_instead(step: PadStep) -> bool:
+    return isinstance(step, NewPad) and step.instead
 
 
 def _says_what(one: Chain, after: Chain) -> bool:
@@ -350,9 +364,15 @@ def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:
         op=op,
         padding=Pads(pads[:half], pads[half:]),
         ceil_mode=written.get("ceil_mode") == 1,
-        counts_padding=written.get("count_include_pad") == 1,
+        fill=_fill(op, before, counts=written.get("count_include_pad") == 1),
         around=replace(before.around, front=front),
     )
+
+
+def _fill(op: Operator, before: Chain, *, counts: bool) -> Fill:
+    if op.kind is not Kind.AVERAGE:
+        return before.fill
+    return Constant(0) if counts else Implicit.NOTHING
 
 
 def _alike(before: Chain, written: Mapping[str, object]) -> int:
@@ -416,7 +436,7 @@ def _readers(before: Chain, after: Expansion) -> Iterator[tuple[Chain, Chain]]:
 
 def _what_keeps(step: PadStep | None) -> str:
     """How the Pad is written that onnxruntime leaves alone."""
-    if step is not None and step.lists_axes:
+    if step is not None and PadInput.AXES in step.listed:
         what = "its axes keep"
     elif step is not None and step.computed:
         what = "its pads are computed from sizes, which keeps"
@@ -443,7 +463,8 @@ def _instead(before: Chain, after: Expansion, entry: InFront) -> tuple[InFront, 
     if sorted(order) != list(range(half)):
         return (entry,)
     pads = Pads(*(tuple(int(side[axis]) for axis in order) for side in (flat[:half], flat[half:])))
-    new = replace(step, pads=pads, lists_axes=step.lists_axes and 3 not in inputs, computed=())
+    listed = tuple(place for place in step.listed if place not in inputs)
+    new = replace(step, pads=pads, computed=(), listed=listed)
     return (replace(entry, pad=new, at_run_time=False),)
 
 
