@@ -12,7 +12,7 @@ from onnx import FunctionProto, GraphProto, TensorProto
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.model.reading.attributes import bindings_of
-from onnxpad.model.reading.chains import NO_PREFERENCE, ChainReader, Preferences
+from onnxpad.model.reading.chains import ChainReader
 from onnxpad.model.reading.context import MAX_CONSTANT, Context, tensor_type
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Document, Scope
@@ -30,7 +30,7 @@ from onnxpad.model.shapes.result_types import (
 )
 from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, places, ruled, scales_of
 from onnxpad.model.shapes.types import UNKNOWN, Type
-from onnxpad.padding.chain import Chain
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Kind, Operator, operator
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.model.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.document import open_document
 from onnxpad.model.reading.nodes import Address, Node, Place
@@ -21,7 +20,7 @@ from onnxpad.model.reading.scopes import Document, address_of
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.result_types import merge
 from onnxpad.model.shapes.types import UNKNOWN, Type
-from onnxpad.padding.chain import Chain, PadStep, Skip
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, PadStep, Preferences, Skip
 from onnxpad.padding.effective_pads import effective_pads
 
 MAX_INFERENCES = 8
@@ -254,7 +253,7 @@ def _is_computed_from_nameless(step: PadStep | None) -> bool:
     """Whether a Pad's pads are computed, and not only from sizes that have a name."""
     if step is None or not step.unclear or 1 not in step.computed:
         return False
-    return not any(hint.startswith("--dim") for hint in step.hints)
+    return not any(hint.startswith("--dim") for hint in step.unclear.hints)
 
 
 def _nameless(reading: Reading) -> frozenset[str]:
