@@ -285,7 +285,7 @@ def _far_pad(context: Context, node: Node, rank: int) -> tuple[PadStep | None, t
 
 
 def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
-    if context.call is not None and path.source in context.scope.inputs:
+    if context.call is not None and path.source in context.scope.input_places:
         return _behind_more(context, path, rank, "outside the function", "the call")
     maker, reason = pad_behind(context, path.source)
     if reason:

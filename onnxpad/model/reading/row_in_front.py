@@ -177,11 +177,11 @@ def _outside(place: _Place, maker: Node | None) -> _Place | None:
         return _inside_function(place, maker)
     if name in scope.initializers:
         return None
-    if name not in scope.inputs:
+    if name not in scope.input_places:
         return _around_body(place)
     if context.call is None or context.caller is None or not scope.is_function:
         return None
-    position = scope.inputs.index(name)
+    position = scope.input_places[name]
     given = context.call.inputs[position] if position < len(context.call.inputs) else ""
     return replace(place, context=context.caller, name=given, idle_uses=0) if given else None
 
@@ -189,18 +189,14 @@ def _outside(place: _Place, maker: Node | None) -> _Place | None:
 def _around_body(place: _Place) -> _Place | None:
     """The graph around a branch of an If whose condition is known."""
     outer, scope = place.context.outer, place.context.scope
-    if outer is None:
+    node = scope.holder
+    if outer is None or node is None:
         return None
-    for key, bodies in outer.scope.children.items():
-        if not any(body is scope for _, body in bodies):
-            continue
-        node = next(one for one in outer.scope.ordered() if one.key == key)
-        if node.op_type != "If" or outer.constant(node.inputs[0]) is None:
-            return None
-        others = (body for _, body in bodies if body is not scope)
-        idle = sum(_uses_in(body, place.name) for body in others)
-        return replace(place, context=outer, idle_uses=place.idle_uses + idle)
-    return None
+    if node.op_type != "If" or outer.constant(node.inputs[0]) is None:
+        return None
+    others = (body for _, body in outer.scope.children[node.key] if body is not scope)
+    idle = sum(_uses_in(body, place.name) for body in others)
+    return replace(place, context=outer, idle_uses=place.idle_uses + idle)
 
 
 def _uses_in(scope: Scope, name: str) -> int:
