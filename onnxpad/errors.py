@@ -4,6 +4,7 @@ OnnxpadError
 ├── ModelError           the model cannot be read, is invalid, or cannot be written
 ├── RequestError         what was asked for does not exist or contradicts itself
 ├── RuntimeUnavailable   a device or runtime was asked for that is not there
+├── LimitMet             native code was ended at the time or the memory that it may take
 └── InternalError        onnxpad broke one of its own laws: please report it
 """
 
@@ -24,6 +25,10 @@ class RequestError(OnnxpadError):
 
 class RuntimeUnavailable(OnnxpadError):
     """A device or runtime was asked for that cannot be opened; nothing else is tried instead."""
+
+
+class LimitMet(OnnxpadError):
+    """Native code was ended at the time or the memory that it may take; says what to type."""
 
 
 class InternalError(OnnxpadError):
