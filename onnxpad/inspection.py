@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, verb
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
@@ -246,6 +246,7 @@ _WRITTEN = (
 )
 
 
+@verb(device=(lambda value: value in ("cpu", "cuda"), "'cpu' or 'cuda'"))
 def inspect(
     model: ModelLike,
     *,

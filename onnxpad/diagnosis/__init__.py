@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnxpad.diagnosis.conclude import concluded
 from onnxpad.diagnosis.fit import Fitting
 from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, NodeFinding, RemainingDifference
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, verb
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.reading.chains import Preference, Preferences
@@ -25,6 +25,7 @@ Array = NDArray[Any]
 __all__ = ["Alternative", "Cause", "Diagnosis", "NodeFinding", "RemainingDifference", "diagnose"]
 
 
+@verb()
 def diagnose(  # noqa: PLR0913 - each option is one word of the command line
     model: ModelLike,
     *,
