@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, verb
 from onnxpad.frameworks import values
 from onnxpad.frameworks.conventions import find_convention, find_layer, find_op
 from onnxpad.frameworks.layer import HowKnown, Layer, Role, Special, Word
@@ -219,6 +219,7 @@ def _checked_bias(
     return array
 
 
+@verb()
 def resolve(
     framework: str,
     op: str,
