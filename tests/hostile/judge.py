@@ -90,7 +90,7 @@ def faults(command: Command, outcome: Outcome, limits: Limits) -> Iterator[Fault
     for stream in (outcome.stdout, outcome.stderr):
         if found := _FORBIDDEN.search(stream):
             yield Fault(found[0].decode(), _around(stream, found.start()))
-    if "-" not in command.arguments or "-o" not in command.arguments:
+    if not {"-", "/dev/stdout"} & {*command.arguments}:
         yield from _text("stdout", outcome.stdout)
     yield from _text("stderr", outcome.stderr)
     yield from _lengths(outcome)
@@ -117,6 +117,8 @@ def _exits(command: Command, outcome: Outcome) -> Iterator[Fault]:
         late = outcome.late or 0.0
         if late > 1.0 and late > 3 * max(0.3, outcome.seconds):
             yield Fault(f"{command.signal[0].name} ends it late", f"{late:.1f} s")
+    if command.copies > 1 and outcome.code != 0:
+        yield Fault("one of several at once fails", _around(outcome.stderr, 0))
     if outcome.code not in allowed:
         yield Fault(f"exit code {outcome.code}", _around(outcome.stderr, len(outcome.stderr)))
     unwritten = {1, 2} & {*command.closed, *command.full}
