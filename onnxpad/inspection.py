@@ -11,14 +11,22 @@ from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
-from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.pads import constant_integers
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.surroundings import Observer
 from onnxpad.model.reading.survey import Site, Survey, selection
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Shape, Skip, Unclear
+from onnxpad.padding.chain import (
+    AutoPad,
+    Chain,
+    Pads,
+    Preference,
+    Preferences,
+    Shape,
+    Skip,
+    Unclear,
+)
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
@@ -81,7 +89,7 @@ def _pads(chain: Chain, around: Surroundings) -> Pads | Skip:
         if isinstance(found, Skip) and not found.hints:
             return Skip(found.reason, _hints(chain, around))
         return found
-    return Skip(step.unclear, step.hints) if step.unclear else step.pads
+    return step.unclear.as_skip() if step.unclear else step.pads
 
 
 def _forms(chain: Chain, around: Surroundings) -> frozenset[Form]:

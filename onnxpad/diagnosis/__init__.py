@@ -14,8 +14,8 @@ from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, NodeFinding,
 from onnxpad.errors import RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.opened import ModelLike, whole_model
-from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import Survey
+from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.request import GivenArrays, checked_inputs, checked_outputs

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 from onnxpad.errors import RequestError
 from onnxpad.model.editing.session import Edited, finish, session_on
 from onnxpad.model.opened import ModelLike, open_model
-from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import known_names, selection
+from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.reports import Report, reported
 from onnxpad.retargeting.plan import Plan
 from onnxpad.retargeting.report import Kept, Move, Refused

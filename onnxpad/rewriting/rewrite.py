@@ -10,12 +10,22 @@ from typing import TYPE_CHECKING, Any
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import ModelLike, ModelOrGraph, Opened, open_model, untouched
-from onnxpad.model.reading.chains import Preference, Preferences
+from onnxpad.model.reading.nodes import Place
 from onnxpad.model.reading.survey import selection, without_collections
+from onnxpad.padding.chain import Chain, Preference, Preferences
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
-from onnxpad.rewriting.pipeline import Change, Outcome, Refusal, Undone, run, standing, undone
+from onnxpad.rewriting.pipeline import (
+    Change,
+    Outcome,
+    Refusal,
+    Undone,
+    are_undone,
+    run,
+    standing,
+    undone,
+)
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
@@ -65,6 +75,7 @@ class Rewriting(Edited, Report):
         return {"name": self.target, **plain(self.fitting)} if self.fitting else None
 
 
+@without_collections()
 def rewrite(  # noqa: PLR0913  one option each
     model: ModelLike,
     *,
@@ -99,9 +110,12 @@ def rewrite(  # noqa: PLR0913  one option each
     rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
     session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
     selected = selection(session, nodes)
-    with without_collections():
-        outcome = run(session, rules, selected, progress)
-    fitting = _fitted(session, asked, selected, outcome.changes, progress) if asked else None
+    given = {site.address.place: site.chains for site in session.sites()} if asked else {}
+    outcome = run(session, rules, selected, progress)
+    fitting = None
+    if asked:
+        fitting = _fitted(session, asked, selected, outcome.changes, progress)
+        fitting = fitting._replace(elsewhere=_elsewhere(session, given, asked))
     told = (outcome, standing(session, rules, outcome))
     outcome.changes += fitting.changes if fitting else ()
     result = _finished(session, opened, outcome.changes)
@@ -121,9 +135,18 @@ def _fitted(
     return fit(session, asked, selected, changes, progress)
 
 
+def _elsewhere(
+    session: EditSession, given: Mapping[Place, Sequence[Chain]], asked: Planner
+) -> tuple[NodeVerdict, ...]:
+    from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime  # loads every pass
+
+    return tuple(harmed_in_onnxruntime(session, given, asked.judge.target))
+
+
 def _finished(session: EditSession, opened: Opened, changes: Sequence[Change]) -> ModelOrGraph:
     """The model as the passes left it, and as it was where all their edits take each other back."""
-    if session.script and len(session.script) == sum(one.edits for one in undone(changes)):
+    edits = sum(len(one.edits) for one in changes)
+    if session.script and len(session.script) == edits and are_undone(changes):
         session.script.clear()
         return untouched(opened)
     return finish(session, opened)

@@ -11,8 +11,8 @@ from onnxpad.errors import RequestError
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.opened import ModelLike
-from onnxpad.model.reading.chains import Preference
 from onnxpad.model.shapes.types import Type
+from onnxpad.padding.chain import Preference
 from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.conclude import concluded

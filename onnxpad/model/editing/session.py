@@ -17,12 +17,11 @@ from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
 from onnxpad.model.files.onnx_file import Source, save, write_unchanged
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
-from onnxpad.model.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import Chain, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences, Verdict
 from onnxpad.padding.expansion import Expansion
 
 

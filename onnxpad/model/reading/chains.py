@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import replace
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.attributes import Unbound, Value
-from onnxpad.model.reading.behind import channels_behind, feeds_alone
+from onnxpad.model.reading.behind import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.context import Context, has_value, is_stored
 from onnxpad.model.reading.in_front import front_of
 from onnxpad.model.reading.model_inputs import is_model_input
@@ -21,11 +20,23 @@ from onnxpad.model.reading.refusals import describe
 from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, chains_behind
 from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import Around, AutoPad, Chain, Padding, Pads, PadStep, Unclear, Weight
+from onnxpad.padding.chain import (
+    Around,
+    AutoPad,
+    Chain,
+    Padding,
+    Pads,
+    PadStep,
+    Preference,
+    Preferences,
+    Unclear,
+    Weight,
+)
 from onnxpad.padding.expansion import Attributes, AttributeValue
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator, operator
 
+_NO_WEIGHT = Weight()
 _WEIGHT_SCALE = 4
 _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 
@@ -33,7 +44,7 @@ _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     """What is known of the weight of a convolution."""
     if op.weight is None or len(node.inputs) <= op.weight or not node.inputs[op.weight]:
-        return Weight()
+        return _NO_WEIGHT
     name = node.inputs[op.weight]
     found = context.type_of(name)
     place = op.weight_zero_point
@@ -68,8 +79,8 @@ def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[boo
     """Which inputs the node has, and which of its outputs something reads."""
     uses = context.scope.uses
     return (
-        tuple([bool(name) for name in node.inputs]),
-        tuple([bool(name) and bool(uses.get(name)) for name in node.outputs]),
+        tuple(map(bool, node.inputs)),
+        tuple([bool(name and uses.get(name)) for name in node.outputs]),
     )
 
 
@@ -147,23 +158,6 @@ def _numbers(attributes: dict[str, Value], name: str, default: tuple[int, ...]) 
     value = attributes.get(name)
     return tuple(int(one) for one in value) if isinstance(value, tuple) and value else default
 
-
-Preference: TypeAlias = Literal["auto_pad", "pads"] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Preferences:
-    """How nodes are read that can be read in two ways.
-
-    `ambiguous` settles auto_pad together with pads. `legacy_split` lets transposed convolutions
-    crop their odd cell at the side that the text of ConvTranspose-1 names.
-    """
-
-    ambiguous: Preference = None
-    legacy_split: bool = False
-
-
-NO_PREFERENCE = Preferences()
 
 _ZERO = Constant(0)
 
@@ -280,15 +274,22 @@ class ChainReader:
             chain,
             axes=_axes(kernel, attributes, source, first),
             padding=padding,
-            first_axis=first,
             ceil_mode=attributes.get("ceil_mode") == 1,
-            counts_padding=attributes.get("count_include_pad") == 1,
             output_padding=_ints(attributes, "output_padding"),
             output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
-            legacy_split=self._prefer.legacy_split and chain.op.kind is Kind.TRANSPOSED,
-            ambiguous=_says_both(attributes) and trouble is None,
+            read_as=self._reading(chain.op, attributes, is_clear=trouble is None),
             trouble=trouble,
         )
+
+    def _reading(
+        self, op: Operator, attributes: Mapping[str, Value], *, is_clear: bool
+    ) -> Preferences:
+        """What of the preferences a node with these attributes is read by."""
+        written = attributes.get("auto_pad", "NOTSET")
+        says_both = written not in ("NOTSET", "") and "pads" in attributes
+        settled = self._prefer.ambiguous if op.auto_pad else "pads"
+        legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
+        return Preferences(settled if says_both and is_clear else None, legacy_split)
 
 
 def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
@@ -298,9 +299,8 @@ def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
 def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:
     rank = None if source.dims is None else len(source.dims)
     step = read_pad(context, node, rank)
-    first = channels_behind(context, node)
     dtype = source.dtype or value_type(context, node)
-    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, dtype, first)
+    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, dtype)
     inputs, outputs = places_of(context, node)
     written = plain_attributes(context.attributes(node))
     return replace(
@@ -310,6 +310,7 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
         around=Around(
             reads_input=is_model_input(context, node.inputs[0]),
             feeds_alone=feeds_alone(context, node, step),
+            feeds_channels_last=feeds_channels_last(context, node),
             key=(context.scope.id, node.key),
         ),
         attributes=written,
@@ -320,7 +321,7 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
 
 def _unread(context: Context, op: Operator, source: Type, why: Unclear) -> Chain:
     """An operator of which nothing is read but that it is there."""
-    step = PadStep(Pads((), ()), _ZERO, unclear=why.reason) if op.kind is Kind.PAD else None
+    step = PadStep(Pads((), ()), _ZERO, unclear=why) if op.kind is Kind.PAD else None
     bare = Chain(op, context.scope.opset, (), why, _ZERO, source.dtype)
     return replace(bare, pad=step, trouble=why, shape=source.dims)
 
@@ -383,10 +384,6 @@ def _padding(
         "one wins",
         ("--ambiguous auto_pad", "--ambiguous pads"),
     )
-
-
-def _says_both(attributes: Mapping[str, Value]) -> bool:
-    return attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "") and "pads" in attributes
 
 
 def _fill(context: Context, node: Node, op: Operator, attributes: Mapping[str, Value]) -> Fill:

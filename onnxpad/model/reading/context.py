@@ -68,12 +68,10 @@ class Context:
 
     def type_of(self, name: str) -> Type:
         """What is known of a tensor, here or in an enclosing graph."""
-        context: Context | None = self
-        while context is not None:
-            if name in context.types:
-                return context.types[name]
-            context = context.outer
-        return UNKNOWN
+        found, outer = self.types.get(name), self.outer
+        while found is None and outer is not None:
+            found, outer = outer.types.get(name), outer.outer
+        return UNKNOWN if found is None else found
 
     def is_declared_only(self, name: str) -> bool:
         """Whether a size of a tensor, here or in an enclosing graph, is only declared."""
@@ -82,6 +80,8 @@ class Context:
 
     def reads_declared_only(self, node: Node) -> bool:
         """Whether a node reads such a tensor."""
+        if self.outer is None and not self.declared_only:
+            return False
         return any(map(self.is_declared_only, node.inputs))
 
     def attributes(self, node: Node) -> dict[str, Value]:

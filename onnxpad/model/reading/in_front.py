@@ -19,7 +19,7 @@ from onnxpad.model.reading.crossing import (
     made_of,
     path_to,
 )
-from onnxpad.model.reading.fusing import out_of_reach, pad_behind
+from onnxpad.model.reading.fusing import beyond_reach, out_of_reach, pad_behind
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import made_by
 from onnxpad.model.reading.pads import constant_integers, is_pad, read_pad
@@ -33,7 +33,7 @@ from onnxpad.model.reading.row_in_front import (
     siblings,
 )
 from onnxpad.model.shapes.bounds import lower_bound
-from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep
+from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator
 
@@ -56,15 +56,15 @@ def seen_behind(context: Context, step: PadStep, path: Path) -> PadStep:
     """A Pad as the operator behind `path` sees it."""
     carried = _start(context, step, path)
     names = tuple(f"{node.op_type} '{node.name or node.outputs[0]}'" for node in path.nodes)
-    reason = "" if carried else f"the Pad writes {step.fill}, whose type is not known"
+    why = None if carried else Unclear(f"the Pad writes {step.fill}, whose type is not known")
     for node, name in zip(path.nodes, names, strict=True):
         if not isinstance(carried, _Carried):
             break
         carried = _behind(context, node, carried)
-        reason = f"what {name} makes of the Pad is not known" if carried is None else ""
+        why = Unclear(f"what {name} makes of the Pad is not known") if carried is None else None
     step = replace(step, crossed=names)
     if carried is None or step.unclear:
-        return replace(step, unclear=step.unclear or reason)
+        return replace(step, unclear=step.unclear or why)
     return replace(step, pads=Pads(carried.begins, carried.ends), fill=_fill(carried.value))
 
 
@@ -309,7 +309,7 @@ def _behind_more(
         return None
     step = read_pad(*found, rank)
     name = found[1].name or found[1].outputs[0]
-    return replace(step, unclear=f"the Pad '{name}' stands {place}", crossed=(crossed,))
+    return replace(beyond_reach(step, f"the Pad '{name}' stands {place}"), crossed=(crossed,))
 
 
 def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:

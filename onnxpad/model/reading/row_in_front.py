@@ -15,7 +15,7 @@ from onnxpad.model.reading.optimised import vanishes
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.reach import readers_behind
 from onnxpad.model.reading.scopes import Scope
-from onnxpad.padding.chain import Chain, InFront, Pads, PadStep
+from onnxpad.padding.chain import Chain, InFront, Pads, PadStep, Unclear
 
 _STEPS_BACK = 64
 _SIZES = ("Shape", "Size")
@@ -236,7 +236,7 @@ def _before(place: _Place, maker: Node) -> _Place:
 
 def _in_order(step: PadStep, order: tuple[int, ...] | None) -> PadStep:
     if order is None or len(step.pads.begins) != len(order):
-        return replace(step, unclear=step.unclear or "its axes are not known")
+        return replace(step, unclear=step.unclear or Unclear("its axes are not known"))
     begins, ends = (
         tuple(side[axis] for axis in order) for side in (step.pads.begins, step.pads.ends)
     )

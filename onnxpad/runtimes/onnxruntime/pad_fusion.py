@@ -23,7 +23,7 @@ from onnxpad.padding.effective_pads import (
 )
 from onnxpad.padding.fills import Constant, lowest
 from onnxpad.padding.forms import reaches_kernel
-from onnxpad.padding.operators import Kind, Since
+from onnxpad.padding.operators import Kind, PadInput, Since
 
 _FUSED = ("Conv", "MaxPool", "AveragePool")
 _MOST_WINDOWS = 4096
@@ -153,7 +153,7 @@ def _is_fused(chain: Chain, one: InFront, *, doubtful: bool) -> bool:
         return False
     if step.unclear:
         return doubtful and 1 in step.computed
-    if one.at_run_time or step.lists_axes or min(step.pads.flat) < 0:
+    if one.at_run_time or PadInput.AXES in step.listed or min(step.pads.flat) < 0:
         return False
     if sum(step.pads.flat) > sum(_spatial(chain, one).flat):
         return False
