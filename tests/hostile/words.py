@@ -109,7 +109,10 @@ def _layer(random: Random) -> Command:
     def several() -> str:
         return ",".join(str(size()) for _ in range(random.choice([1, axes])))
 
-    words = ["resolve", random.choice(["tensorflow", "pytorch", "keras", "caffe", "onnx", "tflite"])]
+    words = [
+        "resolve",
+        random.choice(["tensorflow", "pytorch", "keras", "caffe", "onnx", "tflite"]),
+    ]
     words.append(random.choice(["conv", "max_pool", "avg_pool", "conv_transpose", "grouped_conv"]))
     shape = [1, 1, *(size() for _ in range(axes))]
     words += ["--input", ",".join(map(str, shape)), "--kernel", several()]
