@@ -55,7 +55,7 @@ class Evaluation:
         needed = needed_nodes(graph, set(given), wanted)
         for node in graph.nodes:
             if id(node) in needed:
-                for name in _read_by(node):
+                for name in read_by(node):
                     if name not in values and name in graph.constants:
                         values[name] = self.constant(graph.constants[name])
                 made = self.node(node, values)
@@ -229,11 +229,11 @@ def _bits(value: Value) -> int:
     return int(max(exponents[1], 0)) + int(max(53 - exponents[0], 0)) + 1
 
 
-def _read_by(node: Node) -> set[str]:
+def read_by(node: Node) -> set[str]:
     """The names that an operator reads, inside its bodies as well."""
     names = {name for name in node.inputs if name}
     for body in node.bodies.values():
-        inner = {name for one in body.nodes for name in _read_by(one)} | set(body.outputs)
+        inner = {name for one in body.nodes for name in read_by(one)} | set(body.outputs)
         names |= inner
     return names
 
@@ -244,5 +244,5 @@ def needed_nodes(graph: Graph, given: set[str], wanted: Sequence[str]) -> set[in
     for node in reversed(graph.nodes):
         if any(name in names for name in node.outputs):
             needed.add(id(node))
-            names |= _read_by(node) - given
+            names |= read_by(node) - given
     return needed

@@ -128,8 +128,8 @@ def concat(call: Call) -> list[Value]:
     if any(shape != shapes[0] for shape in shapes):
         raise NoResult(f"Concat of shapes {[array.shape for array in arrays]}")
     if not known:
-        for array in arrays:
-            call.notes.window(axis, min(array.shape[axis], 64) if array.size else 0)
+        fixed = [value for value in call.inputs if value and value.known and not value.sized]
+        call.notes.window(axis, sum(value.shape[axis] for value in fixed))
     call.spend(sum(array.size for array in arrays))
     made = np.concatenate(arrays, axis=axis)
     return [Value(made, call.need(0).dtype, known=known, sized=from_sizes)]
