@@ -229,7 +229,7 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
     found = lighten(data) if light and not why_not_a_model(data) else None
     if found is None:
         data = bytes(data)
-    model = parse(found.data if found else data, name=name, folder=folder)
+    model = parse(found.data if found else bytes(data), name=name, folder=folder)
     return model, Source(absolute, data, found)
 
 
