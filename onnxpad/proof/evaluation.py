@@ -107,14 +107,10 @@ class Evaluation:
         self.notes.degree = max(self.notes.degree, degree)
         self.notes.bits = max(self.notes.bits, bits)
         return [
-<<<<<<< HEAD
-            value if value.known else replace(value, degree=degree, bits=bits) for value in made
-=======
             follow(call, rule, value)
             if value.known
             else follow(call, rule, replace(value, degree=degree, bits=bits))
             for value in made
->>>>>>> 43d3e9de9059081d9d6f4b180937c160f6645be7
         ]
 
     def _with_bodies(

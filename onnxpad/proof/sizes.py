@@ -62,9 +62,7 @@ def first_result(region: Region, facts: Facts, shop: Workshop) -> Mismatch | boo
     return False
 
 
-def prove_sizes(
-    region: Region, facts: Facts, shop: Workshop, most: int
-) -> tuple[Mismatch | bool, int]:
+def prove_sizes(region: Region, facts: Facts, shop: Workshop, most: int) -> tuple[Mismatch | bool, int]:
     """Compare at all sizes that lemma 2 asks for; the result, and at how many sizes.
 
     False: the first side has no result at any of them. Raises Undecided.

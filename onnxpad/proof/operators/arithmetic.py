@@ -148,10 +148,7 @@ def _of_places(call: Call, a: Array, b: Array) -> Array:
     """Whole arithmetic on places of maxima: on every candidate's place for itself."""
     d: Any = call.d
     a, b = np.broadcast_arrays(a, b)
-    made = [
-        _of_place(call, d, *pair)
-        for pair in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
-    ]
+    made = [_of_place(call, d, *pair) for pair in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)]
     return np.asarray(made, np.int64).reshape(a.shape)
 
 
@@ -169,7 +166,9 @@ def _of_place(call: Call, d: Any, a: int, b: int) -> int:
         else:
             return int(d.name((call.op, a, b)))
     width = len(candidates) if candidates else 1
-    left, right = (np.broadcast_to(np.asarray(side, np.int64), (width,)) for side in sides)
+    left, right = (
+        np.broadcast_to(np.asarray(side, np.int64), (width,)) for side in sides
+    )
     found = NUMBERS[call.op](left, right) if call.op in NUMBERS else None
     if found is None:
         return int(d.name((call.op, a, b)))
@@ -255,9 +254,7 @@ def clip(call: Call) -> list[Value]:
         if bound is None and name in call.attributes:
             bound = Value(np.asarray(call.get(name), np.float32).astype(dtype), dtype, known=True)
         if bound is not None:
-            x = extreme(
-                call, [x, call.embedded(bound).reshape([1] * x.ndim)], smallest=name == "max"
-            )
+            x = extreme(call, [x, call.embedded(bound).reshape([1] * x.ndim)], smallest=name == "max")
     return [call.made(x)]
 
 
@@ -360,9 +357,7 @@ def reduced(call: Call) -> list[Value]:
     if call.op == "ReduceMax":
         y = call.d.largest(moved, *lowest(value.dtype))
     else:
-        y = call.d.total(
-            call.d.mul(moved, moved) if call.op[-1] in "e2" and call.op != "ReduceMean" else moved
-        )
+        y = call.d.total(call.d.mul(moved, moved) if call.op[-1] in "e2" and call.op != "ReduceMean" else moved)
     if call.op == "ReduceMean":
         y = call.d.div(y, call.d.embed(np.full(y.shape, moved.shape[-1], np.int64)))
     if call.op == "ReduceL2":

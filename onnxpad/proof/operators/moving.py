@@ -316,11 +316,7 @@ def where(call: Call) -> list[Value]:
         call.notes.breaks("Where chooses by sizes")
     made = np.where(condition.cells, a, b)
     call.spend(made.size)
-<<<<<<< HEAD
-    return [Value(made, call.need(1).dtype, known=known, sized=from_sizes or condition.sized)]
-=======
     return [Value(made, call.need(1).dtype, known=known)]
->>>>>>> 43d3e9de9059081d9d6f4b180937c160f6645be7
 
 
 @rule("Col2Im")
@@ -358,9 +354,7 @@ def _folded(call: Call, cells: Array, at: int, rank: int, size: int) -> Array:
     block, count = cells.shape[2 + at], cells.shape[2 + at + left]
     stride = call.get("strides", [1] * rank)[at]
     dilation = call.get("dilations", [1] * rank)[at]
-    table = transposed_table(
-        count, block, stride, dilation, call.get("pads", [0] * 2 * rank)[at], size
-    )
+    table = transposed_table(count, block, stride, dilation, call.get("pads", [0] * 2 * rank)[at], size)
     padded = np.concatenate(
         [cells, np.zeros_like(cells.take([0], 2 + at + left))], axis=2 + at + left
     )

@@ -122,9 +122,7 @@ def biased(call: Call, y: Array, bias: Value | None) -> Array:
 @rule("Conv")
 def conv(call: Call) -> list[Value]:
     """ONNX Operators, Conv-22."""
-    return [
-        call.made(biased(call, convolved(call, call.cells(0), call.cells(1)), call.optional(2)))
-    ]
+    return [call.made(biased(call, convolved(call, call.cells(0), call.cells(1)), call.optional(2)))]
 
 
 @rule("FusedConv", domain=_MICROSOFT)
