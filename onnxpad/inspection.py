@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from onnxpad.errors import ModelError
+from onnxpad import processes
+from onnxpad.errors import ModelError, verb
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
@@ -195,14 +196,15 @@ class PaddedNode(NamedTuple):
         return found
 
 
-@reported("summary", "assumed", "nodes", "targets", "openings", "placement")
+@reported("summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met")
 @dataclass(frozen=True, eq=False)
 class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
 
     `targets` has what each target that was asked for does with every node, `openings` what a
     rewrite for it could be told about nodes for which there is no way, `placement` the
-    onnxruntime provider of each node where a `device` was asked for.
+    onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
+    native code was ended at its limit of time or memory: sizes that only it finds are not known.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -211,6 +213,7 @@ class Inspection(Report):
     placement: Mapping[str, str] = field(default_factory=dict)
     device: str = ""
     openings: Mapping[str, Opening] = field(default_factory=dict)
+    limits_met: tuple[str, ...] = ()
 
     schema = 1
 
@@ -254,7 +257,8 @@ _WRITTEN = (
 )
 
 
-def inspect(
+@verb(device=(lambda value: value in ("cpu", "cuda"), "'cpu' or 'cuda'"))
+def inspect(  # noqa: PLR0913 - each option is one word of the command line
     model: ModelLike,
     *,
     dims: Mapping[str, int | str] | None = None,
@@ -262,6 +266,8 @@ def inspect(
     ambiguous: Preference = None,
     target: str | Sequence[str] | None = None,
     device: Literal["cpu", "cuda"] | None = None,
+    timeout: float | None = None,
+    memory: int | str | None = None,
 ) -> Inspection:
     """List the padded nodes of a model; nothing is changed and nothing is run.
 
@@ -269,24 +275,30 @@ def inspect(
     globs over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has
     both. `target` are runtimes: the report then says of every node what each does with it, how
     that is known, and what a rewrite would do. `device` opens the model with onnxruntime and says
-    which provider runs each node. Raises RequestError for names that do not exist, ModelError for
+    which provider runs each node. `timeout` (seconds) and `memory` (bytes, or a text such as '4G')
+    limit what nothing bounds beforehand: shape inference, and opening the model, which raises
+    LimitMet there. Raises RequestError for names that do not exist, ModelError for
     models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
     """
     names = [target] if isinstance(target, str) else target or ()
     for name in names:
         find_target(name)
-    opened = open_model(model)
-    folder = opened.source.folder if opened.source else None
-    survey = Survey(
-        opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
-    )
-    selected = selection(survey, nodes)
-    found = _records(survey, selected)
-    told = _told(survey, names, selected, dims) if names else {}
-    places = placed(opened, survey.sites(), selected, device) if device else {}
-    openings = {name: opened_up for name, (_, opened_up) in told.items()}
-    verdicts = {name: judged for name, (judged, _) in told.items()}
-    return Inspection(found, dict(dims or {}), verdicts, places, device or "", openings)
+    with processes.limited(timeout, memory) as work:
+        opened = open_model(model)
+        folder = opened.source.folder if opened.source else None
+        survey = Survey(
+            opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
+        )
+        selected = selection(survey, nodes)
+        found = _records(survey, selected)
+        told = _told(survey, names, selected, dims) if names else {}
+        places = placed(opened, survey.sites(), selected, device) if device else {}
+        openings = {name: opened_up for name, (_, opened_up) in told.items()}
+        verdicts = {name: judged for name, (judged, _) in told.items()}
+        limits_met = tuple(work.met.values())
+        return Inspection(
+            found, dict(dims or {}), verdicts, places, device or "", openings, limits_met
+        )
 
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:

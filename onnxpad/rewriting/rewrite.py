@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from onnxpad import processes
+from onnxpad.errors import is_text, verb
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import ModelLike, ModelOrGraph, Opened, open_model, untouched
@@ -37,7 +39,17 @@ DEFAULT_PASSES = ("explicit-pads",)
 Progress = Callable[[str, int, int], None]
 
 
-@reported("passes", "changed", "assumed", "changes", "skips", "notes", "undone", "fitted as target")
+@reported(
+    "passes",
+    "changed",
+    "assumed",
+    "changes",
+    "skips",
+    "notes",
+    "undone",
+    "fitted as target",
+    "limits_met",
+)
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rewriting(Edited, Report):
     """What a rewrite did.
@@ -76,6 +88,7 @@ class Rewriting(Edited, Report):
 
 
 @without_collections()
+@verb(target=(is_text, "one name"))
 def rewrite(  # noqa: PLR0913  one option each
     model: ModelLike,
     *,
@@ -88,6 +101,8 @@ def rewrite(  # noqa: PLR0913  one option each
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
     legacy_split: bool = False,
+    timeout: float | None = None,
+    memory: int | str | None = None,
     progress: Progress | None = None,
 ) -> Rewriting:
     """Rewrite the padding of a model without changing what it computes.
@@ -101,26 +116,32 @@ def rewrite(  # noqa: PLR0913  one option each
     '%32=0'}), `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split`
     reads auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
     onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side.
-    `progress` is called with what is being done, how much of it is done, and of how much. Only a
-    graphsurgeon Graph is edited in place. Raises RequestError, and ModelError for bad files.
+    `timeout` (seconds) and `memory` (bytes, or a text such as '4G') limit shape inference where
+    nothing bounds it beforehand; `limits_met` of the report says so. `progress` is called with what
+    is being done, how much of it is done, and of how much. Only a graphsurgeon Graph is edited in
+    place. Raises RequestError, and ModelError for bad files.
     """
-    opened = open_model(model)
-    sizes = beyond_batch(opened.model, dims)
-    asked = planner(target, sizes, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
-    rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
-    session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
-    selected = selection(session, nodes)
-    given = {site.address.place: site.chains for site in session.sites()} if asked else {}
-    outcome = run(session, rules, selected, progress)
-    fitting = None
-    if asked:
-        fitting = _fitted(session, asked, selected, outcome.changes, progress)
-        fitting = fitting._replace(elsewhere=_elsewhere(session, given, asked))
-    told = (outcome, standing(session, rules, outcome))
-    outcome.changes += fitting.changes if fitting else ()
-    result = _finished(session, opened, outcome.changes)
-    report = _report(result, rules, told, session, dims, opened.source)
-    return replace(report, target=target or "", fitting=fitting)
+    with processes.limited(timeout, memory) as work:
+        opened = open_model(model)
+        sizes = beyond_batch(opened.model, dims)
+        asked = planner(target, sizes, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
+        rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
+        session = session_on(
+            opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked)
+        )
+        selected = selection(session, nodes)
+        given = {site.address.place: site.chains for site in session.sites()} if asked else {}
+        outcome = run(session, rules, selected, progress)
+        fitting = None
+        if asked:
+            fitting = _fitted(session, asked, selected, outcome.changes, progress)
+            fitting = fitting._replace(elsewhere=_elsewhere(session, given, asked))
+        told = (outcome, standing(session, rules, outcome))
+        outcome.changes += fitting.changes if fitting else ()
+        result = _finished(session, opened, outcome.changes)
+        report = _report(result, rules, told, session, dims, opened.source)
+        limits_met = tuple(work.met.values())
+        return replace(report, target=target or "", fitting=fitting, limits_met=limits_met)
 
 
 def _fitted(

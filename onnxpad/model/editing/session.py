@@ -144,13 +144,14 @@ class Edited:
 
     `edited` is what was worked on: a ModelProto, without its large weights where it was read from
     a file, or the Graph that was given. `script` are the edits, `assumed` the sizes that the user
-    stated.
+    stated, `limits_met` says what of native code was ended at its limit of time or memory.
     """
 
     edited: ModelOrGraph
     script: tuple[Edit, ...]
     assumed: Mapping[str, int | str]
     source: Source | None = None
+    limits_met: tuple[str, ...] = ()
 
     @cached_property
     def model(self) -> ModelOrGraph:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass, field
-from io import FileIO
 from pathlib import Path
 
-import numpy as np
 from google.protobuf.message import (  # type: ignore[import-untyped, unused-ignore]
     DecodeError,
     EncodeError,
 )
 from onnx import ModelProto
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, RequestError, is_path, refuse_unless
 from onnxpad.model.files.atomic import explained
+from onnxpad.model.files.contents import Refused, contents, in_huge_pages, standard_input
 from onnxpad.model.files.delivery import AnyPath, deliver, is_standard
 from onnxpad.model.files.external import data_files, locate
 from onnxpad.model.files.splicing import Contents, Light, lighten, whole
@@ -38,6 +35,7 @@ _MODEL_FIELDS = {
 }
 _SEEN = 4096  # bytes that tell what a file is instead of a model
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
+_PATH = "the path of a file, or '-'"
 _FETCH_AGAIN = "export, download or copy it again"
 _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"version https://git-lfs", "a Git LFS pointer, not the file itself", "run git lfs pull"),
@@ -150,7 +148,6 @@ def _foreign(data: bytes) -> tuple[str, str] | None:
 
 
 _LARGEST = 2**31 - 1  # bytes in one protobuf message
-_HUGE = 1 << 22
 _TOO_LARGE = (
     "protobuf holds less than 2 GiB: keep the weights in external data "
     "(onnx.save(..., save_as_external_data=True))"
@@ -201,7 +198,11 @@ def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = 
     Raises:
         ModelError: as `write`.
     """
+    if not isinstance(model, ModelProto):
+        raise RequestError(f"save takes a ModelProto, not {type(model).__name__}")
+    refuse_unless(is_path, _PATH, "path", path)
     if source is not None and not isinstance(source, Source):
+        refuse_unless(is_path, _PATH, "source", source)
         source = Source(None if is_standard(source) else Path(source).absolute(), None)
     write(model, path, source=source)
 
@@ -217,9 +218,9 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
         ModelError: the file cannot be read, is not a whole ONNX model, or its external data is
             missing, too short or outside its folder.
     """
+    refuse_unless(is_path, _PATH, "path", path)
     if is_standard(path):
-        with explained("cannot read standard input"):
-            data = sys.stdin.buffer.read()
+        data: Contents = _standard_bytes()
         name, absolute, folder = "standard input", None, None
     else:
         data = _contents_of(path)
@@ -228,7 +229,7 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
     found = lighten(data) if light and not why_not_a_model(data) else None
     if found is None:
         data = bytes(data)
-    model = parse(found.data if found else data, name=name, folder=folder)
+    model = parse(found.data if found else bytes(data), name=name, folder=folder)
     return model, Source(absolute, data, found)
 
 
@@ -327,11 +328,12 @@ def write_unchanged(source: Source, path: AnyPath) -> None:
 
 def _contents_of(path: AnyPath) -> Contents:
     try:
-        with Path(path).open("rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > _LARGEST:
-                raise ModelError(f"{path}: {size} bytes; {_TOO_LARGE}")
-            return file.read() if size < _HUGE else _in_huge_pages(file, size)
+        large = in_huge_pages(path, _LARGEST)
+        if large is not None:
+            return large
+        return contents(path, _LARGEST, too_large=_TOO_LARGE, wrong=_wrong_start)
+    except Refused as refused:
+        raise ModelError(f"{path}: {refused}") from None
     except FileNotFoundError:
         raise ModelError(
             f"{path}: there is no such file; check the name and the folder it is relative to"
@@ -345,10 +347,19 @@ def _contents_of(path: AnyPath) -> Contents:
         ) from error
 
 
-def _in_huge_pages(file: FileIO, size: int) -> memoryview:
-    """All of a file of `size` bytes, in memory for which numpy asks the system for huge pages."""
-    view, count = np.empty(size, np.uint8).data, 0
-    while count < size and (more := file.readinto(view[count:])):
-        count += more
-    rest = file.read()
-    return memoryview(b"".join((view[:count], rest))) if rest else view[:count].toreadonly()
+def _standard_bytes() -> bytes:
+    try:
+        with explained("cannot read standard input"):
+            return standard_input(_LARGEST, too_large=_TOO_LARGE, wrong=_wrong_start)
+    except Refused as refused:
+        raise ModelError(f"standard input: {refused}") from None
+
+
+def _wrong_start(data: bytes) -> str | None:
+    """Why no model starts like this, however it goes on; None where one may."""
+    tag = data[0]
+    number, wire_type = tag >> 3, tag & 7
+    if tag < 0x80 and (number == 0 or _MODEL_FIELDS.get(number, wire_type) != wire_type):
+        return why_not_a_model(data)
+    found = _foreign(data)
+    return None if found is None else why_not_a_model(data)
