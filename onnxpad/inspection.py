@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad import processes
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, verb
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
@@ -259,6 +259,7 @@ _WRITTEN = (
 )
 
 
+@verb(device=(lambda value: value in ("cpu", "cuda"), "'cpu' or 'cuda'"))
 def inspect(  # noqa: PLR0913 - each option is one word of the command line
     model: ModelLike,
     *,

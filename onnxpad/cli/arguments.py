@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -11,10 +10,7 @@ from click.core import ParameterSource
 
 from onnxpad.errors import RequestError
 
-_FACT = re.compile(
-    r"(?P<name>[^%=\s].*?)\s*(?:(?P<rest>%\s*\d+\s*={1,2}\s*\d+)|=\s*(?P<number>\d+))"
-)
-
+_DIGITS = 30
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 MODEL = click.Path(allow_dash=True)
@@ -142,18 +138,36 @@ def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
     """
     found: dict[str, int | str] = {}
     for fact in facts:
-        match = _FACT.fullmatch(fact.strip())
         parts = fact.split(",")
-        if len(parts) > 1 and all(_FACT.fullmatch(part.strip()) for part in parts):
+        if len(parts) > 1 and all(_fact(part) for part in parts):
             each = " ".join(f"--dim '{part.strip()}'" for part in parts)
             raise click.BadParameter(f"'{fact}' is several facts: repeat the option, {each}")
-        if match is None:
+        known = _fact(fact)
+        if known is None:
             raise click.BadParameter(f"cannot read '{fact}': expected NAME=SIZE or 'NAME%32=0'")
-        name = match["name"]
+        name, said = known
         if name in found:
             raise click.BadParameter(f"two facts about '{name}': give the one that says more")
-        found[name] = int(match["number"]) if match["number"] else match["rest"]
+        found[name] = said
     return found
+
+
+def _fact(text: str) -> tuple[str, int | str] | None:
+    """A dimension and what is known of it; read from the end, since names may hold signs too."""
+    text = text.strip()
+    front, _, number = text.rpartition("=")
+    name, percent, divisor = front.removesuffix("=").rpartition("%")
+    numbers = [number.strip()]
+    if percent and name and divisor.strip().isdecimal():
+        numbers.append(divisor.strip())
+        said: int | str = text[len(name) :]
+    else:
+        name, said = front, 0
+    if not name or name[0] in "%=" or not numbers[0].isdecimal():
+        return None
+    if max(map(len, numbers)) > _DIGITS:
+        raise click.BadParameter(f"'{text}': a size has at most {_DIGITS} digits")
+    return name.rstrip(), said or int(number)
 
 
 def edits(validate: str) -> Callable[[_Command], _Command]:

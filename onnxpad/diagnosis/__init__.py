@@ -12,7 +12,7 @@ from onnxpad import processes
 from onnxpad.diagnosis.conclude import concluded, ended
 from onnxpad.diagnosis.fit import Fitting
 from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, NodeFinding, RemainingDifference
-from onnxpad.errors import LimitMet, RequestError
+from onnxpad.errors import LimitMet, RequestError, verb
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.reading.survey import Survey
@@ -26,6 +26,7 @@ Array = NDArray[Any]
 __all__ = ["Alternative", "Cause", "Diagnosis", "NodeFinding", "RemainingDifference", "diagnose"]
 
 
+@verb()
 def diagnose(  # noqa: PLR0913 - each option is one word of the command line
     model: ModelLike,
     *,

@@ -36,7 +36,7 @@ def resizings(document: Document, before: Sizes, changed: Address) -> list[Resiz
     for scope in document.scopes.values():
         for value in _stated(scope):
             own, name = _dims(value), value.name
-            if own is None or name in scope.inputs or name in scope.initializers:
+            if own is None or name in scope.input_places or name in scope.initializers:
                 continue
             now = found.get(scope.id, {}).get(name)
             if now == before.get(scope.id, {}).get(name) and (

@@ -200,8 +200,8 @@ class Around:
     `front` are the Pads in front, the nearest first, as far as operators between them hand on
     what they read; `weight_front` the same for the weight. `beside` are the operators that would
     still be behind the chain's Pad if this one read past it, `far_beside` behind its far Pad,
-    each as it would be then. `copied_out` says that the operator's input has one other reader, an
-    Identity that makes a result of the graph.
+    each as it would be then; they may be thousands, so hashes leave them out. `copied_out` says
+    that the operator's input has one other reader, an Identity that makes a result of the graph.
 
     `at_least` is a bound that no cell of the input of a max pool is below. `dequantised` tells of
     a DequantizeLinear that makes the input; `behind_quantised` that a quantised operator computes
@@ -214,8 +214,8 @@ class Around:
 
     front: tuple[InFront, ...] = ()
     weight_front: tuple[InFront, ...] = ()
-    beside: tuple[Chain, ...] = ()
-    far_beside: tuple[Chain, ...] = ()
+    beside: tuple[Chain, ...] = field(default=(), hash=False)
+    far_beside: tuple[Chain, ...] = field(default=(), hash=False)
     copied_out: bool = False
     at_least: float | None = None
     dequantised: Dequantised | None = None

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from onnxpad import processes
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, verb
 from onnxpad.model.editing.session import Edited, finish, session_on
+from onnxpad.model.files.contents import contents
 from onnxpad.model.opened import ModelLike, open_model
 from onnxpad.model.reading.survey import known_names, selection
 from onnxpad.padding.chain import Preference, Preferences
@@ -23,6 +23,7 @@ from onnxpad.retargeting.run import Progress, run
 
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
 
+LARGEST_PLAN = 64 * 2**20
 _TRY = "\n  try     "
 
 __all__ = ["Kept", "Move", "Refused", "Retargeting", "parse_plan", "read_plan", "retarget"]
@@ -47,6 +48,7 @@ class Retargeting(Edited, Report):
     schema = 1
 
 
+@verb()
 def retarget(  # noqa: PLR0913 - each option is one word of the command line
     model: ModelLike,
     *,
@@ -113,9 +115,10 @@ def read_plan(plan: PlanLike) -> Plan:
     if isinstance(plan, Mapping):
         return Plan.from_json(plan)
     try:
-        content = Path(plan).read_bytes()
-    except OSError as error:
-        raise RequestError(f"cannot read the plan '{plan}': {error.strerror or error}") from error
+        content = contents(plan, LARGEST_PLAN)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RequestError(f"cannot read the plan '{plan}': {reason}") from error
     return parse_plan(content, str(plan))
 
 

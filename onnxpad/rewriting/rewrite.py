@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from onnxpad import processes
+from onnxpad.errors import is_text, verb
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import ModelLike, ModelOrGraph, Opened, open_model, untouched
@@ -87,6 +88,7 @@ class Rewriting(Edited, Report):
 
 
 @without_collections()
+@verb(target=(is_text, "one name"))
 def rewrite(  # noqa: PLR0913  one option each
     model: ModelLike,
     *,

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad import processes
-from onnxpad.errors import LimitMet, RequestError
+from onnxpad.errors import LimitMet, RequestError, verb
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.opened import ModelLike
@@ -54,6 +54,7 @@ __all__ = [
 ]
 
 
+@verb()
 def validate(  # noqa: PLR0913 - each option is one word of the command line
     before: ModelLike,
     after: ModelLike | None = None,

@@ -165,7 +165,7 @@ class Remover:
                 for used in maker.inputs:
                     count_use(scope, used, -1)
                 pending += maker.inputs
-            elif name in scope.initializers and name not in scope.inputs:
+            elif name in scope.initializers and name not in scope.input_places:
                 scope.initializers.pop(name)
                 self.dropped.add(name)
 

@@ -9,7 +9,7 @@ from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.reading import refusals
-from onnxpad.model.reading.attributes import Unbound, Value
+from onnxpad.model.reading.attributes import Bindings, Unbound, Value
 from onnxpad.model.reading.behind import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.context import Context, has_value, is_stored
 from onnxpad.model.reading.in_front import front_of
@@ -17,7 +17,8 @@ from onnxpad.model.reading.model_inputs import is_model_input
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
 from onnxpad.model.reading.refusals import describe
-from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, chains_behind
+from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, Reader, chains_behind, readers_of
+from onnxpad.model.reading.scopes import Scope
 from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import (
@@ -170,7 +171,9 @@ class ChainReader:
         self._gone = gone
         self._alone = alone
         self._known: dict[tuple[object, ...], Chain] = {}
-        self._written: dict[tuple[tuple[bytes, ...], int], dict[str, Value]] = {}
+        self._written: dict[tuple[object, ...], tuple[Bindings | None, dict[str, Value]]] = {}
+        self._beside: dict[Gone, ChainReader] = {}
+        self._readers: dict[tuple[object, ...], tuple[Context, list[Reader]]] = {}
 
     def read(self, context: Context, node: Node, op: Operator) -> Chain:
         """The chain of a padded node, seen from `context`.
@@ -188,9 +191,9 @@ class ChainReader:
         attributes = self._attributes(context, node)
         kernel = _kernel(context, node, op, attributes)
         fill = _fill(context, node, op, attributes)
-        read = None if self._alone else self._sibling
+        readers = None if self._alone else self._readers_of
         rank, first = len(kernel or ()), _first_axis(op, attributes)
-        front = front_of(context, node, op, rank, first, read, self._gone)
+        front = front_of(context, node, op, rank, first, readers, self._gone)
         dynamic = pads_input(context, node, op, len(kernel or ()))
         opset = context.scope.opset
         weight, places = weight_of(context, node, op), places_of(context, node)
@@ -199,10 +202,10 @@ class ChainReader:
         chain = self._known.get(key)
         if chain is None:
             bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
-            chain = self._known[key] = self._chain(node, bare, attributes, kernel, source)
+            chain = self._chain(node, bare, attributes, kernel, source)
             refusals.check_weight(node, weight, kernel)
             if not chain.trouble or chain.axes:
-                chain = self._known[key] = replace(
+                chain = replace(
                     chain,
                     shape=source.dims,
                     weight=weight,
@@ -212,6 +215,7 @@ class ChainReader:
                     **front._asdict(),
                     padding=dynamic or chain.padding,
                 )
+            self._known[key] = chain
         return chain
 
     def _pad(self, context: Context, node: Node, op: Operator, source: Type) -> Chain:
@@ -233,10 +237,25 @@ class ChainReader:
         op = operator(node.domain, node.op_type)
         if op is None or op.kind is Kind.PAD:
             return None
+        if gone not in self._beside:
+            self._beside[gone] = ChainReader(self._prefer, gone, alone=True)
         try:
-            return ChainReader(self._prefer, gone, alone=True).read(context, node, op)
+            return self._beside[gone].read(context, node, op)
         except ModelError:
             return None
+
+    def _readers_of(self, context: Context, node: Node, name: str, gone: Gone) -> list[Reader]:
+        """What reads a tensor that `node` reads, found once where it is all known by then.
+
+        A reader of what a later node makes is read again when more of that is known.
+        """
+        key = (id(context), name, gone)
+        if key in self._readers:
+            return self._readers[key][1]
+        found = readers_of(context, name, gone, self._sibling)
+        if not any(_awaits(context.scope, node, one.node) for one in found):
+            self._readers[key] = (context, found)  # which keeps the id of the context its own
+        return found
 
     def _attributes(self, context: Context, node: Node) -> dict[str, Value]:
         """Attributes of the node; nodes that write the same share one dictionary."""
@@ -245,8 +264,8 @@ class ChainReader:
         found = self._written.get(key)
         if found is None:
             refusals.check_types(node)
-            found = self._written[key] = context.attributes(node)
-        return found
+            found = self._written[key] = (context.bindings, context.attributes(node))
+        return found[1]
 
     def _chain(
         self,
@@ -290,6 +309,12 @@ class ChainReader:
         settled = self._prefer.ambiguous if op.auto_pad else "pads"
         legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
         return Preferences(settled if says_both and is_clear else None, legacy_split)
+
+
+def _awaits(scope: Scope, node: Node, reader: Node) -> bool:
+    """Whether `reader` reads what the scope makes at `node` or behind it."""
+    makers = filter(None, map(scope.producers.get, reader.inputs))
+    return not all(scope.stands_before(maker, node) for maker in makers)
 
 
 def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:

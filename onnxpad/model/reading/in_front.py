@@ -27,7 +27,7 @@ from onnxpad.model.reading.quantised import dequantised, dequantised_input, is_i
 from onnxpad.model.reading.row_in_front import (
     NONE_GONE,
     Gone,
-    ReadChain,
+    Readers,
     copied_out,
     row_in_front,
     siblings,
@@ -205,13 +205,13 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
     op: Operator,
     rank: int,
     first_axis: int,
-    read: ReadChain | None = None,
+    readers: Readers | None = None,
     gone: Gone = NONE_GONE,
 ) -> Front:
     """What stands in front of an operator with `rank` spatial axes from `first_axis` on.
 
-    `read` reads the chains of other operators behind its Pads; `gone` are tensors that have one
-    reader less than the model says.
+    `readers` finds what else reads a tensor between it and its Pads; `gone` are tensors that have
+    one reader less than the model says.
     """
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
@@ -228,10 +228,10 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
     facts["copied_out"] = copied_out(context, node.inputs[0])
     if op.weight is not None and len(node.inputs) > op.weight and node.inputs[op.weight]:
         facts["weight_front"] = row_in_front(context, node, node.inputs[op.weight], whole, gone)
-    if read is not None and pad is not None:
-        facts["beside"] = siblings(context, node, names, read, gone)
-    if read is not None and far is not None:
-        facts["far_beside"] = siblings(context, node, far_names, read, gone)
+    if readers is not None and pad is not None:
+        facts["beside"] = siblings(context, node, names, readers, gone)
+    if readers is not None and far is not None:
+        facts["far_beside"] = siblings(context, node, far_names, readers, gone)
     said = {name: fact for name, fact in facts.items() if not _is_silent(fact)}
     return Front(pad, far, Around(**said) if said else NOTHING)
 
@@ -285,7 +285,7 @@ def _far_pad(context: Context, node: Node, rank: int) -> tuple[PadStep | None, t
 
 
 def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
-    if context.call is not None and path.source in context.scope.inputs:
+    if context.call is not None and path.source in context.scope.input_places:
         return _behind_more(context, path, rank, "outside the function", "the call")
     maker, reason = pad_behind(context, path.source)
     if reason:

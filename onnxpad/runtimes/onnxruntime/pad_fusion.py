@@ -123,6 +123,17 @@ def worse(before: Chain, after: Chain) -> Harm | None:
     return found if earlier is None or (earlier.loads and not found.loads) else None
 
 
+def may_reach_kernel(chain: Chain) -> bool:
+    """Whether a Pad by computed pads of SAME may be fused beyond the kernel.
+
+    That is as soon as the size is fixed, together with other Pads, or with a dilation.
+    """
+    if chain.op.title not in _FUSED or not chain.op.is_pool:
+        return False
+    behind = chain.pad is not None or bool(chain.around.front)
+    return behind or any(axis.dilation > 1 for axis in chain.axes)
+
+
 def _takes_pads(chain: Chain) -> bool:
     """Whether onnxruntime would fuse a Pad into the operator: explicit pads, one output."""
     if chain.trouble or chain.op.title not in _FUSED or len(chain.outputs) > 1:

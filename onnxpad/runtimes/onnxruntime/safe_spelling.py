@@ -12,7 +12,7 @@ target: the rows of all targets were measured with models that it loads.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from onnxpad.padding.chain import (
@@ -30,7 +30,7 @@ from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand,
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import OPERATORS, Kind, Operator, PadInput
 from onnxpad.runtimes.judge import newly_failing
-from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, worse
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, may_reach_kernel, worse
 from onnxpad.runtimes.targets import Target, find_target
 
 _TRY = ("--pass absorb-pad",)
@@ -154,7 +154,7 @@ def left_alone(before: Chain, after: Verdict) -> Skip | None:
 
 
 def _left_behind(before: Chain, after: Verdict) -> tuple[Chain, ...]:
-    """What alone reads a Pad that the operator stops to read."""
+    """What alone reads a Pad that the operator stops to read; readers that are alike count once."""
     found: tuple[Chain, ...] = ()
     if isinstance(after, Chain):
         replaced = after.pad is None or _stands_instead(after.pad)
@@ -162,7 +162,7 @@ def _left_behind(before: Chain, after: Verdict) -> tuple[Chain, ...]:
             found += before.around.beside
         if before.far_pad is not None and after.far_pad is None and after.pad is None:
             found += before.around.far_beside
-    return found
+    return tuple({id(one): one for one in found}.values())
 
 
 def _is_harmed(chain: Chain) -> bool:
@@ -246,17 +246,42 @@ def _with_readers_less(front: tuple[InFront, ...], equals: int) -> tuple[InFront
 
 def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
     """The same for an operator with others around it, of which some may be of its kind."""
+    if _ends_in_zeros(after):
+        return Skip("it would end in a Pad that onnxruntime may fuse into what reads it, wrongly")
     steps = list(after.steps)
     for place, written in _windows(before, after):
         node = after.steps[place]
         if refusal := _kernel_refusal(before, _of_any_size(written, _data(node))):
             return refusal
+        if may_reach_kernel(before) and _reads_computed_zeros(after, node):
+            return Skip(
+                "onnxruntime would fuse the Pad beyond the kernel as soon as the size is fixed"
+            )
         is_new = _data(node) != Read(0)
         if is_new and _is_bare(written) and _needs_shield(written):
             steps[place] = _shielded(before, node)
         elif _is_harmed(written) and worse(before, written):
             return _refusal(before, written)
     return replace(after, steps=tuple(steps))
+
+
+def _ends_in_zeros(after: Expansion) -> bool:
+    """Whether the result is a new Pad of a kind that onnxruntime fuses into a pool behind it."""
+    last = after.steps[after.results[0].step]
+    if not isinstance(last, Step) or last.op_type != "Pad" or last.inputs[0] == Read(0):
+        return False
+    found = _new_step(last.inputs[1:], dict(last.attributes))
+    return found is not None and found.fill == Constant(0) and found.mode == "constant"
+
+
+def _reads_computed_zeros(after: Expansion, node: Step | Itself) -> bool:
+    """Whether it reads a new Pad that writes 0 over all axes, by pads that are computed."""
+    data = _data(node)
+    step = after.steps[data.step] if isinstance(data, Made) else None
+    if not isinstance(step, Step) or step.op_type != "Pad":
+        return False
+    pads, *more = step.inputs[1:] or (None,)
+    return isinstance(pads, Made) and not any(more)
 
 
 def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
@@ -278,19 +303,39 @@ def _valid(chain: Chain) -> Chain:
     return replace(chain, padding=AutoPad.VALID)
 
 
+def kept_apart(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """New nodes in a row, their pools with auto_pad=VALID behind a Pad that writes 0."""
+    found = list(steps)
+    for place, step in enumerate(steps):
+        written, front = dict(step.attributes), steps[place - 1] if place else None
+        pool = OPERATORS.get((step.domain, step.op_type))
+        if front is None or front.op_type != "Pad" or pool is None or not pool.is_pool:
+            continue
+        pad = _new_step(front.inputs[1:], dict(front.attributes))
+        pads = written.get("pads")
+        bare = isinstance(pads, tuple) and not any(pads) and "ceil_mode" not in written
+        if bare and pad is not None and pad.fill == Constant(0) and pad.mode == "constant":
+            found[place] = _with_valid(step)
+    return tuple(found)
+
+
 def _data(node: Step | Itself) -> Operand | None:
     return node.inputs[0] if isinstance(node, Step) else dict(node.inputs).get(0, Read(0))
 
 
 def _shielded(before: Chain, node: Step | Itself) -> Step | Itself:
     """The node with auto_pad=VALID in place of pads of 0."""
-    written = node.attributes if isinstance(node, Step) else node.sets
-    kept = tuple((name, value) for name, value in written if name != "pads")
-    sets = (*kept, ("auto_pad", str(AutoPad.VALID)))
     if isinstance(node, Step):
-        return replace(node, attributes=sets)
+        return _with_valid(node)
+    kept = tuple((name, value) for name, value in node.sets if name != "pads")
+    sets = (*kept, ("auto_pad", str(AutoPad.VALID)))
     gone = ("pads",) if "pads" in dict(before.attributes) else ()
     return replace(node, sets=sets, removes=tuple(dict.fromkeys((*node.removes, *gone))))
+
+
+def _with_valid(step: Step) -> Step:
+    kept = tuple((name, value) for name, value in step.attributes if name != "pads")
+    return replace(step, attributes=(*kept, ("auto_pad", str(AutoPad.VALID))))
 
 
 def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:
