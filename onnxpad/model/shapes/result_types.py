@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from onnx import AttributeProto, GraphProto, TensorProto
 
+from onnxpad.geometry.budgets import LARGEST_SIZE
 from onnxpad.geometry.size import Size, plus, times
 from onnxpad.geometry.sums import Sum, size_of, sum_of
 from onnxpad.model.reading.context import Context, tensor_type
@@ -63,12 +64,12 @@ def window_type(
 
 def _real(size: Size | None) -> Size | None:
     """A size that can be; padding that crops more than there is gives none."""
-    return None if isinstance(size, int) and size < 0 else size
+    return None if isinstance(size, int) and not 0 <= size <= LARGEST_SIZE else size
 
 
 def _fitting(size: Size | None) -> Size | None:
     """An output size that can be: where no window fits, onnxruntime makes one cell or none."""
-    return None if isinstance(size, int) and size < 1 else size
+    return None if isinstance(size, int) and not 1 <= size <= LARGEST_SIZE else size
 
 
 def _dtype(context: Context, node: Node, chain: Chain, source: Type) -> str:
