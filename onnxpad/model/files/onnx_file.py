@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,8 +11,9 @@ from google.protobuf.message import (  # type: ignore[import-untyped, unused-ign
 )
 from onnx import ModelProto
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, RequestError, is_path, refuse_unless
 from onnxpad.model.files.atomic import explained
+from onnxpad.model.files.contents import Refused, contents, standard_input
 from onnxpad.model.files.delivery import AnyPath, deliver, is_standard
 from onnxpad.model.files.external import data_files, locate
 from onnxpad.model.files.splicing import Light, lighten, whole
@@ -35,6 +34,7 @@ _MODEL_FIELDS = {
     26: _BYTES,  # configuration
 }
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
+_PATH = "the path of a file, or '-'"
 _FETCH_AGAIN = "export, download or copy it again"
 _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"version https://git-lfs", "a Git LFS pointer, not the file itself", "run git lfs pull"),
@@ -197,7 +197,11 @@ def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = 
     Raises:
         ModelError: as `write`.
     """
+    if not isinstance(model, ModelProto):
+        raise RequestError(f"save takes a ModelProto, not {type(model).__name__}")
+    refuse_unless(is_path, _PATH, "path", path)
     if source is not None and not isinstance(source, Source):
+        refuse_unless(is_path, _PATH, "source", source)
         source = Source(None if is_standard(source) else Path(source).absolute(), None)
     write(model, path, source=source)
 
@@ -213,9 +217,9 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
         ModelError: the file cannot be read, is not a whole ONNX model, or its external data is
             missing, too short or outside its folder.
     """
+    refuse_unless(is_path, _PATH, "path", path)
     if is_standard(path):
-        with explained("cannot read standard input"):
-            data = sys.stdin.buffer.read()
+        data = _standard_bytes()
         name, absolute, folder = "standard input", None, None
     else:
         data = _bytes_of(path)
@@ -321,11 +325,9 @@ def write_unchanged(source: Source, path: AnyPath) -> None:
 
 def _bytes_of(path: AnyPath) -> bytes:
     try:
-        with Path(path).open("rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > _LARGEST:
-                raise ModelError(f"{path}: {size} bytes; {_TOO_LARGE}")
-            return file.read()
+        return contents(path, _LARGEST, too_large=_TOO_LARGE, wrong=_wrong_start)
+    except Refused as refused:
+        raise ModelError(f"{path}: {refused}") from None
     except FileNotFoundError:
         raise ModelError(
             f"{path}: there is no such file; check the name and the folder it is relative to"
@@ -337,3 +339,21 @@ def _bytes_of(path: AnyPath) -> bytes:
         raise ModelError(
             f"{path}: cannot be read: {reason}; check its permissions and name"
         ) from error
+
+
+def _standard_bytes() -> bytes:
+    try:
+        with explained("cannot read standard input"):
+            return standard_input(_LARGEST, too_large=_TOO_LARGE, wrong=_wrong_start)
+    except Refused as refused:
+        raise ModelError(f"standard input: {refused}") from None
+
+
+def _wrong_start(data: bytes) -> str | None:
+    """Why no model starts like this, however it goes on; None where one may."""
+    tag = data[0]
+    number, wire_type = tag >> 3, tag & 7
+    if tag < 0x80 and (number == 0 or _MODEL_FIELDS.get(number, wire_type) != wire_type):
+        return why_not_a_model(data)
+    found = _foreign(data)
+    return None if found is None else why_not_a_model(data)
