@@ -4,6 +4,7 @@ OnnxpadError
 ├── ModelError           the model cannot be read, is invalid, or cannot be written
 ├── RequestError         what was asked for does not exist or contradicts itself
 ├── RuntimeUnavailable   a device or runtime was asked for that is not there
+├── LimitMet             native code was ended at the time or the memory that it may take
 └── InternalError        onnxpad broke one of its own laws: please report it
 """
 
@@ -11,7 +12,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 WORD, TEXT = 500, 2_500
 """Characters that a message repeats of one word of what it was given, and that it has at most."""
@@ -48,6 +49,10 @@ class RequestError(OnnxpadError):
 
 class RuntimeUnavailable(OnnxpadError):
     """A device or runtime was asked for that cannot be opened; nothing else is tried instead."""
+
+
+class LimitMet(OnnxpadError):
+    """Native code was ended at the time or the memory that it may take; says what to type."""
 
 
 class InternalError(OnnxpadError):
@@ -177,7 +182,10 @@ def verb(
     known = ARGUMENTS | others
 
     def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-        defaults = function.__kwdefaults__ or {}
+        inner: Any = function
+        while hasattr(inner, "__wrapped__"):
+            inner = inner.__wrapped__
+        defaults = inner.__kwdefaults__ or {}
 
         @wraps(function)
         def called(*args: Given.args, **given: Given.kwargs) -> Answer:

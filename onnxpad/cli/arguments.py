@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from onnxpad.errors import RequestError
+
 _DIGITS = 30
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -68,6 +70,20 @@ device = click.option(
     show_default=True,
     help="Where onnxruntime runs the models. cuda fails where there is none.",
 )
+timeout = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="How long native code may take whose cost is not known beforehand. [default: 60 for "
+    "running models, and 1 more for each MB of them; 10 for finding sizes]",
+)
+memory = click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=lambda _context, _option, size: parse_memory(size),
+    help="How much memory it may take, such as 4G. [default: 2G, and 32 bytes more for each byte "
+    "of models and inputs]",
+)
 samples = click.option(
     "--samples",
     type=click.IntRange(min=1),
@@ -103,6 +119,16 @@ def refuse_data_twice(options: Mapping[str, object]) -> None:
         raise click.UsageError(
             "--data holds inputs and outputs already: leave --inputs and --outputs out"
         )
+
+
+def parse_memory(size: str | None) -> int | None:
+    """Bytes of '4G'; raises click.BadParameter for what is no size."""
+    from onnxpad.processes import bytes_of
+
+    try:
+        return None if size is None else bytes_of(size)
+    except RequestError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
@@ -162,7 +188,11 @@ def edits(validate: str) -> Callable[[_Command], _Command]:
     )
 
     def decorate(command: _Command) -> _Command:
-        for option in (*options, device, samples, seed, dims, nodes, ambiguous)[::-1]:
+        for option in (
+            *options,
+            *(device, samples, seed, timeout, memory),
+            *(dims, nodes, ambiguous),
+        )[::-1]:
             command = option(command)
         return command
 

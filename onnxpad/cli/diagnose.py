@@ -55,6 +55,8 @@ gives the reference.
 )
 @arguments.device
 @arguments.ambiguous
+@arguments.timeout
+@arguments.memory
 @arguments.as_json
 def diagnose(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Diagnose, print the report and write the plan."""
@@ -128,6 +130,8 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
             device=options["device"],
             budget=options["budget"],
             ambiguous=options["ambiguous"],
+            timeout=options["timeout"],
+            memory=options["memory"],
             progress=say,
         )
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))

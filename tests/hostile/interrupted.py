@@ -190,6 +190,9 @@ def attacked(count: int, signals: list[signal.Signals], seed: int) -> Attack:
     """As many runs as it takes for `count` to end by signals, each in its turn."""
     with tempfile.TemporaryDirectory() as folder:
         attack = Attack(Path(folder), seed)
+        for number in signals:
+            if number != signal.SIGKILL:
+                signal.signal(number, signal.SIG_DFL)  # what is ignored here is ignored there
         while attack.ended < count and len(attack.wrong) < MOST_WRONG:
             attack.run(signals[attack.ended % len(signals)])
     return attack

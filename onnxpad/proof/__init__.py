@@ -1,0 +1,7 @@
+"""The formal kernel: whether two models are the same function, for all inputs and sizes."""
+
+from onnxpad.proof.call import Readings
+from onnxpad.proof.counterexamples import Counterexample
+from onnxpad.proof.proving import Limits, Proof, prove
+
+__all__ = ["Counterexample", "Limits", "Proof", "Readings", "prove"]

@@ -1,0 +1,121 @@
+"""Numbers that show a difference, and what a person reads about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.proof.call import Value
+from onnxpad.proof.evaluation import Fork
+from onnxpad.proof.floats import Numeric
+from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.regions import Mismatch, Region, Workshop, outcomes
+
+Array = NDArray[Any]
+_TOLERANCE = 1e-5
+_TRIES = ("signed", "positive", "negative", "whole", "small", "large")
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """An input of a region on which two sides differ; `inputs` by the name in the first model."""
+
+    text: str
+    sizes: Mapping[str, int]
+    inputs: Mapping[str, Array] = field(repr=False)
+
+
+def confirm(region: Region, mismatch: Mismatch, shop: Workshop) -> Counterexample | None:
+    """Numbers that show the difference at its size; None where none of the tries does."""
+    random = np.random.default_rng(int.from_bytes(shop.source(16), "little"))
+    for kind in _TRIES:
+        inputs = {
+            cut.key: drawn(random, kind, cut.shape(mismatch.sizes), cut.dtype)
+            for cut in region.cuts
+        }
+        for turn in _conditions(region, inputs):
+            try:
+                with np.errstate(all="ignore"):
+                    made = outcomes(
+                        region, Numeric(turn), mismatch.sizes, shop, {0.0: False, 1.0: True}
+                    )
+            except (Undecided, Fork):
+                if mismatch.cell is None:
+                    continue
+                return None
+            text = _difference(region, *made)
+            if text:
+                return _shown(region, mismatch, turn, text)
+    return None
+
+
+def _conditions(region: Region, inputs: Mapping[Any, Array]) -> list[dict[Any, Array]]:
+    """The inputs, with every condition among them true and false."""
+    found = [dict(inputs)]
+    for cut in region.cuts:
+        if cut.dtype.kind == "b" and len(found) < 8:
+            turned = [{**one, cut.key: ~one[cut.key].astype(bool)} for one in found]
+            found += turned
+    return found
+
+
+def drawn(
+    random: np.random.Generator, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Array:
+    """Values of a type: of both signs, of one, whole, small or large."""
+    if dtype.kind == "b":
+        return random.integers(0, 2, shape).astype(bool)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        low, high = max(int(info.min), -(1 << 15)), min(int(info.max), 1 << 15)
+        if kind in ("positive", "negative"):
+            low, high = (max(low, 1), high) if kind == "positive" else (low, min(high, 0))
+        return random.integers(low, high, shape, endpoint=True)
+    values = random.standard_normal(shape)
+    match kind:
+        case "positive":
+            return np.abs(values) + 0.01
+        case "negative":
+            return -np.abs(values) - 0.01
+        case "whole":
+            return np.rint(8 * values)
+        case "small":
+            return values / 100
+        case "large":
+            return values * 3000
+    return values
+
+
+def _difference(
+    region: Region, first: list[Value] | NoResult, second: list[Value] | NoResult
+) -> str:
+    """What differs, as a sentence without its full stop; empty for nothing."""
+    if isinstance(first, NoResult):
+        return ""
+    if isinstance(second, NoResult):
+        return f"there is no result any more: {second}"
+    for name, a, b in zip(region.wanted[0], first, second, strict=True):
+        if a.dtype != b.dtype:
+            return f"{name} was {a.dtype} and is {b.dtype}"
+        if a.shape != b.shape:
+            return f"{name} had the shape {list(a.shape)} and has {list(b.shape)}"
+        left, right = a.cells.astype(np.float64), b.cells.astype(np.float64)
+        scale = _TOLERANCE * max(1.0, float(np.abs(left[np.isfinite(left)]).max(initial=0)))
+        if a.dtype.kind in "iub":
+            scale = 1.5
+        near = (left == right) | (np.abs(left - right) <= scale)
+        unclear = np.isnan(left) | np.isnan(right)
+        if (wrong := ~near & ~unclear).any():
+            cell = tuple(int(one) for one in np.argwhere(wrong)[0])
+            return f"{name}{list(cell)} is {left[cell]:.6g}, then {right[cell]:.6g}"
+    return ""
+
+
+def _shown(
+    region: Region, mismatch: Mismatch, inputs: Mapping[Any, Array], text: str
+) -> Counterexample:
+    sizes = ", ".join(f"{name}={size}" for name, size in mismatch.sizes.items())
+    named = {cut.names[0][0]: inputs[cut.key].astype(cut.dtype) for cut in region.cuts}
+    return Counterexample(text + (f", at {sizes}" if sizes else ""), mismatch.sizes, named)

@@ -1,0 +1,250 @@
+"""Evaluating a graph at one size, in any domain."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.proof import operators
+from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Readings, Value
+from onnxpad.proof.graphs import Constant, Graph, Node
+from onnxpad.proof.outcomes import NoResult, Undecided
+
+Array = NDArray[Any]
+Environment = dict[str, Value]
+RULED = RULES if operators else {}
+_TRIPS = 16
+_POWERS = ("LpPool", "Pow", "GlobalLpPool", "ReduceL2", "ReduceSumSquare")
+_QUOTIENTS = ("Div", "Reciprocal", "BatchNormalization", "QuantizeLinear", "QLinearConv")
+STEEPEST = 1 << 24
+"""A polynomial of a higher degree is not tested by random points here."""
+
+
+class Fork(Exception):
+    """A condition that is not known decides between two bodies."""
+
+    def __init__(self, condition: Any) -> None:
+        super().__init__(condition)
+        self.condition = condition
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """What an evaluation needs besides the graph; `decisions` say how open conditions turn out."""
+
+    d: Domain
+    readings: Readings
+    notes: Notes
+    budget: Budget
+    decisions: Mapping[Any, bool] = field(default_factory=dict)
+    numbers: dict[int, tuple[Constant, Array]] = field(default_factory=dict)
+
+    def constant(self, constant: Constant) -> Value:
+        """A constant of the file as known numbers."""
+        key = id(constant)
+        if key not in self.numbers:
+            self.budget.spend(constant.size)
+            self.numbers[key] = (constant, constant.numbers())
+        return Value(self.numbers[key][1], constant.dtype, known=True)
+
+    def run(self, graph: Graph, given: Environment, wanted: Sequence[str]) -> list[Value]:
+        """The wanted tensors; `given` holds inputs, cuts and what a body captures."""
+        values = dict(given)
+        needed = needed_nodes(graph, set(given), wanted)
+        for node in graph.nodes:
+            if id(node) in needed:
+                for name in _read_by(node):
+                    if name not in values and name in graph.constants:
+                        values[name] = self.constant(graph.constants[name])
+                made = self.node(node, values)
+                if len(made) < len([name for name in node.outputs if name]):
+                    raise Undecided(f"{node.op} with {len(node.outputs)} outputs")
+                values |= {
+                    name: value
+                    for name, value in zip(node.outputs, made, strict=False)
+                    if name and name not in given
+                }
+        return [self._held(graph, values, name) for name in wanted]
+
+    def _held(self, graph: Graph, values: Environment, name: str) -> Value:
+        if name not in values and name in graph.constants:
+            return self.constant(graph.constants[name])
+        if name not in values:
+            raise Undecided(f"{name} is read before it is computed")
+        return values[name]
+
+    def node(self, node: Node, values: Environment) -> Sequence[Value]:
+        """The outputs of one operator."""
+        for name in node.inputs:
+            if name and name not in values:
+                raise Undecided(f"{node.op} reads {name}, which is not there")
+        inputs = [values[name] if name else None for name in node.inputs]
+        if node.bodies:
+            return self._with_bodies(node, inputs, values)
+        rule = RULED.get((node.domain, node.op))
+        if rule is None:
+            raise Undecided(f"the operator {node.domain + '.' if node.domain else ''}{node.op}")
+        count = max((at + 1 for at, name in enumerate(node.outputs) if name), default=0)
+        call = Call(
+            node.op,
+            node.domain,
+            node.opset,
+            inputs,
+            node.attributes,
+            self.d,
+            self.readings,
+            self.notes,
+            self.budget,
+            count,
+        )
+        made = rule(call)
+        degree, bits = _bounds(call)
+        if degree > STEEPEST:
+            raise Undecided("a polynomial of too high a degree")
+        self.notes.degree = max(self.notes.degree, degree)
+        self.notes.bits = max(self.notes.bits, bits)
+        return [
+            value if value.known else replace(value, degree=degree, bits=bits) for value in made
+        ]
+
+    def _with_bodies(
+        self, node: Node, inputs: Sequence[Value | None], values: Environment
+    ) -> Sequence[Value]:
+        kind = (node.domain, node.op)
+        if kind == ("", "If"):
+            return self._branch(node, inputs, values)
+        if kind == ("", "Loop"):
+            return self._loop(node, inputs, values)
+        if kind == ("", "Scan"):
+            return self._scan(node, inputs, values)
+        raise Undecided(f"the operator {node.op} with a body")
+
+    def _branch(
+        self, node: Node, inputs: Sequence[Value | None], values: Environment
+    ) -> Sequence[Value]:
+        condition = inputs[0]
+        if condition is None or condition.cells.size != 1:
+            raise Undecided("If without one condition")
+        if condition.known:
+            if condition.sized:
+                self.notes.breaks("If chooses by sizes")
+            taken = bool(condition.cells.reshape(()))
+        else:
+            key = condition.cells.reshape(()).item()
+            if key not in self.decisions:
+                raise Fork(key)
+            taken = self.decisions[key]
+        body = node.bodies["then_branch" if taken else "else_branch"]
+        return self.run(body, values, body.outputs)
+
+    def _loop(
+        self, node: Node, inputs: Sequence[Value | None], values: Environment
+    ) -> Sequence[Value]:
+        """A Loop over a known number of trips, all of which it makes."""
+        body, limit = node.bodies["body"], inputs[0]
+        if limit is None or not limit.known or limit.sized or int(limit.cells.ravel()[0]) > _TRIPS:
+            raise Undecided("a Loop whose number of trips is not known to be small")
+        going = inputs[1] if len(inputs) > 1 else None
+        if going is not None and not (going.known and going.cells.all()):
+            raise Undecided("a Loop with a condition")
+        carried = [value for value in inputs[2:] if value is not None]
+        scans: list[list[Value]] = [[] for _ in body.outputs[1 + len(carried) :]]
+        yes = Value(np.asarray(True), np.dtype(np.bool_), known=True)  # noqa: FBT003 - a number
+        for trip in range(int(limit.cells.ravel()[0])):
+            turn = Value(np.asarray(trip, np.int64), np.dtype(np.int64), known=True)
+            fed = dict(zip([one.name for one in body.inputs], [turn, yes, *carried], strict=True))
+            made = self.run(body, {**values, **fed}, body.outputs)
+            if not (made[0].known and made[0].cells.all()):
+                raise Undecided("a Loop with a condition")
+            carried = list(made[1 : 1 + len(carried)])
+            for scan, value in zip(scans, made[1 + len(carried) :], strict=True):
+                scan.append(value)
+        return [*carried, *(self._stacked(scan, 0) for scan in scans)]
+
+    def _scan(
+        self, node: Node, inputs: Sequence[Value | None], values: Environment
+    ) -> Sequence[Value]:
+        """A Scan over the first axis of its inputs, forwards."""
+        count = int(node.attributes["num_scan_inputs"])
+        plain = set(node.attributes) == {"num_scan_inputs"} and node.opset >= 9
+        rows = [value for value in inputs if value is not None]
+        if not plain or len(rows) < len(inputs):
+            raise Undecided("a Scan with directions or axes")
+        body, carried = node.bodies["body"], rows[: len(rows) - count]
+        rows = rows[len(rows) - count :]
+        length = rows[0].shape[0]
+        if any(row.shape[0] != length for row in rows):
+            raise NoResult("Scan over axes of different sizes")
+        scans: list[list[Value]] = [[] for _ in body.outputs[len(carried) :]]
+        for at in range(length):
+            cut = [replace(row, cells=row.cells[at]) for row in rows]
+            fed = dict(zip([one.name for one in body.inputs], [*carried, *cut], strict=True))
+            made = self.run(body, {**values, **fed}, body.outputs)
+            carried = list(made[: len(carried)])
+            for scan, value in zip(scans, made[len(carried) :], strict=True):
+                scan.append(value)
+        self.notes.mixed = True
+        return [*carried, *(self._stacked(scan, 0) for scan in scans)]
+
+    def _stacked(self, values: list[Value], axis: int) -> Value:
+        """The results of all trips as one tensor."""
+        if not values:
+            raise Undecided("a body that never runs")
+        if any(value.shape != values[0].shape for value in values):
+            raise NoResult("the trips of a Loop make different shapes")
+        cells = [self.d.embed(one.cells) if one.known else one.cells for one in values]
+        degree, bits = max(one.degree for one in values), max(one.bits for one in values)
+        return Value(np.stack(cells, axis), values[0].dtype, degree=degree, bits=bits)
+
+
+def _bounds(call: Call) -> tuple[int, int]:
+    """Degree and coefficient bits of what an operator makes.
+
+    Sums and products of all operands are bounded by the sum of their degrees; a quotient by data
+    makes a sum of as many denominators as it has terms, here at most 2**12.
+    """
+    values = [value for value in call.inputs if value is not None]
+    factor = 1
+    if call.op in _POWERS:
+        factor = 64
+    degree = factor * sum(value.degree for value in values)
+    if call.op in _QUOTIENTS and any(value.degree for value in values[1:]):
+        degree *= 1 << 12
+    bits = factor * sum(_bits(value) for value in values) + 20
+    return max(1, degree), bits
+
+
+def _bits(value: Value) -> int:
+    """Bits of numerator and denominator."""
+    if not value.known or value.cells.size == 0:
+        return value.bits
+    numbers = value.cells
+    if numbers.dtype.kind in "biu":
+        return 64
+    wide = np.abs(numbers.astype(np.float64))
+    wide = wide[np.isfinite(wide) & (wide > 0)]
+    if wide.size == 0:
+        return 1
+    _, exponents = np.frexp(wide[[wide.argmin(), wide.argmax()]])
+    return int(max(exponents[1], 0)) + int(max(53 - exponents[0], 0)) + 1
+
+
+def _read_by(node: Node) -> set[str]:
+    """The names that an operator reads, inside its bodies as well."""
+    names = {name for name in node.inputs if name}
+    for body in node.bodies.values():
+        inner = {name for one in body.nodes for name in _read_by(one)} | set(body.outputs)
+        names |= inner
+    return names
+
+
+def needed_nodes(graph: Graph, given: set[str], wanted: Sequence[str]) -> set[int]:
+    """Which nodes the wanted tensors need, from what is given."""
+    names, needed = set(wanted) - given, set()
+    for node in reversed(graph.nodes):
+        if any(name in names for name in node.outputs):
+            needed.add(id(node))
+            names |= _read_by(node) - given
+    return needed

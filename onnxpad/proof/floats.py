@@ -1,0 +1,90 @@
+"""The numeric domain: cells are float64 numbers, for counterexamples."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.proof.functions import FLOATS, Number
+from onnxpad.proof.outcomes import Undecided
+
+Array = NDArray[Any]
+
+
+class Numeric:
+    """Arithmetic of float64; whatever is not a number by itself raises Undecided."""
+
+    def __init__(self, inputs: Mapping[Any, Array]) -> None:
+        self._inputs = inputs
+
+    def embed(self, numbers: Array) -> Array:
+        """Numbers as they are."""
+        return numbers.astype(np.float64)
+
+    def number(self, number: Number) -> float:
+        """A number as it is."""
+        return float(number)
+
+    def infinity(self, sign: int) -> float:
+        """An infinity."""
+        return sign * np.inf
+
+    def fresh(self, key: Any, shape: tuple[int, ...]) -> Array:
+        """The given values of an input."""
+        return np.broadcast_to(self._inputs[key], shape).astype(np.float64)
+
+    def add(self, a: Array, b: Array) -> Array:
+        """a + b."""
+        return np.asarray(a + b)
+
+    def sub(self, a: Array, b: Array) -> Array:
+        """a - b."""
+        return np.asarray(a - b)
+
+    def neg(self, a: Array) -> Array:
+        """-a."""
+        return np.asarray(-a)
+
+    def mul(self, a: Array, b: Array) -> Array:
+        """a b."""
+        return np.asarray(a * b)
+
+    def div(self, a: Array, b: Array) -> Array:
+        """a / b."""
+        return np.asarray(a / b)
+
+    def total(self, a: Array) -> Array:
+        """Sum over the last axis."""
+        return np.asarray(a.sum(axis=-1))
+
+    def contract(self, a: Array, b: Array) -> Array:
+        """Sum of a b over the last axis."""
+        return np.asarray((a * b).sum(axis=-1))
+
+    def largest(self, a: Array, lowest: Number, floor: Number | None = None) -> Array:
+        """Maximum over the last axis; the lowest finite number counts as -inf."""
+        made = np.asarray(a.max(axis=-1))
+        return made if floor is not None else np.where(made <= float(lowest), -np.inf, made)
+
+    def function(self, op: str, parameters: Mapping[str, Any], *args: Array) -> Array:
+        """A function of one number; raises Undecided for one that has no float version here."""
+        if op == "Pow" and len(args) == 2:
+            return np.asarray(np.power(*args))
+        if op not in FLOATS or len(args) != 1:
+            raise Undecided(f"{op} has no numbers here")
+        return np.asarray(FLOATS[op](args[0], parameters))
+
+    def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
+        """round(a) + zero, saturated."""
+        return np.clip(np.rint(a) + zero, low, high)
+
+    def chosen(self, a: Array, places: Array, lowest: Number, *, floats: bool) -> Array:
+        """The place of the first maximum over the last axis."""
+        del lowest, floats
+        places = np.broadcast_to(places, a.shape)
+        best = np.where(places >= 0, a, -np.inf).max(axis=-1, keepdims=True)
+        wins = (a == best) & (places >= 0)
+        first = wins.argmax(axis=-1)[..., None]
+        found = np.take_along_axis(places, first, axis=-1)[..., 0]
+        return np.where(wins.any(axis=-1), found, -1).astype(np.float64)

@@ -1,0 +1,310 @@
+"""The formal domain: every cell is an element of a field, and tables say what it stands for.
+
+Sums and products are the field's. Maxima are sets: max is associative, commutative, idempotent and
+-inf is neutral, so equal sets are equal functions. Every other function is a name: a random element
+for the function and the elements that it is applied to, the same wherever they are the same.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.proof.field import Cells, Field
+from onnxpad.proof.functions import LEAST, Number, exact
+from onnxpad.proof.outcomes import Undecided
+
+Array = NDArray[Any]
+_DENOMINATOR = 1 << 10
+_REGISTERED = 1 << 12
+"""Constants with more different values than this are not looked up when a function meets them."""
+
+
+class Formal:
+    """Cells of a field with their meaning; shared by all that is compared."""
+
+    def __init__(self, field: Field, *, fractions: bool = False) -> None:
+        self.field = field
+        self.fractions, self.rounded = fractions, False
+        self.asked: set[int] = set()
+        self.names: dict[Any, int] = {}
+        self.numbers: dict[int, Number] = {0: Fraction(0)}
+        self.members: dict[int, frozenset[int]] = {}
+        self.least: dict[int, Number] = {}
+        self.places: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self.infinities: list[int] = []
+        self._embedded: dict[int, tuple[Array, Cells]] = {}
+        self._maxima: dict[Any, int] = {}
+        self._inputs: dict[Any, Cells] = {}
+
+    # Constants.
+
+    def embed(self, numbers: Array) -> Cells:
+        """Numbers as cells; raises Undecided for NaN."""
+        known = self._embedded.get(id(numbers))
+        if known is not None:
+            return known[1]
+        if numbers.dtype.kind in "biu":
+            cells = self.field.embedded(numbers)
+            wide = numbers
+        else:
+            wide = numbers.astype(np.float64)
+            if np.isnan(wide).any():
+                raise Undecided("a constant is NaN")
+            endless = np.isinf(wide)
+            cells = self._meant(np.where(endless, 0, wide), numbers.dtype)
+            for sign in (-1, 1):
+                here = endless & (np.sign(wide) == sign)
+                if here.any():
+                    cells = np.where(here, self.infinity(sign), cells)
+        self._register(wide)
+        self._embedded[id(numbers)] = (numbers, cells)
+        return cells
+
+    def _meant(self, numbers: Array, dtype: np.dtype[Any]) -> Cells:
+        """Floats as cells; as the fractions that they round, where that is asked."""
+        cells = self.field.embedded(numbers)
+        if not self.fractions:
+            return cells
+        for one in np.unique(numbers).tolist():
+            near = Fraction(one).limit_denominator(_DENOMINATOR)
+            if near != Fraction(one) and float(np.asarray(float(near)).astype(dtype)) == one:
+                self.rounded = True
+                cells = np.where(numbers == one, self.number(near), cells)
+                self.number(-near)
+        return cells
+
+    def infinity(self, sign: int) -> int:
+        """The element that stands for an infinity."""
+        element = self.name(("infinity", sign))
+        if element not in self.infinities:
+            self.infinities.append(element)
+            self.numbers[element] = sign * math.inf
+        return element
+
+    def number(self, number: Number) -> int:
+        """The element of a rational number or an infinity."""
+        if not isinstance(number, Fraction):
+            return self.infinity(1 if number > 0 else -1)
+        element = self.field.fraction(number.numerator, number.denominator)
+        self.numbers[element] = number
+        return element
+
+    def _register(self, numbers: Array) -> None:
+        found = np.unique(numbers)
+        if found.size <= _REGISTERED:
+            for one in found[np.isfinite(found)].tolist():
+                self.number(Fraction(one))
+                self.number(-Fraction(one))
+
+    # Names.
+
+    def name(self, key: Any) -> int:
+        """The random element of a key."""
+        if key not in self.names:
+            self.names[key] = int(self.field.random((1,))[0])
+        return self.names[key]
+
+    def fresh(self, key: Any, shape: tuple[int, ...]) -> Cells:
+        """Independent random cells that stand for whatever the key names."""
+        if (key, shape) not in self._inputs:
+            self._inputs[key, shape] = self.field.random(shape)
+        return self._inputs[key, shape]
+
+    # Arithmetic.
+
+    def add(self, a: Cells, b: Cells) -> Cells:
+        """a + b."""
+        return self.field.add(self._finite(a), self._finite(b))
+
+    def sub(self, a: Cells, b: Cells) -> Cells:
+        """a - b."""
+        return self.field.sub(self._finite(a), self._finite(b))
+
+    def neg(self, a: Cells) -> Cells:
+        """-a; the infinities change places."""
+        negated = self.field.neg(a)
+        for element in list(self.infinities):
+            if (here := a == element).any():
+                sign = 1 if self.numbers[element] < 0 else -1
+                negated = np.where(here, self.infinity(sign), negated)
+        return negated
+
+    def mul(self, a: Cells, b: Cells) -> Cells:
+        """a b."""
+        return self._endless(a, b, self.field.mul(a, self._finite(b)))
+
+    def div(self, a: Cells, b: Cells) -> Cells:
+        """a / b; raises Undecided where b may be 0."""
+        try:
+            return self._endless(a, b, self.field.mul(a, self.field.inverse(self._finite(b))))
+        except ZeroDivisionError:
+            raise Undecided("a division by 0") from None
+
+    def _endless(self, a: Cells, b: Cells, made: Cells) -> Cells:
+        """`made`, but infinities of a as they are, if b is known to be positive there."""
+        for element in self.infinities:
+            here = np.broadcast_to(a == element, made.shape)
+            if here.any():
+                factors = np.unique(np.broadcast_to(b, made.shape)[here])
+                if any(self.numbers.get(one, 0) <= 0 for one in factors.tolist()):
+                    raise Undecided("an infinity meets arithmetic")
+                made = np.where(here, element, made)
+        return made
+
+    def total(self, a: Cells) -> Cells:
+        """Sum over the last axis."""
+        return self.field.total(self._finite(a))
+
+    def contract(self, a: Cells, b: Cells) -> Cells:
+        """Sum of a b over the last axis, broadcast."""
+        return self.total(self.field.mul(self._finite(a), self._finite(b)))
+
+    def _finite(self, a: Cells) -> Cells:
+        for element in self.infinities:
+            if (a == element).any():
+                raise Undecided("an infinity meets arithmetic")
+        return a
+
+    # Maxima.
+
+    def largest(self, a: Cells, lowest: Number, floor: Number | None = None) -> Cells:
+        """Maximum over the last axis.
+
+        `lowest` is the lowest finite number of the type: it counts as -inf beside anything else,
+        and where nothing else is left the maximum is -inf, if `floor` is None. A floor is a number
+        that no cell of `a` falls below, whatever its value (integers have one).
+        """
+        rows = a.reshape(-1, a.shape[-1])
+        found = [self._largest_of(frozenset(row), lowest, floor) for row in rows.tolist()]
+        return np.asarray(found, np.int64).reshape(a.shape[:-1])
+
+    def _largest_of(self, row: frozenset[int], lowest: Number, floor: Number | None) -> int:
+        key = (row, lowest, floor)
+        if key not in self._maxima:
+            self.asked |= row
+            self._maxima[key] = self._make_largest(row, lowest, floor)
+        return self._maxima[key]
+
+    def _make_largest(self, row: frozenset[int], lowest: Number, floor: Number | None) -> int:
+        flat: set[int] = set()
+        for element in row:
+            flat |= self.members.get(element, {element})
+        known = {element: self.numbers[element] for element in flat if element in self.numbers}
+        unknown = flat - known.keys()
+        bounds = [self.least[element] for element in unknown if element in self.least]
+        if floor is not None and unknown:
+            bounds.append(floor)
+        top = max(known.values(), default=None)
+        if top is not None and floor is None and top <= lowest:
+            top = None
+        if top is not None and any(bound >= top for bound in bounds):
+            top = None
+        members = set(unknown)
+        if top is not None:
+            members.add(self.number(top))
+            bounds.append(top)
+        if not members:
+            return self.infinity(-1)
+        if len(members) == 1:
+            return members.pop()
+        key = frozenset(members)
+        element = self.name(("max", key))
+        self.members[element] = key
+        if bounds:
+            self.least[element] = max(bounds)
+        return element
+
+    # Other functions.
+
+    def function(self, op: str, parameters: Mapping[str, Any], *args: Cells) -> Cells:
+        """A function of numbers, cell by cell; `op` and `parameters` say which."""
+        columns = np.broadcast_arrays(*args)
+        rows = np.stack([column.ravel() for column in columns], axis=-1)
+        found, place = np.unique(rows, axis=0, return_inverse=True)
+        fixed = tuple(sorted(parameters.items()))
+        made = [self._function_of(op, parameters, fixed, tuple(row)) for row in found.tolist()]
+        return np.asarray(made, np.int64)[place.ravel()].reshape(columns[0].shape)
+
+    def _function_of(
+        self, op: str, parameters: Mapping[str, Any], fixed: Any, args: tuple[int, ...]
+    ) -> int:
+        known = self.numbers.get(args[0])
+        if known is not None and len(args) == 1:
+            value = exact(op, known, parameters)
+            if value is not None:
+                return self.number(value)
+            if not isinstance(known, Fraction):
+                raise Undecided(f"an infinity meets {op}")
+        if op == "Abs":
+            opposite = int(self.field.neg(np.asarray(args)).item())
+            args = (min(args[0], opposite),)
+        self.asked.update(args)
+        element = self.name((op, fixed, args))
+        if op in LEAST:
+            self.least[element] = Fraction(LEAST[op])
+        return element
+
+    def quantise(self, a: Cells, zero: Cells, low: int, high: int) -> Cells:
+        """round(a) + zero, saturated to [low, high]; halves go to the even number."""
+        a, zero = np.broadcast_arrays(a, zero)
+        made = np.empty(a.shape, np.int64)
+        flat, zeros, out = a.ravel(), zero.ravel(), made.reshape(-1)
+        for at, (element, z) in enumerate(zip(flat.tolist(), zeros.tolist(), strict=True)):
+            out[at] = self._quantised(element, z, low, high)
+        return made
+
+    def _quantised(self, element: int, zero: int, low: int, high: int) -> int:
+        known, point = self.numbers.get(element), self.numbers.get(zero)
+        if element == 0:
+            return zero
+        if known is not None and not isinstance(known, Fraction):
+            return self.number(Fraction(high if known > 0 else low))
+        if isinstance(known, Fraction) and isinstance(point, Fraction):
+            whole = round(known) + point
+            return self.number(min(max(whole, Fraction(low)), Fraction(high)))
+        self.asked |= {element, zero}
+        made = self.name(("quantise", element, zero, low, high))
+        self.least[made] = Fraction(low)
+        return made
+
+    # Places of maxima.
+
+    def chosen(self, a: Cells, places: Array, lowest: Number, *, floats: bool) -> Cells:
+        """Where the first maximum over the last axis is, as the number in `places` (-1: nowhere).
+
+        A cell of the result knows its candidates in the order of the window: equal orders of equal
+        candidates, equal functions.
+        """
+        places = np.broadcast_to(places, a.shape)
+        rows = zip(
+            a.reshape(-1, a.shape[-1]).tolist(),
+            places.reshape(-1, a.shape[-1]).tolist(),
+            strict=True,
+        )
+        made = [self._chosen_of(row, where, lowest, floats=floats) for row, where in rows]
+        return np.asarray(made, np.int64).reshape(a.shape[:-1])
+
+    def _chosen_of(
+        self, row: Sequence[int], where: Sequence[int], lowest: Number, *, floats: bool
+    ) -> int:
+        first: dict[int, int] = {}
+        for element, place in zip(row, where, strict=True):
+            if place >= 0:
+                first.setdefault(element, place)
+        if floats and len(first) > 1:
+            least = {e for e in first if self.numbers.get(e, math.inf) <= lowest}
+            first = {e: place for e, place in first.items() if e not in least}
+        return self.place(tuple(first), tuple(first.values()))
+
+    def place(self, candidates: tuple[int, ...], places: tuple[int, ...]) -> int:
+        """The element of "that place among these that belongs to the largest candidate"."""
+        if len(set(places)) == 1 and candidates:
+            return self.number(Fraction(places[0]))
+        self.asked.update(candidates)
+        element = self.name(("place", candidates, places))
+        self.places[element] = (candidates, places)
+        return element

@@ -1,0 +1,136 @@
+"""Functions of one number that are not arithmetic: in floats, and exactly where that is possible."""
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Parameters = Mapping[str, Any]
+Number = Fraction | float
+"""A rational number, or an infinity."""
+
+
+def _erf(x: Floats) -> Floats:
+    return np.vectorize(math.erf, otypes=[np.float64])(x)
+
+
+def _sigmoid(x: Floats) -> Floats:
+    result: Floats = 0.5 * (1 + np.tanh(x / 2))
+    return result
+
+
+def _softplus(x: Floats) -> Floats:
+    return np.logaddexp(0, x)
+
+
+def _gelu(x: Floats, p: Parameters) -> Floats:
+    if p.get("approximate") == "tanh":
+        result: Floats = x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+        return result
+    return x / 2 * (1 + _erf(x / math.sqrt(2)))
+
+
+def _selu(x: Floats, p: Parameters) -> Floats:
+    alpha, gamma = p.get("alpha", 1.67326319217681884765625), p.get("gamma", 1.05070102214813232)
+    return np.where(x > 0, gamma * x, gamma * alpha * np.expm1(np.minimum(x, 0)))
+
+
+def _hard_sigmoid(x: Floats, p: Parameters) -> Floats:
+    return np.clip(p.get("alpha", 0.2) * x + p.get("beta", 0.5), 0, 1)
+
+
+FLOATS: dict[str, Callable[[Floats, Parameters], Floats]] = {
+    "Abs": lambda x, _: np.abs(x),
+    "Acos": lambda x, _: np.arccos(x),
+    "Asin": lambda x, _: np.arcsin(x),
+    "Atan": lambda x, _: np.arctan(x),
+    "Ceil": lambda x, _: np.ceil(x),
+    "Celu": lambda x, p: (
+        np.maximum(x, 0)
+        + np.minimum(0, p.get("alpha", 1.0) * np.expm1(np.minimum(x, 0) / p.get("alpha", 1.0)))
+    ),
+    "Cos": lambda x, _: np.cos(x),
+    "Cosh": lambda x, _: np.cosh(x),
+    "Elu": lambda x, p: np.where(x > 0, x, p.get("alpha", 1.0) * np.expm1(np.minimum(x, 0))),
+    "Erf": lambda x, _: _erf(x),
+    "Exp": lambda x, _: np.exp(x),
+    "Floor": lambda x, _: np.floor(x),
+    "Gelu": _gelu,
+    "HardSigmoid": _hard_sigmoid,
+    "HardSwish": lambda x, _: x * np.clip(x / 6 + 0.5, 0, 1),
+    "LeakyRelu": lambda x, p: np.where(x < 0, p.get("alpha", 0.01) * x, x),
+    "Log": lambda x, _: np.log(x),
+    "Mish": lambda x, _: x * np.tanh(_softplus(x)),
+    "Power": lambda x, p: np.power(x, float(p["exponent"])),
+    "Reciprocal": lambda x, _: 1 / x,
+    "Round": lambda x, _: np.rint(x),
+    "Selu": _selu,
+    "Shrink": lambda x, p: np.where(
+        x < -p.get("lambd", 0.5),
+        x + p.get("bias", 0.0),
+        np.where(x > p.get("lambd", 0.5), x - p.get("bias", 0.0), 0.0),
+    ),
+    "Sigmoid": lambda x, _: _sigmoid(x),
+    "Sign": lambda x, _: np.sign(x),
+    "Sin": lambda x, _: np.sin(x),
+    "Sinh": lambda x, _: np.sinh(x),
+    "Softplus": lambda x, _: _softplus(x),
+    "Softsign": lambda x, _: x / (1 + np.abs(x)),
+    "Sqrt": lambda x, _: np.sqrt(x),
+    "Swish": lambda x, p: x * _sigmoid(p.get("alpha", 1.0) * x),
+    "Tan": lambda x, _: np.tan(x),
+    "Tanh": lambda x, _: np.tanh(x),
+    "ThresholdedRelu": lambda x, p: np.where(x > p.get("alpha", 1.0), x, 0.0),
+}
+"""By operator; every one of them is the same function in every opset that has it."""
+
+LEAST: dict[str, int] = {
+    **dict.fromkeys(("Abs", "Exp", "HardSigmoid", "Power", "Sigmoid", "Softplus", "Sqrt"), 0),
+    **dict.fromkeys(("Cos", "Erf", "Sin", "Sign", "Softsign", "Tanh"), -1),
+}
+"""What a function never falls below."""
+
+_AT_ZERO = {
+    **dict.fromkeys(
+        ("Asin", "Atan", "Celu", "Elu", "Erf", "Gelu", "HardSwish", "Mish", "Selu", "Sin", "Sinh"),
+        Fraction(0),
+    ),
+    **dict.fromkeys(("Softsign", "Sqrt", "Swish", "Tan", "Tanh"), Fraction(0)),
+    **dict.fromkeys(("Cos", "Cosh", "Exp"), Fraction(1)),
+    "Sigmoid": Fraction(1, 2),
+}
+
+
+def half_even(number: Fraction) -> Fraction:
+    """To the nearest whole number, halves to the even one."""
+    return Fraction(round(number))
+
+
+def exact(op: str, number: Number, p: Parameters) -> Number | None:
+    """The function at a known number, where it is a rational number for certain."""
+    if not isinstance(number, Fraction):
+        return None
+    match op:
+        case "Abs":
+            return abs(number)
+        case "Ceil":
+            return Fraction(math.ceil(number))
+        case "Floor":
+            return Fraction(math.floor(number))
+        case "Round":
+            return half_even(number)
+        case "Sign":
+            return Fraction((number > 0) - (number < 0))
+        case "LeakyRelu":
+            return number if number >= 0 else number * Fraction(p.get("alpha", 0.01))
+        case "Power":
+            return number if number == 1 or (number == 0 and p["exponent"] > 0) else None
+        case "ThresholdedRelu":
+            return number if number > Fraction(p.get("alpha", 1.0)) else Fraction(0)
+    if number == 0 and op == "HardSigmoid":
+        return min(max(Fraction(p.get("beta", 0.5)), Fraction(0)), Fraction(1))
+    return _AT_ZERO.get(op) if number == 0 else None

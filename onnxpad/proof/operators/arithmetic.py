@@ -1,0 +1,402 @@
+"""Operators that work cell by cell, and sums of products."""
+
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.proof.call import Call, Value, lowest, rule
+from onnxpad.proof.functions import FLOATS
+from onnxpad.proof.operators.moving import normal, together
+from onnxpad.proof.operators.windowed import centred, power, root, whole_power
+from onnxpad.proof.outcomes import NoResult, Undecided
+
+Array = NDArray[Any]
+
+
+def _truncated(a: Array, b: Array) -> Array:
+    """Division of whole numbers, towards zero (Div-14)."""
+    if (b == 0).any():
+        raise NoResult("a division of whole numbers by 0")
+    quotient: Array = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
+    return quotient
+
+
+def _divided(a: Array, b: Array) -> Array:
+    if a.dtype.kind in "iu":
+        return _truncated(a, b)
+    with np.errstate(all="ignore"):
+        return np.asarray(a / b)
+
+
+def _mod(a: Array, b: Array) -> Array:
+    if (b == 0).any():
+        raise NoResult("Mod by 0")
+    return np.mod(a, b)
+
+
+NUMBERS: dict[str, Callable[[Array, Array], Array]] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mul": operator.mul,
+    "Div": _divided,
+    "Mod": _mod,
+    "Max": np.maximum,
+    "Min": np.minimum,
+    "Pow": np.power,
+    "Equal": np.equal,
+    "Greater": np.greater,
+    "GreaterOrEqual": np.greater_equal,
+    "Less": np.less,
+    "LessOrEqual": np.less_equal,
+    "And": np.logical_and,
+    "Or": np.logical_or,
+    "Xor": np.logical_xor,
+}
+_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor")
+
+
+def _broadcast(call: Call, arrays: list[Array]) -> None:
+    try:
+        made = np.broadcast_shapes(*(array.shape for array in arrays))
+    except ValueError:
+        raise NoResult(f"{call.op} of shapes {[array.shape for array in arrays]}") from None
+    call.spend(float(np.prod(made, dtype=np.float64)) * len(arrays))
+
+
+def _of_sizes(call: Call) -> None:
+    """Tell lemma 2 what an operator does to sizes."""
+    values = [value for value in call.inputs if value is not None]
+    others = [int(one) for value in values if not value.sized for one in value.cells.ravel()]
+    both = sum(value.sized for value in values) > 1
+    if call.op in ("Add", "Sub", "Max", "Min", "Equal", "Less", "Greater"):
+        call.notes.threshold(max(map(abs, others), default=0))
+    elif call.op in ("Div", "Mod") and not both and values[-1].sized is False:
+        for one in others:
+            call.notes.modulus(one)
+    elif call.op != "Mul" or both:
+        call.notes.breaks(f"{call.op} of sizes")
+
+
+@rule(*NUMBERS)
+def binary(call: Call) -> list[Value]:
+    """Arithmetic with broadcasting; numbers that are known stay numbers, in their own type."""
+    arrays, known, from_sizes = together(call, range(len(call.inputs)))
+    if call.get("axis") is not None or call.get("broadcast"):
+        raise Undecided(f"{call.op} with the broadcasting of opset 6")
+    _broadcast(call, arrays)
+    dtype = call.need(0).dtype
+    if known:
+        if from_sizes:
+            _of_sizes(call)
+        if call.get("fmod", 0):
+            made = reduce(np.fmod, arrays)
+        else:
+            with np.errstate(over="ignore"):
+                made = reduce(NUMBERS[call.op], arrays)
+        kept = np.asarray(made) if call.op in _COMPARISONS else np.asarray(made).astype(dtype)
+        return [Value(kept, kept.dtype, known=True, sized=from_sizes)]
+    places = getattr(call.d, "places", None)
+    if places and dtype.kind in "iu" and len(arrays) == 2:
+        return [call.made(_of_places(call, *arrays))]
+    match call.op:
+        case "Add" | "Mul" | "Sub":
+            function = getattr(call.d, call.op.lower())
+            return [call.made(reduce(function, arrays))]
+        case "Max" | "Min":
+            return [call.made(extreme(call, arrays, smallest=call.op == "Min"))]
+        case "Div" if dtype.kind not in "iu":
+            return [call.made(call.d.div(*np.broadcast_arrays(*arrays)))]
+        case "Pow":
+            return [call.made(_power(call, arrays[0]))]
+    made = call.d.function(call.op, {"fmod": call.get("fmod", 0), "type": dtype.str}, *arrays)
+    return [call.made(made, np.bool_ if call.op in _COMPARISONS else dtype)]
+
+
+def extreme(call: Call, arrays: list[Array], *, smallest: bool = False) -> Array:
+    """Largest or smallest of several, cell by cell."""
+    least, floor = lowest(call.need(0).dtype)
+    stacked = np.stack(np.broadcast_arrays(*arrays), axis=-1)
+    if not smallest:
+        return call.d.largest(stacked, least, floor)
+    # Negated cells have no floor, and nothing that counts as -inf but -inf itself.
+    return call.d.neg(call.d.largest(call.d.neg(stacked), -float("inf")))
+
+
+def _power(call: Call, x: Array) -> Array:
+    """A power whose exponent is one known number."""
+    exponent = call.need(1)
+    if not exponent.known or exponent.cells.size != 1:
+        raise Undecided("Pow with an exponent that is not one known number")
+    number = float(exponent.cells.reshape(()))
+    if number == int(number) and 1 <= number <= 64:
+        return whole_power(call, x, int(number))
+    near = Fraction(number).limit_denominator(64)
+    if np.asarray(float(near)).astype(exponent.dtype) == exponent.cells.reshape(()):
+        call.notes.rounded |= near != Fraction(number)
+        if near.numerator == 1 and near > 0:
+            return root(call, x, near.denominator)
+        return power(call, x, near)
+    return power(call, x, Fraction(number))
+
+
+def _of_places(call: Call, a: Array, b: Array) -> Array:
+    """Whole arithmetic on places of maxima: on every candidate's place for itself."""
+    d: Any = call.d
+    a, b = np.broadcast_arrays(a, b)
+    made = [
+        _of_place(call, d, *pair)
+        for pair in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
+    ]
+    return np.asarray(made, np.int64).reshape(a.shape)
+
+
+def _of_place(call: Call, d: Any, a: int, b: int) -> int:
+    candidates, sides = None, []
+    for element in (a, b):
+        if element in d.places:
+            mine, numbers = d.places[element]
+            if candidates not in (None, mine):
+                return int(d.name((call.op, a, b)))
+            candidates = mine
+            sides.append(numbers)
+        elif isinstance(d.numbers.get(element), Fraction):
+            sides.append(int(d.numbers[element]))
+        else:
+            return int(d.name((call.op, a, b)))
+    width = len(candidates) if candidates else 1
+    left, right = (np.broadcast_to(np.asarray(side, np.int64), (width,)) for side in sides)
+    found = NUMBERS[call.op](left, right) if call.op in NUMBERS else None
+    if found is None:
+        return int(d.name((call.op, a, b)))
+    numbers = tuple(int(one) for one in np.asarray(found))
+    if candidates is None:
+        return int(d.number(Fraction(numbers[0])))
+    return int(d.place(candidates, numbers))
+
+
+_PARAMETERS = ("alpha", "beta", "gamma", "lambd", "bias", "approximate")
+
+
+@rule(*(op for op in FLOATS if op not in ("Power", "Reciprocal")))
+def function(call: Call) -> list[Value]:
+    """A function of one number: a name, or a number where that is certain."""
+    value = call.need(0)
+    call.spend(value.cells.size)
+    whole = value.known and (value.dtype.kind in "iu" or call.op in ("Ceil", "Floor", "Round"))
+    if whole and call.op in ("Abs", "Ceil", "Floor", "Round", "Sign"):
+        if value.sized and call.op not in ("Ceil", "Floor"):
+            call.notes.breaks(f"{call.op} of sizes")
+        made = FLOATS[call.op](value.cells, {}) if value.dtype.kind == "f" else None
+        if made is None:
+            made = np.abs(value.cells) if call.op == "Abs" else np.sign(value.cells)
+        return [call.moved(np.asarray(made).astype(value.dtype))]
+    parameters = {name: call.get(name) for name in _PARAMETERS if call.get(name) is not None}
+    return [call.made(call.d.function(call.op, parameters, call.cells(0)))]
+
+
+@rule("Reciprocal")
+def reciprocal(call: Call) -> list[Value]:
+    """1 / x."""
+    x = call.cells(0)
+    return [call.made(call.d.div(np.full_like(x, 1), x))]
+
+
+@rule("Neg")
+def negative(call: Call) -> list[Value]:
+    """-x."""
+    value = call.need(0)
+    return [call.moved(-value.cells) if value.known else call.made(call.d.neg(value.cells))]
+
+
+@rule("Not")
+def negation(call: Call) -> list[Value]:
+    """Logical not."""
+    value = call.need(0)
+    if value.known:
+        return [call.moved(~value.cells)]
+    return [call.made(call.d.sub(np.ones_like(value.cells), value.cells))]
+
+
+@rule("Sum", "Mean")
+def sum_(call: Call) -> list[Value]:
+    """Of any number of tensors."""
+    arrays = [call.cells(at) for at in range(len(call.inputs))]
+    _broadcast(call, arrays)
+    total = reduce(call.d.add, arrays)
+    if call.op == "Mean":
+        total = call.d.div(total, call.d.embed(np.full(total.shape, len(arrays), np.int64)))
+    return [call.made(total)]
+
+
+@rule("Relu")
+def relu(call: Call) -> list[Value]:
+    """max(x, 0)."""
+    value = call.need(0)
+    call.spend(value.cells.size)
+    if value.known:
+        if value.sized:
+            call.notes.threshold(0)
+        return [call.moved(np.maximum(value.cells, 0).astype(value.dtype))]
+    return [call.made(extreme(call, [value.cells, np.zeros_like(value.cells)]))]
+
+
+@rule("Clip")
+def clip(call: Call) -> list[Value]:
+    """min(max(x, low), high); bounds are attributes before opset 11."""
+    x, dtype = call.cells(0), call.need(0).dtype
+    call.spend(2 * x.size)
+    for index, name in ((1, "min"), (2, "max")):
+        bound = call.optional(index)
+        if bound is None and name in call.attributes:
+            bound = Value(np.asarray(call.get(name), np.float32).astype(dtype), dtype, known=True)
+        if bound is not None:
+            x = extreme(
+                call, [x, call.embedded(bound).reshape([1] * x.ndim)], smallest=name == "max"
+            )
+    return [call.made(x)]
+
+
+@rule("PRelu")
+def prelu(call: Call) -> list[Value]:
+    """A slope for what is negative."""
+    x, slope = call.cells(0), call.cells(1)
+    _broadcast(call, [x, slope])
+    return [call.made(call.d.function("PRelu", {}, x, slope))]
+
+
+@rule("Cast")
+def cast(call: Call) -> list[Value]:
+    """Numbers that are known are cast; among floats nothing changes but rounding."""
+    from onnx import helper
+
+    value, to = call.need(0), helper.tensor_dtype_to_np_dtype(int(call.get("to")))
+    if value.known:
+        if value.sized and to.kind not in "iuf":
+            call.notes.breaks(f"sizes become {to}")
+        with np.errstate(all="ignore"):
+            return [Value(value.cells.astype(to), to, known=True, sized=value.sized)]
+    wider = value.dtype.kind in "iub" and to.kind in "iuf" and np.can_cast(value.dtype, to)
+    exact = value.dtype.kind == "b" or wider or (value.dtype.kind in "iu" and to.kind == "f")
+    if value.dtype == to or exact or (_is_float(value.dtype) and _is_float(to)):
+        return [call.made(value.cells, to)]
+    kinds = {"from": value.dtype.str, "to": to.str}
+    return [call.made(call.d.function("Cast", kinds, value.cells), to)]
+
+
+def _is_float(dtype: np.dtype[Any]) -> bool:
+    """Floats of any width, those that numpy itself does not have included."""
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+@rule("BatchNormalization")
+def batch_normalization(call: Call) -> list[Value]:
+    """scale (x - mean) / sqrt(var + epsilon) + bias, with numbers that are given."""
+    if call.get("training_mode", 0) or call.outputs > 1:
+        raise Undecided("BatchNormalization that trains")
+    x = call.cells(0)
+    shape = (-1, *[1] * (x.ndim - 2))
+    scale, bias, mean, variance = (call.cells(at).reshape(shape) for at in range(1, 5))
+    epsilon = call.d.embed(np.asarray([call.get("epsilon", 1e-5)], np.float32))
+    spread = call.d.function("Sqrt", {}, call.d.add(variance, epsilon.reshape([1] * (x.ndim - 1))))
+    call.spend(3 * x.size)
+    factor = call.d.div(scale, spread)
+    return [call.made(call.d.add(call.d.mul(call.d.sub(x, mean), factor), bias))]
+
+
+@rule("MatMul", "MatMulInteger", "Gemm")
+def matmul(call: Call) -> list[Value]:
+    """Sums of products; Gemm scales and adds."""
+    if call.op == "MatMulInteger":
+        if any(point is not None and point.cells.size > 1 for point in map(call.optional, (2, 3))):
+            raise Undecided("MatMulInteger with several zero points")
+        a, b = centred(call, 0, 2), centred(call, 1, 3)
+    else:
+        a, b = call.cells(0), call.cells(1)
+    a = a.T if call.get("transA", 0) else a
+    b = b.T if call.get("transB", 0) else b
+    if min(a.ndim, b.ndim) < 2 or a.shape[-1] != b.shape[-2]:
+        raise NoResult(f"{call.op} of shapes {a.shape} and {b.shape}")
+    call.notes.breaks(f"{call.op} sums over an axis")
+    left, right = a[..., :, None, :], np.swapaxes(b, -1, -2)[..., None, :, :]
+    _broadcast(call, [left, right])
+    y = call.d.contract(left, right)
+    if call.op == "Gemm":
+        y = _scaled(call, y, "alpha")
+        added = call.optional(2)
+        if added is not None:
+            y = call.d.add(y, _scaled(call, call.embedded(added), "beta"))
+    return [call.made(y, np.int32 if call.op == "MatMulInteger" else None)]
+
+
+def _scaled(call: Call, x: Array, name: str) -> Array:
+    factor = call.get(name, 1.0)
+    if factor == 1.0:
+        return x
+    return call.d.mul(x, call.d.embed(np.full([1] * x.ndim, factor, np.float32)))
+
+
+@rule("ReduceMean", "ReduceSum", "ReduceMax", "ReduceL2", "ReduceSumSquare")
+def reduced(call: Call) -> list[Value]:
+    """Over axes; all of them where none are listed."""
+    value = call.need(0)
+    axes = call.ints(1, "axes")
+    if axes == [] or axes is None:
+        if axes is not None and call.get("noop_with_empty_axes", 0):
+            return [value]
+        axes = list(range(value.cells.ndim))
+    spots = sorted(normal(axis, value.cells.ndim) for axis in axes)
+    x = call.cells(0)
+    call.spend(2 * x.size)
+    call.notes.breaks(f"{call.op} reads an axis as a whole")
+    kept = [size for at, size in enumerate(x.shape) if at not in spots]
+    moved = np.moveaxis(x, spots, range(-len(spots), 0)).reshape(*kept, -1)
+    if moved.shape[-1] == 0:
+        raise NoResult(f"{call.op} of no cell")
+    if call.op == "ReduceMax":
+        y = call.d.largest(moved, *lowest(value.dtype))
+    else:
+        y = call.d.total(
+            call.d.mul(moved, moved) if call.op[-1] in "e2" and call.op != "ReduceMean" else moved
+        )
+    if call.op == "ReduceMean":
+        y = call.d.div(y, call.d.embed(np.full(y.shape, moved.shape[-1], np.int64)))
+    if call.op == "ReduceL2":
+        y = root(call, y, 2)
+    if call.get("keepdims", 1):
+        y = y.reshape([1 if at in spots else size for at, size in enumerate(x.shape)])
+    return [call.made(y)]
+
+
+@rule("QuantizeLinear", "DequantizeLinear")
+def quantisation(call: Call) -> list[Value]:
+    """round(x / scale) + zero point, saturated; and (q - zero point) scale."""
+    x, scale, point = call.cells(0), call.cells(1), call.optional(2)
+    if call.get("block_size", 0):
+        raise Undecided(f"{call.op} in blocks")
+    axis = int(call.get("axis", 1))
+    zero = np.zeros_like(x) if point is None else _along(call, call.embedded(point), x, axis)
+    scale = _along(call, scale, x, axis)
+    call.spend(2 * x.size)
+    if call.op == "DequantizeLinear":
+        return [call.made(call.d.mul(call.d.sub(x, zero), scale), call.need(1).dtype)]
+    dtype = np.dtype(np.uint8) if point is None else point.dtype
+    if dtype.kind not in "iu" or call.get("output_dtype", 0):
+        raise Undecided(f"QuantizeLinear to {dtype}")
+    info = np.iinfo(dtype)
+    real = call.d.div(x, np.broadcast_to(scale, x.shape))
+    return [call.made(call.d.quantise(real, zero, int(info.min), int(info.max)), dtype)]
+
+
+def _along(call: Call, values: Array, x: Array, axis: int) -> Array:
+    """One number, or one for each cell of an axis."""
+    if values.size == 1:
+        return values.reshape([1] * x.ndim)
+    axis = normal(axis, x.ndim)
+    if values.shape != (x.shape[axis],):
+        raise Undecided(f"{call.op} with scales of shape {values.shape}")
+    return values.reshape(-1, *[1] * (x.ndim - axis - 1))

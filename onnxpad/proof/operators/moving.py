@@ -1,0 +1,358 @@
+"""Operators that move cells: Pad, Slice, Concat, Transpose and what changes shapes."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.proof.call import Call, Value, rule
+from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.windows import gather, pad_table
+
+Array = NDArray[Any]
+_MODES = ("constant", "reflect", "edge", "wrap")
+
+
+def normal(axis: int, rank: int) -> int:
+    """An axis counted from the front."""
+    if not -rank <= axis < max(rank, 1):
+        raise NoResult(f"axis {axis} of a tensor of {rank} axes")
+    return axis % rank if rank else 0
+
+
+def sized(call: Call, *indices: int) -> bool:
+    """Whether numbers among these operands came from sizes; notes that sizes are computed with."""
+    values = [value for at in indices if (value := call.optional(at)) is not None]
+    found = any(value.known and value.sized for value in values)
+    call.notes.computed |= found
+    return found
+
+
+def together(call: Call, indices: range) -> tuple[list[Array], bool, bool]:
+    """Operands as numbers where all are known, else as cells; whether known, whether sized."""
+    values = [call.need(at) for at in indices]
+    known = all(value.known for value in values)
+    arrays = [value.cells if known else call.embedded(value) for value in values]
+    return arrays, known, any(value.sized for value in values)
+
+
+@rule("Pad")
+@rule("Pad", domain="com.microsoft")
+def pad(call: Call) -> list[Value]:
+    """ONNX Operators, Pad-25; Pad-1 calls the pads `paddings`."""
+    data, rank = call.need(0), call.need(0).cells.ndim
+    pads = call.ints(1, "paddings" if "paddings" in call.attributes else "pads")
+    listed = call.ints(3) if call.optional(3) is not None else list(range(rank))
+    mode = call.get("mode", "constant")
+    if pads is None or listed is None or mode not in _MODES:
+        raise Undecided(f"Pad in mode {mode} with pads {pads}")
+    spots = [normal(axis, rank) for axis in listed]
+    if len(set(spots)) < len(spots) or len(pads) != 2 * len(spots):
+        raise NoResult(f"Pad: {len(pads)} pads for the axes {listed}")
+    fill, known = _fill(call, data)
+    x = data.cells if known else call.embedded(data)
+    computed = sized(call, 1)
+    wide = call.readings.wide_reflect
+    for at, axis in enumerate(spots):
+        begin, end = pads[at], pads[len(spots) + at]
+        if begin == end == 0:
+            continue
+        size = x.shape[axis]
+        if mode == "reflect" and max(begin, end) >= size - max(0, -begin) - max(0, -end):
+            call.reads(f"a mirror wider than the data {'goes on' if wide else 'has no result'}")
+        call.spend(x.size / max(size, 1) * max(0, size + begin + end))
+        reach = abs(begin) + abs(end) if mode == "constant" else 2 * (abs(begin) + abs(end)) + 2
+        call.notes.window(axis, 0 if computed and mode == "constant" else reach)
+        x = gather(x, [pad_table(size, begin, end, mode, wide_reflect=wide)], axis, fill)
+    return [Value(x, data.dtype, known=known, sized=data.sized)]
+
+
+def _fill(call: Call, data: Value) -> tuple[Any, bool]:
+    """What a constant Pad writes, and whether data and value are known numbers."""
+    value = call.optional(2)
+    if value is None:
+        number = np.asarray(call.get("value", 0.0)).astype(data.dtype)
+        value = Value(number, data.dtype, known=True)
+    if value.cells.size != 1:
+        raise NoResult(f"Pad: {value.cells.size} constant values")
+    if data.known and value.known:
+        return value.cells.reshape(()).item(), True
+    if call.get("mode", "constant") != "constant":
+        return 0, False
+    return call.embedded(value).reshape(()).item(), False
+
+
+@rule("Slice")
+def slice_(call: Call) -> list[Value]:
+    """Bounds are attributes before opset 10; they count from the end where they are negative."""
+    x, rank = call.need(0).cells, call.need(0).cells.ndim
+    starts, ends = call.ints(1, "starts"), call.ints(2, "ends")
+    if starts is None or ends is None or len(starts) != len(ends):
+        raise NoResult("Slice without starts or ends")
+    axes = call.ints(3, "axes") or list(range(len(starts)))
+    steps = call.ints(4) or [1] * len(starts)
+    if len(axes) != len(starts) or len(steps) != len(starts):
+        raise NoResult("Slice: lists of different lengths")
+    spots = [normal(axis, rank) for axis in axes]
+    if len(set(spots)) < len(spots) or 0 in steps:
+        raise NoResult("Slice: an axis twice, or a step of 0")
+    computed = sized(call, 1, 2)
+    cut: list[Any] = [slice(None)] * rank
+    for axis, start, end, step in zip(spots, starts, ends, steps, strict=True):
+        cut[axis] = slice(*_bounds(x.shape[axis], start, end, step))
+        if computed:
+            call.notes.window(axis, 0, abs(step))
+        else:
+            bounds = [abs(one) for one in (start, end) if abs(one) < 2**31 - 1]
+            call.notes.window(axis, sum(bounds) + abs(step), abs(step))
+    return [call.moved(x[tuple(cut)])]
+
+
+def _bounds(size: int, start: int, end: int, step: int) -> tuple[int, int | None, int]:
+    """What Slice-13 makes of its bounds, as a Python slice."""
+    start, end = (one + size if one < 0 else one for one in (start, end))
+    if step > 0:
+        return min(max(start, 0), size), min(max(end, 0), size), step
+    start, end = min(max(start, 0), size - 1), min(max(end, -1), size - 1)
+    return start, (None if end < 0 else end), step
+
+
+@rule("Concat")
+def concat(call: Call) -> list[Value]:
+    """Side by side along an axis."""
+    arrays, known, from_sizes = together(call, range(len(call.inputs)))
+    rank = arrays[0].ndim
+    axis = normal(int(call.get("axis", 1)), rank)
+    shapes = [(array.shape[:axis], array.shape[axis + 1 :], array.ndim) for array in arrays]
+    if any(shape != shapes[0] for shape in shapes):
+        raise NoResult(f"Concat of shapes {[array.shape for array in arrays]}")
+    if not known:
+        for array in arrays:
+            call.notes.window(axis, min(array.shape[axis], 64) if array.size else 0)
+    call.spend(sum(array.size for array in arrays))
+    made = np.concatenate(arrays, axis=axis)
+    return [Value(made, call.need(0).dtype, known=known, sized=from_sizes)]
+
+
+@rule("Split")
+def split(call: Call) -> list[Value]:
+    """Equal parts, the last one smaller, where no sizes are given."""
+    x, parts = call.need(0).cells, call.ints(1, "split")
+    axis = normal(int(call.get("axis", 0)), x.ndim)
+    call.notes.breaks("Split cuts an axis into parts")
+    sized(call, 1)
+    if parts is None:
+        count = int(call.get("num_outputs", call.outputs))
+        step = -(-x.shape[axis] // count)
+        parts = [min(step, max(0, x.shape[axis] - at * step)) for at in range(count)]
+        if "num_outputs" not in call.attributes and len(set(parts)) > 1:
+            raise NoResult(f"Split of {x.shape[axis]} cells into {count} equal parts")
+    if sum(parts) != x.shape[axis] or min(parts, default=0) < 0:
+        raise NoResult(f"Split of {x.shape[axis]} cells into {parts}")
+    places = np.cumsum(parts)[:-1].tolist()
+    return [call.moved(part) for part in np.split(x, places, axis)]
+
+
+@rule("Transpose")
+def transpose(call: Call) -> list[Value]:
+    """Axes in another order; all turned round by default."""
+    x = call.need(0).cells
+    perm = call.get("perm") or list(range(x.ndim))[::-1]
+    if sorted(perm) != list(range(x.ndim)):
+        raise NoResult(f"perm {list(perm)} of {x.ndim} axes")
+    call.notes.mixed = True
+    return [call.moved(x.transpose(perm))]
+
+
+@rule("Squeeze")
+def squeeze(call: Call) -> list[Value]:
+    """Axes of size 1 go."""
+    x = call.need(0).cells
+    axes = call.ints(1, "axes")
+    if axes is None:
+        call.notes.breaks("Squeeze without axes hangs on which sizes are 1")
+        spots = [at for at, size in enumerate(x.shape) if size == 1]
+    else:
+        spots = [normal(axis, x.ndim) for axis in axes]
+    if any(x.shape[at] != 1 for at in spots):
+        raise NoResult(f"Squeeze of axes {axes} of shape {x.shape}")
+    call.notes.mixed = True
+    return [call.moved(x.reshape([size for at, size in enumerate(x.shape) if at not in spots]))]
+
+
+@rule("Unsqueeze")
+def unsqueeze(call: Call) -> list[Value]:
+    """New axes of size 1."""
+    x, axes = call.need(0).cells, call.ints(1, "axes") or []
+    rank = x.ndim + len(axes)
+    spots = {normal(axis, rank) for axis in axes}
+    if len(spots) < len(axes):
+        raise NoResult(f"Unsqueeze of axes {axes}")
+    call.notes.mixed = True
+    old = iter(x.shape)
+    return [call.moved(x.reshape([1 if at in spots else next(old) for at in range(rank)]))]
+
+
+@rule("Reshape", "Flatten")
+def reshape(call: Call) -> list[Value]:
+    """The same cells in another shape."""
+    value = call.need(0)
+    x = value.cells
+    if call.op == "Flatten":
+        axis = int(call.get("axis", 1))
+        axis = axis + x.ndim if axis < 0 else axis
+        wanted = [math.prod(x.shape[:axis]), math.prod(x.shape[axis:])]
+    else:
+        wanted = call.ints(1, "shape") or []
+        sized(call, 1)
+        if not call.get("allowzero", 0):
+            if any(size == 0 and at >= x.ndim for at, size in enumerate(wanted)):
+                raise NoResult(f"Reshape of {x.shape} to {wanted}")
+            wanted = [x.shape[at] if size == 0 else size for at, size in enumerate(wanted)]
+    rest = math.prod(size for size in wanted if size != -1)
+    fits = wanted.count(-1) <= 1 and (
+        x.size % rest == 0 if -1 in wanted and rest else rest == x.size and -1 not in wanted
+    )
+    if not fits or min(wanted, default=1) < -1:
+        raise NoResult(f"Reshape of {x.shape} to {wanted}")
+    if not value.known:
+        call.notes.breaks(f"{call.op} counts the cells of several axes")
+    return [call.moved(x.reshape(wanted))]
+
+
+@rule("Shape")
+def shape(call: Call) -> list[Value]:
+    """Sizes as numbers."""
+    sizes = call.need(0).cells.shape[call.get("start", 0) : call.get("end")]
+    return [Value(np.asarray(sizes, np.int64), np.dtype(np.int64), known=True, sized=True)]
+
+
+@rule("Size")
+def size_(call: Call) -> list[Value]:
+    """Number of cells."""
+    call.notes.breaks("Size multiplies sizes")
+    count = np.asarray(call.need(0).cells.size, np.int64)
+    return [Value(count, np.dtype(np.int64), known=True, sized=True)]
+
+
+@rule("Expand")
+def expand(call: Call) -> list[Value]:
+    """Broadcast to a shape."""
+    x, wanted = call.need(0).cells, call.ints(1) or []
+    sized(call, 1)
+    try:
+        made = np.broadcast_shapes(x.shape, tuple(wanted))
+    except ValueError:
+        raise NoResult(f"Expand of {x.shape} to {wanted}") from None
+    call.spend(math.prod(made))
+    return [call.moved(np.broadcast_to(x, made))]
+
+
+@rule("ConstantOfShape")
+def constant_of_shape(call: Call) -> list[Value]:
+    """One number everywhere."""
+    value = call.get("value", np.zeros(1, np.float32))
+    sizes = call.ints(0) or []
+    if min(sizes, default=0) < 0 or value.size != 1:
+        raise NoResult(f"ConstantOfShape of {sizes}")
+    computed = sized(call, 0)
+    call.spend(math.prod(sizes))
+    made = np.full(sizes, value.reshape(()), value.dtype)
+    return [Value(made, value.dtype, known=True, sized=computed)]
+
+
+@rule("Gather")
+def gather_(call: Call) -> list[Value]:
+    """Rows of an axis by index."""
+    value, index = call.need(0), call.need(1)
+    if not index.known:
+        raise Undecided("Gather by indices that are not known")
+    axis = normal(int(call.get("axis", 0)), value.cells.ndim)
+    size = value.cells.shape[axis]
+    if ((index.cells < -size) | (index.cells >= size)).any():
+        raise NoResult("Gather beyond the axis")
+    if not value.known:
+        call.notes.breaks("Gather takes cells of an axis by number")
+        sized(call, 1)
+    call.spend(value.cells.size / max(size, 1) * max(index.cells.size, 1))
+    return [call.moved(value.cells.take(index.cells.astype(np.int64), axis))]
+
+
+@rule("Identity")
+def identity(call: Call) -> list[Value]:
+    """The same."""
+    return [call.need(0)]
+
+
+@rule("Dropout")
+def dropout(call: Call) -> list[Value]:
+    """Nothing, unless it trains."""
+    training = call.optional(2)
+    if training is not None and not (training.known and not training.cells.any()):
+        raise Undecided("Dropout that trains")
+    if call.outputs > 1:
+        raise Undecided("the mask of a Dropout")
+    return [call.need(0)]
+
+
+@rule("Where")
+def where(call: Call) -> list[Value]:
+    """By a condition that is known."""
+    condition = call.need(0)
+    if not condition.known:
+        raise Undecided("Where by a condition that is not known")
+    (a, b), known, from_sizes = together(call, range(1, 3))
+    if condition.sized:
+        sized(call, 0)
+        call.notes.breaks("Where chooses by sizes")
+    made = np.where(condition.cells, a, b)
+    call.spend(made.size)
+    return [Value(made, call.need(1).dtype, known=known, sized=from_sizes or condition.sized)]
+
+
+@rule("Col2Im")
+def col2im(call: Call) -> list[Value]:
+    """Blocks added up into an image (Col2Im-18)."""
+    x, image, block = call.cells(0), call.ints(1) or [], call.ints(2) or []
+    rank = len(image)
+    strides = call.get("strides", [1] * rank)
+    dilations, pads = call.get("dilations", [1] * rank), call.get("pads", [0] * 2 * rank)
+    call.notes.breaks("Col2Im counts blocks along one axis")
+    counts = [
+        (size + pads[at] + pads[rank + at] - dilations[at] * (block[at] - 1) - 1) // strides[at] + 1
+        for at, size in enumerate(image)
+    ]
+    taps = math.prod(block)
+    fits = x.ndim == 3 and x.shape[1] % taps == 0 and x.shape[2] == math.prod(counts)
+    if not fits or min(*pads, *counts) < 0:
+        raise NoResult(f"Col2Im of {x.shape} with image {image} and block {block}")
+    n, c = x.shape[0], x.shape[1] // taps
+    cells = x.reshape(n, c, *block, *counts)
+    call.spend(n * c * taps * math.prod(image) * taps)
+    for at, size in enumerate(image):
+        cells = _folded(call, cells, at, rank, size)
+    return [call.made(cells)]
+
+
+def _folded(call: Call, cells: Array, at: int, rank: int, size: int) -> Array:
+    """[N, C, (folded axes), block.., counts..]: the next block and count axes become one axis.
+
+    After `at` axes were folded, the layout is [N, C, image[:at].., block[at:].., counts[at:]..].
+    """
+    from onnxpad.proof.windows import transposed_table
+
+    left = rank - at
+    block, count = cells.shape[2 + at], cells.shape[2 + at + left]
+    stride = call.get("strides", [1] * rank)[at]
+    dilation = call.get("dilations", [1] * rank)[at]
+    table = transposed_table(
+        count, block, stride, dilation, call.get("pads", [0] * 2 * rank)[at], size
+    )
+    padded = np.concatenate(
+        [cells, np.zeros_like(cells.take([0], 2 + at + left))], axis=2 + at + left
+    )
+    moved = np.moveaxis(padded, (2 + at, 2 + at + left), (-2, -1))
+    picked = moved[..., np.arange(block)[None, :], table]
+    total = call.d.total(picked)
+    return np.moveaxis(total, -1, 2 + at)

@@ -1,0 +1,387 @@
+"""Convolutions and pools: operators that slide windows over axes."""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.proof.call import Call, Value, lowest, rule
+from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.windows import Axis, gather, same_pads, transposed_table
+
+Array = NDArray[Any]
+Ints = Sequence[int]
+_MICROSOFT = "com.microsoft"
+
+
+def per_axis(call: Call, name: str, rank: int, default: int) -> list[int]:
+    """An attribute with one number per axis."""
+    listed = [int(one) for one in call.get(name, [default] * rank)]
+    if len(listed) != rank:
+        raise Undecided(f"{call.op} has {len(listed)} {name} for {rank} axes")
+    return listed
+
+
+def padding(call: Call, rank: int) -> tuple[str, list[int], list[int]]:
+    """auto_pad, and the written begin and end pads."""
+    auto = call.get("auto_pad", "NOTSET") or "NOTSET"
+    pads = per_axis(call, "pads", 2 * rank, 0)
+    if auto not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
+        raise Undecided(f"auto_pad {auto}")
+    if auto != "NOTSET" and any(pads):
+        raise Undecided("auto_pad together with pads, which runtimes read in three ways")
+    if min(pads, default=0) < 0:
+        raise Undecided(f"{call.op} has negative pads, which runtimes refuse")
+    return auto, pads[:rank], pads[rank:]
+
+
+def axes(call: Call, sizes: Ints, kernel: Ints, first: int = 2) -> list[Axis]:
+    """The windows over every spatial axis."""
+    rank = len(sizes)
+    strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
+    if min((*strides, *dilations, *kernel), default=1) < 1:
+        raise Undecided(f"{call.op} has a stride, dilation or kernel below 1")
+    auto, begins, ends = padding(call, rank)
+    ceil = bool(call.get("ceil_mode", 0))
+    if auto == "VALID" and ceil:
+        up = call.readings.valid_ceil_up
+        call.reads(f"VALID with ceil_mode rounds {'up' if up else 'down'}")
+        ceil = up
+    made = []
+    for at, (size, k, s, d) in enumerate(zip(sizes, kernel, strides, dilations, strict=True)):
+        begin, end = begins[at], ends[at]
+        axis = Axis(size, k, s, d, begin, end, ceil)
+        if auto.startswith("SAME"):
+            if size == 0:
+                raise Undecided("SAME over an axis of 0 cells")
+            begin, end = same_pads(size, axis.span, s, lower=auto == "SAME_LOWER")
+            axis = Axis(size, k, s, d, begin, end)
+        call.notes.window(first + at, axis.span + begin + end, s)
+        made.append(axis)
+    return made
+
+
+def windows(call: Call, x: Array, over: Sequence[Axis], fill: Any) -> Array:
+    """[N, C, windows..., taps] of x, `fill` for padding."""
+    counts = [axis.count for axis in over]
+    taps = math.prod(axis.kernel for axis in over)
+    call.spend(math.prod(x.shape[:2]) * math.prod(counts) * taps)
+    for axis, count in zip(over, counts, strict=True):
+        call.spend(count * axis.kernel)
+    found = gather(x, [axis.table() for axis in over], 2, fill)
+    return found.reshape(*x.shape[:2], *counts, taps)
+
+
+def channels_first(call: Call, x: Array) -> Array:
+    """x with its channels on axis 1."""
+    last = call.op == "NhwcMaxPool" or call.get("channels_last", 0)
+    if last:
+        call.notes.mixed = True
+    return np.moveaxis(x, -1, 1) if last else x
+
+
+def channels_back(call: Call, y: Array) -> Array:
+    """y with its channels where the operator has them."""
+    last = call.op == "NhwcMaxPool" or call.get("channels_last", 0)
+    return np.moveaxis(y, 1, -1) if last else y
+
+
+def convolved(call: Call, x: Array, w: Array) -> Array:
+    """Cross-correlation of x [N, C, *H] with w [M, C/group, *k]; padding is 0."""
+    group, kernel = int(call.get("group", 1)), w.shape[2:]
+    written = call.get("kernel_shape", kernel)
+    if x.ndim != w.ndim or tuple(written) != kernel or x.ndim < 3:
+        raise NoResult(f"{call.op}: x {x.shape}, weight {w.shape}, kernel_shape {list(written)}")
+    if group < 1 or x.shape[1] != w.shape[1] * group or w.shape[0] % group:
+        raise NoResult(f"{call.op}: x {x.shape} does not fit weight {w.shape}, group {group}")
+    over = axes(call, x.shape[2:], kernel)
+    counts = [axis.count for axis in over]
+    cells = windows(call, x, over, 0)
+    n, c, m, places = x.shape[0], w.shape[1], w.shape[0] // group, math.prod(counts)
+    cells = cells.reshape(n, group, c, places, -1).transpose(0, 1, 3, 2, 4)
+    left = cells.reshape(n, group, 1, places, -1)
+    right = w.reshape(1, group, m, 1, -1)
+    call.spend(n * group * m * places * right.shape[-1])
+    return call.d.contract(left, right).reshape(n, group * m, *counts)
+
+
+def biased(call: Call, y: Array, bias: Value | None) -> Array:
+    """y plus a number per channel."""
+    if bias is None:
+        return y
+    cells = call.embedded(bias)
+    if cells.shape != (y.shape[1],):
+        raise NoResult(f"{call.op}: a bias of shape {cells.shape} for {y.shape[1]} channels")
+    return call.d.add(y, cells.reshape(-1, *[1] * (y.ndim - 2)))
+
+
+@rule("Conv")
+def conv(call: Call) -> list[Value]:
+    """ONNX Operators, Conv-22."""
+    return [
+        call.made(biased(call, convolved(call, call.cells(0), call.cells(1)), call.optional(2)))
+    ]
+
+
+@rule("FusedConv", domain=_MICROSOFT)
+def fused_conv(call: Call) -> list[Value]:
+    """Conv, plus input 3, and an activation behind it."""
+    y = biased(call, convolved(call, call.cells(0), call.cells(1)), call.optional(2))
+    added = call.optional(3)
+    if added is not None:
+        y = call.d.add(y, call.embedded(added))
+    match call.get("activation", ""):
+        case "":
+            pass
+        case "Relu":
+            zero = np.zeros_like(y)
+            y = call.d.largest(np.stack([y, zero], axis=-1), *lowest(call.need(0).dtype))
+        case other:
+            raise Undecided(f"FusedConv with {other}")
+    return [call.made(y)]
+
+
+def centred(call: Call, index: int, zero: int, axis: int | None = None) -> Array:
+    """An operand less its zero point; several zero points run along `axis`."""
+    value, point = call.cells(index), call.optional(zero)
+    if point is None:
+        return value
+    cells = call.embedded(point)
+    if cells.size == 1:
+        return call.d.sub(value, cells.reshape([1] * value.ndim))
+    if axis is None or cells.shape != (value.shape[axis],):
+        raise Undecided(f"{call.op} has a zero point of shape {cells.shape}")
+    return call.d.sub(value, cells.reshape(-1, *[1] * (value.ndim - axis - 1)))
+
+
+@rule("ConvInteger")
+def conv_integer(call: Call) -> list[Value]:
+    """Padding is the zero point of x, so that it adds nothing (ConvInteger-10)."""
+    y = convolved(call, centred(call, 0, 2), centred(call, 1, 3, 0))
+    return [call.made(y, np.int32)]
+
+
+@rule("QLinearConv")
+@rule("QLinearConv", domain=_MICROSOFT)
+def qlinear_conv(call: Call) -> list[Value]:
+    """ONNX Operators, QLinearConv-10; com.microsoft has channels_last."""
+    x = channels_first(call, centred(call, 0, 2))
+    y = biased(call, convolved(call, x, centred(call, 3, 5, 0)), call.optional(8))
+    scale = call.cells(4)
+    if scale.size > 1:
+        scale = scale.reshape(-1, *[1] * (y.ndim - 2))
+    else:
+        scale = scale.reshape([1] * y.ndim)
+    ratio = call.d.mul(_scalar(call, 1, y.ndim), scale)
+    real = call.d.mul(y, call.d.div(ratio, _scalar(call, 6, y.ndim)))
+    point = call.need(7)
+    info = np.iinfo(point.dtype)
+    zero = call.embedded(point).reshape(-1)[:1].reshape([1] * y.ndim)
+    made = call.d.quantise(real, zero, int(info.min), int(info.max))
+    return [call.made(channels_back(call, made), point.dtype)]
+
+
+def _scalar(call: Call, index: int, rank: int) -> Array:
+    cells = call.cells(index)
+    if cells.size != 1:
+        raise Undecided(f"{call.op} has input {index} of shape {cells.shape}")
+    return cells.reshape([1] * rank)
+
+
+def _deconvolved(call: Call, pads: list[int] | None = None) -> Array:
+    x, w = call.cells(0), call.cells(1)
+    group, kernel, rank = int(call.get("group", 1)), w.shape[2:], w.ndim - 2
+    written = call.get("kernel_shape", kernel)
+    if x.ndim != w.ndim or tuple(written) != kernel or rank < 1:
+        raise NoResult(f"{call.op}: x {x.shape}, weight {w.shape}, kernel_shape {list(written)}")
+    if group < 1 or x.shape[1] != w.shape[0] or w.shape[0] % group:
+        raise NoResult(f"{call.op}: x {x.shape} does not fit weight {w.shape}, group {group}")
+    tables = _transposed_tables(call, x.shape[2:], kernel, pads)
+    n, c, m = x.shape[0], x.shape[1] // group, w.shape[1]
+    counts = [len(table) for table in tables]
+    places, taps = math.prod(counts), math.prod(kernel)
+    call.spend(n * group * m * places * c * taps + n * x.shape[1] * places * taps)
+    cells = gather(x, tables, 2, 0).reshape(n, group, c, places, taps)
+    left = cells.transpose(0, 1, 3, 2, 4).reshape(n, group, 1, places, c * taps)
+    weights = w.reshape(group, c, m, taps).transpose(0, 2, 1, 3).reshape(1, group, m, 1, c * taps)
+    return call.d.contract(left, weights).reshape(n, group * m, *counts)
+
+
+def _transposed_tables(
+    call: Call, sizes: Ints, kernel: Ints, given: list[int] | None
+) -> list[Array]:
+    rank = len(sizes)
+    strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
+    extras = per_axis(call, "output_padding", rank, 0)
+    wanted, auto = call.get("output_shape"), call.get("auto_pad", "NOTSET") or "NOTSET"
+    pads = given or per_axis(call, "pads", 2 * rank, 0)
+    if auto != "NOTSET" and any(pads):
+        raise Undecided("auto_pad together with pads, which runtimes read in three ways")
+    if wanted is not None and len(wanted) != rank:
+        raise Undecided(f"output_shape {list(wanted)} for {rank} axes")
+    tables = []
+    for at, (size, k, s, d) in enumerate(zip(sizes, kernel, strides, dilations, strict=True)):
+        span = d * (k - 1) + 1
+        full = (size - 1) * s + span
+        begin, out = pads[at], full + extras[at] - pads[at] - pads[rank + at]
+        if min(s, d, k) < 1 or not 0 <= extras[at] < max(s, d):
+            raise Undecided(f"output_padding {extras[at]} with stride {s} and dilation {d}")
+        if min(pads[at], pads[rank + at]) < 0:
+            raise Undecided(f"{call.op} has negative pads, which runtimes refuse")
+        if wanted is not None:
+            out = int(wanted[at])
+            if out > full + max(extras[at], s - 1):
+                raise NoResult(f"output_shape {out} of {full} cells")
+            begin = _crop(call, auto, max(0, full + extras[at] - out))
+        elif auto.startswith("SAME"):
+            total = max(0, span + extras[at] - s)
+            begin, out = _crop(call, auto, total), full + extras[at] - total
+        if out < 1:
+            raise NoResult(f"{call.op} leaves {out} cells")
+        call.notes.window(2 + at, span + abs(begin) + abs(pads[rank + at]) + extras[at] + s)
+        if wanted is not None:
+            call.notes.breaks("output_shape does not follow the size of the input")
+        call.spend(out * k)
+        tables.append(transposed_table(size, k, s, d, begin, out))
+    return tables
+
+
+def _crop(call: Call, auto: str, total: int) -> int:
+    """Begin pad of a crop of `total` cells: the smaller half for SAME_UPPER, else the larger."""
+    small_first = auto == "SAME_UPPER"
+    if total % 2 and call.readings.legacy_split:
+        call.reads("ConvTranspose splits an odd crop as its text of opsets 1 to 10")
+        small_first = not small_first
+    return total // 2 if small_first else total - total // 2
+
+
+@rule("ConvTranspose")
+def conv_transpose(call: Call) -> list[Value]:
+    """ONNX Operators, ConvTranspose-22; cells of output_padding hold the bias too."""
+    return [call.made(biased(call, _deconvolved(call), call.optional(2)))]
+
+
+@rule("ConvTransposeWithDynamicPads", domain=_MICROSOFT)
+def dynamic_conv_transpose(call: Call) -> list[Value]:
+    """ConvTranspose whose pads are input 2."""
+    return [call.made(biased(call, _deconvolved(call, call.ints(2)), call.optional(3)))]
+
+
+@rule("MaxPool")
+@rule("NhwcMaxPool", domain=_MICROSOFT)
+def max_pool(call: Call) -> list[Value]:
+    """ONNX Operators, MaxPool-22; padding is never a maximum beside a real cell."""
+    x, dtype = channels_first(call, call.cells(0)), call.need(0).dtype
+    kernel = per_axis(call, "kernel_shape", x.ndim - 2, 0)
+    over = axes(call, x.shape[2:], kernel)
+    least, floor = lowest(dtype)
+    fill = call.d.infinity(-1) if floor is None else call.d.number(floor)
+    cells = windows(call, x, over, fill)
+    y = channels_back(call, call.d.largest(cells, least, floor))
+    if call.outputs < 2:
+        return [call.made(y)]
+    call.notes.breaks("flat Indices hang on all sizes")
+    places = _places(call, x.shape, over)
+    where = call.d.chosen(cells, places, least, floats=floor is None)
+    return [call.made(y), call.made(where, np.int64)]
+
+
+def _places(call: Call, shape: Ints, over: Sequence[Axis]) -> Array:
+    """Flat index of every tap of every window, -1 in the padding: [N, C, windows..., taps]."""
+    sizes = shape[2:]
+    flat = np.arange(math.prod(sizes), dtype=np.int64)
+    column = call.get("storage_order", 0)
+    plane = flat.reshape(sizes[::-1]).transpose() if column else flat.reshape(sizes)
+    starts = np.arange(shape[0] * shape[1], dtype=np.int64) * flat.size
+    all_planes = starts.reshape(shape[0], shape[1], *[1] * len(sizes)) + plane
+    found = gather(all_planes, [axis.table() for axis in over], 2, -1)
+    return found.reshape(shape[0], shape[1], *[axis.count for axis in over], -1)
+
+
+def _averaged(call: Call, x: Array) -> Array:
+    kernel = per_axis(call, "kernel_shape", x.ndim - 2, 0)
+    over = axes(call, x.shape[2:], kernel)
+    total = call.d.total(windows(call, x, over, 0))
+    counts = np.ones((), np.int64)
+    for axis in over:
+        padded = bool(call.get("count_include_pad", 0))
+        counts = np.multiply.outer(counts, axis.counted(padding=padded))
+    if (counts == 0).any():
+        call.reads("an average over no cell is 0")
+    divisor = call.d.embed(np.maximum(counts, 1))
+    return call.d.div(total, np.broadcast_to(divisor, total.shape))
+
+
+@rule("AveragePool")
+def average_pool(call: Call) -> list[Value]:
+    """ONNX Operators, AveragePool-22: cells that only ceil_mode reaches never count."""
+    return [call.made(_averaged(call, call.cells(0)))]
+
+
+@rule("QLinearAveragePool", domain=_MICROSOFT)
+def qlinear_average_pool(call: Call) -> list[Value]:
+    """An average of real numbers, whose zero point is added before it is rounded."""
+    x, point = channels_first(call, centred(call, 0, 2)), call.optional(4)
+    mean = _averaged(call, call.d.mul(x, _scalar(call, 1, x.ndim)))
+    real = call.d.div(mean, _scalar(call, 3, x.ndim))
+    info = np.iinfo(call.need(0).dtype)
+    if point is not None:
+        real = call.d.add(real, call.embedded(point).reshape([1] * x.ndim))
+    made = call.d.quantise(real, np.zeros_like(real), int(info.min), int(info.max))
+    return [call.made(channels_back(call, made))]
+
+
+@rule("LpPool")
+def lp_pool(call: Call) -> list[Value]:
+    """(sum |x|^p)^(1/p); padding adds nothing (LpPool-22)."""
+    x, p = call.cells(0), call.get("p", 2)
+    if p != int(p) or not 1 <= p <= 64:
+        raise Undecided(f"LpPool with p={p}")
+    kernel = per_axis(call, "kernel_shape", x.ndim - 2, 0)
+    over = axes(call, x.shape[2:], kernel)
+    power = whole_power(call, x if p % 2 == 0 else call.d.function("Abs", {}, x), int(p))
+    return [call.made(root(call, call.d.total(windows(call, power, over, 0)), int(p)))]
+
+
+def whole_power(call: Call, x: Array, exponent: int) -> Array:
+    """x multiplied with itself."""
+    made = x
+    for _ in range(exponent - 1):
+        made = call.d.mul(made, x)
+    return made
+
+
+def root(call: Call, x: Array, degree: int) -> Array:
+    """The root of a number that is not negative."""
+    if degree == 1:
+        return x
+    return call.d.function("Sqrt", {}, x) if degree == 2 else power(call, x, Fraction(1, degree))
+
+
+def power(call: Call, x: Array, exponent: Fraction) -> Array:
+    """x to a power that is a fraction, as a function of x alone."""
+    return call.d.function("Power", {"exponent": exponent}, x)
+
+
+@rule("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def global_pool(call: Call) -> list[Value]:
+    """A pool whose window is all of the axes behind the channels."""
+    x, rank = call.cells(0), call.need(0).cells.ndim - 2
+    call.notes.breaks(f"{call.op} reads an axis as a whole")
+    flat = x.reshape(*x.shape[:2], -1)
+    call.spend(flat.size)
+    if flat.shape[-1] == 0:
+        raise NoResult(f"{call.op} of no cell")
+    if call.op == "GlobalMaxPool":
+        y = call.d.largest(flat, *lowest(call.need(0).dtype))
+    elif call.op == "GlobalAveragePool":
+        count = np.full((1,) * 2, flat.shape[-1], np.int64)
+        y = call.d.div(call.d.total(flat), call.d.embed(count))
+    else:
+        p = int(call.get("p", 2))
+        base = flat if p % 2 == 0 else call.d.function("Abs", {}, flat)
+        y = root(call, call.d.total(whole_power(call, base, p)), p)
+    return [call.made(y.reshape(*x.shape[:2], *[1] * rank))]

@@ -1,0 +1,191 @@
+"""prove(before, after): whether two models are the same function over the reals."""
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import onnx
+
+from onnxpad.proof.call import Budget, Readings
+from onnxpad.proof.counterexamples import Counterexample, confirm
+from onnxpad.proof.field import Source
+from onnxpad.proof.graphs import Graph, Input, read
+from onnxpad.proof.outcomes import Undecided
+from onnxpad.proof.regions import Cut, Mismatch, Region, Workshop
+from onnxpad.proof.sizes import Fact, Facts, prove_sizes
+
+Verdict = Literal["proved", "refuted", "undecided"]
+_FORMULA = re.compile(r"(\d+)\*(\w+)(?:\+(\d+))?")
+_FACT = re.compile(r"%(\d+)==?(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A region that was looked at: what it makes from which cuts, and at how many sizes."""
+
+    outputs: tuple[str, ...]
+    cuts: tuple[str, ...]
+    open_sizes: tuple[str, ...]
+    sizes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether two models are the same function over the reals.
+
+    `proved` holds for all inputs, and for all sizes that the inputs leave open, but for
+    `probability`, in what `readings` name; `rounded` says that a float was taken for the fraction
+    that it rounds. `refuted` has a counterexample. Otherwise `reason` says what stood in the way.
+    Nothing is said about rounding, NaN, infinities in the data, overflow of integers, or what a
+    runtime does with the models.
+    """
+
+    verdict: Verdict
+    reason: str = ""
+    regions: tuple[Proved, ...] = ()
+    counterexample: Counterexample | None = None
+    readings: tuple[str, ...] = ()
+    rounded: bool = False
+    probability: float = 0.0
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        return self.verdict + (f": {self.reason}" if self.reason else "")
+
+
+@dataclass(slots=True)
+class Limits:
+    """How much a proof may take; `sizes` is per open axis."""
+
+    cells: int = 50_000_000
+    seconds: float = 60.0
+    sizes: int = 64
+
+
+def prove(
+    before: onnx.ModelProto,
+    after: onnx.ModelProto,
+    *,
+    dims: Mapping[str, int | str] | None = None,
+    readings: Readings | None = None,
+    limits: Limits | None = None,
+    folders: tuple[Path | None, Path | None] = (None, None),
+    source: Source = os.urandom,
+) -> Proof:
+    """Compare two models; see the package's text for what a verdict means.
+
+    `dims` says of named sizes that they are a number, or "%32=0"; `folders` are where external
+    data lies; `source` gives the random bytes of the test points. Raises nothing of its own:
+    whatever is not understood is undecided, with the reason.
+    """
+    limits = limits or Limits()
+    start = time.monotonic()
+
+    def clock() -> None:
+        if time.monotonic() - start > limits.seconds:
+            raise Undecided(f"the budget of {limits.seconds:g} s is spent")
+
+    shop = Workshop(readings or Readings(), Budget(limits.cells), source, clock)
+    try:
+        proof = _proved(before, after, dims or {}, shop, limits, folders)
+    except Undecided as reason:
+        proof = Proof("undecided", str(reason))
+    except RecursionError:
+        proof = Proof("undecided", "bodies lie too deeply in each other")
+    return _timed(proof, shop, time.monotonic() - start)
+
+
+def _timed(proof: Proof, shop: Workshop, seconds: float) -> Proof:
+    from dataclasses import replace
+
+    return replace(
+        proof,
+        seconds=seconds,
+        readings=tuple(sorted(shop.used)),
+        probability=shop.risk if proof.verdict == "proved" else 0.0,
+    )
+
+
+def _proved(
+    before: onnx.ModelProto,
+    after: onnx.ModelProto,
+    dims: Mapping[str, int | str],
+    shop: Workshop,
+    limits: Limits,
+    folders: tuple[Path | None, Path | None],
+) -> Proof:
+    graphs = (read(before, folders[0]), read(after, folders[1]))
+    complaint = interface(*graphs)
+    if complaint:
+        return Proof("refuted", complaint)
+    facts: dict[str, Fact] = {}
+    cuts = tuple(_cut(one, dims, facts) for one in graphs[0].inputs)
+    region = Region(graphs, (tuple(graphs[0].outputs), tuple(graphs[1].outputs)), cuts)
+    return whole(region, facts, shop, limits)
+
+
+def whole(region: Region, facts: Facts, shop: Workshop, limits: Limits) -> Proof:
+    """The models as one region."""
+    rounded = False
+    found, count = prove_sizes(region, facts, shop, limits.sizes)
+    if isinstance(found, Mismatch) and found.cell is not None:
+        shop.fractions = True
+        again, count = prove_sizes(region, facts, shop, limits.sizes)
+        shop.fractions = False
+        if again is True:
+            found, rounded = again, True
+    if found is False:
+        raise Undecided("the first model has no result at any size")
+    if isinstance(found, Mismatch):
+        counterexample = confirm(region, found, shop)
+        if counterexample is None:
+            raise Undecided(f"{found.reason} in form, and no numbers were found that differ")
+        return Proof("refuted", counterexample.text, counterexample=counterexample)
+    names = tuple(cut.names[0][0] for cut in region.cuts)
+    made = Proved(region.wanted[0], names, tuple(region.variables), count)
+    return Proof("proved", regions=(made,), rounded=rounded)
+
+
+def interface(before: Graph, after: Graph) -> str:
+    """What callers would notice of inputs and outputs; empty for nothing."""
+    for what, first, second in (
+        ("inputs", [one.name for one in before.inputs], [one.name for one in after.inputs]),
+        ("outputs", before.outputs, after.outputs),
+    ):
+        if first != second:
+            return f"the {what} were {', '.join(first)} and are {', '.join(second)}"
+    for one, other in zip(before.inputs, after.inputs, strict=True):
+        if one.dtype != other.dtype:
+            return f"the input {one.name} was {one.dtype} and is {other.dtype}"
+    return ""
+
+
+def _cut(given: Input, dims: Mapping[str, int | str], facts: dict[str, Fact]) -> Cut:
+    """A model's input as a free variable."""
+    if given.dtype is None or given.sizes is None:
+        raise Undecided(f"the type or the rank of the input {given.name} is not known")
+    sizes: list[int | str] = []
+    for at, size in enumerate(given.sizes):
+        name = size if isinstance(size, str) else f"{given.name}[{at}]"
+        stated = dims.get(name, size if isinstance(size, int) else "")
+        if isinstance(stated, int):
+            sizes.append(stated)
+            continue
+        sizes.append(name)
+        facts[name] = _fact(name, stated)
+    return Cut(("input", given.name), ((given.name,), (given.name,)), given.dtype, tuple(sizes))
+
+
+def _fact(name: str, stated: str) -> Fact:
+    if found := _FACT.fullmatch(stated.replace(" ", "")):
+        return Fact(int(found[1]), int(found[2]) % int(found[1]))
+    if stated:
+        raise Undecided(f"{name} is said to be {stated}")
+    if found := _FORMULA.fullmatch(name):
+        factor, more = int(found[1]), int(found[3] or 0)
+        return Fact(factor, more % factor, factor + more)
+    return Fact()

@@ -1,0 +1,189 @@
+"""A part of two models between the same cuts, evaluated and compared at one size."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.proof.call import Budget, Domain, Notes, Readings, Value
+from onnxpad.proof.evaluation import Environment, Evaluation, Fork
+from onnxpad.proof.field import BITS, PRIMES, Field, Source
+from onnxpad.proof.formal import Formal
+from onnxpad.proof.graphs import Constant, Graph
+from onnxpad.proof.outcomes import NoResult, Undecided
+
+Array = NDArray[Any]
+Size = int | str | None
+Sizes = Mapping[str, int]
+_FORKS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A tensor that both sides hold, by the names that it has there; a free variable.
+
+    `sizes` are numbers or names of variables; `stands_for` is a constant that was left open.
+    """
+
+    key: Any
+    names: tuple[tuple[str, ...], tuple[str, ...]]
+    dtype: np.dtype[Any]
+    sizes: tuple[int | str, ...]
+
+    def shape(self, sizes: Sizes) -> tuple[int, ...]:
+        """Its shape where the variables have these sizes."""
+        return tuple(one if isinstance(one, int) else sizes[one] for one in self.sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Both sides of a change: graphs, the tensors that must agree, and what they may hang on."""
+
+    graphs: tuple[Graph, Graph]
+    wanted: tuple[tuple[str, ...], tuple[str, ...]]
+    cuts: tuple[Cut, ...]
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of open sizes, in order."""
+        names = [one for cut in self.cuts for one in cut.sizes if isinstance(one, str)]
+        return list(dict.fromkeys(names))
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """Where two sides differ: a tensor, a cell (None: the tensors as a whole), and how."""
+
+    sizes: dict[str, int]
+    output: int
+    cell: tuple[int, ...] | None
+    reason: str
+    decisions: Mapping[Any, bool] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Workshop:
+    """Budgets, readings and randomness of a proof, and what was spent and noted."""
+
+    readings: Readings
+    budget: Budget
+    source: Source
+    clock: Callable[[], None]
+    notes: Notes = field(default_factory=Notes)
+    numbers: dict[int, tuple[Constant, Array]] = field(default_factory=dict)
+    fractions: bool = False
+    repetitions: int = 2
+    risk: float = 0.0
+    used: set[str] = field(default_factory=set)
+
+    def evaluation(self, d: Domain, decisions: Mapping[Any, bool]) -> Evaluation:
+        """An evaluation that shares budget and constants."""
+        return Evaluation(d, self.readings, Notes(), self.budget, decisions, self.numbers)
+
+
+def given(cuts: Sequence[Cut], side: int, d: Domain, sizes: Sizes, budget: Budget) -> Environment:
+    """The cuts of a side as free variables."""
+    made: Environment = {}
+    for cut in cuts:
+        shape = cut.shape(sizes)
+        budget.spend(int(np.prod(shape, dtype=np.float64)))
+        value = Value(d.fresh(cut.key, shape), cut.dtype, degree=1)
+        made |= dict.fromkeys(cut.names[side], value)
+    return made
+
+
+def outcomes(
+    region: Region, d: Domain, sizes: Sizes, shop: Workshop, decisions: Mapping[Any, bool]
+) -> tuple[list[Value] | NoResult, list[Value] | NoResult]:
+    """What both sides make at a size; raises Fork and Undecided."""
+    made: list[list[Value] | NoResult] = []
+    for side in (0, 1):
+        shop.clock()
+        values = given(region.cuts, side, d, sizes, shop.budget)
+        run = shop.evaluation(d, decisions)
+        try:
+            made.append(run.run(region.graphs[side], values, region.wanted[side]))
+        except NoResult as ended:
+            made.append(ended)
+            if side == 0:
+                return ended, ended
+        finally:
+            shop.notes.merge(run.notes)
+    return made[0], made[1]
+
+
+def compare(region: Region, sizes: Sizes, shop: Workshop) -> Mismatch | bool:
+    """True where the sides agree at a size (lemma 1), False where the first has no result.
+
+    Every repetition draws a prime and points of its own, so that all of them would have to err.
+    Raises Undecided.
+    """
+    risk, has_result = 1.0, False
+    for _ in range(shop.repetitions):
+        d = Formal(Field(shop.source), fractions=shop.fractions)
+        found, once = _compare_once(region, d, sizes, shop)
+        shop.notes.rounded |= d.rounded
+        if isinstance(found, Mismatch):
+            return found
+        has_result = found
+        risk *= once
+    shop.risk += risk
+    return has_result
+
+
+def _compare_once(
+    region: Region, d: Formal, sizes: Sizes, shop: Workshop
+) -> tuple[Mismatch | bool, float]:
+    """The same for one prime and one point, and how probably it errs."""
+    pending: list[dict[Any, bool]] = [{}]
+    has_result, compared = False, 0
+    for _ in range(_FORKS):
+        if not pending:
+            degree, bits = max(1, shop.notes.degree), shop.notes.bits
+            once = 1.001 * degree / d.field.prime + bits / (BITS - 1) / PRIMES
+            return has_result, (len(d.asked) ** 2 + compared) * once
+        decisions = pending.pop()
+        try:
+            first, second = outcomes(region, d, sizes, shop, decisions)
+        except Fork as fork:
+            pending += [{**decisions, fork.condition: turn} for turn in (False, True)]
+            continue
+        if isinstance(first, NoResult):
+            continue
+        has_result = True
+        found = difference(region, d, sizes, (first, second), decisions)
+        if found is not None:
+            return found, 0.0
+        compared += sum(value.cells.size for value in first)
+    raise Undecided("too many open conditions")
+
+
+def difference(
+    region: Region,
+    d: Domain,
+    sizes: Sizes,
+    made: tuple[list[Value], list[Value] | NoResult],
+    decisions: Mapping[Any, bool],
+) -> Mismatch | None:
+    """The first difference of two results."""
+    first, second = made
+
+    def differs(output: int, cell: tuple[int, ...] | None, reason: str) -> Mismatch:
+        return Mismatch(dict(sizes), output, cell, reason, decisions)
+
+    if isinstance(second, NoResult):
+        return differs(0, None, f"there is no result any more: {second}")
+    for at, (a, b) in enumerate(zip(first, second, strict=True)):
+        name = region.wanted[0][at]
+        if a.dtype != b.dtype:
+            return differs(at, None, f"{name} was {a.dtype} and is {b.dtype}")
+        if a.shape != b.shape:
+            return differs(at, None, f"{name} had the shape {a.shape} and has {b.shape}")
+        left, right = (d.embed(one.cells) if one.known else one.cells for one in (a, b))
+        unequal = left != right
+        if unequal.any():
+            cell = tuple(int(one) for one in np.argwhere(unequal)[0])
+            return differs(at, cell, f"{name}{list(cell)} differs")
+    return None
