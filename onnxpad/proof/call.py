@@ -28,6 +28,8 @@ class Domain(Protocol):
     def neg(self, a: Array) -> Array: ...
     def mul(self, a: Array, b: Array) -> Array: ...
     def div(self, a: Array, b: Array) -> Array: ...
+    def bound(self, a: Array, least: Number) -> None: ...
+    def learn(self, op: str, made: Array, a: Array, b: Array) -> None: ...
     def total(self, a: Array) -> Array: ...
     def contract(self, a: Array, b: Array) -> Array: ...
     def largest(self, a: Array, lowest: Number, floor: Number | None = None) -> Array: ...
@@ -97,11 +99,16 @@ class Notes:
         """Lemma 2 does not hold."""
         self.irregular = self.irregular or reason
 
+    def reach(self, far: Mapping[int, int], period: Mapping[int, int]) -> None:
+        """Take in how far another way to the inputs reaches."""
+        for bit, number in far.items():
+            self.far[bit] = max(self.far.get(bit, 0), number)
+        for bit, number in period.items():
+            self.period[bit] = math.lcm(self.period.get(bit, 1), number)
+
     def merge(self, other: "Notes") -> None:
         """Take in what another evaluation told."""
-        for mine, its in ((self.far, other.far), (self.period, other.period)):
-            for axis, number in its.items():
-                mine[axis] = max(mine.get(axis, 0), number)
+        self.reach(other.far, other.period)
         self.tied |= other.tied
         self.irregular = self.irregular or other.irregular
         self.readings |= other.readings
@@ -119,8 +126,9 @@ class Value:
     """A tensor: cells of the domain, or where it is `known` the numbers themselves.
 
     `follows` says for every axis which open sizes its size hangs on, `origins` for every known
-    number (None: for none of them), as masks of bits. `degree` and `bits` bound the polynomials
-    that the cells are, in the random points and in their coefficients.
+    number (None: for none of them), as masks of bits. `far` and `period` are those of Notes on the
+    way from the inputs. `degree` and `bits` bound the polynomials that the cells are, in the random
+    points and in their coefficients.
     """
 
     cells: Array
@@ -128,6 +136,8 @@ class Value:
     known: bool = False
     follows: tuple[int, ...] | None = None
     origins: Array | None = None
+    far: Mapping[int, int] = field(default_factory=dict)
+    period: Mapping[int, int] = field(default_factory=dict)
     degree: int = 0
     bits: int = 1
 

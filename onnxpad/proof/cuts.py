@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from onnxpad.proof.call import Readings
 from onnxpad.proof.classes import Classes, Numbering
 from onnxpad.proof.evaluation import read_by
-from onnxpad.proof.graphs import Graph, Node
+from onnxpad.proof.functions import FLOATS
+from onnxpad.proof.graphs import Constant, Graph, Node
 from onnxpad.proof.outcomes import Undecided
 from onnxpad.proof.regions import Cut, Region
 from onnxpad.proof.shapes import Shapes, shapes_of
@@ -21,8 +22,10 @@ from onnxpad.proof.sizes import Fact
 
 _LARGE = 16
 _SAMPLE = 24
-_MIXING = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "FusedConv": 1, "ConvTranspose": 1}
-_CHANNELS_KEPT = {"Pad", "MaxPool", "AveragePool", "LpPool", "Relu", "Clip", "LeakyRelu", "Identity"}
+_MIXING = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "FusedConv": 1, "DeformConv": 1}
+_TRANSPOSED = {"ConvTranspose": 1, "ConvTransposeWithDynamicPads": 1}
+_CHANNELS_KEPT = {"Pad", "MaxPool", "AveragePool", "LpPool", "Relu", "Clip", "Identity", "Cast"}
+_CHANNELS_KEPT |= {*FLOATS, "QuantizeLinear", "DequantizeLinear", "Slice"}
 
 
 @dataclass(slots=True)
@@ -170,12 +173,14 @@ class Cutting:
                 continue
             if node.op in _CHANNELS_KEPT:
                 reached |= set(node.outputs[:1])
-            elif node.op in _MIXING and len(node.inputs) > _MIXING[node.op]:
-                weight = side.graph.constants.get(node.inputs[_MIXING[node.op]])
-                if weight is not None and len(weight.shape) > 2:
-                    if node.op == "ConvTranspose":
-                        return weight.shape[0]
-                    return weight.shape[1] * int(node.attributes.get("group", 1))
+                continue
+            at = {**_MIXING, **_TRANSPOSED}.get(node.op, len(node.inputs))
+            weight = side.graph.constants.get(node.inputs[at]) if at < len(node.inputs) else None
+            if weight is None or len(weight.shape) < 3 or node.attributes.get("channels_last", 0):
+                continue
+            if node.op in _TRANSPOSED:
+                return weight.shape[0]
+            return weight.shape[1] * int(node.attributes.get("group", 1))
         return None
 
     def _names(self, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -186,13 +191,10 @@ class Cutting:
         return found[0], found[1]
 
 
-def _is_weight(constant: object) -> bool:
+def _is_weight(constant: Constant) -> bool:
     """Whether a constant may be left open: floats in several axes that are nobody's size."""
-    from onnxpad.proof.graphs import Constant
-
-    if not isinstance(constant, Constant) or constant.dtype.kind in "biu":
-        return False
-    return len(constant.shape) > 1 and constant.size >= _LARGE
+    floats = constant.dtype.kind not in "biu"
+    return floats and len(constant.shape) > 1 and constant.size >= _LARGE
 
 
 def merge_by_name(

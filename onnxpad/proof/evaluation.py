@@ -87,6 +87,10 @@ class Evaluation:
         rule = RULED.get((node.domain, node.op))
         if rule is None:
             raise Undecided(f"the operator {node.domain + '.' if node.domain else ''}{node.op}")
+        notes = Notes()
+        for value in inputs:
+            if value is not None:
+                notes.reach(value.far, value.period)
         count = max((at + 1 for at, name in enumerate(node.outputs) if name), default=0)
         call = Call(
             node.op,
@@ -96,21 +100,25 @@ class Evaluation:
             node.attributes,
             self.d,
             self.readings,
-            self.notes,
+            notes,
             self.budget,
             count,
         )
-        made = rule(call)
+        try:
+            made = rule(call)
+        finally:
+            self.notes.merge(notes)
         degree, bits = _bounds(call)
         if degree > STEEPEST:
             raise Undecided("a polynomial of too high a degree")
         self.notes.degree = max(self.notes.degree, degree)
         self.notes.bits = max(self.notes.bits, bits)
+        reach = {"far": dict(notes.far), "period": dict(notes.period)}
+        found = [follow(call, rule, value) for value in made]
+        self.notes.merge(notes)
         return [
-            follow(call, rule, value)
-            if value.known
-            else follow(call, rule, replace(value, degree=degree, bits=bits))
-            for value in made
+            replace(one, **reach) if one.known else replace(one, **reach, degree=degree, bits=bits)
+            for one in found
         ]
 
     def _with_bodies(
@@ -199,8 +207,18 @@ class Evaluation:
             raise NoResult("the trips of a Loop make different shapes")
         cells = [self.d.embed(one.cells) if one.known else one.cells for one in values]
         degree, bits = max(one.degree for one in values), max(one.bits for one in values)
-        follows = (followed, *values[0].axes)
-        return Value(np.stack(cells), values[0].dtype, follows=follows, degree=degree, bits=bits)
+        follows, notes = (followed, *values[0].axes), Notes()
+        for one in values:
+            notes.reach(one.far, one.period)
+        return Value(
+            np.stack(cells),
+            values[0].dtype,
+            follows=follows,
+            far=notes.far,
+            period=notes.period,
+            degree=degree,
+            bits=bits,
+        )
 
 
 def _bounds(call: Call) -> tuple[int, int]:

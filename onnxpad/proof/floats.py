@@ -54,6 +54,12 @@ class Numeric:
         """a / b."""
         return np.asarray(a / b)
 
+    def bound(self, a: Array, least: Number) -> None:
+        """Nothing: numbers are known."""
+
+    def learn(self, op: str, made: Array, a: Array, b: Array) -> None:
+        """Nothing: numbers are known."""
+
     def total(self, a: Array) -> Array:
         """Sum over the last axis."""
         return np.asarray(a.sum(axis=-1))

@@ -6,6 +6,7 @@ for the function and the elements that it is applied to, the same wherever they 
 """
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,12 @@ from onnxpad.proof.functions import LEAST, Number, exact
 from onnxpad.proof.outcomes import Undecided
 
 Array = NDArray[Any]
+_OPERATIONS = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mul": operator.mul,
+    "Div": operator.truediv,
+}
 _DENOMINATOR = 1 << 10
 _REGISTERED = 1 << 12
 """Constants with more different values than this are not looked up when a function meets them."""
@@ -168,6 +175,30 @@ class Formal:
             if (a == element).any():
                 raise Undecided("an infinity meets arithmetic")
         return a
+
+    def bound(self, a: Cells, least: Number) -> None:
+        """Keep that no unknown cell falls below a number."""
+        for element in np.unique(a).tolist():
+            if element not in self.numbers:
+                self.least[element] = max(self.least.get(element, least), least)
+
+    def learn(self, op: str, made: Cells, a: Cells, b: Cells) -> None:
+        """Keep the numbers and lower bounds that a + b, a - b, a b or a / b has, for known b."""
+        a, b = np.broadcast_arrays(a, b)
+        rows = np.stack([made.ravel(), a.ravel(), b.ravel()], axis=-1)
+        known = np.fromiter(self.numbers, np.int64)
+        rows = rows[np.isin(rows[:, 2], known)]
+        for element, left, right in np.unique(rows, axis=0).tolist():
+            number = self.numbers[right]
+            if not isinstance(number, Fraction) or element in self.numbers:
+                continue
+            at = self.numbers.get(left)
+            if isinstance(at, Fraction) and (number or op != "Div"):
+                self.numbers[element] = _OPERATIONS[op](at, number)
+            elif isinstance(bound := self.least.get(left), Fraction) and (
+                op in ("Add", "Sub") or number > 0
+            ):
+                self.least[element] = _OPERATIONS[op](bound, number)
 
     # Maxima.
 

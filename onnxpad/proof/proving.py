@@ -18,7 +18,7 @@ from onnxpad.proof.cuts import Cutting, Side, merge_by_name
 from onnxpad.proof.field import Source
 from onnxpad.proof.graphs import Graph, Input, read
 from onnxpad.proof.outcomes import Undecided
-from onnxpad.proof.regions import Cut, Mismatch, Region, Workshop
+from onnxpad.proof.regions import Clock, Cut, Mismatch, Region, Workshop
 from onnxpad.proof.sizes import Fact, Facts, prove_sizes
 
 Verdict = Literal["proved", "refuted", "undecided"]
@@ -89,11 +89,7 @@ def prove(
     """
     limits = limits or Limits()
     start = time.monotonic()
-
-    def clock() -> None:
-        if time.monotonic() - start > limits.seconds:
-            raise Undecided(f"the budget of {limits.seconds:g} s is spent")
-
+    clock = Clock(start + limits.seconds)
     shop = Workshop(readings or Readings(), Budget(limits.cells), source, clock)
     try:
         proof = _proved(before, after, dims or {}, shop, limits, folders)
@@ -175,11 +171,16 @@ def _region(
     reason = Undecided(f"{wanted[0]} is computed otherwise")
     region = None
     for region in cutting.regions(wanted, limits.deepest):
+        shop.clock.divide(3)
+        kept = shop.budget.cells
+        shop.budget.cells = kept // 3
         try:
             found, rounded, count = _compared(region, cutting.facts, shop, limits)
         except Undecided as ended:
             reason = ended
             continue
+        finally:
+            shop.budget.cells += kept - kept // 3
         if found is True:
             cuts = tuple(cut.names[0][0] for cut in region.cuts)
             return Proved((wanted[0],), cuts, tuple(region.variables), count, rounded)
@@ -188,6 +189,7 @@ def _region(
             continue
         reason = Undecided(f"{found.reason} in form, and no numbers were found that differ")
         is_whole = all(cut.key[0] == "input" for cut in region.cuts)
+        shop.clock.divide(1)
         if last and is_whole and (shown := confirm(region, found, shop)):
             return Refuted(shown)
     return reason

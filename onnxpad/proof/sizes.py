@@ -53,13 +53,22 @@ def bound(bit: int, notes: Notes, fact: Fact) -> int:
 def first_result(region: Region, facts: Facts, shop: Workshop) -> Mismatch | bool:
     """Compare at sizes that are large enough for a result, to learn what reaches how far."""
     for start in (6, 12, 24, 48):
-        sizes = {}
-        for at, name in enumerate(region.variables):
-            sizes[name] = next(one for one in facts[name].sizes() if one >= start + at)
+        sizes = _large(region, facts, start)
         found = compare(region, sizes, shop)
         if found is not False:
             return found
     return False
+
+
+def _large(region: Region, facts: Facts, start: int) -> dict[str, int]:
+    """Sizes from `start` on, but small ones of the first two axes, where windows are rare."""
+    found = {}
+    for cut in region.cuts:
+        for axis, name in enumerate(cut.sizes):
+            if isinstance(name, str) and name not in found:
+                least = 2 if axis < 2 < len(cut.sizes) else start + len(found)
+                found[name] = next(one for one in facts[name].sizes() if one >= least)
+    return {name: found[name] for name in region.variables}
 
 
 def prove_sizes(region: Region, facts: Facts, shop: Workshop, most: int) -> tuple[Mismatch | bool, int]:
@@ -134,8 +143,7 @@ def _compare_at(region: Region, sizes: Sizes, facts: Facts, shop: Workshop) -> M
     if found is not False or len(sizes) == 1:
         return found
     for name, one in sizes.items():
-        large = {n: next(m for m in facts[n].sizes() if m >= _LARGE) for n in sizes}
-        other = compare(region, {**large, name: one}, shop)
+        other = compare(region, {**_large(region, facts, _LARGE), name: one}, shop)
         if isinstance(other, Mismatch):
             return other
     return False

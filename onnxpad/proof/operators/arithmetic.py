@@ -105,12 +105,15 @@ def binary(call: Call) -> list[Value]:
         return [call.made(_of_places(call, *arrays))]
     match call.op:
         case "Add" | "Mul" | "Sub":
-            function = getattr(call.d, call.op.lower())
-            return [call.made(reduce(function, arrays))]
+            made = getattr(call.d, call.op.lower())(*arrays)
+            call.d.learn(call.op, made, *arrays)
+            return [call.made(made)]
         case "Max" | "Min":
             return [call.made(extreme(call, arrays, smallest=call.op == "Min"))]
         case "Div" if dtype.kind not in "iu":
-            return [call.made(call.d.div(*np.broadcast_arrays(*arrays)))]
+            made = call.d.div(*np.broadcast_arrays(*arrays))
+            call.d.learn("Div", made, *arrays)
+            return [call.made(made)]
         case "Pow":
             return [call.made(_power(call, arrays[0]))]
     made = call.d.function(call.op, {"fmod": call.get("fmod", 0), "type": dtype.str}, *arrays)
@@ -378,12 +381,20 @@ def quantisation(call: Call) -> list[Value]:
     scale = _along(call, scale, x, axis)
     call.spend(2 * x.size)
     if call.op == "DequantizeLinear":
-        return [call.made(call.d.mul(call.d.sub(x, zero), scale), call.need(1).dtype)]
+        _, floor = lowest(call.need(0).dtype)
+        if floor is not None:
+            call.d.bound(x, floor)
+        less = call.d.sub(x, zero)
+        call.d.learn("Sub", less, x, zero)
+        made = call.d.mul(less, scale)
+        call.d.learn("Mul", made, less, scale)
+        return [call.made(made, call.need(1).dtype)]
     dtype = np.dtype(np.uint8) if point is None else point.dtype
     if dtype.kind not in "iu" or call.get("output_dtype", 0):
         raise Undecided(f"QuantizeLinear to {dtype}")
     info = np.iinfo(dtype)
     real = call.d.div(x, np.broadcast_to(scale, x.shape))
+    call.d.learn("Div", real, x, scale)
     return [call.made(call.d.quantise(real, zero, int(info.min), int(info.max)), dtype)]
 
 
