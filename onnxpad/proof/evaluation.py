@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
+import onnx
 from numpy.typing import NDArray
 
 from onnxpad.proof import operators
@@ -104,8 +106,12 @@ class Evaluation:
             self.budget,
             count,
         )
+        check_text(node)
         try:
             made = rule(call)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            # Attributes and operands are a file's: what a rule does not expect, it cannot judge.
+            raise Undecided(f"{node.op} is not as its text says: {error}") from None
         finally:
             self.notes.merge(notes)
         degree, bits = _bounds(call)
@@ -219,6 +225,27 @@ class Evaluation:
             degree=degree,
             bits=bits,
         )
+
+
+def check_text(node: Node) -> None:
+    """Raise Undecided for an operator, attribute or input that the text of the opset lacks."""
+    if node.domain:
+        return
+    attributes, inputs = _schema(node.op, node.opset)
+    unknown = node.attributes.keys() - attributes
+    if unknown or len(node.inputs) > inputs:
+        what = f"the attribute {min(unknown)}" if unknown else f"{len(node.inputs)} inputs"
+        raise Undecided(f"{node.op} with {what}, which opset {node.opset} does not have")
+
+
+@cache
+def _schema(op: str, opset: int) -> tuple[frozenset[str], int]:
+    """The attributes of an operator, and how many inputs it may have."""
+    try:
+        schema = onnx.defs.get_schema(op, opset, "")
+    except onnx.defs.SchemaError:
+        raise Undecided(f"{op} is no operator of opset {opset}") from None
+    return frozenset(schema.attributes), schema.max_input
 
 
 def _bounds(call: Call) -> tuple[int, int]:

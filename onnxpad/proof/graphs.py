@@ -286,7 +286,7 @@ def _written_out(
         _rename(node, names, mark)
     results = zip(call.output, function.output, strict=False)
     passed = [
-        Node("Identity", "", 1, [names.get(inside, mark + inside)], [outside], {}, {})
+        Node("Identity", "", 13, [names.get(inside, mark + inside)], [outside], {}, {})
         for outside, inside in results
         if outside
     ]
