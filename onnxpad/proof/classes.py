@@ -5,8 +5,8 @@ shape and values (lemma 6), everything else by operator, attributes and the clas
 reads. Operators are taken to be functions of their operands, but for those that draw at random.
 """
 
+from collections.abc import Hashable
 from functools import cache
-from typing import Any
 
 import numpy as np
 import onnx
@@ -23,9 +23,9 @@ class Numbering:
     """Gives classes; equal keys, equal numbers."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Any, int] = {}
+        self._numbers: dict[Hashable, int] = {}
 
-    def number(self, key: Any) -> int:
+    def number(self, key: Hashable) -> int:
         """The class of a key."""
         return self._numbers.setdefault(key, len(self._numbers))
 
@@ -45,7 +45,7 @@ class Numbering:
         if node.op in _UNCHANGED and not node.domain and inputs[0] is not None:
             classes[node.outputs[0]] = inputs[0]
             return
-        key: Any = (node.domain, node.op, node.opset, inputs, _plain(node))
+        key: Hashable = (node.domain, node.op, node.opset, inputs, _plain(node))
         unlike = node.op in _RANDOM or -1 in inputs
         for name, body in sorted(node.bodies.items()):
             made = self._body(body, classes, depth + 1)
@@ -67,16 +67,15 @@ class Numbering:
         return tuple(classes.get(one, -1) for one in body.outputs)
 
 
-def _plain(node: Node) -> Any:
+def _plain(node: Node) -> Hashable:
     """The attributes that say more than their defaults, as a key."""
     found, defaults = [], _defaults(node.op, node.domain, node.opset)
     for name, value in sorted(node.attributes.items()):
+        text = repr(value)
         if isinstance(value, np.ndarray):
-            value = (value.dtype.str, value.shape, value.tobytes())
-        elif isinstance(value, list):
-            value = tuple(value)
-        if (name, repr(value)) not in defaults:
-            found.append((name, repr(value)))
+            text = repr((value.dtype.str, value.shape, value.tobytes()))
+        if (name, text) not in defaults:
+            found.append((name, text))
     return tuple(found)
 
 

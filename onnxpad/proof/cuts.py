@@ -2,12 +2,13 @@
 
 Lemma 7. Tensors that are equal on both sides are cuts: what lies between cuts may be compared for
 itself, with a free variable for every cut. If a change agrees, what it makes is equal as well, and
-is a cut for what follows; by induction all cuts are the same functions of the inputs, and the models
-are equal where all outputs are. A change that does not agree may still do so further back, where
-less is free (behind a Relu nothing is negative).
+is a cut for what follows; by induction all cuts are the same functions of the inputs, and the
+models are equal where all outputs are. A change that does not agree may still do so further back,
+where less is free (behind a Relu nothing is negative).
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from onnxpad.proof.call import Readings
@@ -73,17 +74,17 @@ class Cutting:
 
         The last one has the inputs of the model alone in front of it.
         """
-        opened: set[int] = {side.classes[name] for side, name in zip(self.sides, wanted, strict=True)}
+        opened: set[int] = {
+            side.classes[name] for side, name in zip(self.sides, wanted, strict=True)
+        }
         seen: set[frozenset[int]] = set()
         for _ in range(deepest):
             frontier = self._frontier(wanted, opened)
             if frontier in seen:
                 break
             seen.add(frontier)
-            try:
+            with suppress(Undecided):
                 yield self._region(wanted, frontier)
-            except Undecided:
-                pass
             opened |= {one for one in frontier if one not in self._given}
         yield Region(
             (self.sides[0].graph, self.sides[1].graph),
@@ -200,8 +201,11 @@ def _is_weight(constant: Constant) -> bool:
 def merge_by_name(
     numbering: Numbering, sides: tuple[Side, Side], names: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Give the second side its classes, node by node; yields every tensor that has a namesake of
-    another class on the first side, so that whoever asks may set it equal before going on."""
+    """Give the second side its classes, node by node.
+
+    Yields every tensor whose namesake on the first side is of another class, so that whoever asks
+    may set it equal before this goes on.
+    """
     first, second = sides
     for node in second.graph.nodes:
         numbering.add(node, second.classes)

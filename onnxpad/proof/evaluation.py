@@ -9,15 +9,16 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from onnxpad.proof import operators
 from onnxpad.proof.axes import follow, row_of
 from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Readings, Value
 from onnxpad.proof.graphs import Constant, Graph, Node
+from onnxpad.proof.operators import arithmetic, moving, sampled, windowed
 from onnxpad.proof.outcomes import NoResult, Undecided
 
 Array = NDArray[Any]
 Environment = dict[str, Value]
-RULED = RULES if operators else {}
+ROOMS = (arithmetic, moving, sampled, windowed)
+"""Where the rules stand; importing them registers them."""
 _TRIPS = 16
 _POWERS = ("LpPool", "Pow", "GlobalLpPool", "ReduceL2", "ReduceSumSquare")
 _QUOTIENTS = ("Div", "Reciprocal", "BatchNormalization", "QuantizeLinear", "QLinearConv")
@@ -28,7 +29,7 @@ STEEPEST = 1 << 24
 class Fork(Exception):
     """A condition that is not known decides between two bodies."""
 
-    def __init__(self, condition: Any) -> None:
+    def __init__(self, condition: int) -> None:
         super().__init__(condition)
         self.condition = condition
 
@@ -86,7 +87,7 @@ class Evaluation:
         inputs = [values[name] if name else None for name in node.inputs]
         if node.bodies:
             return self._with_bodies(node, inputs, values)
-        rule = RULED.get((node.domain, node.op))
+        rule = RULES.get((node.domain, node.op))
         if rule is None:
             raise Undecided(f"the operator {node.domain + '.' if node.domain else ''}{node.op}")
         notes = Notes()
@@ -119,11 +120,16 @@ class Evaluation:
             raise Undecided("a polynomial of too high a degree")
         self.notes.degree = max(self.notes.degree, degree)
         self.notes.bits = max(self.notes.bits, bits)
-        reach = {"far": dict(notes.far), "period": dict(notes.period)}
         found = [follow(call, rule, value) for value in made]
         self.notes.merge(notes)
         return [
-            replace(one, **reach) if one.known else replace(one, **reach, degree=degree, bits=bits)
+            replace(
+                one,
+                far=notes.far,
+                period=notes.period,
+                degree=0 if one.known else degree,
+                bits=1 if one.known else bits,
+            )
             for one in found
         ]
 

@@ -7,7 +7,7 @@ for the function and the elements that it is applied to, the same wherever they 
 
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -37,15 +37,15 @@ class Formal:
         self.field = field
         self.fractions, self.rounded = fractions, False
         self.asked: set[int] = set()
-        self.names: dict[Any, int] = {}
+        self.names: dict[Hashable, int] = {}
         self.numbers: dict[int, Number] = {0: Fraction(0)}
         self.members: dict[int, frozenset[int]] = {}
         self.least: dict[int, Number] = {}
         self.places: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.infinities: list[int] = []
         self._embedded: dict[int, tuple[Array, Cells]] = {}
-        self._maxima: dict[Any, int] = {}
-        self._inputs: dict[Any, Cells] = {}
+        self._maxima: dict[Hashable, int] = {}
+        self._inputs: dict[Hashable, Cells] = {}
 
     # Constants.
 
@@ -109,13 +109,13 @@ class Formal:
 
     # Names.
 
-    def name(self, key: Any) -> int:
+    def name(self, key: Hashable) -> int:
         """The random element of a key."""
         if key not in self.names:
             self.names[key] = int(self.field.random((1,))[0])
         return self.names[key]
 
-    def fresh(self, key: Any, shape: tuple[int, ...]) -> Cells:
+    def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Cells:
         """Independent random cells that stand for whatever the key names."""
         if (key, shape) not in self._inputs:
             self._inputs[key, shape] = self.field.random(shape)
@@ -261,7 +261,7 @@ class Formal:
         return np.asarray(made, np.int64)[place.ravel()].reshape(columns[0].shape)
 
     def _function_of(
-        self, op: str, parameters: Mapping[str, Any], fixed: Any, args: tuple[int, ...]
+        self, op: str, parameters: Mapping[str, Any], fixed: Hashable, args: tuple[int, ...]
     ) -> int:
         known = self.numbers.get(args[0])
         if known is not None and len(args) == 1:

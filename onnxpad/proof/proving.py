@@ -4,11 +4,10 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 import onnx
 
 from onnxpad.proof.call import Budget, Readings
@@ -71,7 +70,7 @@ class Limits:
     deepest: int = 4
 
 
-def prove(
+def prove(  # noqa: PLR0913 - what may be said of two models
     before: onnx.ModelProto,
     after: onnx.ModelProto,
     *,
@@ -101,8 +100,6 @@ def prove(
 
 
 def _timed(proof: Proof, shop: Workshop, seconds: float) -> Proof:
-    from dataclasses import replace
-
     return replace(
         proof,
         seconds=seconds,
@@ -126,7 +123,10 @@ def _proved(
     facts: dict[str, Fact] = {}
     inputs = tuple(_cut(one, dims, facts) for one in graphs[0].inputs)
     numbering = Numbering()
-    sides = (Side(graphs[0], numbering.start(graphs[0])), Side(graphs[1], numbering.start(graphs[1])))
+    sides = (
+        Side(graphs[0], numbering.start(graphs[0])),
+        Side(graphs[1], numbering.start(graphs[1])),
+    )
     for node in graphs[0].nodes:
         numbering.add(node, sides[0].classes)
     cutting = Cutting(sides, inputs, facts, shop.readings)

@@ -41,8 +41,8 @@ def _lists(model: onnx.ModelProto, names: tuple[str, ...]) -> list[tuple[str, An
 
 def off_by_one(model: onnx.ModelProto, rng: Generator) -> str:
     """A number of an attribute one more or less."""
-    names = ("pads", "strides", "dilations", "kernel_shape", "output_padding", "output_shape")
-    names += ("starts", "ends", "axes", "perm")
+    names: tuple[str, ...] = ("pads", "strides", "dilations", "kernel_shape", "output_padding")
+    names += ("output_shape", "starts", "ends", "axes", "perm")
     found = _pick(rng, _lists(model, names))
     if found is None:
         return ""
@@ -116,7 +116,9 @@ def other_operator(model: onnx.ModelProto, rng: Generator) -> str:
         return ""
     old, node.op_type = node.op_type, str(rng.choice(OPERATORS[node.op_type]))
     if node.op_type in ("AveragePool", "MaxPool"):
-        kept = [one for one in node.attribute if one.name not in ("count_include_pad", "storage_order")]
+        kept = [
+            one for one in node.attribute if one.name not in ("count_include_pad", "storage_order")
+        ]
         del node.attribute[:]
         node.attribute.extend(kept)
     return f"{old} -> {node.op_type}"
