@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from onnxpad.diagnosis import Diagnosis, diagnose
     from onnxpad.errors import (
         InternalError,
+        LimitMet,
         ModelError,
         OnnxpadError,
         RequestError,
@@ -30,6 +31,7 @@ __all__ = [
     "Explanation",
     "Inspection",
     "InternalError",
+    "LimitMet",
     "ModelError",
     "OnnxpadError",
     "PaddedNode",
@@ -58,6 +60,7 @@ _HOMES = {
     "onnxpad.diagnosis": ("Diagnosis", "diagnose"),
     "onnxpad.errors": (
         "InternalError",
+        "LimitMet",
         "ModelError",
         "OnnxpadError",
         "RequestError",

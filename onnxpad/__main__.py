@@ -1,20 +1,76 @@
-"""The entry point: `onnxpad` and `python -m onnxpad`."""
+"""The entry point: `onnxpad` and `python -m onnxpad`, and how signals end it."""
 
+import os
 import signal
 import sys
+from _thread import start_new_thread
+from types import FrameType
 
-INTERRUPTED, TERMINATED = 130, 143
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+_RENAMES = 0.5
+"""Seconds that files may need to get their names once a signal is there."""
+_SHOWN_CURSOR = b"\r\x1b[2K\x1b[?25h"
 
 
 def main() -> None:
-    """Run the command line; an interrupt or a polite kill leaves nothing half-written."""
-    try:
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
-        from onnxpad.cli import main as run
+    """Run the command line; a signal ends it at once and leaves nothing half-written."""
+    _open_standard_streams()
+    _end_on_signals()
+    from onnxpad.cli import main as run
 
-        run()
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    run()
+
+
+def _open_standard_streams() -> None:
+    """No file that is opened later gets the number of a closed stream, and what is said there."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003 - its only one
+
+
+def _end_on_signals() -> None:
+    """Let a thread end the process: the main one may be in native code, which hears no signal.
+
+    What was ignored stays ignored, as under nohup.
+    """
+    reading, writing = os.pipe()
+    if os.name != "nt":
+        os.set_blocking(writing, False)
+    for name in _ENDING:
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _left_to_the_thread)
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    start_new_thread(_watch, (reading,))
+
+
+def _left_to_the_thread(_number: int, _frame: FrameType | None) -> None:
+    """Do nothing: an exception could arise anywhere, also where it is swallowed."""
+
+
+def _watch(reading: int) -> None:
+    ending = {getattr(signal, name, None) for name in _ENDING}
+    while (number := os.read(reading, 1)[0]) not in ending:
+        pass
+    try:
+        _clean_up()
+    finally:
+        os._exit(128 + number)
+
+
+def _clean_up() -> None:
+    """End children, remove what is half-written, and show the cursor that a bar has hidden."""
+    for module, name, arguments in (
+        ("onnxpad.processes", "end_all", ()),
+        ("onnxpad.model.files.atomic", "abandon", (_RENAMES,)),
+    ):
+        work = getattr(sys.modules.get(module), name, None)
+        if work is not None:
+            work(*arguments)
+    if "rich.progress" in sys.modules and os.isatty(2):
+        os.write(2, _SHOWN_CURSOR)
 
 
 if __name__ == "__main__":

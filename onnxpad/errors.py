@@ -4,14 +4,39 @@ OnnxpadError
 ├── ModelError           the model cannot be read, is invalid, or cannot be written
 ├── RequestError         what was asked for does not exist or contradicts itself
 ├── RuntimeUnavailable   a device or runtime was asked for that is not there
+├── LimitMet             native code was ended at the time or the memory that it may take
 └── InternalError        onnxpad broke one of its own laws: please report it
 """
 
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+WORD, TEXT = 500, 2_500
+"""Characters that a message repeats of one word of what it was given, and that it has at most."""
+
+
+def brief(text: str) -> str:
+    """The text with the begin and the end of what is too long to be read."""
+    if len(text) <= WORD:
+        return text
+    return _cut(" ".join(_cut(word, WORD) for word in text.split(" ")), TEXT)
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    half = most // 2 - 10
+    return f"{text[:half]}...({len(text) - 2 * half} more)...{text[-half:]}"
 
 
 class OnnxpadError(Exception):
     """Root of every error that onnxpad raises on purpose."""
+
+    def __str__(self) -> str:
+        return brief(super().__str__())
 
 
 class ModelError(OnnxpadError):
@@ -26,12 +51,167 @@ class RuntimeUnavailable(OnnxpadError):
     """A device or runtime was asked for that cannot be opened; nothing else is tried instead."""
 
 
+class LimitMet(OnnxpadError):
+    """Native code was ended at the time or the memory that it may take; says what to type."""
+
+
 class InternalError(OnnxpadError):
     """A rewrite broke a law that onnxpad promises to keep; nothing was written."""
 
 
+_ONNX = "onnx refuses it: {}; onnx.checker.check_model says more, or export it again"
+_FAULTS = {
+    "MemoryError": "it needs more memory than there is; use a machine with more, or smaller sizes",
+    "RecursionError": "it is nested too deeply; export it with fewer levels of subgraphs or calls",
+    "OverflowError": "a number in it is too large: {}; export or save it again",
+    "UnicodeDecodeError": "a text in it is not UTF-8: {}; export or save it again",
+    "UnicodeEncodeError": "a text in it cannot be written: {}; export or save it again",
+    "TokenError": "a header in it cannot be read: {}; save it again",
+    "DecodeError": "a part of it is damaged: {}; export, download or copy it again",
+    "EncodeError": "it cannot be written as one file: {}; keep the weights in external data",
+    "ValidationError": _ONNX,
+    "SchemaError": _ONNX,
+    "InferenceError": _ONNX,
+    "TypeInferenceError": _ONNX,
+}
+
+
+def fault_in(error: Exception) -> str | None:
+    """What to say of an exception that a file or a value causes, not a mistake in onnxpad.
+
+    onnx and protobuf are not imported for that: their exceptions are known by name.
+    """
+    if isinstance(error, OSError):
+        return f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
+    if isinstance(error, ValueError) and "integer string conversion" in str(error):
+        return "a number in it has thousands of digits; no size is that large"
+    names = (kind.__name__ for kind in type(error).__mro__)
+    found = next((_FAULTS[name] for name in names if name in _FAULTS), None)
+    said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return None if found is None else found.format(said)
+
+
+@contextmanager
+def blaming_the_file() -> Iterator[None]:
+    """Turn exceptions that a file causes into ModelError; also a decorator, `@blaming_the_file()`.
+
+    Raises ModelError for them. All others pass.
+    """
+    try:
+        yield
+    except OnnxpadError:
+        raise
+    except Exception as error:
+        said = fault_in(error)
+        if said is None or isinstance(error, BrokenPipeError):
+            raise
+        raise ModelError(said) from error
+
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
+Check = Callable[[object], bool]
+
+
+def is_text(value: object) -> bool:
+    """Whether it is one text."""
+    return isinstance(value, str)
+
+
+def is_path(value: object) -> bool:
+    """Whether it names a file."""
+    return isinstance(value, str | os.PathLike)
+
+
+def _is_texts(value: object) -> bool:
+    if not isinstance(value, Collection):
+        return isinstance(value, Iterable)
+    return all(is_text(one) for one in value)
+
+
+def _is_count(value: object) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool)
+
+
+def _are_facts(value: object) -> bool:
+    return isinstance(value, Mapping) and all(
+        is_text(fact) or _is_count(fact) for fact in value.values()
+    )
+
+
+def _is_flag(value: object) -> bool:
+    return isinstance(value, bool) or value in (0, 1)
+
+
+def _is_plan(value: object) -> bool:
+    return is_path(value) or isinstance(value, Mapping) or hasattr(value, "entries")
+
+
+_DIMS = "a dict of numbers and facts, such as {'height': 640, 'width': '%32==0'}"
+ARGUMENTS: dict[str, tuple[Check, str]] = {
+    "target": (_is_texts, "a name, or a list of names"),
+    "passes": (_is_texts, "a name, or a list of names"),
+    "prefer": (_is_texts, "a name, or a list of names"),
+    "exclude": (_is_texts, "a name, or a list of names"),
+    "nodes": (_is_texts, "a glob over addresses, or a list of them"),
+    "to": (is_text, "a name"),
+    "source": (is_text, "a name"),
+    "plan": (_is_plan, "a Plan, its JSON as a dict, or the path of a file"),
+    "dims": (_are_facts, _DIMS),
+    "samples": (_is_count, "a whole number"),
+    "seed": (_is_count, "a whole number"),
+    "budget": (lambda value: isinstance(value, int | float), "a number of seconds"),
+    "progress": (callable, "a function"),
+    "device": (lambda value: value in ("auto", "cuda", "cpu"), "'auto', 'cuda' or 'cpu'"),
+    "ambiguous": (lambda value: value in ("auto_pad", "pads"), "'auto_pad' or 'pads'"),
+    "allow_unknown": (_is_flag, "True or False"),
+    "legacy_split": (_is_flag, "True or False"),
+    "tf32": (_is_flag, "True or False"),
+}
+"""What arguments of the verbs may be, by name, besides None where that is the default."""
+
+
+def verb(
+    **others: tuple[Check, str],
+) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
+    """A verb of the public API: says which argument it cannot take, and blames files for faults.
+
+    `others` are arguments that mean something else here than in `ARGUMENTS`. The verb then raises
+    RequestError for values of the wrong kind, and ModelError as `blaming_the_file` does.
+    """
+    known = ARGUMENTS | others
+
+    def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
+        defaults = function.__kwdefaults__ or {}
+
+        @wraps(function)
+        def called(*args: Given.args, **given: Given.kwargs) -> Answer:
+            for name, value in given.items():
+                if name in known and value is not defaults.get(name, known):
+                    refuse_unless(*known[name], name, value)
+            with blaming_the_file():
+                return function(*args, **given)
+
+        return called
+
+    return decorate
+
+
+def refuse_unless(fits: Check, wanted: str, name: str, value: object) -> None:
+    """RequestError where the value of an argument is of the wrong kind."""
+    try:
+        fine = fits(value)
+    except (TypeError, ValueError):  # an array has no truth value
+        fine = False
+    if not fine:
+        raise RequestError(f"{name} is {value!r}, and must be {wanted}")
+
+
 def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
     """The known names that are most like one that is not known; capitals do not matter."""
+    name = str(name)
+    if len(name) > WORD:
+        return []
     from difflib import get_close_matches  # only errors need it
 
     folded = {one.casefold(): one for one in known}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from onnxpad.errors import RequestError, nearest
+from onnxpad.errors import RequestError, is_text, nearest, refuse_unless
 from onnxpad.frameworks.conventions import Convention, all_conventions, by_name_and_alias
 from onnxpad.frameworks.layer import Fill, Role
 from onnxpad.padding.forms import MEANING, Form
@@ -59,6 +59,7 @@ def explain(name: str) -> tuple[Explanation, ...]:
 
     Raises RequestError with the nearest names where there is none.
     """
+    refuse_unless(is_text, "a name", "name", name)
     everything = entries()
     found = tuple(entry for entry in everything if entry.name == name)
     found = found or tuple(e for e in everything if e.name.casefold() == name.casefold())

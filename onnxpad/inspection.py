@@ -6,19 +6,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from onnxpad.errors import ModelError
+from onnxpad import processes
+from onnxpad.errors import ModelError, verb
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
-from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.pads import constant_integers
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.surroundings import Observer
 from onnxpad.model.reading.survey import Site, Survey, selection
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Shape, Skip, Unclear
+from onnxpad.padding.chain import (
+    AutoPad,
+    Chain,
+    Pads,
+    Preference,
+    Preferences,
+    Shape,
+    Skip,
+    Unclear,
+)
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
@@ -81,7 +90,7 @@ def _pads(chain: Chain, around: Surroundings) -> Pads | Skip:
         if isinstance(found, Skip) and not found.hints:
             return Skip(found.reason, _hints(chain, around))
         return found
-    return Skip(step.unclear, step.hints) if step.unclear else step.pads
+    return step.unclear.as_skip() if step.unclear else step.pads
 
 
 def _forms(chain: Chain, around: Surroundings) -> frozenset[Form]:
@@ -187,14 +196,15 @@ class PaddedNode(NamedTuple):
         return found
 
 
-@reported("summary", "assumed", "nodes", "targets", "openings", "placement")
+@reported("summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met")
 @dataclass(frozen=True, eq=False)
 class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
 
     `targets` has what each target that was asked for does with every node, `openings` what a
     rewrite for it could be told about nodes for which there is no way, `placement` the
-    onnxruntime provider of each node where a `device` was asked for.
+    onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
+    native code was ended at its limit of time or memory: sizes that only it finds are not known.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -203,6 +213,7 @@ class Inspection(Report):
     placement: Mapping[str, str] = field(default_factory=dict)
     device: str = ""
     openings: Mapping[str, Opening] = field(default_factory=dict)
+    limits_met: tuple[str, ...] = ()
 
     schema = 1
 
@@ -246,7 +257,8 @@ _WRITTEN = (
 )
 
 
-def inspect(
+@verb(device=(lambda value: value in ("cpu", "cuda"), "'cpu' or 'cuda'"))
+def inspect(  # noqa: PLR0913 - each option is one word of the command line
     model: ModelLike,
     *,
     dims: Mapping[str, int | str] | None = None,
@@ -254,6 +266,8 @@ def inspect(
     ambiguous: Preference = None,
     target: str | Sequence[str] | None = None,
     device: Literal["cpu", "cuda"] | None = None,
+    timeout: float | None = None,
+    memory: int | str | None = None,
 ) -> Inspection:
     """List the padded nodes of a model; nothing is changed and nothing is run.
 
@@ -261,24 +275,30 @@ def inspect(
     globs over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has
     both. `target` are runtimes: the report then says of every node what each does with it, how
     that is known, and what a rewrite would do. `device` opens the model with onnxruntime and says
-    which provider runs each node. Raises RequestError for names that do not exist, ModelError for
+    which provider runs each node. `timeout` (seconds) and `memory` (bytes, or a text such as '4G')
+    limit what nothing bounds beforehand: shape inference, and opening the model, which raises
+    LimitMet there. Raises RequestError for names that do not exist, ModelError for
     models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
     """
     names = [target] if isinstance(target, str) else target or ()
     for name in names:
         find_target(name)
-    opened = open_model(model)
-    folder = opened.source.folder if opened.source else None
-    survey = Survey(
-        opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
-    )
-    selected = selection(survey, nodes)
-    found = _records(survey, selected)
-    told = _told(survey, names, selected, dims) if names else {}
-    places = placed(opened, survey.sites(), selected, device) if device else {}
-    openings = {name: opened_up for name, (_, opened_up) in told.items()}
-    verdicts = {name: judged for name, (judged, _) in told.items()}
-    return Inspection(found, dict(dims or {}), verdicts, places, device or "", openings)
+    with processes.limited(timeout, memory) as work:
+        opened = open_model(model)
+        folder = opened.source.folder if opened.source else None
+        survey = Survey(
+            opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
+        )
+        selected = selection(survey, nodes)
+        found = _records(survey, selected)
+        told = _told(survey, names, selected, dims) if names else {}
+        places = placed(opened, survey.sites(), selected, device) if device else {}
+        openings = {name: opened_up for name, (_, opened_up) in told.items()}
+        verdicts = {name: judged for name, (judged, _) in told.items()}
+        limits_met = tuple(work.met.values())
+        return Inspection(
+            found, dict(dims or {}), verdicts, places, device or "", openings, limits_met
+        )
 
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:

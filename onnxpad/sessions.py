@@ -1,4 +1,4 @@
-"""Sessions of onnxruntime, and what ran where."""
+"""Sessions of onnxruntime, here or in a child process that can be ended, and what ran where."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -17,12 +17,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad import processes
 from onnxpad.errors import RuntimeUnavailable
+from onnxpad.processes import Buffer, Child, ChildEnded, Reply, Work
 
 Array = NDArray[Any]
 Device = Literal["cpu", "cuda", "auto"]
 ResolvedDevice = Literal["cpu", "cuda"]
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
+_MODULE = "onnxpad.sessions"
 _FOLDER = "session.model_external_initializers_file_folder_path"
 # Identity over one float: the smallest model that makes a provider load its libraries.
 _PROBE = bytes.fromhex(
@@ -62,6 +65,9 @@ class RunFailure:
 class Session:
     """An open model; `providers` are those that onnxruntime really registered, in its order."""
 
+    lost = False
+    """Whether the process that held it has ended."""
+
     def __init__(self, opened: Any, errors: tuple[type[Exception], ...]) -> None:  # noqa: ANN401 - onnxruntime has no types
         self._opened = opened
         self._errors = errors
@@ -84,6 +90,92 @@ class Session:
         """The provider of each node by its name, where `Settings.records_assignment` was set."""
         parts = self._opened.get_provider_graph_assignment_info()
         return {node.name: part.ep_name for part in parts for node in part.get_nodes()}
+
+
+class SessionApart(Session):
+    """An open model in a child process; it lasts as long as the work that opened it."""
+
+    def __init__(self, work: Work, child: Child, opened: Mapping[str, Any]) -> None:
+        self._work = work
+        self._child = child
+        self._number = opened["number"]
+        self.providers = tuple(opened["providers"])
+        self.outputs = tuple(opened["outputs"])
+        self.inputs = tuple(opened["inputs"])
+
+    def __del__(self) -> None:
+        self._child.held.setdefault("closed", []).append(self._number)
+
+    @property
+    def lost(self) -> bool:  # type: ignore[override] # a session here is never lost
+        """Whether the child has ended."""
+        return not self._child.alive
+
+    def run(
+        self, feeds: Mapping[str, Array], names: Sequence[str] | None = None
+    ) -> dict[str, Array] | RunFailure:
+        """Outputs by name; raises LimitMet where the child was ended at its limit."""
+        wanted = list(self.outputs if names is None else names)
+        buffers: list[Buffer] = []
+        packed = {name: _packed(value, buffers) for name, value in feeds.items()}
+        said = {"do": "run", "number": self._number, "feeds": packed, "names": wanted}
+        found = _asked(self._work, self._child, said, buffers, "run")
+        if isinstance(found, RunFailure):
+            return found
+        rest = iter(found.buffers)
+        return {
+            name: _array(_unpacked(value, rest))
+            for name, value in zip(wanted, found.head["values"], strict=True)
+        }
+
+    def assignments(self) -> dict[str, str]:
+        """The provider of each node by its name."""
+        said = {"do": "assignments", "number": self._number}
+        found = self._work.call(self._child, said)
+        return dict(found.head["assignments"])
+
+
+def open_apart(
+    model: bytes | Path, settings: Settings = Settings(), more: int = 0
+) -> Session | RunFailure:
+    """Open a model as `open_session` does, in a child process, within the limits of the work.
+
+    `more` are bytes of external data, which the limits grow with. A child that crashes gives a
+    RunFailure. Raises LimitMet where it was ended, RuntimeUnavailable as `open_session` does.
+    """
+    work = processes.current()
+    child = work.child(_MODULE)
+    settings = replace(settings, device=resolved(settings.device))
+    if settings.device == "cuda" and "cuda" not in child.held:
+        child.call({"do": "warm"})  # loading CUDA's libraries is no cost of the model
+        child.held["cuda"] = True
+        child.settle()
+    told = {**asdict(settings), "folder": str(settings.folder) if settings.folder else None}
+    said: dict[str, Any] = {"do": "open", "settings": told}
+    if isinstance(model, Path):
+        said["path"] = str(model)
+    content = [] if isinstance(model, Path) else [model]
+    found = _asked(work, child, said, content, "open", more)
+    return found if isinstance(found, RunFailure) else SessionApart(work, child, found.head)
+
+
+def _asked(
+    work: Work,
+    child: Child,
+    said: dict[str, Any],
+    buffers: Sequence[Buffer],
+    stage: Literal["open", "run"],
+    more: int = 0,
+) -> Reply | RunFailure:
+    said["closed"] = child.held.pop("closed", [])
+    try:
+        reply = work.call(child, said, buffers, more=more)
+    except ChildEnded as ended:
+        if not ended.crashed:
+            raise
+        return RunFailure(stage, f"onnxruntime: {ended}")
+    failure = reply.head.get("failure")
+    return reply if failure is None else RunFailure(*failure)
 
 
 def open_session(model: bytes | Path, settings: Settings = Settings()) -> Session | RunFailure:
@@ -146,7 +238,7 @@ def cuda_problem() -> str | None:
 
 def assignments(model: bytes | Path, settings: Settings) -> dict[str, str] | RunFailure:
     """The provider that each node is assigned to, by the node's name, without a run."""
-    found = open_session(model, replace(settings, records_assignment=True))
+    found = open_apart(model, replace(settings, records_assignment=True))
     return found if isinstance(found, RunFailure) else found.assignments()
 
 
@@ -220,3 +312,102 @@ def _captured() -> Iterator[list[str]]:
             os.close(kept)
             caught.seek(0)
             said.extend((caught.read().decode(errors="replace"), spoken.getvalue()))
+
+
+def _packed(value: Any, buffers: list[Buffer]) -> Any:  # noqa: ANN401 - whatever onnxruntime gives
+    """A value as plain data; the cells of tensors go into `buffers`."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "OUS":
+        if all(isinstance(item, str) for item in value.flat):
+            return {"texts": value.reshape(-1).tolist(), "shape": value.shape}
+        return {"items": [_packed(item, buffers) for item in value.flat]}
+    if isinstance(value, list):
+        return {"items": [_packed(item, buffers) for item in value]}
+    if isinstance(value, dict):
+        return {"pairs": [[key, _packed(item, buffers)] for key, item in value.items()]}
+    if isinstance(value, np.ndarray | np.generic):
+        array = np.asarray(value)
+        kind = array.dtype.str if array.dtype.isbuiltin == 1 else array.dtype.name
+        flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        buffers.append(flat.data)
+        return {"dtype": kind, "shape": array.shape}
+    return {"plain": value}
+
+
+def _unpacked(packed: Mapping[str, Any], buffers: Iterator[Buffer]) -> Any:  # noqa: ANN401
+    if "items" in packed:
+        return [_unpacked(item, buffers) for item in packed["items"]]
+    if "pairs" in packed:
+        return {key: _unpacked(item, buffers) for key, item in packed["pairs"]}
+    if "texts" in packed:
+        return np.array(packed["texts"], dtype=object).reshape(packed["shape"])
+    if "plain" in packed:
+        return packed["plain"]
+    return np.frombuffer(next(buffers), _dtype(packed["dtype"])).reshape(packed["shape"])
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    try:
+        return np.dtype(name)
+    except TypeError:
+        import ml_dtypes
+
+        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
+        return found
+
+
+class _Served:
+    """What a child process holds: open sessions by number."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[int, Session] = {}
+        self._last = 0
+
+    def warm(self, _: Mapping[str, Any], __: list[Buffer]) -> Reply:
+        return Reply({"problem": cuda_problem()}, [])
+
+    def clear(self, _: Mapping[str, Any], __: list[Buffer]) -> Reply:
+        self._sessions.clear()
+        return Reply({}, [])
+
+    def open(self, said: Mapping[str, Any], buffers: list[Buffer]) -> Reply:
+        self._close(said)
+        told = dict(said["settings"])
+        told["folder"] = Path(told["folder"]) if told["folder"] else None
+        told["disabled"] = tuple(told["disabled"])
+        model = Path(said["path"]) if "path" in said else bytes(buffers[0])
+        found = open_session(model, Settings(**told))
+        if isinstance(found, RunFailure):
+            return Reply({"failure": [found.stage, found.reason]}, [])
+        self._last += 1
+        self._sessions[self._last] = found
+        told = {"providers": found.providers, "outputs": found.outputs, "inputs": found.inputs}
+        return Reply({"number": self._last, **told}, [])
+
+    def run(self, said: Mapping[str, Any], buffers: list[Buffer]) -> Reply:
+        self._close(said)
+        rest = iter(buffers)
+        feeds = {name: _unpacked(value, rest) for name, value in said["feeds"].items()}
+        found = self._sessions[said["number"]].run(feeds, said["names"])
+        if isinstance(found, RunFailure):
+            return Reply({"failure": [found.stage, found.reason]}, [])
+        made: list[Buffer] = []
+        return Reply({"values": [_packed(value, made) for value in found.values()]}, made)
+
+    def assignments(self, said: Mapping[str, Any], _: list[Buffer]) -> Reply:
+        return Reply({"assignments": self._sessions[said["number"]].assignments()}, [])
+
+    def _close(self, said: Mapping[str, Any]) -> None:
+        for number in said["closed"]:
+            self._sessions.pop(number, None)
+
+
+def _serve() -> None:
+    import onnxruntime  # noqa: F401 - its start is no cost of a model
+
+    served = _Served()
+    names = ("warm", "clear", "open", "run", "assignments")
+    processes.serve({name: getattr(served, name) for name in names})
+
+
+if __name__ == "__main__":
+    _serve()

@@ -16,12 +16,12 @@ from onnxpad import __version__
 from onnxpad.cli.diagnose import diagnose
 from onnxpad.cli.explain import explain
 from onnxpad.cli.inspect import inspect
-from onnxpad.cli.outcomes import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail
+from onnxpad.cli.outcomes import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
 from onnxpad.cli.resolve import resolve
 from onnxpad.cli.retarget import retarget
 from onnxpad.cli.rewrite import rewrite
 from onnxpad.cli.validate import validate
-from onnxpad.errors import OnnxpadError
+from onnxpad.errors import OnnxpadError, fault_in
 
 _HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
 
@@ -58,10 +58,6 @@ for verb in (inspect, rewrite, retarget, diagnose, validate, resolve, explain):
 
 def main() -> None:
     """Run the command line of this process, or say what could complete it, and exit."""
-    if asked := os.environ.get(_COMPLETES):
-        from click.shell_completion import shell_complete
-
-        sys.exit(shell_complete(commands, {}, "onnxpad", _COMPLETES, asked))
     gc.set_threshold(RARELY)
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
@@ -84,36 +80,59 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         drop_output()
         return PIPE_CLOSED
+    except OSError as error:
+        drop_output()
+        return fail(_refused_by_the_system(error))
+    say("")
     return status
 
 
 def _status(arguments: Sequence[str]) -> int:
     try:
-        with commands.make_context("onnxpad", list(arguments)) as context:
-            result = commands.invoke(context)
+        return _answered(arguments)
     except click.exceptions.Exit as leaving:
         return leaving.exit_code
-    except click.exceptions.NoArgsIsHelpError as asked:
-        sys.stderr.write(f"{asked.format_message()}\n")
+    except click.exceptions.NoArgsIsHelpError as asked_for_help:
+        say(f"{asked_for_help.format_message()}\n")
         return WRONG
     except click.ClickException as error:
         return fail(*_usage(error))
     except OnnxpadError as error:
+        if isinstance(error.__cause__, BrokenPipeError):
+            raise error.__cause__ from None
         return fail(str(error))
-    except (BrokenPipeError, click.Abort):
+    except (OSError, click.Abort):
         raise
     except Exception as error:
         if os.environ.get("ONNXPAD_TRACEBACK"):
             raise
-        if isinstance(error, OSError) and error.errno == ENOSPC:
-            drop_output()
-            return fail(f"cannot write: {error.strerror}; free some space, or write elsewhere")
-        return fail(
-            f"{' '.join(arguments)}: internal error; nothing more was written "
-            f"({type(error).__name__}: {error})",
-            "ONNXPAD_TRACEBACK=1 shows where; please report it with the model",
-        )
+        return _failed(" ".join(arguments), error)
+
+
+def _answered(arguments: Sequence[str]) -> int:
+    if asked := os.environ.get(_COMPLETES):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(commands, {}, "onnxpad", _COMPLETES, asked)
+    with commands.make_context("onnxpad", list(arguments)) as context:
+        result = commands.invoke(context)
     return result if isinstance(result, int) else FINE
+
+
+def _failed(command: str, error: Exception) -> int:
+    fault = fault_in(error)
+    if fault is not None:
+        return fail(f"{command}: {fault}")
+    return fail(
+        f"{command}: internal error; nothing more was written ({type(error).__name__}: {error})",
+        "ONNXPAD_TRACEBACK=1 shows where; please report it with the model",
+    )
+
+
+def _refused_by_the_system(error: OSError) -> str:
+    if error.errno == ENOSPC:
+        return f"cannot write: {error.strerror}; free some space, or write elsewhere"
+    return f"the system refuses: {fault_in(error)}; check the streams, paths and permissions"
 
 
 def _usage(error: click.ClickException) -> tuple[str, str]:

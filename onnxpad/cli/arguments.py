@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
 from click.core import ParameterSource
 
-_FACT = re.compile(
-    r"(?P<name>[^%=\s].*?)\s*(?:(?P<rest>%\s*\d+\s*={1,2}\s*\d+)|=\s*(?P<number>\d+))"
-)
+from onnxpad.errors import RequestError
 
+_DIGITS = 30
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 MODEL = click.Path(allow_dash=True)
@@ -72,6 +70,20 @@ device = click.option(
     show_default=True,
     help="Where onnxruntime runs the models. cuda fails where there is none.",
 )
+timeout = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="How long native code may take whose cost is not known beforehand. [default: 60 for "
+    "running models, and 1 more for each MB of them; 10 for finding sizes]",
+)
+memory = click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=lambda _context, _option, size: parse_memory(size),
+    help="How much memory it may take, such as 4G. [default: 2G, and 32 bytes more for each byte "
+    "of models and inputs]",
+)
 samples = click.option(
     "--samples",
     type=click.IntRange(min=1),
@@ -109,6 +121,16 @@ def refuse_data_twice(options: Mapping[str, object]) -> None:
         )
 
 
+def parse_memory(size: str | None) -> int | None:
+    """Bytes of '4G'; raises click.BadParameter for what is no size."""
+    from onnxpad.processes import bytes_of
+
+    try:
+        return None if size is None else bytes_of(size)
+    except RequestError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
     """{'height': 640, 'width': '%32=0'} from 'height=640' and 'width%32=0'.
 
@@ -116,18 +138,36 @@ def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
     """
     found: dict[str, int | str] = {}
     for fact in facts:
-        match = _FACT.fullmatch(fact.strip())
         parts = fact.split(",")
-        if len(parts) > 1 and all(_FACT.fullmatch(part.strip()) for part in parts):
+        if len(parts) > 1 and all(_fact(part) for part in parts):
             each = " ".join(f"--dim '{part.strip()}'" for part in parts)
             raise click.BadParameter(f"'{fact}' is several facts: repeat the option, {each}")
-        if match is None:
+        known = _fact(fact)
+        if known is None:
             raise click.BadParameter(f"cannot read '{fact}': expected NAME=SIZE or 'NAME%32=0'")
-        name = match["name"]
+        name, said = known
         if name in found:
             raise click.BadParameter(f"two facts about '{name}': give the one that says more")
-        found[name] = int(match["number"]) if match["number"] else match["rest"]
+        found[name] = said
     return found
+
+
+def _fact(text: str) -> tuple[str, int | str] | None:
+    """A dimension and what is known of it; read from the end, since names may hold signs too."""
+    text = text.strip()
+    front, _, number = text.rpartition("=")
+    name, percent, divisor = front.removesuffix("=").rpartition("%")
+    numbers = [number.strip()]
+    if percent and name and divisor.strip().isdecimal():
+        numbers.append(divisor.strip())
+        said: int | str = text[len(name) :]
+    else:
+        name, said = front, 0
+    if not name or name[0] in "%=" or not numbers[0].isdecimal():
+        return None
+    if max(map(len, numbers)) > _DIGITS:
+        raise click.BadParameter(f"'{text}': a size has at most {_DIGITS} digits")
+    return name.rstrip(), said or int(number)
 
 
 def edits(validate: str) -> Callable[[_Command], _Command]:
@@ -148,7 +188,11 @@ def edits(validate: str) -> Callable[[_Command], _Command]:
     )
 
     def decorate(command: _Command) -> _Command:
-        for option in (*options, device, samples, seed, dims, nodes, ambiguous)[::-1]:
+        for option in (
+            *options,
+            *(device, samples, seed, timeout, memory),
+            *(dims, nodes, ambiguous),
+        )[::-1]:
             command = option(command)
         return command
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
 from onnxpad.cli.outcomes import STANDARD
-from onnxpad.errors import ModelError
 
 
 class Job(NamedTuple):
@@ -31,14 +31,15 @@ class Job(NamedTuple):
 
         check_target(self.target)
 
-    def prepare(self) -> None:
-        """Make the folder; ModelError where that fails."""
-        if self.target is None or not self.makes_folder:
-            return
-        try:
-            Path(self.target).parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ModelError(f"cannot make the folder of '{self.target}': {error}") from error
+    @contextmanager
+    def folder_made(self) -> Iterator[None]:
+        """Make the folder, for as long as nothing fails; ModelError where that cannot be."""
+        from onnxpad.model.files.atomic import Together  # loads more than a usage error needs
+
+        with Together() as together:
+            if self.target is not None and self.makes_folder:
+                together.make_folders(Path(self.target).parent)
+            yield
 
 
 def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: bool) -> list[Job]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad.cli import arguments, plan_files
-from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
+from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, say
 from onnxpad.cli.streams import report_stream, terminal
 from onnxpad.errors import RequestError
 
@@ -55,6 +55,8 @@ gives the reference.
 )
 @arguments.device
 @arguments.ambiguous
+@arguments.timeout
+@arguments.memory
 @arguments.as_json
 def diagnose(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Diagnose, print the report and write the plan."""
@@ -94,7 +96,7 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
         from onnxpad.show.wording import visible
 
         stream.write(json_line({"model": options["model"], **found.to_json()}))
-        sys.stderr.write(f"{visible(kept)}\n" if kept else "")
+        say(f"{visible(kept)}\n" if kept else "")
     else:
         from onnxpad.show.diagnoses import diagnosis_text
 
@@ -128,6 +130,8 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
             device=options["device"],
             budget=options["budget"],
             ambiguous=options["ambiguous"],
+            timeout=options["timeout"],
+            memory=options["memory"],
             progress=say,
         )
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))

@@ -55,13 +55,16 @@ All other operators are not judged.
     "leaves the GPU.",
 )
 @click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 about the targets.")
+@arguments.timeout
+@arguments.memory
 @arguments.as_json
 def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
     from onnxpad import inspection  # loads onnx
 
     _check(given["targets"], sarif=given["sarif"], as_json=given["as_json"])
-    asked = {"target": given["targets"], "device": given["device"], "ambiguous": given["ambiguous"]}
+    names = ("device", "ambiguous", "timeout", "memory")
+    asked = {"target": given["targets"], **{name: given[name] for name in names}}
     status, reports = FINE, []
     for number, (model, about) in enumerate(each_request(models, given["dims"], given["nodes"])):
         try:

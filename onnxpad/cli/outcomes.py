@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from typing import TextIO
 
-from onnxpad.errors import OnnxpadError, RuntimeUnavailable
+from onnxpad.errors import OnnxpadError, RuntimeUnavailable, brief
 
 FINE, FINDINGS, WRONG, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 _TRY = "\n  try     "
@@ -17,22 +19,44 @@ def fail(message: str, hint: str = "") -> int:
     from onnxpad.show.wording import visible
 
     said, _, own_hint = message.partition(_TRY)
-    text = f"error: {visible(said)}\n"
-    text += "".join(f"{_TRY[1:]}{visible(line)}\n" for line in (own_hint, hint) if line)
-    sys.stderr.write(text)
+    text = f"error: {brief(visible(said))}\n"
+    text += "".join(f"{_TRY[1:]}{brief(visible(line))}\n" for line in (own_hint, hint) if line)
+    say(text)
     return WRONG
 
 
 def fail_for(model: str, error: OnnxpadError) -> int:
-    """The same for an error about one of the models; the message begins with its name."""
+    """The same for an error about one of the models; the message begins with its name.
+
+    Raises BrokenPipeError where it is about a pipe whose reader has gone.
+    """
+    if isinstance(error.__cause__, BrokenPipeError):
+        raise error.__cause__
     name = "standard input" if model == STANDARD else model
     said = str(error)
-    named = said.startswith((name, f"'{name}'")) or isinstance(error, RuntimeUnavailable)
+    named = said.startswith((name, f"'{name}'", brief(name))) or isinstance(
+        error, RuntimeUnavailable
+    )
     return fail(said if named else f"{name}: {said}")
 
 
+def say(text: str) -> None:
+    """Write to stderr, or nowhere where that is closed or full: there is no other place."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        _drop(sys.stderr)
+
+
 def drop_output() -> None:
-    """Send what is left of standard output nowhere, since its reader has gone."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
+    """Send what is left of standard output nowhere, since it takes no more."""
+    _drop(sys.stdout)
+
+
+def _drop(stream: TextIO) -> None:
+    """Python would try once more at its end, and exit with a code of its own."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

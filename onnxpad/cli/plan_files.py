@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from onnxpad.cli import destinations
 from onnxpad.cli.outcomes import STANDARD
@@ -47,11 +44,15 @@ def check_weights(path: str | None, network: Network) -> None:
 
 def read(path: str) -> Plan:
     """The plan in a file or on standard input; RequestError says what is wrong with it."""
-    from onnxpad.retargeting import parse_plan, read_plan
+    from onnxpad.model.files.contents import standard_input
+    from onnxpad.retargeting import LARGEST_PLAN, parse_plan, read_plan
 
     if path != STANDARD:
         return read_plan(path)
-    return parse_plan(sys.stdin.buffer.read(), "standard input")
+    try:
+        return parse_plan(standard_input(LARGEST_PLAN), "standard input")
+    except (OSError, ValueError) as error:
+        raise RequestError(f"cannot read the plan on standard input: {error}") from error
 
 
 def not_written(path: str) -> str:
@@ -62,11 +63,10 @@ def not_written(path: str) -> str:
 
 def write(path: str, plan: Plan) -> None:
     """Write the plan, all or nothing where a file can be replaced; RequestError if that fails."""
-    text = json.dumps(plan.to_json(), indent=2) + "\n"
-    place = Path(path)
-    atomic = path != STANDARD and (place.is_file() or not place.exists())
+    from onnxpad.model.files.delivery import deliver
+
+    data = memoryview(json.dumps(plan.to_json(), indent=2).encode() + b"\n")
     try:
-        with click.open_file(path, "w", encoding="utf-8", atomic=atomic) as file:
-            file.write(text)
-    except OSError as error:
-        raise RequestError(f"cannot write the plan '{path}': {error}") from error
+        deliver([data], (), path, origin=None)
+    except ModelError as error:
+        raise RequestError(f"the plan: {error}") from error.__cause__

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from onnxpad.cli.outcomes import STANDARD
-from onnxpad.errors import OnnxpadError, RequestError
+from onnxpad.cli.outcomes import STANDARD, say
+from onnxpad.errors import OnnxpadError, RequestError, brief
 
 
 class _Addressable(NamedTuple):
@@ -60,7 +59,7 @@ def _note(model: str, text: str, missing: Sequence[str]) -> None:
     from onnxpad.show.wording import visible
 
     for name in missing:
-        sys.stderr.write(visible(f"note: {model}: {text} '{name}', left out here") + "\n")
+        say(brief(visible(f"note: {model}: {text} '{name}', left out here")) + "\n")
 
 
 def _read(model: str, nodes: Sequence[str]) -> _Addressable | None:

@@ -77,10 +77,10 @@ def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
     for name in filter(None, (given["to"], given["source"])):
         named_convention(name)
     plan = None if given["plan"] is None else plan_files.read(given["plan"])
-    found = []
+    found, limits = [], ("timeout", "memory")
     for _, about in each_request(models, given["dims"], given["nodes"]):
-        options = {name: given[name] for name in ("to", "source", "ambiguous")} | about
-        judging = {name: given[name] for name in ("device", "samples", "seed")}
+        options = {name: given[name] for name in ("to", "source", "ambiguous", *limits)} | about
+        judging = {name: given[name] for name in ("device", "samples", "seed", *limits)}
         judging["dims"] = about["dims"]
         options["plan"] = plan
         found.append(writing.request_for(options, judging, given))

@@ -93,11 +93,14 @@ def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
         find_pass(name)
     wishes = {name: given[name] for name in ("prefer", "exclude", "allow_unknown")}
     planner(given["target"], **wishes)
-    rules = ("passes", "target", *wishes, "ambiguous", "legacy_split")
+    limits = ("timeout", "memory")
+    rules = ("passes", "target", *wishes, "ambiguous", "legacy_split", *limits)
     found = []
     for _, about in each_request(models, given["dims"], given["nodes"]):
         options = {name: given[name] for name in rules} | about
-        judging = {name: given[name] for name in ("device", "samples", "seed", "ambiguous")}
+        judging = {
+            name: given[name] for name in ("device", "samples", "seed", "ambiguous", *limits)
+        }
         judging["dims"] = about["dims"]
         found.append(writing.request_for(options, judging, given))
     return found

@@ -53,6 +53,8 @@ s0_out0. Verdicts: identical, rounding (exit 0), different, unverified (exit 1).
 @arguments.dims
 @arguments.ambiguous
 @click.option("--tf32", is_flag=True, help="Let CUDA round convolution inputs to 10 bits.")
+@arguments.timeout
+@arguments.memory
 @arguments.as_json
 def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Validate and print the verdict."""

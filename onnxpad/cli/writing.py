@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 import click
 
 from onnxpad.cli import arguments
-from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, fail_for
+from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, fail_for, say
 from onnxpad.cli.streams import report_stream, terminal
-from onnxpad.errors import OnnxpadError
+from onnxpad.errors import OnnxpadError, brief
 
 if TYPE_CHECKING:
     from onnxpad.cli.destinations import Job
@@ -76,7 +76,7 @@ def before(model: str, found: Edited) -> object:
         return model
     from onnxpad.model.files.onnx_file import parse
 
-    return parse(found.source.data, name="standard input", folder=None)
+    return parse(bytes(found.source.data), name="standard input", folder=None)
 
 
 def conclude(
@@ -88,12 +88,12 @@ def conclude(
 ) -> int:
     """Write the model where nothing speaks against it, and report; the exit code."""
     if job.target is not None and not objection:
-        job.prepare()
-        found.save(job.target)
+        with job.folder_made():
+            found.save(job.target)
     written = None if objection else job.target
     report(written, report_stream(model_on_stdout=written == STANDARD))
     if objection:
         from onnxpad.show.wording import visible
 
-        sys.stderr.write(visible(f"nothing written for {job.model}: {objection}") + "\n")
+        say(brief(visible(f"nothing written for {job.model}: {objection}")) + "\n")
     return FINDINGS if objection or (request.check and found.changed) else FINE

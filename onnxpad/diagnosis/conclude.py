@@ -20,6 +20,7 @@ from onnxpad.diagnosis.search import Search
 from onnxpad.errors import RequestError
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
+from onnxpad.validation.bench import Bench
 from onnxpad.validation.report import Verdict
 
 _PART, _MORE = 10, 0.2
@@ -63,6 +64,32 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         tried=fit.tried,
         seconds=time.monotonic() - started,
         complete=search is None or solution is not None or search.exhausted,
+    )
+
+
+def ended(bench: Bench, reason: str, started: float) -> Diagnosis:
+    """The report where a limit was met before anything was found."""
+    return Diagnosis(
+        explained=False,
+        cause=Cause.UNKNOWN,
+        reason=reason,
+        plan=Plan(),
+        residual=None,
+        before=None,
+        allowed=None,
+        hypothesis="",
+        nodes=(),
+        same_either_way=(),
+        nearest=None,
+        outputs=(),
+        difference=None,
+        warnings=tuple(bench.warnings),
+        device=bench.settings.device,
+        providers=dict(bench.providers),
+        samples=0,
+        tried=0,
+        seconds=time.monotonic() - started,
+        complete=False,
     )
 
 

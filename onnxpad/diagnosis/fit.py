@@ -130,7 +130,7 @@ class Fitting:
         bounds = {(row.output, row.sample): row.bound or 0.0 for row in judgement.rows}
         reference = Reference(self.samples, self.expected, bounds)
         seconds = _WIDE_SECONDS if wide else _SECONDS
-        found, complete = rivals(self.runner, reference, chosen, time.monotonic() + seconds)
+        found, complete = rivals(self.runner, reference, chosen, self._until(seconds))
         if not complete:
             self.bench.warn("not every node was tried for other padding that fits as well")
         if planned and whole and found:
@@ -141,6 +141,10 @@ class Fitting:
             )
         doubts = undecided(found, judgement.residual or 0.0, judgement.allowed or 0.0)
         return replace(fit, rivals=tuple(found), undecided=tuple(doubts))
+
+    def _until(self, seconds: float) -> float:
+        """So long from now, but not beyond the budget."""
+        return min(time.monotonic() + seconds, self.deadline)
 
     def _present(self) -> Comparison:
         """Judge the unchanged model; its warnings begin with 'as it is'."""

@@ -9,7 +9,7 @@ from itertools import product
 
 from onnxpad.diagnosis.places import Place
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
-from onnxpad.padding.chain import Chain, Pads, is_same
+from onnxpad.padding.chain import Chain, NewPad, Pads, is_same
 from onnxpad.retargeting.habits import PLACEMENTS
 from onnxpad.retargeting.move import moved
 from onnxpad.retargeting.windows_read import differs
@@ -122,7 +122,7 @@ def _always_same(place: Place, name: str) -> int:
 
 def _keeps(chain: Chain) -> bool:
     """Whether this is meant to give ceil(size/stride) windows."""
-    if chain.ceil_mode or (chain.pad is not None and not chain.pad.is_new):
+    if chain.ceil_mode or not isinstance(chain.pad, NewPad | None):
         return False
     match chain.padding:
         case Pads() as pads:

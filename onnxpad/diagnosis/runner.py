@@ -14,12 +14,15 @@ from onnxpad.diagnosis.places import Choices, Place, Sizes, spelled
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant
+from onnxpad.model.running_cost import is_small, running_cost, types_of
 from onnxpad.padding.chain import Chain, is_same
 from onnxpad.retargeting.plan import settings_of, with_settings
-from onnxpad.sessions import RunFailure, Session, Settings, open_session
+from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session
 
 Array = NDArray[Any]
 _MOST_BYTES = 768 * 2**20
+# Other padding may make everything behind it larger: by so much at most.
+_OTHER_SIZES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class Runner:
         self.choices = [Choices(place) for place in places]
         self.stages = stages(network, places, seen)
         self._settings = replace(settings, folder=network.folder, threads=1)
-        self._sessions: dict[tuple[int, str], Session | RunFailure] = {}
+        self._sessions: dict[tuple[int, str, bool], Session | RunFailure] = {}
+        self._apart = True
         self._states: OrderedDict[tuple[int, tuple[int, ...]], State | Broken] = OrderedDict()
         self._bytes = 0
         self.feeds: Mapping[str, Array] = {}
@@ -60,6 +64,8 @@ class Runner:
     def feed(self, feeds: Mapping[str, Array]) -> None:
         """Take other inputs; what was run on the former ones is forgotten."""
         self.feeds = feeds
+        cost = running_cost(self.network.model, types_of(feeds))
+        self._apart = cost is None or not is_small(cost.times(_OTHER_SIZES))
         self._states.clear()
         self._bytes = 0
 
@@ -149,8 +155,10 @@ class Runner:
     ) -> dict[str, Array] | RunFailure:
         stage = self.stages[number]
         feeds = {name: state.tensors[name] for name in stage.reads if name in state.tensors}
-        key = (number, "" if chain is None else json.dumps(settings_of(chain)))
-        if key not in self._sessions:
+        said = "" if chain is None else json.dumps(settings_of(chain))
+        key = (number, said, self._apart)
+        known = self._sessions.get(key)
+        if known is None or (isinstance(known, Session) and known.lost):
             self._sessions[key] = self._opened(stage, chain, feeds)
         session = self._sessions[key]
         return (
@@ -182,6 +190,8 @@ class Runner:
             except RequestError as error:
                 self.refused.add(self.places[stage.place or 0].label)
                 return RunFailure("open", str(error))
+        if self._apart:
+            return open_apart(model.serialised(), self._settings, self.network.outside_bytes)
         return open_session(model.serialised(), self._settings)
 
 

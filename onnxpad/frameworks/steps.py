@@ -56,8 +56,7 @@ def add_bias(rank: int) -> Step:
 class Window:
     """What a Conv, ConvTranspose, MaxPool or AveragePool with explicit pads does.
 
-    `takes_bias` is off where the bias is added by a later step. `unpadded` writes auto_pad=VALID
-    instead of zeros, which keeps onnxruntime from fusing the Pad in front into a pool.
+    `takes_bias` is off where the bias is added by a later step.
     """
 
     op: str
@@ -70,7 +69,6 @@ class Window:
     ceil_mode: bool = False
     count_include_pad: bool = False
     takes_bias: bool = True
-    unpadded: bool = False
 
     @classmethod
     def over(cls, op: str, slides: Sequence[Slide], pads: Pads) -> Window:
@@ -97,7 +95,6 @@ class Window:
             ceil_mode=found.get("ceil_mode") == 1,
             count_include_pad=found.get("count_include_pad") == 1,
             takes_bias=takes_bias(step),
-            unpadded="auto_pad" in found,
         )
 
     @property
@@ -107,8 +104,8 @@ class Window:
             "kernel_shape": self.kernel,
             "strides": self.strides,
             "dilations": self.dilations,
+            "pads": self.pads.flat,
         }
-        found |= {"auto_pad": "VALID"} if self.unpadded else {"pads": self.pads.flat}
         if self.op.startswith("Conv"):
             found["group"] = self.group
         if any(self.output_padding):

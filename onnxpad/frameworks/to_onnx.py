@@ -162,8 +162,7 @@ def _average_pool(slides: tuple[Slide, ...], *, bare: bool) -> list[Step]:
         raise RequestError(
             "onnxruntime takes no pads as wide as the kernel, and only pads stay out of a divisor"
         )
-    bare_pool = replace(pool, pads=rest, unpadded=not any(rest.flat))
-    return [pad(counted), bare_pool.step]
+    return [pad(counted), replace(pool, pads=rest).step]
 
 
 def _is_ceil_mode(slide: Slide) -> bool:

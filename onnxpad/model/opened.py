@@ -114,6 +114,7 @@ def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
 
 def _no_model(given: object) -> RequestError:
     kind = type(given).__name__
+    cure = "; onnx.load_from_string makes a ModelProto of bytes" if kind == "bytes" else ""
     return RequestError(
-        f"a model is a path, a ModelProto or an onnx_graphsurgeon.Graph, not {kind}"
+        f"a model is a path, a ModelProto or an onnx_graphsurgeon.Graph, not {kind}{cure}"
     )

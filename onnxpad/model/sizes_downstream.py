@@ -12,6 +12,7 @@ from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, 
 from onnxpad.model.editing.script import Resize
 from onnxpad.model.reading.nodes import Address, Node
 from onnxpad.model.reading.scopes import Document, Scope
+from onnxpad.model.shapes.native_inference import infer_shapes
 from onnxpad.model.shapes.types import open_negative_sizes
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -35,7 +36,7 @@ def resizings(document: Document, before: Sizes, changed: Address) -> list[Resiz
     for scope in document.scopes.values():
         for value in _stated(scope):
             own, name = _dims(value), value.name
-            if own is None or name in scope.inputs or name in scope.initializers:
+            if own is None or name in scope.input_places or name in scope.initializers:
                 continue
             now = found.get(scope.id, {}).get(name)
             if now == before.get(scope.id, {}).get(name) and (
@@ -52,7 +53,7 @@ def breaks(document: Document) -> tuple[str, ...]:
     """Nodes whose inputs do not fit together, as strict shape inference finds them."""
     model = _skeleton(document)
     try:
-        result = onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True)
+        result = infer_shapes(model, strict_mode=True, data_prop=True)
     except onnx.shape_inference.InferenceError as error:
         return _findings(str(error))
     except Exception:  # noqa: BLE001  inference raises many kinds; then nothing is known
@@ -145,7 +146,7 @@ def _all_nodes(scope: Scope) -> Iterator[Node]:
 def inferred_sizes(document: Document) -> Sizes:
     """Sizes by scope and tensor, of the main graph and the bodies in it."""
     try:
-        result = onnx.shape_inference.infer_shapes(_skeleton(document), data_prop=True)
+        result = infer_shapes(_skeleton(document), data_prop=True)
     except Exception:  # noqa: BLE001  inference raises many kinds; unknown sizes are an answer
         return {}
     found: Sizes = {}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.expansion import Attributes, AttributeValue, Expansion
-from onnxpad.padding.fills import Fill
+from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.operators import Destination, Kind, Operator
 
 
@@ -56,6 +56,10 @@ class Unclear:
     hints: tuple[str, ...] = ()
     too_new: bool = False
 
+    def as_skip(self, *, moot: bool = False) -> Skip:
+        """The same as a pass says it."""
+        return Skip(self.reason, self.hints, moot=moot)
+
 
 Padding: TypeAlias = AutoPad | Pads | Unclear
 
@@ -69,11 +73,10 @@ def is_same(padding: Padding) -> bool:
 class PadStep:
     """A Pad node in front of the operator, over all axes of its input.
 
-    `unclear` says why its pads, mode or place cannot be used, `hints` what to try. `is_new` marks a
-    node that a pass asks for and that the model does not have yet, `replaces` one that takes the
-    place of the Pad that is there. `computed` are the inputs (1 pads, 2 value, 3 axes) that the
-    model computes; `lists_axes` marks pads that are written for some axes only, `lists_value` a
-    value that is written as a list of one number.
+    `unclear` says why its pads, mode or place cannot be used. `computed` are the inputs (1 pads,
+    2 value, 3 axes) that the model computes, `listed` those that are written as a list and need
+    not be: axes, where the pads are those of some axes only, and a value that is a list of one
+    number.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
     are then what the operator sees.
@@ -82,15 +85,41 @@ class PadStep:
     pads: Pads
     fill: Fill
     mode: str = "constant"
-    unclear: str = ""
-    is_new: bool = False
-    replaces: bool = False
-    lists_axes: bool = False
-    lists_value: bool = False
+    unclear: Unclear | None = None
     computed: tuple[int, ...] = ()
-    hints: tuple[str, ...] = ()
+    listed: tuple[int, ...] = ()
     crossed: tuple[str, ...] = ()
 
+
+@dataclass(frozen=True, slots=True)
+class NewPad(PadStep):
+    """A Pad that a rewrite asks for, in what it makes of a chain; the model has no such node yet.
+
+    It stands between the operator and what is in front of that, or takes the place of the Pad
+    that is there (`instead`).
+    """
+
+    instead: bool = False
+
+
+Preference: TypeAlias = Literal["auto_pad", "pads"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """What the user says of how nodes are read.
+
+    `ambiguous` settles auto_pad together with pads. `legacy_split` lets transposed convolutions
+    crop their odd cell at the side that the text of ConvTranspose-1 names, as older runtimes did.
+    `assumes_sizes` says that sizes may be what the user knows, and the file leaves open.
+    """
+
+    ambiguous: Preference = None
+    legacy_split: bool = False
+    assumes_sizes: bool = False
+
+
+NO_PREFERENCE = Preferences()
 
 Shape: TypeAlias = tuple[Size | None, ...] | None
 
@@ -171,21 +200,22 @@ class Around:
     `front` are the Pads in front, the nearest first, as far as operators between them hand on
     what they read; `weight_front` the same for the weight. `beside` are the operators that would
     still be behind the chain's Pad if this one read past it, `far_beside` behind its far Pad,
-    each as it would be then. `copied_out` says that the operator's input has one other reader, an
-    Identity that makes a result of the graph.
+    each as it would be then; they may be thousands, so hashes leave them out. `copied_out` says
+    that the operator's input has one other reader, an Identity that makes a result of the graph.
 
     `at_least` is a bound that no cell of the input of a max pool is below. `dequantised` tells of
     a DequantizeLinear that makes the input; `behind_quantised` that a quantised operator computes
     it. `producer` is, for averages, the tool that wrote the model.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
-    input of the model, `feeds_alone` what reads it; `key` names the node.
+    input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
+    channels on the last axis; `key` names the node.
     """
 
     front: tuple[InFront, ...] = ()
     weight_front: tuple[InFront, ...] = ()
-    beside: tuple[Chain, ...] = ()
-    far_beside: tuple[Chain, ...] = ()
+    beside: tuple[Chain, ...] = field(default=(), hash=False)
+    far_beside: tuple[Chain, ...] = field(default=(), hash=False)
     copied_out: bool = False
     at_least: float | None = None
     dequantised: Dequantised | None = None
@@ -194,6 +224,7 @@ class Around:
     behind: tuple[Chain, ...] = ()
     reads_input: bool = False
     feeds_alone: Destination | None = None
+    feeds_channels_last: bool = False
     key: tuple[str, int] = field(default=("", 0), compare=False)
 
 
@@ -204,14 +235,12 @@ NOTHING = Around()
 class Chain:
     """A padded operator with the Pad that feeds it.
 
-    `axes` are the spatial axes of the operator's own input (after the Pad), the first of them
-    at position `first_axis` of the tensor. `ambiguous` marks auto_pad written together with
-    pads, settled by the user; `legacy_split` a transposed convolution that crops its odd cell at
-    the other side, as older runtimes did; `trouble` says why the padding cannot be worked on.
+    `axes` are the spatial axes of the operator's own input (after the Pad). `read_as` are the
+    preferences that decided how this node is read; `trouble` says why the padding cannot be worked
+    on.
 
     `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
-    the Pads in front of it. `assumes_sizes` says that sizes may be what the user knows, and the
-    file leaves open. `around` are facts about what stands around it.
+    the Pads in front of it. `around` are facts about what stands around it.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
@@ -224,16 +253,12 @@ class Chain:
     padding: Padding
     fill: Fill
     dtype: str = ""
-    first_axis: int = 2
     ceil_mode: bool = False
-    counts_padding: bool = False
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
-    legacy_split: bool = False
     pad: PadStep | None = None
     far_pad: PadStep | None = None
-    assumes_sizes: bool = False
-    ambiguous: bool = False
+    read_as: Preferences = NO_PREFERENCE
     trouble: Unclear | None = None
     shape: Shape = None
     weight: Weight = Weight()
@@ -241,6 +266,16 @@ class Chain:
     inputs: tuple[bool, ...] = ()
     outputs: tuple[bool, ...] = ()
     around: Around = NOTHING
+
+    @property
+    def counts_padding(self) -> bool:
+        """Whether an average divides by padded cells as well (count_include_pad)."""
+        return self.op.kind is Kind.AVERAGE and self.fill is not Implicit.NOTHING
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether auto_pad is written together with pads, which the user settled."""
+        return self.read_as.ambiguous is not None
 
     @property
     def rank(self) -> int:
@@ -251,6 +286,12 @@ class Chain:
     def tensor_rank(self) -> int:
         """Number of axes of the input, batch and channels included."""
         return len(self.axes) + 2
+
+    @property
+    def first_axis(self) -> int:
+        """Where the spatial axes begin in the tensor: at 1 where the channels come last."""
+        last = self.op.channels_last or ("channels_last", 1) in self.attributes
+        return 1 if last or self.around.feeds_channels_last else 2
 
     @property
     def spatial(self) -> slice:

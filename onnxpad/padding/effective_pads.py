@@ -105,10 +105,10 @@ def effective_pads(chain: Chain) -> Pads | Skip:
     runtime does. A Skip says which size is missing and how to give it.
     """
     if chain.trouble:
-        return Skip(chain.trouble.reason, chain.trouble.hints)
+        return chain.trouble.as_skip()
     match chain.padding:
-        case Unclear(reason, hints):
-            return Skip(reason, hints)
+        case Unclear() as unclear:
+            return unclear.as_skip()
         case padding if chain.op.kind is Kind.TRANSPOSED:
             return _transposed_pads(chain, padding)
         case AutoPad.VALID:
@@ -180,7 +180,7 @@ def _same(chain: Chain, mode: AutoPad) -> Pads | Skip:
 
 
 def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
-    upper = (padding is AutoPad.SAME_UPPER) is not chain.legacy_split
+    upper = (padding is AutoPad.SAME_UPPER) is not chain.read_as.legacy_split
     extra = chain.output_padding or (0,) * chain.rank
     if chain.output_shape:
         full = [full_size(axis) for axis in chain.axes]

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, PadInput
 
 
 class Form(StrEnum):
@@ -126,7 +126,7 @@ def _pad_forms(chain: Chain) -> set[Form]:
         found.add(_MODES[step.mode])
     if step.unclear or step.computed:
         found.add(Form.DYNAMIC)
-    if step.lists_axes:
+    if PadInput.AXES in step.listed:
         found.add(Form.PAD_AXES)
     if any(pad < 0 for pad in step.pads.flat):
         found.add(Form.NEGATIVE)

@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, verb
 from onnxpad.frameworks import values
 from onnxpad.frameworks.conventions import find_convention, find_layer, find_op
 from onnxpad.frameworks.layer import HowKnown, Layer, Role, Special, Word
@@ -17,6 +17,7 @@ from onnxpad.frameworks.to_onnx import lower
 from onnxpad.frameworks.worked_out import WorkedOut, make_plan
 from onnxpad.padding.expansion import Step
 from onnxpad.reports import Report, reported
+from onnxpad.runtimes.onnxruntime.safe_spelling import kept_apart
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -78,7 +79,7 @@ class Resolution(Report):
     def steps(self) -> tuple[Step, ...]:
         """The ONNX nodes in order. RequestError where no chain of nodes gives the same numbers."""
         try:
-            return lower(self.plan)
+            return kept_apart(lower(self.plan))
         except RequestError as error:
             raise RequestError(f"{self.framework} {self.op} has no ONNX form: {error}") from None
 
@@ -218,6 +219,7 @@ def _checked_bias(
     return array
 
 
+@verb()
 def resolve(
     framework: str,
     op: str,

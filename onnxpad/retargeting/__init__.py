@@ -6,14 +6,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any, TypeAlias
 
-from onnxpad.errors import RequestError
+from onnxpad import processes
+from onnxpad.errors import RequestError, verb
 from onnxpad.model.editing.session import Edited, finish, session_on
+from onnxpad.model.files.contents import contents
 from onnxpad.model.opened import ModelLike, open_model
-from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import known_names, selection
+from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.reports import Report, reported
 from onnxpad.retargeting.plan import Plan
 from onnxpad.retargeting.report import Kept, Move, Refused
@@ -22,12 +23,13 @@ from onnxpad.retargeting.run import Progress, run
 
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
 
+LARGEST_PLAN = 64 * 2**20
 _TRY = "\n  try     "
 
 __all__ = ["Kept", "Move", "Refused", "Retargeting", "parse_plan", "read_plan", "retarget"]
 
 
-@reported("to", "changed", "assumed", "changes", "unchanged", "skips", "breaks")
+@reported("to", "changed", "assumed", "changes", "unchanged", "skips", "breaks", "limits_met")
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Retargeting(Edited, Report):
     """What a retarget did.
@@ -46,6 +48,7 @@ class Retargeting(Edited, Report):
     schema = 1
 
 
+@verb()
 def retarget(  # noqa: PLR0913 - each option is one word of the command line
     model: ModelLike,
     *,
@@ -55,6 +58,8 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     nodes: str | Sequence[str] | None = None,
     dims: Mapping[str, int | str] | None = None,
     ambiguous: Preference = None,
+    timeout: float | None = None,
+    memory: int | str | None = None,
     progress: Progress | None = None,
 ) -> Retargeting:
     """Move the padding of a model to another convention, by what it means.
@@ -63,28 +68,32 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     a dict, or a path) says the padding of single nodes instead. `source` names the convention
     that the model's padding is written in, `nodes` are globs over node addresses, `dims` what is
     known of dimensions, `ambiguous` which of auto_pad and pads holds where a node has both.
+    `timeout` (seconds) and `memory` (bytes, or a text such as '4G') limit shape inference where
+    nothing bounds it beforehand; `limits_met` of the report says so.
     `progress` is called with a node's address, the number of nodes done, and of how many. A path
     and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
     RequestError for unknown names, plans that do not fit, and ModelError for models that cannot
     be read.
     """
     rule = _rule(to, plan, source)
-    opened = open_model(model)
-    session = session_on(opened, dims, Preferences(ambiguous))
-    selected = selection(session, nodes)
-    known_names(session, rule.names, rule.label)
-    outcome = run(session, rule, selected, progress)
-    return Retargeting(
-        edited=finish(session, opened),
-        to=rule.name,
-        changes=tuple(outcome.moves),
-        unchanged=tuple(outcome.kept),
-        skips=tuple(outcome.refused),
-        breaks=outcome.breaks,
-        script=tuple(session.script),
-        assumed=dict(dims or {}),
-        source=opened.source,
-    )
+    with processes.limited(timeout, memory) as work:
+        opened = open_model(model)
+        session = session_on(opened, dims, Preferences(ambiguous))
+        selected = selection(session, nodes)
+        known_names(session, rule.names, rule.label)
+        outcome = run(session, rule, selected, progress)
+        return Retargeting(
+            edited=finish(session, opened),
+            to=rule.name,
+            changes=tuple(outcome.moves),
+            unchanged=tuple(outcome.kept),
+            skips=tuple(outcome.refused),
+            breaks=outcome.breaks,
+            script=tuple(session.script),
+            assumed=dict(dims or {}),
+            source=opened.source,
+            limits_met=tuple(work.met.values()),
+        )
 
 
 def _rule(to: str | None, plan: PlanLike | None, source: str | None) -> MoveRule:
@@ -106,9 +115,10 @@ def read_plan(plan: PlanLike) -> Plan:
     if isinstance(plan, Mapping):
         return Plan.from_json(plan)
     try:
-        content = Path(plan).read_bytes()
-    except OSError as error:
-        raise RequestError(f"cannot read the plan '{plan}': {error.strerror or error}") from error
+        content = contents(plan, LARGEST_PLAN)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RequestError(f"cannot read the plan '{plan}': {reason}") from error
     return parse_plan(content, str(plan))
 
 

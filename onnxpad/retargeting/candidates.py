@@ -12,7 +12,7 @@ from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.frameworks.layer import Divisor, Pair, Rounding
 from onnxpad.frameworks.rules import split
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, is_same
+from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, PadStep, Skip, is_same
 from onnxpad.padding.effective_pads import (
     axes_behind,
     axes_in_front,
@@ -170,7 +170,7 @@ def variants(chain: Chain, habits: Habits | None) -> Iterator[Chain]:
             found = replace(chain, ceil_mode=ceil)
             if counts is not chain.counts_padding:
                 fill = Constant(0) if counts else Implicit.NOTHING
-                found = replace(found, counts_padding=counts, fill=fill)
+                found = replace(found, fill=fill)
             yield found
 
 
@@ -195,23 +195,26 @@ def _counts(chain: Chain, habits: Habits | None) -> tuple[bool, ...]:
 
 
 def _zeros(chain: Chain) -> Iterator[Chain]:
-    """A Pad that writes 0 in front, and a max pool that pads nothing.
-
-    auto_pad=VALID keeps onnxruntime from fusing the Pad, wrongly.
-    """
+    """A Pad that writes 0 in front, and a max pool that pads nothing."""
     pads = effective_pads(chain)
     if not chain.is_max or chain.ceil_mode or isinstance(pads, Skip) or not any(pads.flat):
         return
-    yield behind_pad(chain, pads, Constant(0.0), AutoPad.VALID)
+    yield behind_pad(chain, pads, Constant(0.0), Pads.zero(chain.rank))
 
 
 def behind_pad(
-    chain: Chain, pads: Pads, fill: Constant, padding: AutoPad | Pads, mode: str = "constant"
+    chain: Chain,
+    pads: Pads,
+    fill: Constant,
+    padding: AutoPad | Pads,
+    mode: str = "constant",
+    *,
+    instead: bool = False,
 ) -> Chain:
-    """The chain with a new Pad over its spatial axes in front."""
+    """The chain with a new Pad over its spatial axes in front, maybe in place of the one there."""
     begins, ends = [0] * chain.tensor_rank, [0] * chain.tensor_rank
     begins[chain.spatial], ends[chain.spatial] = list(pads.begins), list(pads.ends)
-    step = PadStep(Pads(tuple(begins), tuple(ends)), fill, mode, is_new=True)
+    step = NewPad(Pads(tuple(begins), tuple(ends)), fill, mode, instead=instead)
     return replace(chain, axes=axes_behind(chain, pads), padding=padding, pad=step)
 
 
@@ -316,7 +319,7 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
         yield replace(bare, padding=own + _spatial(chain, step))
     for mode in _MIRRORS:
         if mode != step.mode:
-            new = PadStep(step.pads, Constant(0.0), mode, is_new=True, replaces=True)
+            new = NewPad(step.pads, Constant(0.0), mode, instead=True)
             yield replace(chain, pad=new)
     if step.mode in _MIRRORS or isinstance(step.fill, Constant):
         yield from _placed(chain, bare, step)
@@ -328,6 +331,5 @@ def _placed(chain: Chain, bare: Chain, step: PadStep) -> Iterator[Chain]:
     fill = step.fill if isinstance(step.fill, Constant) else Constant(0.0)
     for pads in dict.fromkeys([*known, *_numbers(chain)]):
         if isinstance(pads, Pads) and any(pads.flat):
-            found = behind_pad(bare, pads, fill, Pads.zero(chain.rank), step.mode)
-            new = None if found.pad is None else replace(found.pad, replaces=True)
-            yield replace(found, pad=new)
+            none = Pads.zero(chain.rank)
+            yield behind_pad(bare, pads, fill, none, step.mode, instead=True)

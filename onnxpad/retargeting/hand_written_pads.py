@@ -24,7 +24,7 @@ def without_hand(chain: Chain) -> Chain | Skip:
     if step is None or chain.op.kind is Kind.TRANSPOSED:
         return chain
     if step.unclear:
-        return Skip(f"{step.unclear}; a plan can take it away")
+        return Skip(f"{step.unclear.reason}; a plan can take it away")
     if not is_by_hand(chain, step):
         return chain
     own = effective_pads(chain)
@@ -42,7 +42,6 @@ def without_hand(chain: Chain) -> Chain | Skip:
         padding=own + front,
         pad=None,
         ceil_mode=chain.ceil_mode and not same,
-        counts_padding=counts,
         fill=Constant(0) if average and counts else chain.fill,
     )
 

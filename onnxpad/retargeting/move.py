@@ -11,15 +11,15 @@ from onnxpad.frameworks.layer import Divisor, Given, Pair, Rounding
 from onnxpad.frameworks.rules import CROP_BOTH, split
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import Habits, habits_of, named_convention
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
 from onnxpad.retargeting.labels import held
-from onnxpad.retargeting.shields import shielded
 from onnxpad.retargeting.windows_read import differs
+from onnxpad.runtimes.onnxruntime.safe_spelling import spelled
 
 
 class Meaning(StrEnum):
@@ -153,7 +153,7 @@ def cropped(chain: Chain, cuts: list[CropAndAdd]) -> Chain:
         padding=Pads(tuple(b for b, _, _ in cuts), tuple(e for _, e, _ in cuts)),
         output_padding=growth if any(growth) else (),
         output_shape=(),
-        ambiguous=False,
+        read_as=NO_PREFERENCE,
     )
 
 
@@ -327,7 +327,7 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
     if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER):
         return Skip(f"{chain.op.name} has no convention of its own", moot=True)
     if chain.trouble:
-        return Skip(chain.trouble.reason, chain.trouble.hints)
+        return chain.trouble.as_skip()
     if chain.op.name in _BOUND:
         return Skip(f"{chain.op.name} has an input that depends on its own padding")
     habits = habits_of(target, chain)
@@ -349,8 +349,16 @@ def _moved_windows(chain: Chain, habits: Habits, reader: Habits | None) -> Chain
     if isinstance(result, Skip):
         return result
     if differs(chain, result):
-        return shielded(chain, result)
+        return as_it_runs(chain, result)
     return _held_by_pad(chain, habits, reader) or chain
+
+
+def as_it_runs(before: Chain, after: Chain) -> Chain | Skip:
+    """A move, spelled so that onnxruntime runs it right, or why it cannot be."""
+    if after.pad != before.pad and before.uses_indices:
+        return Skip("its Indices are used and count the cells of the Pad in front")
+    found = spelled(before, after)
+    return found if isinstance(found, Chain | Skip) else after
 
 
 def _held_by_pad(chain: Chain, habits: Habits, reader: Habits | None) -> Skip | None:
@@ -516,7 +524,7 @@ def _divisor(chain: Chain, habits: Habits) -> Chain | Skip:
     counts = counting
     if counts == chain.counts_padding:
         return chain
-    other = replace(chain, counts_padding=counts, fill=Constant(0) if counts else Implicit.NOTHING)
+    other = replace(chain, fill=Constant(0) if counts else Implicit.NOTHING)
     if not differs(chain, other):
         return chain
     if counts and chain.opset < Since.COUNT_INCLUDE_PAD:

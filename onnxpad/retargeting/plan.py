@@ -10,7 +10,7 @@ from reprlib import Repr
 from typing import Any, TypeAlias
 
 from onnxpad.errors import RequestError
-from onnxpad.padding.chain import AutoPad, Chain, Padding, Pads, PadStep
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, NewPad, Padding, Pads, PadStep
 from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind
@@ -149,7 +149,7 @@ def with_settings(chain: Chain, settings: Settings) -> Chain:
     result = _with_pad(chain, settings)
     padding = _padding(chain, settings)
     if padding is not None:
-        result = replace(result, padding=padding, ambiguous=False, output_shape=())
+        result = replace(result, padding=padding, read_as=NO_PREFERENCE, output_shape=())
     if "ceil_mode" in settings:
         result = _with_ceil(result, flag(settings, "ceil_mode"))
     if "count_include_pad" in settings:
@@ -206,7 +206,7 @@ def _without_pad(chain: Chain) -> Chain:
     return replace(chain, axes=axes, pad=None)
 
 
-def _step(chain: Chain, record: object) -> PadStep:
+def _step(chain: Chain, record: object) -> NewPad:
     if not isinstance(record, Mapping):
         raise RequestError("pad_node must be null, or an object with pads, value and mode")
     if unknown := [key for key in record if key not in _PAD_KEYS]:
@@ -215,12 +215,11 @@ def _step(chain: Chain, record: object) -> PadStep:
     mode, half = record.get("mode", "constant"), chain.tensor_rank
     if mode not in MODES:
         raise RequestError(f"pad_node has mode {shown(mode)}; known are {', '.join(MODES)}")
-    return PadStep(
+    return NewPad(
         Pads(flat[:half], flat[half:]),
         Constant(fill(record.get("value", 0))),
         mode,
-        is_new=True,
-        replaces=chain.pad is not None,
+        instead=chain.pad is not None,
     )
 
 
@@ -249,7 +248,7 @@ def _with_counts(chain: Chain, *, counts: bool) -> Chain:
     if chain.op.kind is not Kind.AVERAGE:
         raise RequestError(f"{chain.op.name} has no count_include_pad")
     fill: Fill = Constant(0) if counts else Implicit.NOTHING
-    return replace(chain, counts_padding=counts, fill=fill)
+    return replace(chain, fill=fill)
 
 
 _KEYS = ("schema", "nodes")

@@ -10,9 +10,8 @@ from onnxpad.model.reading.nodes import Address
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.retargeting.feasible import infeasible
 from onnxpad.retargeting.habits import named_convention
-from onnxpad.retargeting.move import moved, unchanged_because
+from onnxpad.retargeting.move import as_it_runs, moved, unchanged_because
 from onnxpad.retargeting.plan import Plan, PlanEntry, with_settings
-from onnxpad.retargeting.shields import shielded
 
 _TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
 
@@ -62,7 +61,7 @@ def by_plan(plan: Plan) -> MoveRule:
 
 def _planned(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
     if chain.trouble:
-        return Skip(chain.trouble.reason, chain.trouble.hints)
+        return chain.trouble.as_skip()
     where = f"{label}, node '{entry.node}' ({chain.op.name})"
     try:
         after = with_settings(chain, entry.settings)
@@ -70,4 +69,4 @@ def _planned(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
         raise RequestError(f"{where}: {error}{_TRY}") from error
     if reason := infeasible(chain, after):
         raise RequestError(f"{where}: {reason}{_TRY}")
-    return shielded(chain, after)
+    return as_it_runs(chain, after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from onnxpad.padding.operators import Since
 from onnxpad.reports import reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
-from onnxpad.runtimes.onnxruntime.pad_writer import spelled
+from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
 
 MAX_ROUNDS = 10_000
 
@@ -110,19 +110,28 @@ def run(
     passes: Sequence[Pass],
     selected: Callable[[Address], bool],
     progress: Callable[[str, int, int], None] | None = None,
+    writer: Writer | None = None,
 ) -> Outcome:
-    """Apply `passes` in the given order to the nodes for which `selected` holds."""
+    """Apply `passes` in the given order to the nodes for which `selected` holds.
+
+    `writer` chooses what is written of them, by default for onnxruntime.
+    """
+    writer = writer or Writer()
     outcome = Outcome()
     for number, rule in enumerate(passes):
         if progress:
             progress(rule.name, number, len(passes))
-        _run_pass(session, rule, selected, outcome)
+        _run_pass(session, rule, selected, outcome, writer)
         outcome.starts.append(Start(len(outcome.changes), len(outcome.refusals)))
     return outcome
 
 
 def _run_pass(
-    session: EditSession, rule: Pass, selected: Callable[[Address], bool], outcome: Outcome
+    session: EditSession,
+    rule: Pass,
+    selected: Callable[[Address], bool],
+    outcome: Outcome,
+    writer: Writer,
 ) -> None:
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
@@ -130,7 +139,7 @@ def _run_pass(
         for site in session.sites():
             if not selected(session.as_given(site)):
                 continue
-            verdict = _decide(session, rule, site)
+            verdict = _decide(session, rule, site, writer)
             if isinstance(verdict, Change):
                 outcome.changes.append(verdict)
                 again |= _uncovers(verdict)
@@ -158,9 +167,11 @@ def _absorbs(before: Chain, after: Chain) -> bool:
     return near or (before.far_pad is not None and after.far_pad is None)
 
 
-def _decide(session: EditSession, rule: Pass, site: Site) -> Change | Refusal | Clones | None:
-    results = [_rewrite(session, rule, chain, site) for chain in site.chains]
-    groups = grouped([_wish(*pair) for pair in zip(site.chains, results, strict=True)])
+def _decide(
+    session: EditSession, rule: Pass, site: Site, writer: Writer
+) -> Change | Refusal | Clones | None:
+    results = [_rewrite(session, rule, chain, site, writer) for chain in site.chains]
+    groups = _groups(site.chains, results)
     if max(groups) > 0:
         if session.tell_apart(site, groups):
             return Clones()
@@ -181,6 +192,13 @@ def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
     return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
 
 
+def _groups(chains: Sequence[Chain], results: Sequence[Verdict]) -> Sequence[int]:
+    """A number for each reading of a node, by which those share one body that want the same."""
+    if len(chains) == 1:
+        return (0,)
+    return grouped([_wish(*pair) for pair in zip(chains, results, strict=True)])
+
+
 def _wish(chain: Chain, result: Verdict) -> object:
     """What is to be written; readings that are left alone share one wish, whatever the reason.
 
@@ -192,14 +210,17 @@ def _wish(chain: Chain, result: Verdict) -> object:
     return written(replace(chain, pad=None)), chain.ambiguous, after
 
 
-def would_change(session: EditSession, rule: Pass, site: Site) -> bool:
+def would_change(session: EditSession, rule: Pass, site: Site, writer: Writer) -> bool:
     """Whether the pass has a way to rewrite the node, in at least one of its readings."""
-    return any(not isinstance(_rewrite(session, rule, one, site), Skip) for one in site.chains)
+    return any(
+        not isinstance(_rewrite(session, rule, one, site, writer), Skip) for one in site.chains
+    )
 
 
-def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site) -> Verdict:
+def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site, writer: Writer) -> Verdict:
     label = site.address.label
-    found = session.remembered(rule.name, chain, lambda: that_runs(rule, chain, label))
+    name = rule.name if writer.alone is None else f"{rule.name} for {writer.alone.name}"
+    found = session.remembered(name, chain, lambda: that_runs(rule, chain, label, writer))
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
         return found
     if found.writes_integers and as_nodes(site.contexts[0]):
@@ -207,22 +228,17 @@ def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site) -> Verd
     return found
 
 
-def that_runs(rule: Pass, chain: Chain, label: str) -> Verdict:
-    """The pass's result as onnxruntime runs it: the first of its ways, else why there is none."""
+def that_runs(rule: Pass, chain: Chain, label: str, writer: Writer) -> Verdict:
+    """What the writer takes of the pass's ways, or why none can be written."""
     if chain.trouble and chain.trouble.too_new:
         return Skip(chain.trouble.reason)
-    found = _checked(rule, chain, rule.rewrite(chain), label)
-    first = spelled(chain, found)
-    if not isinstance(first, Skip) or isinstance(found, Skip):
-        return first
+    return writer.chosen(chain, _ways(rule, chain, label))
+
+
+def _ways(rule: Pass, chain: Chain, label: str) -> Iterator[Verdict]:
+    yield _checked(rule, chain, rule.rewrite(chain), label)
     for other in rule.otherwise(chain):
-        written = spelled(chain, _checked(rule, chain, other, label))
-        if not isinstance(written, Skip):
-            return written
-        if isinstance(other, Skip):
-            reason = "; ".join(filter(None, (first.reason, other.reason)))
-            first = replace(first, reason=reason, hints=first.hints or other.hints)
-    return first
+        yield _checked(rule, chain, other, label)
 
 
 def _checked(rule: Pass, chain: Chain, found: Verdict, label: str) -> Verdict:
@@ -283,11 +299,20 @@ def _settled(refusal: Refusal, rule: Pass, now: Sequence[Chain]) -> bool:
     return bool(wanted) and not any(forms_of(chain) & wanted for chain in now)
 
 
-def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
-    """Nodes of which every change edited attributes in place, and the last took the first back."""
+def are_undone(changes: Sequence[Change]) -> bool:
+    """Whether the changes of every node take each other back."""
+    return all(map(_is_undone, _by_node(changes)))
+
+
+def _by_node(changes: Iterable[Change]) -> Iterable[Sequence[Change]]:
     found: dict[Place, list[Change]] = {}
     for change in changes:
         found.setdefault(change.node.place, []).append(change)
+    return found.values()
+
+
+def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
+    """Nodes of which every change edited attributes in place, and the last took the first back."""
     return tuple(
         Undone(
             steps[0].node,
@@ -296,7 +321,7 @@ def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
             min(forms_of(steps[0].before) & find_pass(steps[0].rule).removes, default=""),
             sum(len(step.edits) for step in steps),
         )
-        for steps in found.values()
+        for steps in _by_node(changes)
         if _is_undone(steps)
     )
 

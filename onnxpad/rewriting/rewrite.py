@@ -7,15 +7,27 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from onnxpad import processes
+from onnxpad.errors import is_text, verb
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import ModelLike, ModelOrGraph, Opened, open_model, untouched
-from onnxpad.model.reading.chains import Preference, Preferences
+from onnxpad.model.reading.nodes import Place
 from onnxpad.model.reading.survey import selection, without_collections
+from onnxpad.padding.chain import Chain, Preference, Preferences
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
-from onnxpad.rewriting.pipeline import Change, Outcome, Refusal, Undone, run, standing, undone
+from onnxpad.rewriting.pipeline import (
+    Change,
+    Outcome,
+    Refusal,
+    Undone,
+    are_undone,
+    run,
+    standing,
+    undone,
+)
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
@@ -27,7 +39,17 @@ DEFAULT_PASSES = ("explicit-pads",)
 Progress = Callable[[str, int, int], None]
 
 
-@reported("passes", "changed", "assumed", "changes", "skips", "notes", "undone", "fitted as target")
+@reported(
+    "passes",
+    "changed",
+    "assumed",
+    "changes",
+    "skips",
+    "notes",
+    "undone",
+    "fitted as target",
+    "limits_met",
+)
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rewriting(Edited, Report):
     """What a rewrite did.
@@ -65,6 +87,8 @@ class Rewriting(Edited, Report):
         return {"name": self.target, **plain(self.fitting)} if self.fitting else None
 
 
+@without_collections()
+@verb(target=(is_text, "one name"))
 def rewrite(  # noqa: PLR0913  one option each
     model: ModelLike,
     *,
@@ -77,6 +101,8 @@ def rewrite(  # noqa: PLR0913  one option each
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
     legacy_split: bool = False,
+    timeout: float | None = None,
+    memory: int | str | None = None,
     progress: Progress | None = None,
 ) -> Rewriting:
     """Rewrite the padding of a model without changing what it computes.
@@ -90,23 +116,32 @@ def rewrite(  # noqa: PLR0913  one option each
     '%32=0'}), `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split`
     reads auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and
     onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other side.
-    `progress` is called with what is being done, how much of it is done, and of how much. Only a
-    graphsurgeon Graph is edited in place. Raises RequestError, and ModelError for bad files.
+    `timeout` (seconds) and `memory` (bytes, or a text such as '4G') limit shape inference where
+    nothing bounds it beforehand; `limits_met` of the report says so. `progress` is called with what
+    is being done, how much of it is done, and of how much. Only a graphsurgeon Graph is edited in
+    place. Raises RequestError, and ModelError for bad files.
     """
-    opened = open_model(model)
-    sizes = beyond_batch(opened.model, dims)
-    asked = planner(target, sizes, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
-    rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
-    session = session_on(opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked))
-    selected = selection(session, nodes)
-    with without_collections():
+    with processes.limited(timeout, memory) as work:
+        opened = open_model(model)
+        sizes = beyond_batch(opened.model, dims)
+        asked = planner(target, sizes, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
+        rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
+        session = session_on(
+            opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked)
+        )
+        selected = selection(session, nodes)
+        given = {site.address.place: site.chains for site in session.sites()} if asked else {}
         outcome = run(session, rules, selected, progress)
-    fitting = _fitted(session, asked, selected, outcome.changes, progress) if asked else None
-    told = (outcome, standing(session, rules, outcome))
-    outcome.changes += fitting.changes if fitting else ()
-    result = _finished(session, opened, outcome.changes)
-    report = _report(result, rules, told, session, dims, opened.source)
-    return replace(report, target=target or "", fitting=fitting)
+        fitting = None
+        if asked:
+            fitting = _fitted(session, asked, selected, outcome.changes, progress)
+            fitting = fitting._replace(elsewhere=_elsewhere(session, given, asked))
+        told = (outcome, standing(session, rules, outcome))
+        outcome.changes += fitting.changes if fitting else ()
+        result = _finished(session, opened, outcome.changes)
+        report = _report(result, rules, told, session, dims, opened.source)
+        limits_met = tuple(work.met.values())
+        return replace(report, target=target or "", fitting=fitting, limits_met=limits_met)
 
 
 def _fitted(
@@ -121,9 +156,18 @@ def _fitted(
     return fit(session, asked, selected, changes, progress)
 
 
+def _elsewhere(
+    session: EditSession, given: Mapping[Place, Sequence[Chain]], asked: Planner
+) -> tuple[NodeVerdict, ...]:
+    from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime  # loads every pass
+
+    return tuple(harmed_in_onnxruntime(session, given, asked.judge.target))
+
+
 def _finished(session: EditSession, opened: Opened, changes: Sequence[Change]) -> ModelOrGraph:
     """The model as the passes left it, and as it was where all their edits take each other back."""
-    if session.script and len(session.script) == sum(one.edits for one in undone(changes)):
+    edits = sum(len(one.edits) for one in changes)
+    if session.script and len(session.script) == edits and are_undone(changes):
         session.script.clear()
         return untouched(opened)
     return finish(session, opened)

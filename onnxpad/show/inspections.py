@@ -11,6 +11,7 @@ from onnxpad.show.wording import (
     assumed_text,
     counted,
     input_text,
+    limits_text,
     note,
     pads_text,
     paragraph,
@@ -41,6 +42,7 @@ def inspection_text(
         paragraph(_unknown(node) for node in inspection.nodes if _needs_reason(node)),
         paragraph(_traps(inspection)),
         paragraph(_placement(inspection)),
+        paragraph(limits_text(inspection.limits_met)),
         verdicts_text(inspection.targets, inspection.openings, terminal, everything=everything),
         paragraph(
             [

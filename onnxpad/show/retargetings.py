@@ -14,6 +14,7 @@ from onnxpad.show.wording import (
     counted,
     idle_text,
     input_text,
+    limits_text,
     note,
     paragraph,
     shape_text,
@@ -47,6 +48,7 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
     edits = paragraph(visible(describe_edit(edit)) for edit in found.script) if script else ""
     summary = [
         paragraph(visible(f"breaks: {one}") for one in found.breaks),
+        *limits_text(found.limits_met),
         assumed_text(found.assumed) if found.changed else "",
         visible(f"{name}{target}: {summary_text(found, done=written is not None)}"),
         idle_text(in_vain=not found.changed and bool(found.skips), compared=compared),

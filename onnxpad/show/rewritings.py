@@ -11,18 +11,21 @@ from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import multiples_text, settling
 from onnxpad.rewriting.pipeline import Refusal, Undone
 from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.show.wording import (
     assumed_text,
     counted,
     either,
     idle_text,
     input_text,
+    limits_text,
     note,
     paragraph,
     visible,
 )
 
 if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.report import NodeVerdict
     from onnxpad.validation import Validation
 
 STANDARD = "-"
@@ -51,6 +54,7 @@ def rewriting_text(
         skips_text(rewriting),
         notes_text(rewriting),
         fitting_text(rewriting),
+        *limits_text(rewriting.limits_met),
         *(visible(f"warning: {warning}") for warning in warnings),
         visible(verdict),
         assumed_text(rewriting.assumed) if rewriting.changed else "",
@@ -150,7 +154,19 @@ def fitting_text(rewriting: Rewriting) -> str:
     if plans:
         lines.append(f"cost: {found.cost}")
     lines.append(no_way_text(rewriting.target, found.no_way))
-    return paragraph([*lines, opening_text(rewriting.target, found.opening)])
+    lines.append(opening_text(rewriting.target, found.opening))
+    lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]
+    return paragraph(lines)
+
+
+def _elsewhere(target: str, one: NodeVerdict) -> str:
+    """What onnxruntime does with a node that the target takes."""
+    refused = one.judgement.answer is Answer.REFUSES
+    does = "refuses it" if refused else "computes it wrongly"
+    return visible(
+        f"note: {one.op} '{one.node.label}' is written for {target} alone: onnxruntime {does}: "
+        f"{one.judgement.reason}"
+    )
 
 
 def script_text(rewriting: Rewriting) -> str:

@@ -102,9 +102,10 @@ def _row(verdict: NodeVerdict) -> tuple[str, ...]:
 def way_text(verdict: NodeVerdict) -> str:
     """What a rewrite does about a node, with its cost; '-' where nothing is to be done."""
     match verdict.way:
-        case PassPlan(passes, cost):
+        case PassPlan(passes, cost, alone):
             costs = "" if cost == Cost() else f": {cost}"
-            return f"{', '.join(passes)}{costs}"
+            limits = " (not for onnxruntime)" if alone else ""
+            return f"{', '.join(passes)}{limits}{costs}"
         case NoWay() if verdict.judgement.answer.is_open:
             return "left as it is"
         case NoWay(passes) if verdict.waits_for_knowledge:

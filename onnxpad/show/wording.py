@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 def visible(text: str) -> str:
@@ -104,3 +104,9 @@ def counted(number: int, singular: str, plural: str = "") -> str:
 def paragraph(lines: Iterable[str]) -> str:
     """Lines that say something, joined; '' for none."""
     return "\n".join(line for line in lines if line)
+
+
+def limits_text(limits_met: Iterable[str]) -> Iterator[str]:
+    """A line for each limit of time or memory that was met."""
+    for said in limits_met:
+        yield visible(f"warning: {said}; sizes that only it finds are not known")

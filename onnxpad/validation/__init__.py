@@ -7,12 +7,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.errors import RequestError
+from onnxpad import processes
+from onnxpad.errors import LimitMet, RequestError, verb
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.opened import ModelLike
-from onnxpad.model.reading.chains import Preference
 from onnxpad.model.shapes.types import Type
+from onnxpad.padding.chain import Preference
 from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.conclude import concluded
@@ -20,6 +21,7 @@ from onnxpad.validation.optimised import optimised
 from onnxpad.validation.recorded import samples_from_npz
 from onnxpad.validation.reference import against_reference
 from onnxpad.validation.report import (
+    NOBODY,
     ONNXRUNTIME,
     FirstDifference,
     OutputRow,
@@ -52,6 +54,7 @@ __all__ = [
 ]
 
 
+@verb()
 def validate(  # noqa: PLR0913 - each option is one word of the command line
     before: ModelLike,
     after: ModelLike | None = None,
@@ -64,6 +67,8 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     dims: Mapping[str, int | str] | None = None,
     tf32: bool = False,
     ambiguous: Preference = None,
+    timeout: float | None = None,
+    memory: int | str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Validation:
     """Run two models on the same inputs, or one against reference `outputs`, and judge the gap.
@@ -78,20 +83,41 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     of rounding; where onnxruntime cannot run a part, or leaves the ONNX text, the float64 evaluator
     judges. Then both run with default optimisations. `ambiguous` decides between auto_pad and pads.
 
+    What nothing bounds beforehand runs in a child process, which may take `timeout` seconds in all
+    and grow by `memory` (bytes, or a text such as '4G'): 60 s and 2 GiB where nothing is said, and
+    more for large models and inputs. Beyond that the verdict is `unverified`, with the reason.
+
     Raises RequestError for names, shapes or options that do not fit, ModelError for models that
     cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
     """
     _check(after, outputs, samples)
-    bench = Bench(Settings(device=resolved(device), tf32=tf32), progress=progress or silent)
-    first = _read(bench, open_network(before), ambiguous)
-    types = first.input_types(dims)
-    if outputs is not None:
-        return _with_reference(bench, first, types, inputs, outputs)
-    pair = _paired(bench, first, after, ambiguous)
-    types = joint_types(types, pair.after.input_types())
-    if inputs is not None:
-        return _of_pair(bench, pair, turned_inputs(first, types, inputs, bench.warn), 0, 0)
-    return _of_pair(bench, pair, Sampler(types, seed), samples, seed)
+    with processes.limited(timeout, memory):
+        bench = Bench(Settings(device=resolved(device), tf32=tf32), progress=progress or silent)
+        try:
+            first = _read(bench, open_network(before), ambiguous)
+            types = first.input_types(dims)
+            if outputs is not None:
+                return _with_reference(bench, first, types, inputs, outputs)
+            pair = _paired(bench, first, after, ambiguous)
+            types = joint_types(types, pair.after.input_types())
+            if inputs is not None:
+                return _of_pair(bench, pair, turned_inputs(first, types, inputs, bench.warn), 0, 0)
+            return _of_pair(bench, pair, Sampler(types, seed), samples, seed)
+        except LimitMet as limit:
+            return _ended(bench, str(limit), None if inputs else seed)
+
+
+def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
+    """The report where a limit was met: nobody has judged."""
+    return Validation(
+        Verdict.UNVERIFIED,
+        reason,
+        NOBODY,
+        dict(bench.providers),
+        bench.settings.device,
+        seed,
+        warnings=tuple(bench.warnings),
+    )
 
 
 def _paired(bench: Bench, first: Network, after: ModelLike, ambiguous: Preference) -> Pair:

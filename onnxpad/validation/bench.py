@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.perturbed import PHASE, only_copies, perturbed
 from onnxpad.model.comparing.pieces import cut, exposed
-from onnxpad.sessions import RunFailure, Session, Settings, open_session
+from onnxpad.model.running_cost import RunningCost, is_small, running_cost, types_of
+from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session
 from onnxpad.validation.evaluator import Arithmetic
 
 Array = NDArray[Any]
@@ -21,7 +22,12 @@ NOISE_RUNS = 4
 # Every session keeps memory, and its own threads unless it is small.
 MOST_SESSIONS = 64
 FEW_NODES = 8
+# A model with noise has so many more operations behind each of its own.
+NOISE_FACTOR = 12
 _UNITS = {"float16": 2.0**-11, "float64": 2.0**-53, "bfloat16": 2.0**-8}
+
+
+Shapes = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def silent(_: str) -> None:
@@ -37,10 +43,14 @@ class Bench:
     progress: Callable[[str], None] = silent
     providers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _sessions: dict[
-        tuple[Network, tuple[str, ...], bool, tuple[str, ...], int], Session | RunFailure
+        tuple[Network, tuple[str, ...], bool, tuple[str, ...], int, bool], Session | RunFailure
     ] = field(default_factory=dict)
     _parts: dict[object, Network] = field(default_factory=dict)
     _noisy: dict[object, Network | None] = field(default_factory=dict)
+    # What is made of a network costs as much as what it was made of, or so many times more.
+    _made_of: dict[Network, tuple[Network, int]] = field(default_factory=dict)
+    _costs: dict[tuple[Network, Shapes], RunningCost | None] = field(default_factory=dict)
+    _latest: dict[Network, RunningCost | None] = field(default_factory=dict)
 
     @property
     def on_cuda(self) -> bool:
@@ -60,12 +70,19 @@ class Bench:
         optimise: bool = False,
         disabled: tuple[str, ...] = (),
         threads: int | None = None,
+        feeds: Mapping[str, Array] | None = None,
     ) -> Session | RunFailure:
-        """The open model with further outputs `names`; a small one has one thread."""
+        """The open model with further outputs `names`; a small one has one thread.
+
+        Where no bound on its cost is known it is open in a child process: for `feeds`, or for
+        those that it had last. Raises LimitMet where the child was ended.
+        """
         if threads is None:
             threads = 1 if len(network.nodes) <= FEW_NODES else self.settings.threads
-        key = (network, tuple(names), optimise, disabled, threads)
-        if key not in self._sessions:
+        apart = not is_small(self._cost(network, feeds))
+        key = (network, tuple(names), optimise, disabled, threads, apart)
+        known = self._sessions.get(key)
+        if known is None or (isinstance(known, Session) and known.lost):
             if len(self._sessions) >= MOST_SESSIONS:
                 self._sessions.pop(next(iter(self._sessions)))
             settings = replace(
@@ -75,7 +92,12 @@ class Bench:
                 folder=network.folder,
                 threads=threads,
             )
-            self._sessions[key] = open_session(exposed(network, names), settings)
+            model = exposed(network, names)
+            self._sessions[key] = (
+                open_apart(model, settings, network.outside_bytes)
+                if apart
+                else open_session(model, settings)
+            )
         else:
             self._sessions[key] = self._sessions.pop(key)
         return self._sessions[key]
@@ -90,8 +112,22 @@ class Bench:
         threads: int | None = None,
     ) -> Results:
         """Outputs and `names` for these inputs."""
-        session = self.session(network, names, optimise=optimise, threads=threads)
+        session = self.session(network, names, optimise=optimise, threads=threads, feeds=feeds)
         return session if isinstance(session, RunFailure) else session.run(feeds)
+
+    def _cost(self, network: Network, feeds: Mapping[str, Array] | None) -> RunningCost | None:
+        """What a run costs at most, None where that is not known."""
+        if network in self._made_of:
+            source, factor = self._made_of[network]
+            found = self._cost(source, None)
+            return None if found is None else found.times(factor)
+        if feeds is not None:
+            shapes = tuple((name, value.shape) for name, value in feeds.items())
+            key = (network, shapes)
+            if key not in self._costs:
+                self._costs[key] = running_cost(network.model, types_of(feeds))
+            self._latest[network] = self._costs[key]
+        return self._latest.get(network)
 
     def part(
         self,
@@ -110,6 +146,7 @@ class Bench:
         )
         if key not in self._parts:
             self._parts[key] = cut(network, indices, kinds, outputs)
+            self._made_of[self._parts[key]] = network, 1
         return self._parts[key]
 
     def noise(
@@ -123,6 +160,8 @@ class Bench:
         if network not in self._noisy:
             self._noisy[network] = perturbed(network)
         noisy = self._noisy[network]
+        if noisy is not None:
+            self._made_of[noisy] = network, NOISE_FACTOR
         if noisy is None:
             copied = only_copies(network)
             return {n: self._stored(value) for n, value in clean.items()} if copied else None

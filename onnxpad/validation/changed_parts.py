@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import OnnxpadError
+from onnxpad.errors import LimitMet, OnnxpadError
 from onnxpad.model.comparing.networks import Network, Operation
 from onnxpad.model.comparing.regions import Region
 from onnxpad.sessions import RunFailure
@@ -85,6 +85,8 @@ class Case:
             return
         try:
             exact = self._trace(0, self._arithmetic())
+        except LimitMet:
+            raise
         except OnnxpadError:
             return
         if all(_gap(exact[n].value, v, exact[n].error).within for n, v in results.items()):
@@ -133,6 +135,8 @@ class Case:
         try:
             traces = [self._trace(side, self._arithmetic()) for side in (0, 1)]
             bounds = {name: _sum(traces, name) for name in self.region.outputs}
+        except LimitMet:
+            raise
         except OnnxpadError as reason:
             why = str(reason)
             part = self.bench.part(
@@ -168,6 +172,8 @@ class Case:
         try:
             exact = self._trace(0, arithmetic)
             other = self._trace(1, arithmetic)
+        except LimitMet:
+            raise
         except OnnxpadError as reason:
             said = before if isinstance(before, RunFailure) else after
             why = str(reason)

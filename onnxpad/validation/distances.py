@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad import processes
 from onnxpad.model.comparing.networks import open_network
 from onnxpad.model.opened import ModelLike
 from onnxpad.sessions import Device, RunFailure, Settings, resolved
@@ -63,7 +64,7 @@ class Distances:
         return {"rows": rows, "providers": providers, "warnings": list(self.warnings)}
 
 
-def distances(
+def distances(  # noqa: PLR0913 - each option is one word of the command line
     before: ModelLike,
     after: ModelLike,
     *,
@@ -71,22 +72,26 @@ def distances(
     samples: int = 3,
     seed: int = 0,
     device: Device = "auto",
+    timeout: float | None = None,
+    memory: int | str | None = None,
 ) -> Distances:
     """Run two models, optimisations off, on `samples` random inputs drawn from `seed`.
 
-    Models are paths, ModelProtos or Graphs; `dims` fixes open sizes. Raises as `validate`.
+    Models are paths, ModelProtos or Graphs; `dims` fixes open sizes. `timeout` and `memory` are
+    meant as in `validate`; raises as it does, and LimitMet where a limit was met.
     """
-    bench = Bench(Settings(device=resolved(device)))
-    first = open_network(before)
-    second = open_network(after, first.folder)
-    types = first.input_types(dims)
-    pair = Pair(first, matched(bench, first, second))
-    sampler = Sampler(joint_types(types, pair.after.input_types()), seed)
-    runs = random_samples(bench, pair, sampler, samples, lambda: ())
-    rows = tuple(row for ran in runs for row in _rows(pair, ran))
-    bench.note_providers("before", pair.before)
-    bench.note_providers("after", pair.after)
-    return Distances(rows, dict(bench.providers), tuple(bench.warnings))
+    with processes.limited(timeout, memory):
+        bench = Bench(Settings(device=resolved(device)))
+        first = open_network(before)
+        second = open_network(after, first.folder)
+        types = first.input_types(dims)
+        pair = Pair(first, matched(bench, first, second))
+        sampler = Sampler(joint_types(types, pair.after.input_types()), seed)
+        runs = random_samples(bench, pair, sampler, samples, lambda: ())
+        rows = tuple(row for ran in runs for row in _rows(pair, ran))
+        bench.note_providers("before", pair.before)
+        bench.note_providers("after", pair.after)
+        return Distances(rows, dict(bench.providers), tuple(bench.warnings))
 
 
 def _rows(pair: Pair, ran: Ran) -> list[Distance]:

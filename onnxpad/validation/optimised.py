@@ -203,7 +203,7 @@ def _cured(
     bounds: Mapping[str, float] | None,
 ) -> str:
     """Names the optimiser's rule where the damage goes away without it."""
-    session = bench.session(network, optimise=True, disabled=(FUSION,))
+    session = bench.session(network, optimise=True, disabled=(FUSION,), feeds=ran.feeds)
     if isinstance(session, RunFailure):
         return ""
     results = session.run(ran.feeds)

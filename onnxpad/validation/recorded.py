@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import re
-import struct
-import zipfile
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError, nearest
 from onnxpad.model.comparing.networks import Network
+from onnxpad.model.files.arrays import array_from_npy, arrays_in
 from onnxpad.model.files.datasets import folders_in, tensors_in
 from onnxpad.validation.request import quoted
 
 Array = NDArray[Any]
 OUTPUTS = ("out", "ref", "src")
-_NPY = b"\x93NUMPY"
-# What damaged or hostile archives make zipfile and numpy raise.
-_UNREADABLE = (
-    OSError,
-    ValueError,
-    EOFError,
-    KeyError,
-    MemoryError,
-    RuntimeError,
-    SyntaxError,
-    TypeError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 Rows: TypeAlias = dict[str, dict[int, Array]]
 Warn: TypeAlias = Callable[[str], None]
 _SHOWN = 6
@@ -237,10 +219,10 @@ def _by_key(
         return plain
     found: Rows = {}
     for key, value in arrays.items():
-        match = re.fullmatch(r"s(\d+)_(.+)", key)
+        match = re.fullmatch(r"s(\d{1,9})_(.+)", key)
         if match is None:
             continue
-        place = re.fullmatch(rf"({'|'.join(kinds)})(\d+)", match[2])
+        place = re.fullmatch(rf"({'|'.join(kinds)})(\d{{1,9}})", match[2])
         name = match[2] if match[2] in known else ""
         if not name and place and int(place[2]) < len(placed):
             name = placed[int(place[2])]
@@ -266,7 +248,7 @@ def samples_from_npz(
     for kind in kinds:
         found: dict[str, dict[int, Array]] = {}
         for key, value in arrays.items():
-            match = re.fullmatch(rf"s(\d+)_{kind}(\d+)", key)
+            match = re.fullmatch(rf"s(\d{{1,9}})_{kind}(\d{{1,9}})", key)
             if match and int(match[2]) < len(names):
                 found.setdefault(names[int(match[2])], {})[int(match[1])] = value
         if found:
@@ -275,37 +257,3 @@ def samples_from_npz(
         f"{path}: has {quoted(list(arrays)[:6])}; expected {quoted(names[:6])}, or keys such as "
         f"'s0_{kinds[0]}0'"
     )
-
-
-def array_from_npy(path: str | Path) -> Array:
-    """The array in an .npy file; RequestError where there is none that can be read."""
-    try:
-        value = np.load(path, allow_pickle=False)
-    except _UNREADABLE as error:
-        raise RequestError(f"{path}: is not a readable .npy file: {error}") from error
-    return _array(path, "", value)
-
-
-def arrays_in(path: str | Path, example: str) -> dict[str, Array]:
-    """All arrays of an .npz file; RequestError, with `example` as a name, where it is none."""
-    cure = f"save it with np.savez({str(path)!r}, {example}=array)"
-    try:
-        with Path(path).open("rb") as file:
-            start = file.read(len(_NPY))
-        if start == _NPY:
-            raise RequestError(f"{path}: is one array (.npy) without a name, not an .npz: {cure}")
-        if not zipfile.is_zipfile(path):
-            raise RequestError(f"{path}: is not an .npz file, or only a part of one: {cure}")
-        with np.load(path, allow_pickle=False) as content:
-            return {key: _array(path, key, content[key]) for key in content.files}
-    except _UNREADABLE as error:
-        said = str(error) or type(error).__name__
-        if "allow_pickle" in said:
-            said = "it holds Python objects (pickled), which are never loaded"
-        raise RequestError(f"{path}: is not a readable .npz file: {said}; {cure}") from error
-
-
-def _array(path: str | Path, key: str, value: object) -> Array:
-    if not isinstance(value, np.ndarray):
-        raise RequestError(f"{path}: member '{key}' is no .npy array; save with np.savez")
-    return value

@@ -55,11 +55,18 @@ def listed(given: GivenArrays, known: Sequence[str], kind: str) -> dict[str, lis
             hint = f"did you mean '{near[0]}'?" if near else f"there is {quoted(known[:8])}"
             raise RequestError(f"the model has no {kind} '{name}': {hint}")
     return {
-        name: [np.asarray(item) for item in value]
+        name: [_array(kind, name, item) for item in value]
         if isinstance(value, list | tuple)
-        else [np.asarray(value)]
+        else [_array(kind, name, value)]
         for name, value in given.items()
     }
+
+
+def _array(kind: str, name: str, value: object) -> Array:
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise RequestError(f"{kind} '{name}' is no array: {error}; give numpy arrays") from error
 
 
 def same_count(lists: Mapping[str, Sequence[object]]) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad import processes
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.comparing.networks import Network
@@ -37,6 +39,8 @@ _SCHEMES: tuple[tuple[int, bool], ...] = (
 )
 # A float32 or float64 beyond this came from the lowest float, not from data of ordinary size.
 HUGE = 1e37
+# A cell is drawn as float64 and converted.
+_DRAWN_BYTES = 16
 _MORE_TRIES = 4
 
 
@@ -148,7 +152,8 @@ def _first_that_runs(
 ) -> tuple[Ran, Draw]:
     settled, probes = known
     draws = [*([settled] if settled else []), *sampler.draws()]
-    opens = isinstance(bench.session(pair.before, probes), Session)
+    first = sampler.sample(index, draws[0])
+    opens = isinstance(bench.session(pair.before, probes, feeds=first), Session)
     best: tuple[Ran, Draw] | None = None
     patience = len(draws) if opens else 1
     for draw in draws:
@@ -310,17 +315,27 @@ class Sampler:
         return tuple(dict.fromkeys(inner or [root for _, root in named]))
 
     def sample(self, index: int, draw: Draw) -> Feeds:
-        """One value for every input; every third sample, from the second, has no positive float."""
+        """One value for every input; every third sample, from the second, has no positive float.
+
+        Raises RequestError where they take more memory than running may.
+        """
         random = np.random.default_rng([self._seed, index])
+        shapes = self._shapes(index, draw)
+        _refuse_large(shapes)
+        return {
+            name: _values(random, np.dtype(self._types[name].dtype), shape, index, draw.style)
+            for name, shape in shapes.items()
+        }
+
+    def _shapes(self, index: int, draw: Draw) -> dict[str, list[int]]:
         sizes: dict[str, int] = {}
-        feeds = {}
-        for name, type_ in self._types.items():
-            shape = [
+        return {
+            name: [
                 _size(size, axis, len(type_.dims or ()), sizes, index, draw)
                 for axis, size in enumerate(type_.dims or ())
             ]
-            feeds[name] = _values(random, np.dtype(type_.dtype), shape, index, draw.style)
-        return feeds
+            for name, type_ in self._types.items()
+        }
 
 
 def _check(name: str, type_: Type) -> None:
@@ -329,6 +344,20 @@ def _check(name: str, type_: Type) -> None:
         raise RequestError(f"input '{name}' has {kind}: random numbers cannot fill it; give inputs")
     if type_.dims is None:
         raise RequestError(f"input '{name}' has no shape in the model: give inputs for it")
+
+
+def _refuse_large(shapes: Mapping[str, Sequence[int]]) -> None:
+    cells = sum(map(prod, shapes.values()))
+    needed, allowed = cells * _DRAWN_BYTES, processes.current().memory_allowed
+    if needed > allowed:
+        name = max(shapes, key=lambda name: prod(shapes[name]))
+        raise RequestError(
+            f"random inputs of these sizes have {cells} cells and take {processes.readable(needed)}"
+            f" of memory, more than {processes.readable(allowed)}: '{name}' is "
+            f"{list(shapes[name])}\n"
+            "  try     smaller sizes with --dim, inputs of your own with --inputs, or "
+            f"--memory {processes.readable(2 * needed, '')}"
+        )
 
 
 def _size(

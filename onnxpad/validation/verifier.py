@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import OnnxpadError
+from onnxpad.errors import LimitMet, OnnxpadError
 from onnxpad.model.comparing.regions import Region, regions
 from onnxpad.padding.operators import operator
 from onnxpad.sessions import RunFailure
@@ -95,6 +95,8 @@ class Verifier:
     def _regions(self, ran: Ran) -> list[RegionRow]:
         try:
             values = captured(self.bench, self.pair, ran)
+        except LimitMet:
+            raise
         except OnnxpadError as reason:
             why = without_repeats(str(reason), ran)
             return [RegionRow(ran.index, (), (), "", Verdict.UNVERIFIED, NOBODY, reason=why)]

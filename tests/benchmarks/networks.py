@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 SAME = "SAME_UPPER"
 
@@ -186,6 +186,60 @@ def chain(count: int) -> ModelProto:
             case _:
                 net.op("MaxPool", auto_pad=SAME, kernel_shape=[3, 3])
     return net.model()
+
+
+def shared(count: int) -> ModelProto:
+    """`count` nodes in a row that read one weight and the pads of one initializer."""
+    net = Network(channels=2, size=32)
+    pads = numpy_helper.from_array(np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64), "pads")
+    net.weights += [_weight(), pads]
+    for _ in range(count // 4):
+        net.op("Pad", net.last, "pads")
+        net.op("Conv", net.last, "weight")
+        net.op("Conv", net.last, "weight", auto_pad=SAME)
+        net.op("Relu")
+    return net.model()
+
+
+def inputs(count: int) -> ModelProto:
+    """Half of `count` inputs, each with a Conv and a Relu of its own, and as many results."""
+    net = Network(channels=2, size=8)
+    net.weights.append(_weight())
+    given, made = [], []
+    for index in range(count // 2):
+        given.append(helper.make_tensor_value_info(f"in{index}", TensorProto.FLOAT, (1, 2, 8, 8)))
+        net.op("Conv", f"in{index}", "weight", auto_pad=SAME)
+        made.append(helper.make_tensor_value_info(net.op("Relu"), TensorProto.FLOAT, None))
+    model = net.model()
+    model.graph.ClearField("input")
+    model.graph.ClearField("output")
+    model.graph.input.extend(given)
+    model.graph.output.extend(made)
+    return model
+
+
+def ifs(count: int) -> ModelProto:
+    """`count` nodes: a Pad, and an If with a Conv behind that Pad in each of its branches."""
+    net = Network(channels=2, size=8)
+    pads = numpy_helper.from_array(np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64), "pads")
+    net.weights += [_weight(), pads]
+    for index in range(count // 4):
+        padded = net.op("Pad", net.last, "pads")
+        branches = [_branch(f"{side}{index}", padded) for side in ("then", "else")]
+        net.op("If", "condition", then_branch=branches[0], else_branch=branches[1])
+    model = net.model()
+    model.graph.input.append(helper.make_tensor_value_info("condition", TensorProto.BOOL, ()))
+    return model
+
+
+def _weight() -> TensorProto:
+    return numpy_helper.from_array(np.ones((2, 2, 3, 3), np.float32), "weight")
+
+
+def _branch(name: str, read: str) -> GraphProto:
+    conv = helper.make_node("Conv", [read, "weight"], [name], name=name, auto_pad=SAME)
+    made = helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
+    return helper.make_graph([conv], name, [], [made])
 
 
 def external(path: Path, gigabytes: float, convs: int = 100) -> None:

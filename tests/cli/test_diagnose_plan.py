@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from errno import ENOSPC
 from pathlib import Path
 
 import numpy as np
@@ -87,15 +88,18 @@ def test_the_report_is_printed_where_the_plan_cannot_be_written_after_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     def full(*_: object, **__: object) -> None:
-        raise OSError("no space left")
+        raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("click.open_file", full)
+    monkeypatch.setattr("os.fsync", full)
     plan = tmp_path / "plan.json"
+    plan.write_text("an older one", encoding="utf-8")
     assert run(["diagnose", WRONG, "--data", DATA, "--plan", str(plan)]) == 2
     said = capsys.readouterr()
     assert "explained: padding" in said.out
     assert "wrote" not in said.out
-    assert "cannot write the plan" in said.err
+    assert "the plan: cannot write '" in said.err
+    assert plan.read_text(encoding="utf-8") == "an older one"
+    assert list(tmp_path.iterdir()) == [plan]
 
 
 def test_a_plan_on_standard_output_has_it_alone(capsys: Captured) -> None:

@@ -13,7 +13,7 @@ from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Unclear
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.operators import OPERATORS
@@ -49,7 +49,6 @@ class Layer:
             Constant(0) if fill is None or self.counts else fill,
             "float32",
             ceil_mode=self.ceil,
-            counts_padding=self.counts,
         )
 
     def windows(self, count: int, begin: int, end: int, *, counts: bool) -> Windows:
@@ -297,7 +296,7 @@ def test_a_pad_that_crops_or_pads_channels_or_is_computed_fits_none() -> None:
     for step in (
         replace(chain.pad, pads=Pads((0, 1, 1, 1), (0, 0, 1, 1))),
         replace(chain.pad, pads=Pads((0, 0, -1, 1), (0, 0, 1, 1))),
-        replace(chain.pad, unclear="its pads are computed"),
+        replace(chain.pad, unclear=Unclear("its pads are computed")),
     ):
         assert fits(replace(chain, pad=step)) == ()
 

@@ -30,6 +30,7 @@ from onnxpad.frameworks.to_onnx import LOWEST, lower
 from onnxpad.frameworks.worked_out import WorkedOut, make_plan
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.layer_model import build_model
+from onnxpad.runtimes.onnxruntime.safe_spelling import kept_apart
 from tests.resolving.goldens import difference, run
 
 ROUNDINGS = (Rounding.DOWN, Rounding.UP, Rounding.UP_ALL, Rounding.UP_IF_AXIS_PADDED)
@@ -142,7 +143,7 @@ def test_nodes_compute_the_windows(op: str) -> None:
         shape = None if weight is None else weight.shape
         try:
             plan = make_plan(made, op, x.shape, shape, words)
-            steps = lower(plan)
+            steps = kept_apart(lower(plan))
         except RequestError:
             continue
         model = build_model(steps, x.shape, weight=weight, bias=bias)
@@ -199,6 +200,6 @@ def test_nan_wins_where_empty_windows_of_two_axes_cross() -> None:
     words = {"kernel": 1, "stride": [2, 3], "pads": [(0, 0), (0, 0)]}
     x = np.ones((1, 1, 4, 5), np.float32)
     plan = make_plan(made, "avg_pool", x.shape, None, words)
-    y = run(build_model(lower(plan), x.shape), x)[0, 0]
+    y = run(build_model(kept_apart(lower(plan)), x.shape), x)[0, 0]
     expected = np.array([[1, 1, 0], [1, 1, 0], [nan, nan, nan]])
     assert np.array_equal(y, expected, equal_nan=True)

@@ -24,7 +24,6 @@ class Flavour:
     dtype: str = "float32"
     domain: str = ""
     ceil: bool = False
-    counts: bool = False
     opset: int = 22
 
     def chain(self, axis: Axis, padding: Padding, pad: PadStep | None = None) -> Chain:
@@ -39,7 +38,6 @@ class Flavour:
             self.fill,
             self.dtype,
             ceil_mode=self.ceil,
-            counts_padding=self.counts,
             pad=pad,
         )
 
@@ -51,8 +49,8 @@ CORE = {
     "MaxPool ceil": Flavour("MaxPool", LOWEST, Constant(-math.inf), ceil=True),
     "AveragePool": Flavour("AveragePool", NOTHING, ZERO),
     "AveragePool ceil": Flavour("AveragePool", NOTHING, ZERO, ceil=True),
-    "AveragePool counting": Flavour("AveragePool", ZERO, ZERO, counts=True),
-    "AveragePool counting ceil": Flavour("AveragePool", ZERO, ZERO, ceil=True, counts=True),
+    "AveragePool counting": Flavour("AveragePool", ZERO, ZERO),
+    "AveragePool counting ceil": Flavour("AveragePool", ZERO, ZERO, ceil=True),
     "LpPool": Flavour("LpPool", ZERO, ZERO),
     "LpPool ceil": Flavour("LpPool", ZERO, ZERO, ceil=True),
 }
@@ -146,8 +144,8 @@ def lone_pads() -> Iterator[Chain]:
     for mode, sides in product(("constant", "reflect", "edge", "wrap"), (*SIDES, (-1, 2), (0, -2))):
         for turn, fill in enumerate(fills):
             pads = Pads((0, turn, sides[0]), (0, 0, sides[1]))
-            computed = (1,) if turn == 2 else ()
-            step = PadStep(pads, fill, mode, lists_axes=turn == 1, computed=computed)
+            computed, listed = (1,) * (turn == 2), (3,) * (turn == 1)
+            step = PadStep(pads, fill, mode, computed=computed, listed=listed)
             inputs = (True, True, turn > 0, turn == 1)
             yield Chain(
                 op, 18, (), Pads((), ()), fill, "float32", pad=step, shape=(1, 2, 6), inputs=inputs

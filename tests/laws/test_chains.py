@@ -8,7 +8,7 @@ from itertools import islice, product
 import pytest
 
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, Skip
+from onnxpad.padding.chain import AutoPad, Chain, NewPad, Skip
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.rewriting.passes import Pass, all_passes
@@ -47,10 +47,10 @@ def unlawful(rule: Pass, before: Chain, after: Chain, sizes: Iterable[int]) -> I
         yield "a second run changes it again"
     if isinstance(before.axes[0].size, int) and output_sizes(before) != output_sizes(after):
         yield f"output sizes are {output_sizes(after)}"
-    if after.pad is not None and not after.pad.is_new and after.pad != before.pad:
+    if not isinstance(after.pad, NewPad | None) and after.pad != before.pad:
         yield "the Pad that is there is not that of the model"
     # A new Pad comes behind the one that was there, which is then out of sight.
-    behind = after.pad is not None and after.pad.is_new
+    behind = isinstance(after.pad, NewPad)
     reference = replace(before, pad=None) if behind else before
     for size in sizes:
         yield from other_windows(reference, after, size)

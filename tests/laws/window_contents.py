@@ -45,8 +45,6 @@ def window_contents(chain: Chain, size: int) -> tuple[str, ...]:
         begins, ends = chain.pad.pads.begins, chain.pad.pads.ends
         held = begins[chain.first_axis], ends[chain.first_axis]
         foreign = _meaning(chain, chain.pad.fill)
-    if chain.op.kind is Kind.AVERAGE:
-        assert chain.counts_padding is (chain.fill is not Implicit.NOTHING), "fill and divisor"
     meanings = (_meaning(chain, chain.fill), foreign)
     if chain.op.kind is Kind.TRANSPOSED:
         texts = [_name(cell, size, held, 0) for cell in range(size)]

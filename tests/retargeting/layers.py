@@ -34,7 +34,7 @@ def layer(
     """
     padding = AutoPad(pads) if isinstance(pads, str) else Pads((pads[0],) * rank, (pads[1],) * rank)
     fill = FILLS.get(op, Constant(0))
-    if more.get("counts_padding"):
+    if more.pop("counts_padding", False):
         fill = Constant(0)
     grown, step = size, None
     if front is not None:

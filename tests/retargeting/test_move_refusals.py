@@ -94,10 +94,12 @@ def test_what_the_source_writes_is_moved_as_without_it(chain: Chain, source: str
 
 
 def test_what_cannot_be_read_is_left() -> None:
-    computed = PadStep(Pads((0,) * 4, (0,) * 4), Constant(0), unclear="the pads are computed")
+    computed = PadStep(
+        Pads((0,) * 4, (0,) * 4), Constant(0), unclear=Unclear("the pads are computed")
+    )
     chain = layer("Conv", 32, 3, 2)
     for found in (
-        moved(layer("Conv", 32, 3, 2, front=None, ambiguous=True, trouble=Unclear("both")), "tf"),
+        moved(layer("Conv", 32, 3, 2, front=None, trouble=Unclear("both")), "tf"),
         moved(Chain(chain.op, 22, chain.axes, chain.padding, chain.fill, pad=computed), "tf"),
     ):
         assert isinstance(found, Skip)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from onnxpad.errors import RequestError
-from onnxpad.padding.chain import Chain, Pads, PadStep, Unclear
+from onnxpad.padding.chain import Chain, NewPad, Pads, Unclear
 from onnxpad.padding.fills import Constant, TensorValue
 from onnxpad.retargeting.candidates import candidates
 from onnxpad.retargeting.plan import Plan, PlanEntry, settings_of, with_settings
@@ -49,9 +49,7 @@ def test_a_pad_node_is_named_over_all_axes() -> None:
     chain = layer("MaxPool", 4, 2, 1)
     record = {"pads": [0, 0, 0, 0, 0, 0, 1, 1], "value": "-inf"}
     found = with_settings(chain, {"pad_node": record})
-    assert found.pad == PadStep(
-        Pads((0, 0, 0, 0), (0, 0, 1, 1)), Constant(float("-inf")), is_new=True
-    )
+    assert found.pad == NewPad(Pads((0, 0, 0, 0), (0, 0, 1, 1)), Constant(float("-inf")))
     assert found.axes[0].size == 5
     assert with_settings(found, {"pad_node": record}) is found
     assert with_settings(found, {"pad_node": None}) == chain

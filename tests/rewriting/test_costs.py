@@ -8,7 +8,7 @@ from onnx import parser
 
 from onnxpad.model.editing.session import session_on
 from onnxpad.model.opened import open_model
-from onnxpad.model.reading.chains import Preferences
+from onnxpad.padding.chain import Preferences
 from onnxpad.rewriting import costs
 from onnxpad.rewriting.work import work_of_node
 

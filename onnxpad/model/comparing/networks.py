@@ -99,6 +99,18 @@ class Network:
         """Version of each operator set."""
         return {plain_domain(one.domain): one.version for one in self.model.opset_import}
 
+    @cached_property
+    def outside_bytes(self) -> int:
+        """The size of the files with the external data of the main graph."""
+        files = {
+            entry.value
+            for tensor in self.initializers.values()
+            for entry in tensor.external_data
+            if entry.key == "location"
+        }
+        found = [(self.folder or Path()) / name for name in files]
+        return sum(file.stat().st_size for file in found if file.is_file())
+
     def input_types(self, dims: Mapping[str, int | str] | None = None) -> dict[str, Type]:
         """Element type and sizes of every input that must be given.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod, sqrt
 
-import onnx
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from onnxpad.model.comparing.networks import Network
+from onnxpad.model.shapes.native_inference import infer_shapes
 from onnxpad.model.shapes.types import open_negative_sizes
 
 _UNIT: dict[int, float] = {
@@ -137,7 +137,7 @@ def _element_types(network: Network) -> dict[str, int]:
             graph.input.append(
                 helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
             )
-    inferred = onnx.shape_inference.infer_shapes(skeleton).graph
+    inferred = infer_shapes(skeleton).graph
     values = [*inferred.value_info, *inferred.output, *inferred.input]
     return {value.name: value.type.tensor_type.elem_type for value in values}
 

@@ -12,8 +12,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, helper
 from onnxpad.errors import InternalError
 from onnxpad.model.comparing.networks import Network, bodies, free_names
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.chains import Preference
-from onnxpad.padding.chain import Chain
+from onnxpad.padding.chain import Chain, Preference
 
 
 def exposed(network: Network, names: Iterable[str]) -> bytes:

@@ -54,23 +54,24 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 
 def set_attribute(node: NodeProto, name: str, value: AttributeValue) -> None:
     """Write an attribute where it stands, or behind the others."""
+    attribute: AttributeProto
     for attribute in node.attribute:
         if attribute.name == name:
-            attribute.CopyFrom(_attribute(name, value))
-            return
-    node.attribute.append(_attribute(name, value))
-
-
-def _attribute(name: str, value: AttributeValue) -> AttributeProto:
+            attribute.Clear()
+            break
+    else:
+        attribute = node.attribute.add()
+    attribute.name = name
     match value:
         case tuple():
-            return AttributeProto(name=name, type=AttributeProto.INTS, ints=value)
+            attribute.type = AttributeProto.INTS
+            attribute.ints.extend(value)
         case int():
-            return AttributeProto(name=name, type=AttributeProto.INT, i=value)
+            attribute.type, attribute.i = AttributeProto.INT, value
         case float():
-            return AttributeProto(name=name, type=AttributeProto.FLOAT, f=value)
+            attribute.type, attribute.f = AttributeProto.FLOAT, value
         case str():
-            return AttributeProto(name=name, type=AttributeProto.STRING, s=value.encode())
+            attribute.type, attribute.s = AttributeProto.STRING, value.encode()
 
 
 def remove_attribute(node: NodeProto, name: str) -> None:
@@ -164,7 +165,7 @@ class Remover:
                 for used in maker.inputs:
                     count_use(scope, used, -1)
                 pending += maker.inputs
-            elif name in scope.initializers and name not in scope.inputs:
+            elif name in scope.initializers and name not in scope.input_places:
                 scope.initializers.pop(name)
                 self.dropped.add(name)
 

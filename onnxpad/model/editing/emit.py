@@ -27,7 +27,7 @@ from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.in_front import pads_in_a_row
 from onnxpad.model.reading.nodes import Address, Node
 from onnxpad.model.reading.scopes import Scope, address_of
-from onnxpad.padding.chain import AutoPad, Chain, Dequantised, Pads, PadStep
+from onnxpad.padding.chain import AutoPad, Chain, Dequantised, NewPad, Pads, PadStep
 from onnxpad.padding.expansion import (
     AttributeValue,
     Expansion,
@@ -57,7 +57,7 @@ def emit(
         edits += _bypass(context, node, before, names, far=True)
     elif before.pad is not None and after.pad is None:
         edits += _bypass(context, node, before, names, far=False)
-    elif after.pad is not None and after.pad.is_new:
+    elif isinstance(after.pad, NewPad):
         edits += _new_pad(context, node, place, after, after.pad, names)
     return edits
 
@@ -123,10 +123,10 @@ def _through(context: Context, node: Node, names: Names) -> list[Edit]:
 
 
 def _new_pad(
-    context: Context, node: Node, place: Address, chain: Chain, step: PadStep, names: Names
+    context: Context, node: Node, place: Address, chain: Chain, step: NewPad, names: Names
 ) -> list[Edit]:
     """A Pad in front of the node, or in front of the conversions that stand there."""
-    replaced = context.scope.producers[node.inputs[0]] if step.replaces else None
+    replaced = context.scope.producers[node.inputs[0]] if step.instead else None
     dequantised = None if replaced is not None else chain.around.dequantised
     way = _conversions(context.scope, node, dequantised)
     anchor, led = _route(context, way, node, names)

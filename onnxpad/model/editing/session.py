@@ -17,12 +17,11 @@ from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
 from onnxpad.model.files.onnx_file import Source, save, write_unchanged
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
-from onnxpad.model.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import Chain, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences, Verdict
 from onnxpad.padding.expansion import Expansion
 
 
@@ -145,13 +144,14 @@ class Edited:
 
     `edited` is what was worked on: a ModelProto, without its large weights where it was read from
     a file, or the Graph that was given. `script` are the edits, `assumed` the sizes that the user
-    stated.
+    stated, `limits_met` says what of native code was ended at its limit of time or memory.
     """
 
     edited: ModelOrGraph
     script: tuple[Edit, ...]
     assumed: Mapping[str, int | str]
     source: Source | None = None
+    limits_met: tuple[str, ...] = ()
 
     @cached_property
     def model(self) -> ModelOrGraph:

@@ -2,15 +2,24 @@
 
 import contextlib
 import errno
+import filecmp
 import os
+import re
 import stat
+import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
 from typing import BinaryIO, Self
 
 from onnxpad.errors import ModelError
+from onnxpad.model.files.contents import Refused
+
+if sys.platform != "win32":
+    import fcntl
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 _REMEDIES = {
@@ -37,17 +46,37 @@ def explained(doing: str) -> Iterator[None]:
     """
     try:
         yield
+    except Refused:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL character
         code, reason = getattr(error, "errno", None), getattr(error, "strerror", None)
         remedy = _REMEDIES.get(code or 0, "check the path and the disk")
         raise ModelError(f"{doing}: {reason or error}; {remedy}") from error
 
 
-@dataclass(frozen=True)
+_LEFT_BEHIND = re.compile(r"\.[0-9a-f]{16}\.onnxpad\.tmp")
+_MOST_FOLDERS = 64  # each costs a descriptor until the end
+_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+
+
+@dataclass
 class _Staged:
     temporary: Path
     target: Path
     replace: bool
+    identity: tuple[int, int] | None = None
+
+    def is_placed(self) -> bool:
+        """Whether the file that was written here stands under its name."""
+        with contextlib.suppress(OSError):
+            found = self.target.lstat()
+            return self.identity == (found.st_dev, found.st_ino)
+        return False
+
+
+_changing = Lock()
+"""Held while names appear or go, so that what ends the process never sees half of it."""
+_open: "list[Together]" = []
 
 
 class Together:
@@ -56,15 +85,17 @@ class Together:
     Use in a `with` block and call `commit` last. Leaving the block by any exception, an
     interrupt included, removes every temporary file, every new file already renamed and every
     folder made. The rename of the last file staged is what decides: before it nothing remains,
-    after it everything stays.
+    after it everything stays. What a killed process left in a folder goes when the next one
+    writes there: each holds a lock on the folder as long as it has temporary files in it.
     """
 
     def __init__(self) -> None:
         self._staged: list[_Staged] = []
         self._folders: list[Path] = []
-        self._committing = False
+        self._locks: dict[Path, int | None] = {}
 
     def __enter__(self) -> Self:
+        _open.append(self)
         return self
 
     def __exit__(
@@ -73,8 +104,12 @@ class Together:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is not None:
-            self._undo()
+        with _changing:
+            if kind is not None:
+                self.undo()
+            _open.remove(self)
+        for lock in filter(None, self._locks.values()):
+            os.close(lock)
 
     def make_folders(self, folder: Path) -> None:
         """Make `folder` and those above it that do not exist yet.
@@ -85,9 +120,14 @@ class Together:
         if folder.is_dir():
             return
         self.make_folders(folder.parent)
-        with explained(f"cannot make the folder '{folder}'"):
+        with explained(f"cannot make the folder '{folder}'"), _changing:
             self._folders.append(folder)
-            folder.mkdir()
+            try:
+                folder.mkdir()
+            except FileExistsError:  # another process was faster: it is not ours to remove
+                self._folders.remove(folder)
+                if not folder.is_dir():
+                    raise
 
     @contextlib.contextmanager
     def create(self, target: Path, *, replace: bool, mode: int = 0o666) -> Iterator[BinaryIO]:
@@ -100,10 +140,14 @@ class Together:
         Raises:
             ModelError: the file cannot be made or written.
         """
-        temporary = target.with_name(f".{os.urandom(8).hex()}.onnxpad.tmp")
         with explained(f"cannot write '{target}'"):
-            self._staged.append(_Staged(temporary, target, replace))
-            with open(os.open(temporary, _CREATE, mode), "wb") as file:  # noqa: PTH123 - a descriptor
+            item = _Staged(self._temporary_name(target), target, replace)
+            with _changing:
+                self._staged.append(item)
+                descriptor = os.open(item.temporary, _CREATE, mode)
+            with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor
+                found = os.fstat(file.fileno())
+                item.identity = (found.st_dev, found.st_ino)
                 if replace:
                     _keep_permissions(target, file.fileno())
                 yield file
@@ -114,31 +158,119 @@ class Together:
         """Rename every staged file to its target, in the order they were created.
 
         Raises:
-            ModelError: a rename failed, or a file that is not to be replaced has appeared.
+            ModelError: a rename failed, or a file that is not to be replaced has appeared and
+                holds other bytes.
         """
-        self._committing = True
-        for item in self._staged:
-            with explained(f"cannot write '{item.target}'"):
-                if not item.replace and os.path.lexists(item.target):
-                    raise ModelError(
-                        f"cannot write '{item.target}': another file took this name meanwhile; "
-                        "write to another folder, or try again"
-                    )
-                item.temporary.replace(item.target)
+        with _changing:
+            for item in self._staged:
+                with explained(f"cannot write '{item.target}'"):
+                    _place(item)
         for folder in {item.target.parent for item in self._staged}:
             _flush_folder(folder)
 
-    def _undo(self) -> None:
-        if self._committing and not self._staged[-1].temporary.exists():
+    def undo(self) -> None:
+        """Remove whatever this block made, unless all of it stands under its name."""
+        if self._staged and self._staged[-1].is_placed():
             return
         for item in self._staged:
             with contextlib.suppress(OSError):
-                if self._committing and not item.temporary.exists():
+                if item.is_placed() and not item.replace:
                     item.target.unlink(missing_ok=True)
                 item.temporary.unlink(missing_ok=True)
         for folder in reversed(self._folders):
             with contextlib.suppress(OSError):
                 folder.rmdir()
+
+    def _temporary_name(self, target: Path) -> Path:
+        """A name beside the target; one that the next process sweeps only under a lock."""
+        folder = target.parent
+        if folder not in self._locks:
+            full = len(self._locks) >= _MOST_FOLDERS
+            self._locks[folder] = None if full else _claimed(folder)
+        word = os.urandom(8).hex()
+        kept = ".kept" if self._locks[folder] is None else ""
+        return target.with_name(f".{word}{kept}.onnxpad.tmp")
+
+
+def abandon(patience: float) -> None:
+    """Undo all that is not finished, for a process that ends now; nothing can follow.
+
+    Waits up to `patience` seconds for renames that are under way.
+    """
+    if _changing.acquire(timeout=patience):  # never released
+        for together in reversed(_open):
+            together.undo()
+
+
+def _place(item: _Staged) -> None:
+    """Rename one file; one that is not to be replaced only where no other has its name."""
+    if item.replace:
+        item.temporary.replace(item.target)
+        return
+    try:
+        os.link(item.temporary, item.target)
+    except FileExistsError:
+        _refuse_other(item)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(item.target):
+            _refuse_other(item)
+        else:
+            item.temporary.replace(item.target)
+            return
+    item.temporary.unlink()
+
+
+def _refuse_other(item: _Staged) -> None:
+    """ModelError unless the file that took the name holds the same bytes."""
+    if not holds(item.target, item.temporary):
+        raise ModelError(
+            f"cannot write '{item.target}': another file took this name meanwhile; "
+            "write to another folder, or try again"
+        )
+
+
+def holds(path: Path, source: Path) -> bool:
+    """Whether a file, not a link or folder, has the bytes of the other one."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    return filecmp.cmp(source, path, shallow=False)
+
+
+def _claimed(folder: Path) -> int | None:
+    """A descriptor whose lock says that this process writes into the folder.
+
+    Where no other process holds one, the temporary files in it are leftovers and are removed.
+    None where there are no such locks: Windows, some network file systems.
+    """
+    if sys.platform == "win32":
+        return None
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        pass
+    else:
+        _sweep(folder)
+    for _ in range(20):
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return descriptor
+        time.sleep(0.005)  # another process sweeps, which takes no longer
+    os.close(descriptor)
+    return None
+
+
+def _sweep(folder: Path) -> None:
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _LEFT_BEHIND.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    Path(entry.path).unlink()
 
 
 def _keep_permissions(target: Path, descriptor: int) -> None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto, numpy_helper
 
 from onnxpad.errors import RequestError
+from onnxpad.model.files.arrays import LARGEST
+from onnxpad.model.files.contents import contents
 
 Array = NDArray[Any]
 _FILE = re.compile(r"(input|output)_(\d+)\.pb")
@@ -39,7 +41,9 @@ def tensors_in(folder: Path) -> dict[str, list[tuple[str, Array]]]:
 def _tensor(path: Path) -> tuple[str, Array]:
     tensor = TensorProto()
     try:
-        tensor.ParseFromString(path.read_bytes())
-        return tensor.name, numpy_helper.to_array(tensor)
+        tensor.ParseFromString(contents(path, LARGEST))
+        if tensor.data_location != TensorProto.EXTERNAL:
+            return tensor.name, numpy_helper.to_array(tensor)
     except Exception as error:  # protobuf's DecodeError has no stubs; numpy raises many kinds
         raise RequestError(f"{path}: holds no tensor that can be read: {error}") from error
+    raise RequestError(f"{path}: has its values in another file, which is not read")

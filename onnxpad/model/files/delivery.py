@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import filecmp
 import os
 import shutil
 import stat
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files.atomic import Together, explained
+from onnxpad.model.files.atomic import Together, explained, holds
 from onnxpad.model.files.external import DataFile, locate
 
 _PIECE = 1 << 20
@@ -61,7 +60,7 @@ def carry(
 def _copy(source: Path, destination: Path, together: Together) -> None:
     with explained(f"cannot copy '{source}' to '{destination}'"), source.open("rb") as original:
         if os.path.lexists(destination):
-            if not _holds(destination, source):
+            if not holds(destination, source):
                 raise ModelError(
                     f"cannot copy weights to '{destination}': another file has that name; "
                     "remove it, or write to another folder"
@@ -73,13 +72,6 @@ def _copy(source: Path, destination: Path, together: Together) -> None:
             shutil.copyfileobj(original, copy, _PIECE)
             if copy.tell() < found.st_size:
                 raise OSError(errno.EIO, "the file became shorter while it was copied")
-
-
-def _holds(destination: Path, source: Path) -> bool:
-    """Whether a file, not a link or folder, has the bytes of the other one."""
-    if destination.is_symlink() or not destination.is_file():
-        return False
-    return filecmp.cmp(source, destination, shallow=False)
 
 
 def _same_file(one: Path, other: Path) -> bool:

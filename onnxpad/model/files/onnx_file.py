@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,11 +11,12 @@ from google.protobuf.message import (  # type: ignore[import-untyped, unused-ign
 )
 from onnx import ModelProto
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, RequestError, is_path, refuse_unless
 from onnxpad.model.files.atomic import explained
+from onnxpad.model.files.contents import Refused, contents, in_huge_pages, standard_input
 from onnxpad.model.files.delivery import AnyPath, deliver, is_standard
 from onnxpad.model.files.external import data_files, locate
-from onnxpad.model.files.splicing import Light, lighten, whole
+from onnxpad.model.files.splicing import Contents, Light, lighten, whole
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MODEL_FIELDS = {
@@ -34,7 +33,9 @@ _MODEL_FIELDS = {
     25: _BYTES,  # functions
     26: _BYTES,  # configuration
 }
+_SEEN = 4096  # bytes that tell what a file is instead of a model
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
+_PATH = "the path of a file, or '-'"
 _FETCH_AGAIN = "export, download or copy it again"
 _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"version https://git-lfs", "a Git LFS pointer, not the file itself", "run git lfs pull"),
@@ -62,7 +63,7 @@ class MessageFields:
     missing_bytes: int
 
 
-def why_not_a_model(data: bytes) -> str | None:
+def why_not_a_model(data: Contents) -> str | None:
     """What is wrong with `data` as an ONNX file and what to try, or None if it looks like one.
 
     Looks at the first bytes and the top-level fields only, whatever the size of the model
@@ -78,7 +79,7 @@ def why_not_a_model(data: bytes) -> str | None:
     )
     if layout and not layout.missing_bytes and not absent:
         return None
-    foreign = _foreign(data)
+    foreign = _foreign(bytes(data[:_SEEN]))
     if foreign:
         return f"not an ONNX model but {foreign[0]}; {foreign[1]}"
     if layout is None:
@@ -94,7 +95,7 @@ def why_not_a_model(data: bytes) -> str | None:
     )
 
 
-def _layout(data: bytes) -> MessageFields | None:
+def _layout(data: Contents) -> MessageFields | None:
     """The top-level fields, or None where a field cannot be one of a ModelProto."""
     fields: set[int] = set()
     position, size = 0, len(data)
@@ -116,7 +117,7 @@ def _layout(data: bytes) -> MessageFields | None:
     return MessageFields(frozenset(fields), position - size)
 
 
-def _varint(data: bytes, position: int) -> tuple[int, int]:
+def _varint(data: Contents, position: int) -> tuple[int, int]:
     """The value and the position behind it, which is past the end where the data stops early."""
     value = shift = 0
     while position < len(data) and shift < 70:
@@ -130,11 +131,11 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _foreign(data: bytes) -> tuple[str, str] | None:
-    """What the data is instead of a model and what to try, where that can be told."""
+    """What data that begins so is instead of a model, and what to try, where that can be told."""
     for offset, magic, found, attempt in _SIGNATURES:
         if data.startswith(magic, offset):
             return found, attempt
-    start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = data.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] in (b"{", b"["):
         return "JSON text", "onnx.load(..., format='json') and onnx.save convert ONNX JSON"
     if start[:1] == b"<":
@@ -159,12 +160,12 @@ class Source:
 
     Attributes:
         path: the file, absolute; None for standard input or a model made in memory.
-        data: the bytes that were read; None for a ModelProto made in memory.
+        data: what was read, bytes where `light` is None; None for a ModelProto made in memory.
         light: what was parsed, where large weights were left out of the model.
     """
 
     path: Path | None
-    data: bytes | None = field(repr=False)
+    data: Contents | None = field(repr=False)
     light: Light | None = field(default=None, repr=False)
 
     @property
@@ -197,7 +198,11 @@ def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = 
     Raises:
         ModelError: as `write`.
     """
+    if not isinstance(model, ModelProto):
+        raise RequestError(f"save takes a ModelProto, not {type(model).__name__}")
+    refuse_unless(is_path, _PATH, "path", path)
     if source is not None and not isinstance(source, Source):
+        refuse_unless(is_path, _PATH, "source", source)
         source = Source(None if is_standard(source) else Path(source).absolute(), None)
     write(model, path, source=source)
 
@@ -213,16 +218,18 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
         ModelError: the file cannot be read, is not a whole ONNX model, or its external data is
             missing, too short or outside its folder.
     """
+    refuse_unless(is_path, _PATH, "path", path)
     if is_standard(path):
-        with explained("cannot read standard input"):
-            data = sys.stdin.buffer.read()
+        data: Contents = _standard_bytes()
         name, absolute, folder = "standard input", None, None
     else:
-        data = _bytes_of(path)
+        data = _contents_of(path)
         name, absolute = str(path), Path(path).absolute()
         folder = absolute.parent
     found = lighten(data) if light and not why_not_a_model(data) else None
-    model = parse(found.data if found else data, name=name, folder=folder)
+    if found is None:
+        data = bytes(data)
+    model = parse(found.data if found else bytes(data), name=name, folder=folder)
     return model, Source(absolute, data, found)
 
 
@@ -312,20 +319,21 @@ def write_unchanged(source: Source, path: AnyPath) -> None:
         raise ModelError(
             f"cannot write '{path}': a model made in memory has no original bytes; use write"
         )
-    model = ModelProto()
-    if b"location" in source.data:
-        model.ParseFromString(source.data)
-    files = data_files(model, source.data, name=str(path))
+    data, model = source.light.data if source.light else bytes(source.data), ModelProto()
+    if b"location" in data:
+        model.ParseFromString(data)
+    files = data_files(model, data, name=str(path))
     deliver([memoryview(source.data)], files, path, origin=source.folder)
 
 
-def _bytes_of(path: AnyPath) -> bytes:
+def _contents_of(path: AnyPath) -> Contents:
     try:
-        with Path(path).open("rb", buffering=0) as file:
-            size = os.fstat(file.fileno()).st_size
-            if size > _LARGEST:
-                raise ModelError(f"{path}: {size} bytes; {_TOO_LARGE}")
-            return file.read()
+        large = in_huge_pages(path, _LARGEST)
+        if large is not None:
+            return large
+        return contents(path, _LARGEST, too_large=_TOO_LARGE, wrong=_wrong_start)
+    except Refused as refused:
+        raise ModelError(f"{path}: {refused}") from None
     except FileNotFoundError:
         raise ModelError(
             f"{path}: there is no such file; check the name and the folder it is relative to"
@@ -337,3 +345,21 @@ def _bytes_of(path: AnyPath) -> bytes:
         raise ModelError(
             f"{path}: cannot be read: {reason}; check its permissions and name"
         ) from error
+
+
+def _standard_bytes() -> bytes:
+    try:
+        with explained("cannot read standard input"):
+            return standard_input(_LARGEST, too_large=_TOO_LARGE, wrong=_wrong_start)
+    except Refused as refused:
+        raise ModelError(f"standard input: {refused}") from None
+
+
+def _wrong_start(data: bytes) -> str | None:
+    """Why no model starts like this, however it goes on; None where one may."""
+    tag = data[0]
+    number, wire_type = tag >> 3, tag & 7
+    if tag < 0x80 and (number == 0 or _MODEL_FIELDS.get(number, wire_type) != wire_type):
+        return why_not_a_model(data)
+    found = _foreign(data)
+    return None if found is None else why_not_a_model(data)

@@ -8,11 +8,14 @@ those tensors (protobuf wire format, protobuf.dev/programming-guides/encoding).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from onnx import ModelProto, TensorProto
 
 from onnxpad.errors import InternalError
+
+Contents: TypeAlias = bytes | memoryview
+"""The bytes of a file; large files are read into a memoryview."""
 
 LARGE = 1 << 16
 _GRAPH, _INITIALIZER, _NAME = 7, 5, 8
@@ -37,7 +40,7 @@ class Light(NamedTuple):
     tensors: dict[str, tuple[bytes, int, int]]
 
 
-def lighten(data: bytes) -> Light | None:
+def lighten(data: Contents) -> Light | None:
     """The bytes without large weights, or None where that is not worth it or not simple."""
     budget = max(_FEWEST_FIELDS, len(data) // _BYTES_PER_FIELD)
     try:
@@ -45,7 +48,9 @@ def lighten(data: bytes) -> Light | None:
         if len(graphs) != 1:
             return None
         graph = graphs[0]
-        pieces, tensors, kept = [], {}, graph.start
+        tensors: dict[str, tuple[bytes, int, int]] = {}
+        pieces: list[Contents] = []
+        kept = graph.start
         for count, field in enumerate(_fields(data, graph.start, graph.end)):
             if count > budget:
                 return None
@@ -62,11 +67,11 @@ def lighten(data: bytes) -> Light | None:
     if not tensors:
         return None
     pieces.append(data[kept : graph.end])
-    body = b"".join(pieces)
-    return Light(data[: graph.tag] + _field(_GRAPH, body) + data[graph.end :], tensors)
+    graph_field = _field(_GRAPH, b"".join(pieces))
+    return Light(b"".join((data[: graph.tag], graph_field, data[graph.end :])), tensors)
 
 
-def whole(model: ModelProto, light: Light, data: bytes) -> list[memoryview]:
+def whole(model: ModelProto, light: Light, data: Contents) -> list[memoryview]:
     """The edited model with its large weights, as pieces that follow each other.
 
     `data` are the bytes that `light` was made from. Raises InternalError where a weight that
@@ -94,18 +99,19 @@ def whole(model: ModelProto, light: Light, data: bytes) -> list[memoryview]:
     return [view[: graph.tag], _header(_GRAPH, size), *pieces, view[graph.end :]]
 
 
-def _without_content(data: bytes, tensor: Field) -> tuple[str, bytes]:
-    name, kept, pieces = "", tensor.start, []
+def _without_content(data: Contents, tensor: Field) -> tuple[str, bytes]:
+    name, kept = "", tensor.start
+    pieces: list[Contents] = []
     for field in _fields(data, tensor.start, tensor.end):
         if field.number == _NAME:
-            name = data[field.start : field.end].decode()
+            name = str(data[field.start : field.end], "utf-8")
         elif field.number in _CONTENT and field.end - field.start > LARGE:
             pieces.append(data[kept : field.tag])
             kept = field.end
     return name, b"".join([*pieces, data[kept : tensor.end]])
 
 
-def _fields(data: bytes, position: int, end: int) -> Iterator[Field]:
+def _fields(data: Contents, position: int, end: int) -> Iterator[Field]:
     """The length-delimited fields of a message, in file order."""
     while position < end:
         tag = position
@@ -127,7 +133,7 @@ def _fields(data: bytes, position: int, end: int) -> Iterator[Field]:
         raise IndexError(position)
 
 
-def _varint(data: bytes, position: int) -> tuple[int, int]:
+def _varint(data: Contents, position: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         byte = data[position]

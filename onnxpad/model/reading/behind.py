@@ -14,26 +14,26 @@ _WITHOUT_PADS = ("NOTSET", "", "VALID")
 _FAR = 8
 
 
-def channels_behind(context: Context, node: Node, far: int = _FAR) -> int:
-    """The first spatial axis of what a Pad writes: 1 where a reader has its channels last.
+def feeds_channels_last(context: Context, node: Node, far: int = _FAR) -> bool:
+    """Whether a reader of what a Pad writes has its channels on the last axis.
 
     Pads behind it pass that on, and Concats, which may hold cells that a Pad wrote once; `far`
     bounds how many.
     """
     for reader in _readers(context, node):
         passes_on = reader.op_type in ("Concat", "Pad") and far > 0
-        if passes_on and channels_behind(context, reader, far - 1) == 1:
-            return 1
+        if passes_on and feeds_channels_last(context, reader, far - 1):
+            return True
         attributes = context.attributes(reader)
         op = operator(reader.domain, reader.op_type)
         if op is not None and (op.channels_last or attributes.get("channels_last") == 1):
-            return 1
+            return True
         perm = attributes.get("perm")
         if reader.op_type == "Transpose" and isinstance(perm, tuple) and len(perm) > 2:
             rank = len(perm)
             if perm == (0, rank - 1, *range(1, rank - 1)):
-                return 1
-    return 2
+                return True
+    return False
 
 
 def feeds_alone(context: Context, node: Node, step: PadStep) -> Destination | None:

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from dataclasses import replace
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.reading import refusals
-from onnxpad.model.reading.attributes import Unbound, Value
-from onnxpad.model.reading.behind import channels_behind, feeds_alone
+from onnxpad.model.reading.attributes import Bindings, Unbound, Value
+from onnxpad.model.reading.behind import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.context import Context, has_value, is_stored
 from onnxpad.model.reading.in_front import front_of
 from onnxpad.model.reading.model_inputs import is_model_input
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
 from onnxpad.model.reading.refusals import describe
-from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, chains_behind
+from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, Reader, chains_behind, readers_of
+from onnxpad.model.reading.scopes import Scope
 from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import Around, AutoPad, Chain, Padding, Pads, PadStep, Unclear, Weight
+from onnxpad.padding.chain import (
+    Around,
+    AutoPad,
+    Chain,
+    Padding,
+    Pads,
+    PadStep,
+    Preference,
+    Preferences,
+    Unclear,
+    Weight,
+)
 from onnxpad.padding.expansion import Attributes, AttributeValue
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator, operator
 
+_NO_WEIGHT = Weight()
 _WEIGHT_SCALE = 4
 _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 
@@ -33,7 +45,7 @@ _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     """What is known of the weight of a convolution."""
     if op.weight is None or len(node.inputs) <= op.weight or not node.inputs[op.weight]:
-        return Weight()
+        return _NO_WEIGHT
     name = node.inputs[op.weight]
     found = context.type_of(name)
     place = op.weight_zero_point
@@ -68,8 +80,8 @@ def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[boo
     """Which inputs the node has, and which of its outputs something reads."""
     uses = context.scope.uses
     return (
-        tuple([bool(name) for name in node.inputs]),
-        tuple([bool(name) and bool(uses.get(name)) for name in node.outputs]),
+        tuple(map(bool, node.inputs)),
+        tuple([bool(name and uses.get(name)) for name in node.outputs]),
     )
 
 
@@ -148,23 +160,6 @@ def _numbers(attributes: dict[str, Value], name: str, default: tuple[int, ...]) 
     return tuple(int(one) for one in value) if isinstance(value, tuple) and value else default
 
 
-Preference: TypeAlias = Literal["auto_pad", "pads"] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Preferences:
-    """How nodes are read that can be read in two ways.
-
-    `ambiguous` settles auto_pad together with pads. `legacy_split` lets transposed convolutions
-    crop their odd cell at the side that the text of ConvTranspose-1 names.
-    """
-
-    ambiguous: Preference = None
-    legacy_split: bool = False
-
-
-NO_PREFERENCE = Preferences()
-
 _ZERO = Constant(0)
 
 
@@ -176,7 +171,9 @@ class ChainReader:
         self._gone = gone
         self._alone = alone
         self._known: dict[tuple[object, ...], Chain] = {}
-        self._written: dict[tuple[tuple[bytes, ...], int], dict[str, Value]] = {}
+        self._written: dict[tuple[object, ...], tuple[Bindings | None, dict[str, Value]]] = {}
+        self._beside: dict[Gone, ChainReader] = {}
+        self._readers: dict[tuple[object, ...], tuple[Context, list[Reader]]] = {}
 
     def read(self, context: Context, node: Node, op: Operator) -> Chain:
         """The chain of a padded node, seen from `context`.
@@ -194,9 +191,9 @@ class ChainReader:
         attributes = self._attributes(context, node)
         kernel = _kernel(context, node, op, attributes)
         fill = _fill(context, node, op, attributes)
-        read = None if self._alone else self._sibling
+        readers = None if self._alone else self._readers_of
         rank, first = len(kernel or ()), _first_axis(op, attributes)
-        front = front_of(context, node, op, rank, first, read, self._gone)
+        front = front_of(context, node, op, rank, first, readers, self._gone)
         dynamic = pads_input(context, node, op, len(kernel or ()))
         opset = context.scope.opset
         weight, places = weight_of(context, node, op), places_of(context, node)
@@ -205,10 +202,10 @@ class ChainReader:
         chain = self._known.get(key)
         if chain is None:
             bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
-            chain = self._known[key] = self._chain(node, bare, attributes, kernel, source)
+            chain = self._chain(node, bare, attributes, kernel, source)
             refusals.check_weight(node, weight, kernel)
             if not chain.trouble or chain.axes:
-                chain = self._known[key] = replace(
+                chain = replace(
                     chain,
                     shape=source.dims,
                     weight=weight,
@@ -218,6 +215,7 @@ class ChainReader:
                     **front._asdict(),
                     padding=dynamic or chain.padding,
                 )
+            self._known[key] = chain
         return chain
 
     def _pad(self, context: Context, node: Node, op: Operator, source: Type) -> Chain:
@@ -239,10 +237,25 @@ class ChainReader:
         op = operator(node.domain, node.op_type)
         if op is None or op.kind is Kind.PAD:
             return None
+        if gone not in self._beside:
+            self._beside[gone] = ChainReader(self._prefer, gone, alone=True)
         try:
-            return ChainReader(self._prefer, gone, alone=True).read(context, node, op)
+            return self._beside[gone].read(context, node, op)
         except ModelError:
             return None
+
+    def _readers_of(self, context: Context, node: Node, name: str, gone: Gone) -> list[Reader]:
+        """What reads a tensor that `node` reads, found once where it is all known by then.
+
+        A reader of what a later node makes is read again when more of that is known.
+        """
+        key = (id(context), name, gone)
+        if key in self._readers:
+            return self._readers[key][1]
+        found = readers_of(context, name, gone, self._sibling)
+        if not any(_awaits(context.scope, node, one.node) for one in found):
+            self._readers[key] = (context, found)  # which keeps the id of the context its own
+        return found
 
     def _attributes(self, context: Context, node: Node) -> dict[str, Value]:
         """Attributes of the node; nodes that write the same share one dictionary."""
@@ -251,8 +264,8 @@ class ChainReader:
         found = self._written.get(key)
         if found is None:
             refusals.check_types(node)
-            found = self._written[key] = context.attributes(node)
-        return found
+            found = self._written[key] = (context.bindings, context.attributes(node))
+        return found[1]
 
     def _chain(
         self,
@@ -280,15 +293,28 @@ class ChainReader:
             chain,
             axes=_axes(kernel, attributes, source, first),
             padding=padding,
-            first_axis=first,
             ceil_mode=attributes.get("ceil_mode") == 1,
-            counts_padding=attributes.get("count_include_pad") == 1,
             output_padding=_ints(attributes, "output_padding"),
             output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
-            legacy_split=self._prefer.legacy_split and chain.op.kind is Kind.TRANSPOSED,
-            ambiguous=_says_both(attributes) and trouble is None,
+            read_as=self._reading(chain.op, attributes, is_clear=trouble is None),
             trouble=trouble,
         )
+
+    def _reading(
+        self, op: Operator, attributes: Mapping[str, Value], *, is_clear: bool
+    ) -> Preferences:
+        """What of the preferences a node with these attributes is read by."""
+        written = attributes.get("auto_pad", "NOTSET")
+        says_both = written not in ("NOTSET", "") and "pads" in attributes
+        settled = self._prefer.ambiguous if op.auto_pad else "pads"
+        legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
+        return Preferences(settled if says_both and is_clear else None, legacy_split)
+
+
+def _awaits(scope: Scope, node: Node, reader: Node) -> bool:
+    """Whether `reader` reads what the scope makes at `node` or behind it."""
+    makers = filter(None, map(scope.producers.get, reader.inputs))
+    return not all(scope.stands_before(maker, node) for maker in makers)
 
 
 def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
@@ -298,9 +324,8 @@ def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
 def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:
     rank = None if source.dims is None else len(source.dims)
     step = read_pad(context, node, rank)
-    first = channels_behind(context, node)
     dtype = source.dtype or value_type(context, node)
-    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, dtype, first)
+    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, dtype)
     inputs, outputs = places_of(context, node)
     written = plain_attributes(context.attributes(node))
     return replace(
@@ -310,6 +335,7 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
         around=Around(
             reads_input=is_model_input(context, node.inputs[0]),
             feeds_alone=feeds_alone(context, node, step),
+            feeds_channels_last=feeds_channels_last(context, node),
             key=(context.scope.id, node.key),
         ),
         attributes=written,
@@ -320,7 +346,7 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
 
 def _unread(context: Context, op: Operator, source: Type, why: Unclear) -> Chain:
     """An operator of which nothing is read but that it is there."""
-    step = PadStep(Pads((), ()), _ZERO, unclear=why.reason) if op.kind is Kind.PAD else None
+    step = PadStep(Pads((), ()), _ZERO, unclear=why) if op.kind is Kind.PAD else None
     bare = Chain(op, context.scope.opset, (), why, _ZERO, source.dtype)
     return replace(bare, pad=step, trouble=why, shape=source.dims)
 
@@ -383,10 +409,6 @@ def _padding(
         "one wins",
         ("--ambiguous auto_pad", "--ambiguous pads"),
     )
-
-
-def _says_both(attributes: Mapping[str, Value]) -> bool:
-    return attributes.get("auto_pad", "NOTSET") not in ("NOTSET", "") and "pads" in attributes
 
 
 def _fill(context: Context, node: Node, op: Operator, attributes: Mapping[str, Value]) -> Fill:

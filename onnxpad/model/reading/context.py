@@ -55,6 +55,7 @@ class Context:
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
+    _inner_readers: dict[str, list[tuple[Scope, Node]]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)
 
     def readers(self, name: str) -> list[Node]:
@@ -66,14 +67,25 @@ class Context:
                     self._readers.setdefault(read, []).append(node)
         return self._readers.get(name, [])
 
+    def inner_readers(self, name: str) -> list[tuple[Scope, Node]]:
+        """The same of the graphs inside nodes of the scope, each with its graph."""
+        if self._inner_readers is None:
+            self._inner_readers = {}
+            pending = [self.scope]
+            for scope in pending:
+                for body in (body for bodies in scope.children.values() for _, body in bodies):
+                    pending.append(body)
+                    for node in body.ordered():
+                        for read in dict.fromkeys(node.inputs):
+                            self._inner_readers.setdefault(read, []).append((body, node))
+        return self._inner_readers.get(name, [])
+
     def type_of(self, name: str) -> Type:
         """What is known of a tensor, here or in an enclosing graph."""
-        context: Context | None = self
-        while context is not None:
-            if name in context.types:
-                return context.types[name]
-            context = context.outer
-        return UNKNOWN
+        found, outer = self.types.get(name), self.outer
+        while found is None and outer is not None:
+            found, outer = outer.types.get(name), outer.outer
+        return UNKNOWN if found is None else found
 
     def is_declared_only(self, name: str) -> bool:
         """Whether a size of a tensor, here or in an enclosing graph, is only declared."""
@@ -82,6 +94,8 @@ class Context:
 
     def reads_declared_only(self, node: Node) -> bool:
         """Whether a node reads such a tensor."""
+        if self.outer is None and not self.declared_only:
+            return False
         return any(map(self.is_declared_only, node.inputs))
 
     def attributes(self, node: Node) -> dict[str, Value]:
@@ -139,7 +153,7 @@ class Context:
             if name in scope.initializers:
                 overridable = scope.parent is None and name in context.document.overridable
                 return None if overridable else scope.initializers[name]
-            if name in scope.inputs:
+            if name in scope.input_places:
                 return context.argument(name)
             context = context.outer
         return None
@@ -148,7 +162,7 @@ class Context:
         """The constant that the call gives for an input of the function."""
         if self.caller is None or self.call is None:
             return None
-        position = self.scope.inputs.index(name)
+        position = self.scope.input_places[name]
         if position >= len(self.call.inputs) or not self.call.inputs[position]:
             return None
         return self.caller.constant_tensor(self.call.inputs[position])
@@ -160,7 +174,7 @@ def is_stored(context: Context, name: str) -> bool:
     What a function gets from its call does not: another call may give something else.
     """
     inside: Context | None = context
-    while inside is not None and name not in inside.scope.inputs:
+    while inside is not None and name not in inside.scope.input_places:
         scope = inside.scope
         if name in scope.producers:
             return _holds_tensor(scope.producers[name])

@@ -146,6 +146,7 @@ def _open_bodies(scope: Scope, node: Node, scopes: dict[str, Scope]) -> None:
             id_ = f"{scope.id}/{node.key}.{name}" if scope.id else f"{node.key}.{name}"
             label = scope_label(scope, node, name)
             body = _graph_scope(graph, id_, label, scope, scope.opset, scopes)
+            body.holder = node
             for used in body.outputs:
                 if body.owner(used) not in (body, None):
                     outer = body.owner(used)

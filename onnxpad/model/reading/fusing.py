@@ -8,7 +8,7 @@ from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import made_by
 from onnxpad.model.reading.pads import is_pad, read_pad
-from onnxpad.padding.chain import Pads, PadStep
+from onnxpad.padding.chain import Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant
 
 
@@ -29,5 +29,11 @@ def out_of_reach(context: Context, name: str, reason: str, rank: int) -> PadStep
     """A Pad that cannot be worked on because of `reason`."""
     found = made_by(context, name)
     if found is None or not is_pad(found[1]):
-        return PadStep(Pads.zero(rank), Constant(0), unclear=reason)
-    return replace(read_pad(*found, rank), unclear=reason)
+        return PadStep(Pads.zero(rank), Constant(0), unclear=Unclear(reason))
+    return beyond_reach(read_pad(*found, rank), reason)
+
+
+def beyond_reach(step: PadStep, reason: str) -> PadStep:
+    """A Pad that cannot be worked on where it stands, whatever it says."""
+    hints = step.unclear.hints if step.unclear else ()
+    return replace(step, unclear=Unclear(reason, hints))

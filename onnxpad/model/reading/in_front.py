@@ -19,7 +19,7 @@ from onnxpad.model.reading.crossing import (
     made_of,
     path_to,
 )
-from onnxpad.model.reading.fusing import out_of_reach, pad_behind
+from onnxpad.model.reading.fusing import beyond_reach, out_of_reach, pad_behind
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import made_by
 from onnxpad.model.reading.pads import constant_integers, is_pad, read_pad
@@ -27,13 +27,13 @@ from onnxpad.model.reading.quantised import dequantised, dequantised_input, is_i
 from onnxpad.model.reading.row_in_front import (
     NONE_GONE,
     Gone,
-    ReadChain,
+    Readers,
     copied_out,
     row_in_front,
     siblings,
 )
 from onnxpad.model.shapes.bounds import lower_bound
-from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep
+from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator
 
@@ -56,15 +56,15 @@ def seen_behind(context: Context, step: PadStep, path: Path) -> PadStep:
     """A Pad as the operator behind `path` sees it."""
     carried = _start(context, step, path)
     names = tuple(f"{node.op_type} '{node.name or node.outputs[0]}'" for node in path.nodes)
-    reason = "" if carried else f"the Pad writes {step.fill}, whose type is not known"
+    why = None if carried else Unclear(f"the Pad writes {step.fill}, whose type is not known")
     for node, name in zip(path.nodes, names, strict=True):
         if not isinstance(carried, _Carried):
             break
         carried = _behind(context, node, carried)
-        reason = f"what {name} makes of the Pad is not known" if carried is None else ""
+        why = Unclear(f"what {name} makes of the Pad is not known") if carried is None else None
     step = replace(step, crossed=names)
     if carried is None or step.unclear:
-        return replace(step, unclear=step.unclear or reason)
+        return replace(step, unclear=step.unclear or why)
     return replace(step, pads=Pads(carried.begins, carried.ends), fill=_fill(carried.value))
 
 
@@ -205,13 +205,13 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
     op: Operator,
     rank: int,
     first_axis: int,
-    read: ReadChain | None = None,
+    readers: Readers | None = None,
     gone: Gone = NONE_GONE,
 ) -> Front:
     """What stands in front of an operator with `rank` spatial axes from `first_axis` on.
 
-    `read` reads the chains of other operators behind its Pads; `gone` are tensors that have one
-    reader less than the model says.
+    `readers` finds what else reads a tensor between it and its Pads; `gone` are tensors that have
+    one reader less than the model says.
     """
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
@@ -228,10 +228,10 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
     facts["copied_out"] = copied_out(context, node.inputs[0])
     if op.weight is not None and len(node.inputs) > op.weight and node.inputs[op.weight]:
         facts["weight_front"] = row_in_front(context, node, node.inputs[op.weight], whole, gone)
-    if read is not None and pad is not None:
-        facts["beside"] = siblings(context, node, names, read, gone)
-    if read is not None and far is not None:
-        facts["far_beside"] = siblings(context, node, far_names, read, gone)
+    if readers is not None and pad is not None:
+        facts["beside"] = siblings(context, node, names, readers, gone)
+    if readers is not None and far is not None:
+        facts["far_beside"] = siblings(context, node, far_names, readers, gone)
     said = {name: fact for name, fact in facts.items() if not _is_silent(fact)}
     return Front(pad, far, Around(**said) if said else NOTHING)
 
@@ -285,7 +285,7 @@ def _far_pad(context: Context, node: Node, rank: int) -> tuple[PadStep | None, t
 
 
 def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
-    if context.call is not None and path.source in context.scope.inputs:
+    if context.call is not None and path.source in context.scope.input_places:
         return _behind_more(context, path, rank, "outside the function", "the call")
     maker, reason = pad_behind(context, path.source)
     if reason:
@@ -309,7 +309,7 @@ def _behind_more(
         return None
     step = read_pad(*found, rank)
     name = found[1].name or found[1].outputs[0]
-    return replace(step, unclear=f"the Pad '{name}' stands {place}", crossed=(crossed,))
+    return replace(beyond_reach(step, f"the Pad '{name}' stands {place}"), crossed=(crossed,))
 
 
 def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:

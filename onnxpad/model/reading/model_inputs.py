@@ -12,6 +12,6 @@ OUTER = "i"
 def is_model_input(context: Context, name: str) -> bool:
     """Whether a tensor is an input of the whole model, here or where an excerpt was cut out."""
     scope = context.scope
-    if scope.parent is not None or scope.is_function or name not in scope.inputs:
+    if scope.parent is not None or scope.is_function or name not in scope.input_places:
         return False
     return scope.proto.name != EXCERPT or name.startswith(OUTER)

@@ -39,9 +39,17 @@ class Node:
         self.name: str = proto.name
         self.inputs: list[str] = list(proto.input)
         self.outputs: list[str] = list(proto.output)
-        for name in (self.op_type, self.domain, self.name, *self.inputs, *self.outputs):
-            if name.__class__ is not str:
-                raise ModelError(f"node {key}: the name {name!r} is no UTF-8 text")
+        names = (self.op_type, self.domain, self.name, *self.inputs, *self.outputs)
+        if _TEXT.issuperset(map(type, names)):
+            return
+        raise ModelError(f"node {key}: the name {_no_text(names)!r} is no UTF-8 text")
+
+
+_TEXT = frozenset({str})
+
+
+def _no_text(names: Sequence[object]) -> object:
+    return next(name for name in names if not isinstance(name, str))
 
 
 def in_order(nodes: Sequence[Node], needs: Mapping[int, set[int]]) -> list[Node]:

@@ -77,10 +77,10 @@ def _around(context: Context, name: str) -> tuple[Context | None, str]:
     scope, call = context.scope, context.call
     if name in scope.initializers:
         return None, ""
-    if name not in scope.inputs:
+    if name not in scope.input_places:
         return context.outer, name
     if call is None or not scope.is_function:
         return None, ""
-    position = scope.inputs.index(name)
+    position = scope.input_places[name]
     found = call.inputs[position] if position < len(call.inputs) else ""
     return (context.caller if found else None), found

@@ -11,7 +11,7 @@ from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.refusals import LARGEST
-from onnxpad.padding.chain import Pads, PadStep
+from onnxpad.padding.chain import Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import Kind, PadInput, operator, pads_are_attributes
 
@@ -53,8 +53,8 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
         if numbers is None:
             reason, hints = _why_not_constant(context, _input(node, PadInput.PADS))
             computed = context.scope.producers.get(_input(node, PadInput.PADS)) is not None
-            unclear = _unclear(rank, reason, str(mode))
-            return replace(unclear, fill=fill, hints=hints, computed=(1,) * computed)
+            step = _unclear(rank, reason, str(mode), hints)
+            return replace(step, fill=fill, computed=(1,) * computed)
         if listed and axes is None:
             return replace(_unclear(rank, "the Pad's axes are not constant", str(mode)), fill=fill)
     step = _placed(numbers or (), axes, rank, fill, str(mode))
@@ -62,8 +62,8 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
         return step
     value = _input(node, PadInput.VALUE)
     alone = value != "" and context.type_of(value).dims == (1,)
-    places = _computed(context, node, fill)
-    return replace(step, fill=fill, lists_axes=axes is not None, lists_value=alone, computed=places)
+    lists = (PadInput.VALUE,) * alone + (PadInput.AXES,) * (axes is not None)
+    return replace(step, fill=fill, computed=_computed(context, node, fill), listed=lists)
 
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:
@@ -160,8 +160,10 @@ def _why_not_constant(context: Context, name: str) -> tuple[str, tuple[str, ...]
     return f"the Pad's pads are computed while the model runs (by {producer.op_type}){sizes}", hints
 
 
-def _unclear(rank: int | None, reason: str, mode: str = "constant") -> PadStep:
-    return PadStep(Pads.zero(rank or 0), Constant(0), mode, unclear=reason)
+def _unclear(
+    rank: int | None, reason: str, mode: str = "constant", hints: tuple[str, ...] = ()
+) -> PadStep:
+    return PadStep(Pads.zero(rank or 0), Constant(0), mode, unclear=Unclear(reason, hints))
 
 
 def _input(node: Node, position: int) -> str:

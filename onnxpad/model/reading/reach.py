@@ -50,14 +50,15 @@ def _direct(context: Context, name: str) -> Iterator[tuple[Context, Node]]:
         yield context, reader
     known = sum(reader.inputs.count(name) for reader in readers)
     if context.scope.uses.get(name, 0) > known + (name in context.scope.outputs):
-        pending = [(context, context.scope)]
-        for outer, scope in pending:
-            for _, body in (pair for pairs in scope.children.values() for pair in pairs):
-                inner = Context(
-                    context.document, body, context.folder, outer=outer, bindings=context.bindings
-                )
-                pending.append((inner, body))
-                yield from ((inner, one) for one in body.nodes if name in one.inputs)
+        for body, reader in context.inner_readers(name):
+            yield _inside(context, body), reader
+
+
+def _inside(context: Context, body: Scope) -> Context:
+    """A graph inside the scope of `context`, however deep, as seen from there."""
+    around = body.parent
+    outer = context if around in (context.scope, None) else _inside(context, around)
+    return Context(context.document, body, context.folder, outer=outer, bindings=context.bindings)
 
 
 def _behind(tensor: _Tensor, reader: Node) -> Iterator[_Tensor]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -12,7 +12,7 @@ from onnx import FunctionProto, GraphProto, TensorProto
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.model.reading.attributes import bindings_of
-from onnxpad.model.reading.chains import NO_PREFERENCE, ChainReader, Preferences
+from onnxpad.model.reading.chains import ChainReader
 from onnxpad.model.reading.context import MAX_CONSTANT, Context, tensor_type
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Document, Scope
@@ -22,6 +22,7 @@ from onnxpad.model.shapes.result_types import (
     branch_types,
     carried_types,
     constant_type,
+    fitting,
     merge,
     padded_type,
     sizes_behind,
@@ -29,7 +30,7 @@ from onnxpad.model.shapes.result_types import (
 )
 from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, places, ruled, scales_of
 from onnxpad.model.shapes.types import UNKNOWN, Type
-from onnxpad.padding.chain import Chain
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Kind, Operator, operator
 
@@ -79,6 +80,11 @@ class Reading:
 
     contexts: list[Context]
     declared_only: bool = False
+
+    def chains(self) -> Iterable[Chain]:
+        """Every chain once, however many nodes share it."""
+        found = (chain for context in self.contexts for chain in context.chains.values())
+        return {id(chain): chain for chain in found}.values()
 
     def sites(self) -> Iterator[tuple[Context, Node, Chain]]:
         """Every padded node in graph order, function bodies once for each kind of call."""
@@ -161,14 +167,17 @@ class _Reader:
         self._open.append(context.scope)
         types = context.types
         for node in context.scope.ordered():
-            results = dict(zip(node.outputs, self._results(context, node), strict=False))
-            for name in filter(None, node.outputs):
-                found, declared = results.get(name, UNKNOWN), types.get(name)
-                if declared is not None:
-                    types[name] = joined(context, node, declared, found)
-                elif name in results:
-                    types[name] = found
-                if types.get(name, UNKNOWN).dims != found.dims or context.reads_declared_only(node):
+            results = self._results(context, node)
+            by_word = context.reads_declared_only(node)
+            for place, name in enumerate(node.outputs):
+                if not name:
+                    continue
+                found, known = results[place] if place < len(results) else None, types.get(name)
+                if known is not None:
+                    known = types[name] = joined(context, node, known, found or UNKNOWN)
+                elif found is not None:
+                    known = types[name] = found
+                if by_word or (known or UNKNOWN).dims != (found or UNKNOWN).dims:
                     context.declared_only.add(name)
         self._open.pop()
 
@@ -250,9 +259,10 @@ class _Reader:
             return (padded_type(chain, source),)
         if chain.op.kind in (Kind.FOLD, Kind.OTHER) or not chain.axes:
             return ()
-        if id(chain) not in self._sizes:
-            self._sizes[id(chain)] = output_sizes(chain)
-        return [window_type(context, node, chain, source, self._sizes[id(chain)])]
+        sizes = self._sizes.get(id(chain))
+        if sizes is None:
+            sizes = self._sizes[id(chain)] = fitting(output_sizes(chain))
+        return [window_type(context, node, chain, source, sizes)]
 
 
 def context_address(context: Context) -> str:

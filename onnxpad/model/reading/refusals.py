@@ -14,6 +14,7 @@ from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Weight
 from onnxpad.padding.operators import Kind, Operator
 
+NEWEST_OPSET = onnx.defs.onnx_opset_version()
 LISTS = ("pads", "strides", "dilations", "kernel_shape", "output_padding", "output_shape")
 
 
@@ -60,12 +61,11 @@ def odd_switch(attributes: Mapping[str, Value]) -> str | None:
 
 def too_new(opset: int) -> str:
     """Why nothing is known of operators at an opset that the installed onnx has no text for."""
-    newest = onnx.defs.onnx_opset_version()
-    if opset <= newest:
+    if opset <= NEWEST_OPSET:
         return ""
     return (
         f"the model uses opset {opset}, and the installed onnx {onnx.__version__} knows up to "
-        f"{newest}: update onnx, or convert the model to opset {newest}"
+        f"{NEWEST_OPSET}: update onnx, or convert the model to opset {NEWEST_OPSET}"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from onnx import FunctionProto
 
@@ -15,7 +16,7 @@ from onnxpad.model.reading.optimised import vanishes
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.reach import readers_behind
 from onnxpad.model.reading.scopes import Scope
-from onnxpad.padding.chain import Chain, InFront, Pads, PadStep
+from onnxpad.padding.chain import Chain, InFront, Pads, PadStep, Unclear
 
 _STEPS_BACK = 64
 _SIZES = ("Shape", "Size")
@@ -37,6 +38,7 @@ class _Place:
 
 
 ReadChain = Callable[[Context, Node, "Gone"], Chain | None]
+Readers = Callable[[Context, Node, str, "Gone"], "Sequence[Reader]"]
 Gone = frozenset[tuple[str, str]]
 NONE_GONE: Gone = frozenset()
 
@@ -175,11 +177,11 @@ def _outside(place: _Place, maker: Node | None) -> _Place | None:
         return _inside_function(place, maker)
     if name in scope.initializers:
         return None
-    if name not in scope.inputs:
+    if name not in scope.input_places:
         return _around_body(place)
     if context.call is None or context.caller is None or not scope.is_function:
         return None
-    position = scope.inputs.index(name)
+    position = scope.input_places[name]
     given = context.call.inputs[position] if position < len(context.call.inputs) else ""
     return replace(place, context=context.caller, name=given, idle_uses=0) if given else None
 
@@ -187,18 +189,14 @@ def _outside(place: _Place, maker: Node | None) -> _Place | None:
 def _around_body(place: _Place) -> _Place | None:
     """The graph around a branch of an If whose condition is known."""
     outer, scope = place.context.outer, place.context.scope
-    if outer is None:
+    node = scope.holder
+    if outer is None or node is None:
         return None
-    for key, bodies in outer.scope.children.items():
-        if not any(body is scope for _, body in bodies):
-            continue
-        node = next(one for one in outer.scope.ordered() if one.key == key)
-        if node.op_type != "If" or outer.constant(node.inputs[0]) is None:
-            return None
-        others = (body for _, body in bodies if body is not scope)
-        idle = sum(_uses_in(body, place.name) for body in others)
-        return replace(place, context=outer, idle_uses=place.idle_uses + idle)
-    return None
+    if node.op_type != "If" or outer.constant(node.inputs[0]) is None:
+        return None
+    others = (body for _, body in outer.scope.children[node.key] if body is not scope)
+    idle = sum(_uses_in(body, place.name) for body in others)
+    return replace(place, context=outer, idle_uses=place.idle_uses + idle)
 
 
 def _uses_in(scope: Scope, name: str) -> int:
@@ -236,7 +234,7 @@ def _before(place: _Place, maker: Node) -> _Place:
 
 def _in_order(step: PadStep, order: tuple[int, ...] | None) -> PadStep:
     if order is None or len(step.pads.begins) != len(order):
-        return replace(step, unclear=step.unclear or "its axes are not known")
+        return replace(step, unclear=step.unclear or Unclear("its axes are not known"))
     begins, ends = (
         tuple(side[axis] for axis in order) for side in (step.pads.begins, step.pads.ends)
     )
@@ -278,20 +276,36 @@ def _reads_sizes(context: Context, pad: Node) -> bool:
     return False
 
 
+class Reader(NamedTuple):
+    """An operator that reads a tensor; `as_data` where it reads it nowhere else as well."""
+
+    scope: Scope
+    node: Node
+    as_data: bool
+    chain: Chain
+
+
+def readers_of(context: Context, name: str, gone: Gone, read: ReadChain) -> list[Reader]:
+    """The operators that read a tensor, as they are when it has one reader less."""
+    less, found = gone | {(context.scope.id, name)}, []
+    for inner, reader in readers_behind(context, name):
+        chain = read(inner, reader, less)
+        if chain is not None:
+            found.append(Reader(inner.scope, reader, name not in reader.inputs[1:], chain))
+    return found
+
+
 def siblings(
-    context: Context, node: Node, names: Sequence[str], read: ReadChain, gone: Gone = NONE_GONE
+    context: Context, node: Node, names: Sequence[str], readers: Readers, gone: Gone = NONE_GONE
 ) -> tuple[Chain, ...]:
     """Operators that also read one of the tensors `names`, as they are when `node` reads none.
 
     `names` lead from what `node` reads to the Pad.
     """
-    found: list[Chain] = []
-    for name in names:
-        if context.scope.uses.get(name, 0) < 2:
-            continue
-        less = gone | {(context.scope.id, name)}
-        for inner, reader in readers_behind(context, name):
-            own = inner.scope is context.scope and reader.key == node.key
-            one = read(inner, reader, less) if not own or name in reader.inputs[1:] else None
-            found += [] if one is None else [one]
-    return tuple(found)
+    return tuple(
+        one.chain
+        for name in names
+        if context.scope.uses.get(name, 0) > 1
+        for one in readers(context, node, name, gone)
+        if not (one.as_data and one.scope is context.scope and one.node.key == node.key)
+    )

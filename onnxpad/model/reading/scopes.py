@@ -24,11 +24,12 @@ class Scope:
     """One list of nodes and what its names mean.
 
     `id` addresses it in edit scripts: '' for the main graph, '5.then_branch' for a body of its
-    node 5, 'domain:name' for a function. `label` is the same for people. `sparse` are initializers
-    of which only the type is known. `before` and `behind` are new nodes by the key of the node that
-    they stand at, `anchors` that key by theirs. `forgotten` are tensors of which the types in the
-    file do not hold any more. `held` are the values of Constant nodes by their keys, `arrays` those
-    of small constants by the identity of what holds them: every reading of the scope shares them.
+    node 5, 'domain:name' for a function. `label` is the same for people. `holder` is the node that
+    a body stands in. `sparse` are initializers of which only the type is known. `before` and
+    `behind` are new nodes by the key of the node that they stand at, `anchors` that key by theirs.
+    `forgotten` are tensors of which the types in the file do not hold any more. `held` are the
+    values of Constant nodes by their keys, `arrays` those of small constants by the identity of
+    what holds them: every reading of the scope shares them.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Scope:
     proto: GraphProto | FunctionProto
     parent: Scope | None
     opset: int
+    holder: Node | None = None
     nodes: list[Node] = field(default_factory=list)
     initializers: dict[str, TensorProto] = field(default_factory=dict)
     sparse: frozenset[str] = frozenset()
@@ -88,6 +90,11 @@ class Scope:
         return next(node.key for node in row if node.key in (one.key, other.key)) == one.key
 
     @cached_property
+    def input_places(self) -> dict[str, int]:
+        """The position of each input by its name."""
+        return {name: place for place, name in reversed(list(enumerate(self.inputs)))}
+
+    @cached_property
     def _places(self) -> dict[int, int]:
         return {node.key: place for place, node in enumerate(self.nodes)}
 
@@ -99,7 +106,7 @@ class Scope:
         """The scope, this or an enclosing one, that defines the tensor."""
         scope: Scope | None = self
         while scope is not None:
-            if name in scope.producers or name in scope.initializers or name in scope.inputs:
+            if name in scope.producers or name in scope.initializers or name in scope.input_places:
                 return scope
             scope = scope.parent
         return None

@@ -12,7 +12,6 @@ from pathlib import Path
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.model.reading.chains import NO_PREFERENCE, Preferences
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.document import open_document
 from onnxpad.model.reading.nodes import Address, Node, Place
@@ -21,7 +20,7 @@ from onnxpad.model.reading.scopes import Document, address_of
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.result_types import merge
 from onnxpad.model.shapes.types import UNKNOWN, Type
-from onnxpad.padding.chain import Chain, PadStep, Skip
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, PadStep, Preferences, Skip
 from onnxpad.padding.effective_pads import effective_pads
 
 MAX_INFERENCES = 8
@@ -246,7 +245,7 @@ def _needs_sizes(reading: Reading) -> bool:
             and not chain.trouble
             and isinstance(effective_pads(chain), Skip)
         )
-        for _, _, chain in reading.sites()
+        for chain in reading.chains()
     )
 
 
@@ -254,7 +253,7 @@ def _is_computed_from_nameless(step: PadStep | None) -> bool:
     """Whether a Pad's pads are computed, and not only from sizes that have a name."""
     if step is None or not step.unclear or 1 not in step.computed:
         return False
-    return not any(hint.startswith("--dim") for hint in step.hints)
+    return not any(hint.startswith("--dim") for hint in step.unclear.hints)
 
 
 def _nameless(reading: Reading) -> frozenset[str]:
@@ -274,18 +273,15 @@ def _nameless(reading: Reading) -> frozenset[str]:
 
 
 def _group(reading: Reading) -> Iterator[Site]:
-    found: dict[Place, list[tuple[Context, Node, Chain]]] = {}
-    for context, node, chain in reading.sites():
-        found.setdefault((context.scope.id, node.key), []).append((context, node, chain))
-    for rows in found.values():
-        context, node, _ = rows[0]
-        yield Site(
-            address_of(context.scope, node),
-            node.op_type,
-            node,
-            tuple(row[0] for row in rows),
-            tuple(row[2] for row in rows),
-        )
+    scopes: dict[str, list[Context]] = {}
+    for context in reading.contexts:
+        scopes.setdefault(context.scope.id, []).append(context)
+    for contexts in map(tuple, scopes.values()):
+        scope, padded = contexts[0].scope, contexts[0].chains
+        for node in scope.ordered():
+            if node.key in padded:
+                chains = tuple([context.chains[node.key] for context in contexts])
+                yield Site(address_of(scope, node), node.op_type, node, contexts, chains)
 
 
 _SHOWN = 8

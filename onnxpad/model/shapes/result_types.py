@@ -56,7 +56,6 @@ def window_type(
     batch = source.dims[0] if source.dims else None
     channels = _channels(context, node, chain, source)
     last = chain.first_axis == 1
-    sizes = tuple(_fitting(size) for size in sizes)
     dims = (batch, *sizes, channels) if last else (batch, channels, *sizes)
     return Type(_dtype(context, node, chain, source), dims)
 
@@ -66,9 +65,9 @@ def _real(size: Size | None) -> Size | None:
     return None if isinstance(size, int) and size < 0 else size
 
 
-def _fitting(size: Size | None) -> Size | None:
-    """An output size that can be: where no window fits, onnxruntime makes one cell or none."""
-    return None if isinstance(size, int) and size < 1 else size
+def fitting(sizes: Sequence[Size | None]) -> tuple[Size | None, ...]:
+    """Output sizes that can be: where no window fits, onnxruntime makes one cell or none."""
+    return tuple(None if isinstance(size, int) and size < 1 else size for size in sizes)
 
 
 def _dtype(context: Context, node: Node, chain: Chain, source: Type) -> str:

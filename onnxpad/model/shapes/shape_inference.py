@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import onnx
 from onnx import (
     AttributeProto,
     GraphProto,
@@ -22,6 +21,7 @@ from onnxpad.model.reading.document import GRAPH, GRAPHS
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.reader import Reading, context_address, is_settled
 from onnxpad.model.reading.scopes import Scope
+from onnxpad.model.shapes.native_inference import infer_shapes
 from onnxpad.model.shapes.types import Type, dtype_code, dtype_name
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -219,7 +219,7 @@ def infer(reading: Reading, *, believing: bool = True) -> dict[str, dict[str, Ty
 
 def _infer_context(skeleton: Skeleton) -> Iterator[tuple[str, str, Type]]:
     try:
-        result = onnx.shape_inference.infer_shapes(skeleton.model, data_prop=True)
+        result = infer_shapes(skeleton.model, data_prop=True)
     except Exception:  # noqa: BLE001  inference raises many kinds; unknown sizes are an answer
         return
     for path, context in skeleton.places.items():

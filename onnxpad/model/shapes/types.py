@@ -49,6 +49,11 @@ def open_negative_sizes(values: Iterable[ValueInfoProto]) -> None:
                 dim.Clear()
 
 
+def is_named(found: Type) -> bool:
+    """Whether its element type has a name here."""
+    return found.dtype in _CODES
+
+
 def dtype_code(name: str) -> int:
     """The TensorProto constant of an element type."""
     return _CODES[name]

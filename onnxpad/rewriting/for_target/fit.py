@@ -29,6 +29,7 @@ from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.work import work_of
+from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
 
 
 def nodes_written(
@@ -61,12 +62,13 @@ MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
 
 
-@reported("plans", "no_way", "cost", "opening")
+@reported("plans", "no_way", "cost", "opening", "elsewhere as onnxruntime")
 class Fitted(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
-    request for those without a way.
+    request for those without a way. `elsewhere` are nodes that the target takes as they are now,
+    and onnxruntime, which ran them before, computes wrongly or refuses.
     """
 
     plans: tuple[NodeVerdict, ...]
@@ -74,6 +76,7 @@ class Fitted(NamedTuple):
     changes: tuple[Change, ...]
     cost: Cost
     opening: Opening = Opening()
+    elsewhere: tuple[NodeVerdict, ...] = ()
 
 
 def fit(
@@ -97,9 +100,11 @@ def fit(
         found = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
         wanted = [verdict for verdict in found if isinstance(verdict.way, PassPlan)]
         done = _carry_out(session, planner.judge, wanted)
+        # What else reads a Pad shows in the whole model alone, and is onnxruntime's business.
+        done = done or _carry_out(session, planner.judge, wanted, alone=True)
         if not done:
             break
-        plans += wanted
+        plans += [one for one in wanted if one not in plans]
         changes += done
     left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
     written = list(nodes_written(session, planner.judge, earlier))
@@ -111,20 +116,28 @@ def fit(
     )
 
 
-def _carry_out(session: EditSession, judge: Judge, wanted: list[NodeVerdict]) -> list[Change]:
-    """Run each step of all plans, pass by pass."""
+def _carry_out(
+    session: EditSession, judge: Judge, wanted: list[NodeVerdict], *, alone: bool = False
+) -> list[Change]:
+    """Run each step of all plans, pass by pass; `alone` writes all of them for the target alone."""
     units = [_unit(session, judge, verdict) for verdict in wanted]
-    ways = [verdict.way.passes if isinstance(verdict.way, PassPlan) else () for verdict in wanted]
+    plans = [verdict.way for verdict in wanted if isinstance(verdict.way, PassPlan)]
+    ways = [tuple((name, plan.alone or alone) for name in plan.passes) for plan in plans]
+    writers = {False: Writer(), True: Writer(judge.target)}
     changes: list[Change] = []
     for depth in range(MAX_STEPS):
-        for name in sorted({way[depth] for way in ways if len(way) > depth}):
+        for name, own in sorted({way[depth] for way in ways if len(way) > depth}):
             rule, places = all_passes()[name], set[Place]()
             mine = [
-                unit for unit, way in zip(units, ways, strict=True) if way[depth:][:1] == (name,)
+                unit
+                for unit, way in zip(units, ways, strict=True)
+                if way[depth:][:1] == ((name, own),)
             ]
             for unit in mine:
                 places |= chosen(session, unit, obstacles(session, unit, judge), rule)
-            changes += advance(session, rule, places, lambda place: _owner(units, place))
+            changes += advance(
+                session, rule, places, lambda place: _owner(units, place), writers[own]
+            )
     return changes
 
 

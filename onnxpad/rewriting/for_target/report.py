@@ -24,10 +24,14 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class PassPlan:
-    """Passes, one after the other, and what they add to the work of the model."""
+    """Passes, one after the other, and what they add to the work of the model.
+
+    `alone` marks what the target runs right, and not onnxruntime with its optimisations.
+    """
 
     passes: tuple[str, ...]
     cost: Cost
+    alone: bool = False
 
 
 @reported("nothing as passes", "passes as nearest", "remaining")

@@ -26,6 +26,7 @@ from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.companions import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
+from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
 from onnxpad.runtimes.targets import Target
 
 _GONE: Place = ("", -1)
@@ -83,7 +84,9 @@ class Judge:
         return self._known[id(chain)][1]
 
     def _seen(self, chain: Chain) -> Chain:
-        return replace(chain, assumes_sizes=True) if self._assumes_sizes else chain
+        if not self._assumes_sizes:
+            return chain
+        return replace(chain, read_as=replace(chain.read_as, assumes_sizes=True))
 
     def floor(self, chain: Chain) -> Answer:
         """What the target does at best with the operator behind any passes; TAKES is no promise."""
@@ -205,20 +208,24 @@ def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pa
     return places | unit.readers if places & pads else places
 
 
-def would_do(session: EditSession, places: set[Place], rule: Pass) -> bool:
+def would_do(session: EditSession, places: set[Place], rule: Pass, writer: Writer) -> bool:
     """Whether a pass would change any of the nodes."""
     return any(
-        would_change(session, rule, site)
+        would_change(session, rule, site, writer)
         for site in session.sites()
         if site.address.place in places
     )
 
 
 def advance(
-    session: EditSession, rule: Pass, wanted: set[Place], owner: Callable[[Place], Unit | None]
+    session: EditSession,
+    rule: Pass,
+    wanted: set[Place],
+    owner: Callable[[Place], Unit | None],
+    writer: Writer,
 ) -> tuple[Change, ...]:
     """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
-    outcome = run(session, [rule], lambda address: address.place in wanted)
+    outcome = run(session, [rule], lambda address: address.place in wanted, writer=writer)
     for change in outcome.changes:
         unit = owner(change.node.place)
         for edit in change.edits:
@@ -298,19 +305,31 @@ class Planner:
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._known:
-            found = _PassSearch(part, self.judge, self._rules, self._wishes).result(floor)
+            found = self._search(part, floor)
             # What is wrong shows in the whole model alone, where no pass was tried.
             is_blind = isinstance(found, PassPlan) and not found.passes
             self._known[key] = NoWay((), ()) if is_blind else found
         return self._known[key]
 
+    def _search(self, part: Excerpt, floor: Answer) -> PassPlan | NoWay:
+        """A way that onnxruntime runs as well, else one for the target alone."""
+        writer, alone = Writer(), Writer(self.judge.target)
+        found = _PassSearch(part, self.judge, self._rules, self._wishes, writer).result(floor)
+        if isinstance(found, PassPlan) or not writer.held_back:
+            return found
+        other = _PassSearch(part, self.judge, self._rules, self._wishes, alone).result(floor)
+        return replace(other, alone=True) if isinstance(other, PassPlan) else found
+
 
 class _PassSearch:
-    def __init__(self, part: Excerpt, judge: Judge, rules: list[Pass], wishes: Wishes) -> None:
+    def __init__(
+        self, part: Excerpt, judge: Judge, rules: list[Pass], wishes: Wishes, writer: Writer
+    ) -> None:
         self._part = part
         self._judge = judge
         self._rules = rules
         self._wishes = wishes
+        self._writer = writer
         self._trials = 0
         readers = frozenset(("", key) for key in part.readers)
         fronts = frozenset(("", key) for key in part.fronts)
@@ -353,7 +372,7 @@ class _PassSearch:
             if self._trials >= MAX_TRIALS:
                 return
             wanted = chosen(state.session, state.unit, state.remaining, rule)
-            if would_do(state.session, wanted, rule):
+            if would_do(state.session, wanted, rule, self._writer):
                 yield self._tried(state, rule)
 
     def _tried(self, state: _State | None, rule: Pass | None) -> _State:
@@ -363,7 +382,7 @@ class _PassSearch:
         unit = state.in_file() if state else self._unit
         if rule is not None:
             wanted = chosen(session, unit, obstacles(session, unit, self._judge), rule)
-            advance(session, rule, wanted, lambda place: _owner(unit, place))
+            advance(session, rule, wanted, lambda place: _owner(unit, place), self._writer)
         passes = (*(state.passes if state else ()), *((rule.name,) if rule else ()))
         total = work_of(session.typed_contexts()) - self._before
         step = (total - (state.cost if state else Cost())).weight

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.editing.session import EditSession
+from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
+from onnxpad.padding.chain import Chain
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
-from onnxpad.rewriting.for_target.search import Planner, written_padding
-from onnxpad.runtimes.judge import judge_plain
+from onnxpad.rewriting.for_target.search import Judge, Planner, written_padding
+from onnxpad.runtimes.judge import failing, judge_plain, newly_failing
+from onnxpad.runtimes.targets import Target, find_target
 
 Selected = Callable[[Address], bool]
 
@@ -36,6 +39,29 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[N
             yield NodeVerdict(
                 address, "Concat", found, NoWay((), ()) if judge.objects(found) else None
             )
+
+
+def harmed_in_onnxruntime(
+    session: EditSession, given: Mapping[Place, Sequence[Chain]], target: Target
+) -> Iterator[NodeVerdict]:
+    """Nodes that onnxruntime does not run as they are now, and ran as they were `given`.
+
+    None where it is the target itself.
+    """
+    reference = find_target("onnxruntime")
+    if target == reference or not session.script:
+        return
+    judge = Judge(reference)
+    for site in session.sites():
+        earlier = given.get(session.as_given(site).place, ())
+        if any(_fails_newly(reference, earlier, chain) for chain in site.chains):
+            yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))
+
+
+def _fails_newly(target: Target, earlier: Sequence[Chain], chain: Chain) -> bool:
+    if chain in earlier or not failing(target, chain):
+        return False
+    return all(newly_failing(target, one, chain) for one in earlier)
 
 
 def _way(planner: Planner, site: Site) -> PassPlan | NoWay:

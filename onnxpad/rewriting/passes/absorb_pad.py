@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, PadStep, Skip, Verdict
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,
@@ -94,7 +94,7 @@ def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
     outside = [pad for side in sides for pad in side[: spatial.start] + side[spatial.stop :]]
     spatial_pads = [pad for side in sides for pad in side[spatial]]
     if step.unclear:
-        return Skip(step.unclear, step.hints)
+        return step.unclear.as_skip()
     if not any(step.pads.flat):
         return None
     if step.mode != "constant":
@@ -184,9 +184,8 @@ def _absorbed(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain:
         axes=axes_in_front(chain, folded),
         padding=own + folded,
         ceil_mode=chain.ceil_mode and not same,
-        counts_padding=chain.counts_padding or counts,
         fill=Constant(0) if counts else chain.fill,
-        ambiguous=False,
+        read_as=NO_PREFERENCE,
     )
 
 
@@ -204,5 +203,5 @@ def _cropped_less(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain
         axes=axes_in_front(chain, folded),
         padding=Pads(begins, ends),
         output_shape=(),
-        ambiguous=False,
+        read_as=NO_PREFERENCE,
     )

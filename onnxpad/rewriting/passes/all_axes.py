@@ -31,6 +31,6 @@ def rewrite(chain: Chain) -> Verdict:
     if chain.op.kind is not Kind.PAD or step is None or not lists_axes:
         return Skip("no Pad node that lists axes", moot=True)
     if step.unclear:
-        return Skip(step.unclear, step.hints)
+        return step.unclear.as_skip()
     composer = Composer(chain.opset, chain.dtype)
     return composer.finish(pad_itself(composer, chain, step.pads))

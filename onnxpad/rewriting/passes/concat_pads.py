@@ -36,7 +36,7 @@ def rewrite(chain: Chain) -> Verdict:
     if step.mode != "constant":
         return Skip(f"it is of mode {step.mode}", moot=True)
     if step.unclear:
-        return Skip(step.unclear, step.hints)
+        return step.unclear.as_skip()
     composer = Composer(chain.opset, chain.dtype)
     if not any(step.pads.flat):
         return composer.finish(composer.add("Identity", Read(0)))

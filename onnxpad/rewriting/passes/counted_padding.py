@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, short_axis
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.divisors import beyond_the_end
-from onnxpad.rewriting.steps.pads import full_pads, pad_value, stands_behind_pad
+from onnxpad.rewriting.steps.pads import new_pad, pad_value, stands_behind_pad
 from onnxpad.rewriting.steps.run_time_pads import offering_run_time
 
 REMOVES = {Form.COUNTS_PADDING}
@@ -71,9 +71,9 @@ def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
     before_group = chain.far_pad is not None and chain.around.dequantised is not None
     if stands_behind_pad(chain) or before_group:
         return Skip("it has no padding of its own", moot=True)
-    plain = replace(chain, counts_padding=False, fill=Implicit.NOTHING)
+    plain = replace(chain, fill=Implicit.NOTHING)
     if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and _leaves_out(chain):
-        return replace(plain, padding=pads, ceil_mode=False, ambiguous=False)
+        return replace(plain, padding=pads, ceil_mode=False, read_as=NO_PREFERENCE)
     return plain
 
 
@@ -91,8 +91,10 @@ def _split(chain: Chain, pads: Pads) -> Chain | Skip:
     if isinstance(beyond, Skip):
         return beyond
     axes = axes_behind(chain, pads)
-    step = PadStep(full_pads(chain, pads), fill, is_new=True)
-    after = replace(chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, ambiguous=False)
+    step = new_pad(chain, pads, fill)
+    after = replace(
+        chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, read_as=NO_PREFERENCE
+    )
     if any(beyond.flat):
-        return replace(after, counts_padding=False, fill=Implicit.NOTHING)
+        return replace(after, fill=Implicit.NOTHING)
     return after

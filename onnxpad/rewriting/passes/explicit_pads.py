@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import AutoPad, Chain, Skip, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
@@ -56,7 +56,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return short
     same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
     ceil_mode = chain.ceil_mode and not same
-    return replace(chain, padding=pads, ceil_mode=ceil_mode, ambiguous=False)
+    return replace(chain, padding=pads, ceil_mode=ceil_mode, read_as=NO_PREFERENCE)
 
 
 def otherwise(chain: Chain) -> Iterator[Verdict]:

@@ -34,7 +34,7 @@ def rewrite(chain: Chain) -> Verdict:
     if chain.op.kind is not Kind.PAD or step is None:
         return Skip("no Pad node", moot=True)
     if step.unclear:
-        return Skip(step.unclear, step.hints)
+        return step.unclear.as_skip()
     if step.mode != "constant" or step.fill != Constant(-math.inf):
         return Skip("it does not write -inf", moot=True)
     if chain.around.feeds_alone is not Destination.MAX_POOLS:

@@ -78,7 +78,6 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
         chain,
         padding=wider,
         ceil_mode=False,
-        counts_padding=False if counts else chain.counts_padding,
         fill=Implicit.NOTHING if counts else chain.fill,
     )
 

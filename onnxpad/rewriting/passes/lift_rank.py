@@ -49,7 +49,7 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip("no 1-D convolution or pool", moot=True)
     if chain.trouble:
         moot = chain.shape is not None and len(chain.shape) != 3
-        return Skip(chain.trouble.reason, chain.trouble.hints, moot=moot)
+        return chain.trouble.as_skip(moot=moot)
     if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
         return Skip(f"{chain.op.name} has more inputs with a spatial axis")
     if chain.op.pads_input is not None:

@@ -2,9 +2,9 @@
 
 What: output_padding, or what negative end pads add, and the end pad shrink together as far as
 they can; a Pad behind the convolution adds the cells that are left. They hold the bias too, so
-that a bias moves into an Add behind the Pad. Without a bias, the Pad lists its axes or, before
-opset 18, pads one cell more that a Slice drops: onnxruntime would fuse a plain Pad into a pool
-behind it, wrongly.
+that a bias moves into an Add behind the Pad. Without a bias, for runtimes that fuse a plain Pad
+into what reads it, the Pad lists its axes or, before opset 18, pads one cell more that a Slice
+drops.
 
 Exact: for every size of the input; bit for bit, if the runtime adds the bias last.
 
@@ -19,7 +19,7 @@ Example: ConvTranspose k1 s3 output_padding=[2] with a bias becomes ConvTranspos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from onnxpad.geometry.size import lower_bound
@@ -36,9 +36,20 @@ REMOVES = {Form.OUTPUT_PADDING}
 MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
 ADDS = {Form.PAD_AXES, Form.PAD_NODE, Form.ASYMMETRIC, Form.PADS, Form.WIDER_THAN_KERNEL}
 
+_Padding = Callable[[Composer, Chain, Made, Sequence[int]], Made]
+
 
 def rewrite(chain: Chain) -> Verdict:
     """Let a Pad node add the cells of output_padding."""
+    return _rewritten(chain, _padded)
+
+
+def otherwise(chain: Chain) -> Iterator[Verdict]:
+    """The same with a Pad that nothing is fused with."""
+    yield _rewritten(chain, _padded_apart)
+
+
+def _rewritten(chain: Chain, padded: _Padding) -> Verdict:
     crop = standard_crop(chain, by_pad=True)
     if isinstance(crop, Skip):
         return crop
@@ -59,10 +70,10 @@ def rewrite(chain: Chain) -> Verdict:
     sets, gone = written(chain, less)
     whole = composer.itself({CONV_BIAS: None} if has_bias else {}, sets=sets, removes=gone)
     if not has_bias:
-        return composer.finish(_padded_alone(composer, chain, whole, rests))
-    padded = composer.pad(whole, (0,) * chain.tensor_rank, (0, 0, *rests), Constant(0))
+        return composer.finish(padded(composer, chain, whole, rests))
+    with_cells = _padded(composer, chain, whole, rests)
     bias = composer.unsqueeze(Read(CONV_BIAS), range(1, chain.rank + 1), role="bias")
-    return composer.finish(composer.add("Add", padded, bias, role="with_bias"))
+    return composer.finish(composer.add("Add", with_cells, bias, role="with_bias"))
 
 
 def _swallowed(axis: Axis, begin: int, rest: int) -> bool:
@@ -72,8 +83,11 @@ def _swallowed(axis: Axis, begin: int, rest: int) -> bool:
     return rest > 0 and isinstance(full, int) and full <= begin
 
 
-def _padded_alone(composer: Composer, chain: Chain, whole: Made, rests: Sequence[int]) -> Made:
-    """A Pad that onnxruntime fuses into nothing."""
+def _padded(composer: Composer, chain: Chain, whole: Made, rests: Sequence[int]) -> Made:
+    return composer.pad(whole, (0,) * chain.tensor_rank, (0, 0, *rests), Constant(0))
+
+
+def _padded_apart(composer: Composer, chain: Chain, whole: Made, rests: Sequence[int]) -> Made:
     axes = [chain.first_axis + index for index, rest in enumerate(rests) if rest]
     few = [rest for rest in rests if rest]
     if chain.opset >= Since.PAD_AXES:
@@ -82,5 +96,6 @@ def _padded_alone(composer: Composer, chain: Chain, whole: Made, rests: Sequence
         inputs += [None, Numbers("pad_axes", "int64", (len(axes),), tuple(axes))]
         return composer.add("Pad", *inputs, attributes={"mode": "constant"})
     more = [rest + bool(rest) for rest in rests]
-    padded = composer.pad(whole, (0,) * chain.tensor_rank, (0, 0, *more), Constant(0))
-    return composer.slice(padded, axes, [0] * len(axes), [-1] * len(axes))
+    return composer.slice(
+        _padded(composer, chain, whole, more), axes, [0] * len(axes), [-1] * len(axes)
+    )

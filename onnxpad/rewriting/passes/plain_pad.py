@@ -48,7 +48,7 @@ def rewrite(chain: Chain) -> Verdict:
     if chain.op.kind is not Kind.PAD or step is None:
         return Skip("no Pad node", moot=True)
     if step.unclear:
-        return Skip(step.unclear, step.hints)
+        return step.unclear.as_skip()
     if step.mode != "constant" and step.mode not in _MODES:
         return Skip(f"the ONNX text knows no mode '{step.mode}'")
     if step.mode == "constant" and not any(pad < 0 for pad in step.pads.flat):

@@ -35,14 +35,14 @@ def rewrite(chain: Chain) -> Verdict:
     if chain.op.kind is not Kind.PAD or step is None or not has_value:
         return Skip("no Pad node with a value", moot=True)
     if step.unclear:
-        return Skip(step.unclear, step.hints)
+        return step.unclear.as_skip()
     if step.mode != "constant":
         return Skip("it writes no value", moot=True)
     if not isinstance(step.fill, Constant):
         return Skip("its value is no number that is known")
     value: Operand | None = None
     if step.fill.value != 0 or math.copysign(1, step.fill.value) < 0:
-        if not step.lists_value:
+        if PadInput.VALUE not in step.listed:
             return Skip("its value is a number other than 0", moot=True)
         if not chain.dtype:
             return Skip("the element type of its input is not known")

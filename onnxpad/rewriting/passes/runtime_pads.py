@@ -12,9 +12,9 @@ dilation) or computes otherwise than the text.
 
 Refuses: nodes whose pads explicit-pads can write as numbers; opsets before 11 (the pads of a Pad
 are attributes); auto_pad together with pads; max pools whose Indices are used; integer averages
-that do not count padding; a zero point for each channel; unknown element types; pools before
-opset 18 whose Pad with 0 onnxruntime could fuse beyond the kernel. bfloat16 is written, though
-onnxruntime's CPU has no Pad for it, nor such convolutions and pools.
+that do not count padding; a zero point for each channel; unknown element types; pools that
+need a Pad with axes before opset 18, which has them. bfloat16 is written, though onnxruntime's CPU
+has no Pad for it, nor such convolutions and pools.
 
 Cost: a padded copy of the input for each operator; 8 to 11 small operators.
 
@@ -24,16 +24,17 @@ Concat, Pad and Conv pads=[0, 0, 0, 0].
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from onnxpad.padding.chain import AutoPad, Chain, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import AttributeValue, Read
-from onnxpad.padding.fills import Fill, Implicit
+from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.divisors import COUNTS, counted_share, ones_of_input
 from onnxpad.rewriting.steps.run_time_pads import (
-    pad_while_running,
     same_pads_of_input,
     value_while_running,
     why_not_while_running,
@@ -57,15 +58,25 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip(reason, ("--pass explicit-pads",), moot=True, noted=True)
     if refusal := why_not_while_running(chain):
         return refusal
+    return _computed(chain)
+
+
+def otherwise(chain: Chain) -> Iterator[Verdict]:
+    """The same with Pads that list their axes, which keeps them apart from pools."""
+    if chain.opset >= Since.PAD_AXES:
+        yield _computed(chain, range(chain.tensor_rank))
+    else:
+        yield Skip("", (f"raise the model's opset to {Since.PAD_AXES} or newer",))
+
+
+def _computed(chain: Chain, axes: Sequence[int] = ()) -> Verdict:
     fill = value_while_running(chain)
-    return fill if isinstance(fill, Skip) else _computed(chain, fill)
-
-
-def _computed(chain: Chain, fill: Fill) -> Verdict:
+    if isinstance(fill, Skip):
+        return fill
     composer = Composer(chain.opset, chain.dtype)
     lower = chain.padding is AutoPad.SAME_LOWER
     pads = same_pads_of_input(composer, chain, lower=lower)
-    padded = pad_while_running(composer, chain, Read(0), pads, fill, "pad")
+    padded = composer.pad_by(Read(0), pads, fill, axes=axes)
     sets: dict[str, AttributeValue] = {"pads": (0,) * (2 * chain.rank)}
     if chain.fill is Implicit.NOTHING:
         sets |= COUNTS
@@ -73,7 +84,7 @@ def _computed(chain: Chain, fill: Fill) -> Verdict:
     result = composer.itself({0: padded}, sets=sets, removes=("auto_pad", *idle))
     if chain.fill is Implicit.NOTHING:
         ones = ones_of_input(composer, chain)
-        padded = pad_while_running(composer, chain, ones, pads, fill, "share_pad")
+        padded = composer.pad_by(ones, pads, fill, role="share_pad", axes=axes)
         share = counted_share(composer, chain, padded, COUNTS)
         result = composer.add("Div", result, share, role="average")
     return composer.finish(result)

@@ -38,7 +38,7 @@ def rewrite(chain: Chain) -> Verdict:
     if chain.op.kind is not Kind.PAD or step is None:
         return Skip("no Pad node", moot=True)
     if step.unclear:
-        return Skip(step.unclear, step.hints)
+        return step.unclear.as_skip()
     axes = outer_axes(chain, step.pads)
     if not axes:
         return Skip("it pads spatial axes only", moot=True)

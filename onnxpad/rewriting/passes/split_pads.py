@@ -35,7 +35,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from onnxpad.geometry.windows import holds_padding_alone
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import (
     axes_behind,
     effective_pads,
@@ -158,5 +158,5 @@ def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
         padding=Pads.zero(chain.rank),
         ceil_mode=chain.ceil_mode and not same,
         pad=new_pad(chain, pads, fill),
-        ambiguous=False,
+        read_as=NO_PREFERENCE,
     )

@@ -42,7 +42,7 @@ def rewrite(chain: Chain) -> Verdict:
 
 def _static_pad(chain: Chain, step: PadStep) -> Verdict:
     if step.unclear:
-        return Skip(step.unclear, step.hints)
+        return step.unclear.as_skip()
     if not step.computed:
         return Skip("its pads are constant", moot=True)
     writes = PadInput.VALUE in step.computed

@@ -37,7 +37,7 @@ def rewrite(chain: Chain) -> Verdict:
     if chain.op.kind is not Kind.PAD or step is None:
         return Skip("no Pad node", moot=True)
     if step.unclear:
-        return Skip(step.unclear, step.hints, moot=step.mode != "constant")
+        return step.unclear.as_skip(moot=step.mode != "constant")
     if not writes_value(step):
         return Skip("it does not write a value other than 0", moot=True)
     if any(pad < 0 for pad in step.pads.flat):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, Conversion, Dequantised, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Conversion, Dequantised, NewPad, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Expansion, Itself, Made, Named, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant, Fill, TensorValue, lowest
@@ -27,7 +27,7 @@ def outside_group(chain: Chain, after: Chain | Expansion) -> Verdict:
         return after
     if isinstance(after, Chain):
         step = after.pad
-        if step is None or not step.is_new:
+        if not isinstance(step, NewPad):
             return after
         fill = _fill(chain, place, step.fill, step.pads.flat)
         return fill if isinstance(fill, Skip) else replace(after, pad=replace(step, fill=fill))

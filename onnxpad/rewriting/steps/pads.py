@@ -7,7 +7,7 @@ from itertools import groupby
 from math import prod
 
 from onnxpad.geometry.size import Size, plus
-from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import Chain, NewPad, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import same_windows_when_padded
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant, Fill, Implicit, lowest
@@ -62,9 +62,9 @@ def stands_behind_pad(chain: Chain) -> bool:
     return chain.pad is not None or bool(chain.around.front)
 
 
-def new_pad(chain: Chain, pads: Pads, fill: Fill) -> PadStep:
+def new_pad(chain: Chain, pads: Pads, fill: Fill) -> NewPad:
     """A Pad over all axes of the input that pads the spatial ones."""
-    return PadStep(full_pads(chain, pads), fill, is_new=True)
+    return NewPad(full_pads(chain, pads), fill)
 
 
 def full_pads(chain: Chain, pads: Pads) -> Pads:

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from onnxpad.geometry.windows import same_pads, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
-from onnxpad.padding.expansion import Made, Numbers, Operand, Read
+from onnxpad.padding.expansion import Made, Numbers, Read
 from onnxpad.padding.fills import Constant, Fill, Implicit
-from onnxpad.padding.operators import Kind, Since
+from onnxpad.padding.operators import Since
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.pads import full_pads, pad_value, stands_behind_pad
+from onnxpad.rewriting.steps.pads import full_pads, pad_value
 
 
 def why_not_while_running(chain: Chain) -> Skip | None:
@@ -24,14 +24,7 @@ def why_not_while_running(chain: Chain) -> Skip | None:
     if chain.uses_indices:
         return Skip("its Indices are used and would count the padded cells")
     fill = value_while_running(chain)
-    if isinstance(fill, Skip):
-        return fill
-    if _could_be_fused(chain, fill) and chain.opset < Since.PAD_AXES:
-        return Skip(
-            "onnxruntime would fuse the Pad beyond the kernel as soon as the size is fixed",
-            (f"raise the model's opset to {Since.PAD_AXES} or newer",),
-        )
-    return None
+    return fill if isinstance(fill, Skip) else None
 
 
 def offering_run_time(chain: Chain, skip: Skip) -> Skip:
@@ -52,18 +45,6 @@ def value_while_running(chain: Chain) -> Fill | Skip:
     if not chain.dtype:
         return Skip("the element type of its input is not known")
     return Constant(0)
-
-
-def pad_while_running(
-    composer: Composer, chain: Chain, data: Operand, pads: Made, fill: Fill, role: str
-) -> Made:
-    """A Pad of `data` by computed pads, which no onnxruntime fuses into a pool wrongly.
-
-    Where sizes are fixed later and the pads become constant, its Pad fusion leaves a Pad with
-    axes alone (measured with 1.31.1).
-    """
-    axes = range(chain.tensor_rank) if _could_be_fused(chain, fill) else ()
-    return composer.pad_by(data, pads, fill, role=role, axes=axes)
 
 
 def same_pads_of_input(composer: Composer, chain: Chain, *, lower: bool) -> Made:
@@ -121,13 +102,6 @@ def sizes_of_input(composer: Composer, places: range, role: str = "pads_sizes") 
         return composer.add("Shape", Read(0), attributes=some, role=role)
     shape = composer.add("Shape", Read(0), role=f"{role}_shape")
     return composer.add("Gather", shape, int64s(f"{role}_axes", tuple(places)), role=role)
-
-
-def _could_be_fused(chain: Chain, fill: Fill) -> bool:
-    """Whether onnxruntime's Pad fusion may go beyond the kernel if the size is fixed later."""
-    if not chain.op.is_pool or chain.op.kind is Kind.LP or fill != Constant(0):
-        return False
-    return stands_behind_pad(chain) or any(axis.dilation > 1 for axis in chain.axes)
 
 
 def int64s(role: str, values: Sequence[int]) -> Numbers:

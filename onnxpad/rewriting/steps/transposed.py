@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from onnxpad.geometry.windows import transposed_output
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Attributes, AttributeValue, Expansion, Read
 from onnxpad.padding.operators import Kind
@@ -97,8 +97,7 @@ def with_crop(chain: Chain, crop: Crop) -> Chain:
         padding=crop.pads,
         output_shape=(),
         output_padding=crop.extra if kept else (),
-        legacy_split=False,
-        ambiguous=False,
+        read_as=NO_PREFERENCE,
     )
 
 

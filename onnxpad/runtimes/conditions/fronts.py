@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onnxpad.padding.chain import Chain, PadStep
 from onnxpad.padding.fills import Constant
+from onnxpad.padding.operators import PadInput
 from onnxpad.runtimes.conditions.rows import Condition
 
 NEVER_NEGATIVE = Condition(
@@ -25,7 +26,7 @@ BEHIND_ZEROS = Condition(
         (s := _nearest_pad(c)) is not None
         and s.mode == "constant"
         and s.fill == Constant(0)
-        and not s.lists_axes
+        and PadInput.AXES not in s.listed
         and not any(pad < 0 for pad in s.pads.flat)
         and any(s.pads.flat)
     ),

@@ -42,7 +42,7 @@ PADS_FED = Condition(
     "its pads are no input of the model",
 )
 CROPS = Condition("a pad is negative", of_step(lambda s: any(pad < 0 for pad in s.pads.flat)))
-LISTS_AXES = Condition("it lists axes", of_step(lambda s: s.lists_axes))
+LISTS_AXES = Condition("it lists axes", of_step(lambda s: PadInput.AXES in s.listed))
 WRITES_VALUE = Condition("it pads with a value other than 0", of_step(writes_value))
 VALUE_NOT_FINITE = Condition(
     "it pads with an infinite value",
@@ -52,7 +52,9 @@ VALUE_NOT_FINITE = Condition(
         )
     ),
 )
-VALUE_LISTED = Condition("constant_value is a list of one number", of_step(lambda s: s.lists_value))
+VALUE_LISTED = Condition(
+    "constant_value is a list of one number", of_step(lambda s: PadInput.VALUE in s.listed)
+)
 
 
 def _reads_value(chain: Chain) -> bool:

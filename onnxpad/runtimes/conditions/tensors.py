@@ -88,7 +88,7 @@ def left_open(first: int, text: str) -> Condition:
     """Sizes from axis `first` on that the file leaves open, be they known to the user or not."""
     return Condition(
         text,
-        lambda c: True if c.assumes_sizes else unknown_size(c, first),
+        lambda c: True if c.read_as.assumes_sizes else unknown_size(c, first),
         cure=_FIX,
         lasting=True,
     )

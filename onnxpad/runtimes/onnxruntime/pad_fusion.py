@@ -23,7 +23,7 @@ from onnxpad.padding.effective_pads import (
 )
 from onnxpad.padding.fills import Constant, lowest
 from onnxpad.padding.forms import reaches_kernel
-from onnxpad.padding.operators import Kind, Since
+from onnxpad.padding.operators import Kind, PadInput, Since
 
 _FUSED = ("Conv", "MaxPool", "AveragePool")
 _MOST_WINDOWS = 4096
@@ -123,6 +123,17 @@ def worse(before: Chain, after: Chain) -> Harm | None:
     return found if earlier is None or (earlier.loads and not found.loads) else None
 
 
+def may_reach_kernel(chain: Chain) -> bool:
+    """Whether a Pad by computed pads of SAME may be fused beyond the kernel.
+
+    That is as soon as the size is fixed, together with other Pads, or with a dilation.
+    """
+    if chain.op.title not in _FUSED or not chain.op.is_pool:
+        return False
+    behind = chain.pad is not None or bool(chain.around.front)
+    return behind or any(axis.dilation > 1 for axis in chain.axes)
+
+
 def _takes_pads(chain: Chain) -> bool:
     """Whether onnxruntime would fuse a Pad into the operator: explicit pads, one output."""
     if chain.trouble or chain.op.title not in _FUSED or len(chain.outputs) > 1:
@@ -153,7 +164,7 @@ def _is_fused(chain: Chain, one: InFront, *, doubtful: bool) -> bool:
         return False
     if step.unclear:
         return doubtful and 1 in step.computed
-    if one.at_run_time or step.lists_axes or min(step.pads.flat) < 0:
+    if one.at_run_time or PadInput.AXES in step.listed or min(step.pads.flat) < 0:
         return False
     if sum(step.pads.flat) > sum(_spatial(chain, one).flat):
         return False

@@ -21,7 +21,7 @@ def _at_run_time(chain: Chain) -> bool:
     step = chain.pad
     if step is None:
         return False
-    return PadInput.PADS in step.computed and (bool(step.unclear) or chain.assumes_sizes)
+    return PadInput.PADS in step.computed and (bool(step.unclear) or chain.read_as.assumes_sizes)
 
 
 _PADS_AT_RUN_TIME = Condition(

@@ -1,3 +1,4 @@
+import os
 import sys
 from pathlib import Path
 from unittest.mock import Mock
@@ -107,7 +108,7 @@ def test_a_file_that_may_not_be_read_is_refused(
     def denied(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", denied)
+    monkeypatch.setattr(os, "open", denied)
     with pytest.raises(ModelError, match=r"cannot be read: Permission denied; check its perm"):
         read(path)
 

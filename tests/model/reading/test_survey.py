@@ -6,9 +6,8 @@ from onnx import ModelProto, helper, parser
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import show
 from onnxpad.model.reading import survey
-from onnxpad.model.reading.chains import Preference, Preferences
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.padding.chain import AutoPad, Padding, Pads, Skip
+from onnxpad.padding.chain import AutoPad, Padding, Pads, Preference, Preferences, Skip
 from onnxpad.padding.effective_pads import effective_pads
 
 HEADER = '<ir_version: 9, opset_import: ["" : 17, "com.microsoft" : 1]>\n'

@@ -9,7 +9,7 @@ import pytest
 
 from onnxpad.cli import run
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.chains import Preferences
+from onnxpad.padding.chain import Preferences
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.tiny import attributes, numbers, tiny, values

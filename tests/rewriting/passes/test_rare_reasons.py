@@ -48,7 +48,7 @@ def test_absorb_pad_leaves_pads_that_are_an_input() -> None:
 
 
 def test_no_pad_without_onnx_operators() -> None:
-    counted = average(opset=0, counts_padding=True, fill=Constant(0))
+    counted = average(opset=0, fill=Constant(0))
     wanted = "no version of the ONNX operators is imported, so it can have no Pad"
     assert verdict("counted-padding", counted) == wanted
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from onnxpad.geometry.windows import Growth, SurplusWindows, cut, equal_ends, growth
-from onnxpad.padding.chain import Chain, Pads, Skip
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_behind, floored, missing_sizes, rounds_up
 from onnxpad.padding.expansion import AttributeValue, Grown, Made, Read
 from onnxpad.padding.fills import Fill
@@ -100,7 +100,7 @@ def _behind(chain: Chain, padding: Pads, moved: Pads, fill: Fill, *, rounds: boo
         padding=padding,
         ceil_mode=rounds,
         pad=new_pad(chain, moved, fill),
-        ambiguous=False,
+        read_as=NO_PREFERENCE,
     )
     copied = costs.moved(chain, costs.input_cells(behind), costs.input_channels(chain))
     return Way(behind, Cost(bytes_moved=copied, operators=1))

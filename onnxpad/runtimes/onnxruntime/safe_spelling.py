@@ -1,23 +1,114 @@
-"""Whether onnxruntime still runs what a rewrite writes, and how to spell it so that it does.
+"""What is written of a rewrite, spelled so that the runtime that it is for runs it right.
 
-Asked once for every rewrite: what onnxruntime computed right before, it must compute right after,
-and what it computed wrongly it must still load.
+Asked once for every rewrite: what the runtime computed right before, it must compute right after,
+and what it computed wrongly it must still load. Without a target the runtime is onnxruntime: where
+its Pad fusion would harm what is written, auto_pad=VALID keeps the Pad apart, or there is a Skip.
+
+With a target, what both run right comes first, as onnxruntime is what validates the model. For a
+node with no such way, the rows of the target alone decide, and the report says what onnxruntime
+makes of it. What onnxruntime does not load even without its optimisations is written for no
+target: the rows of all targets were measured with models that it loads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from onnxpad.padding.chain import Around, AutoPad, Chain, InFront, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.chain import (
+    Around,
+    AutoPad,
+    Chain,
+    InFront,
+    NewPad,
+    Pads,
+    PadStep,
+    Skip,
+    Verdict,
+)
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
-from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import OPERATORS, Kind
+from onnxpad.padding.fills import Constant, Fill, Implicit
+from onnxpad.padding.operators import OPERATORS, Kind, Operator, PadInput
 from onnxpad.runtimes.judge import newly_failing
-from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, worse
-from onnxpad.runtimes.targets import find_target
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, may_reach_kernel, worse
+from onnxpad.runtimes.targets import Target, find_target
 
 _TRY = ("--pass absorb-pad",)
+
+
+class Writer:
+    """Chooses what is written of a pass's ways: for onnxruntime, or for the target `alone`.
+
+    `held_back` says whether onnxruntime's Pad fusion kept a way from being written as it is.
+    """
+
+    def __init__(self, alone: Target | None = None) -> None:
+        self.alone = alone
+        self.held_back = False
+
+    def chosen(self, before: Chain, ways: Iterable[Verdict]) -> Verdict:
+        """The first of `ways` that is run right, spelled so that it is; or why none is.
+
+        Where the target runs none of them, what onnxruntime runs: another pass may go on from
+        there.
+        """
+        held: list[Chain | Expansion] = []
+        safe: Chain | Expansion | None = None
+        refusal: Skip | None = None
+        for way in ways:
+            found = spelled(before, way)
+            if not isinstance(way, Skip) and found != way and _loads(before, way):
+                self.held_back = True
+                held.append(way)
+            if isinstance(found, Skip):
+                if found is way and refusal is None and safe is None:
+                    return way
+                refusal = _both(refusal, found, way)
+            elif self.alone is None or _runs(self.alone, before, found):
+                return found
+            else:
+                safe = safe or found
+        for way in held:
+            if self.alone is not None and _runs(self.alone, before, way):
+                return way
+        return safe or refusal or Skip("")
+
+
+def _both(first: Skip | None, found: Skip, way: Verdict) -> Skip:
+    """The first reason, and what a way has to say that is itself a Skip."""
+    if first is None or not isinstance(way, Skip):
+        return first or found
+    reason = "; ".join(filter(None, (first.reason, found.reason)))
+    return replace(first, reason=reason, hints=first.hints or found.hints)
+
+
+def _runs(target: Target, before: Chain, after: Chain | Expansion) -> bool:
+    """Whether the target runs what it ran before, by its rows."""
+    return not any(newly_failing(target, *pair) for pair in _operators(before, after))
+
+
+def _loads(before: Chain, after: Chain | Expansion) -> bool:
+    """Whether onnxruntime loads what it loaded before, its optimisations apart."""
+    return not any(_kernel_refusal(*pair) for pair in _operators(before, after))
+
+
+def _operators(before: Chain, after: Chain | Expansion) -> Iterator[tuple[Chain, Chain]]:
+    """Every operator that a rewrite changes something for: as it was, and as it would be."""
+    if before.op.kind is Kind.PAD:
+        yield from [(before, after)] if isinstance(after, Chain) else _readers(before, after)
+    elif isinstance(after, Chain):
+        for other in _left_behind(before, after):
+            yield _beside_another(other), other
+        yield before, replace(after, around=_around(before, after))
+    else:
+        for place, written in _windows(before, after):
+            yield before, _of_any_size(written, _data(after.steps[place]))
+
+
+def _beside_another(chain: Chain) -> Chain:
+    """The operator while another one still reads the Pad in front, which is not fused then."""
+    front = tuple(replace(one, readers=one.readers + 1) for one in chain.around.front[:1])
+    return replace(chain, around=replace(chain.around, front=(*front, *chain.around.front[1:])))
 
 
 def spelled(before: Chain, after: Verdict) -> Verdict:
@@ -50,14 +141,7 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
 
 def left_alone(before: Chain, after: Verdict) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
-    beside: tuple[Chain, ...] = ()
-    if isinstance(after, Chain):
-        replaced = after.pad is None or (after.pad.replaces and after.pad != before.pad)
-        if before.pad is not None and replaced:
-            beside += before.around.beside
-        if before.far_pad is not None and after.far_pad is None and after.pad is None:
-            beside += before.around.far_beside
-    for other in beside:
+    for other in _left_behind(before, after):
         found = harm(other, other.around, doubtful=True)
         if found is not None:
             article = "an" if other.op.name[0] in "AEIOU" else "a"
@@ -67,6 +151,18 @@ def left_alone(before: Chain, after: Verdict) -> Skip | None:
                 "would fuse it wrongly"
             )
     return None
+
+
+def _left_behind(before: Chain, after: Verdict) -> tuple[Chain, ...]:
+    """What alone reads a Pad that the operator stops to read; readers that are alike count once."""
+    found: tuple[Chain, ...] = ()
+    if isinstance(after, Chain):
+        replaced = after.pad is None or _stands_instead(after.pad)
+        if before.pad is not None and replaced:
+            found += before.around.beside
+        if before.far_pad is not None and after.far_pad is None and after.pad is None:
+            found += before.around.far_beside
+    return tuple({id(one): one for one in found}.values())
 
 
 def _is_harmed(chain: Chain) -> bool:
@@ -114,10 +210,10 @@ def _around(before: Chain, after: Chain) -> Around:
     """The surroundings of `after`: Pads that it lost or got."""
     around, front, step = before.around, before.around.front, after.pad
     if step is not None and step != before.pad:
-        read = front[step.replaces - 1] if step.replaces else around
-        entry = InFront(step, copied_out=read.copied_out)
-        outside = around.dequantised is not None and not step.replaces
-        return replace(around, front=(entry,) if outside else (entry, *front[step.replaces :]))
+        instead = _stands_instead(step)
+        entry = InFront(step, copied_out=(front[0] if instead else around).copied_out)
+        outside = around.dequantised is not None and not instead
+        return replace(around, front=(entry,) if outside else (entry, *front[instead:]))
     gone = 0
     if before.far_pad is not None and after.far_pad is None and after.pad is None:
         gone = len(before.far_pad.crossed) + 1 if before.pad is not None else 1
@@ -127,6 +223,10 @@ def _around(before: Chain, after: Chain) -> Around:
     if not gone and equals:
         return replace(around, front=_with_readers_less(front, equals))
     return replace(around, front=front[gone:])
+
+
+def _stands_instead(step: PadStep) -> bool:
+    return isinstance(step, NewPad) and step.instead
 
 
 def _says_what(one: Chain, after: Chain) -> bool:
@@ -146,19 +246,50 @@ def _with_readers_less(front: tuple[InFront, ...], equals: int) -> tuple[InFront
 
 def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
     """The same for an operator with others around it, of which some may be of its kind."""
+    if _ends_in_zeros(after):
+        return Skip("it would end in a Pad that onnxruntime may fuse into what reads it, wrongly")
     steps = list(after.steps)
-    for place, node in enumerate(steps):
-        written = _with(before, after, node)
-        if written is None:
-            continue
+    for place, written in _windows(before, after):
+        node = after.steps[place]
         if refusal := _kernel_refusal(before, _of_any_size(written, _data(node))):
             return refusal
+        if may_reach_kernel(before) and _reads_computed_zeros(after, node):
+            return Skip(
+                "onnxruntime would fuse the Pad beyond the kernel as soon as the size is fixed"
+            )
         is_new = _data(node) != Read(0)
         if is_new and _is_bare(written) and _needs_shield(written):
             steps[place] = _shielded(before, node)
         elif _is_harmed(written) and worse(before, written):
             return _refusal(before, written)
     return replace(after, steps=tuple(steps))
+
+
+def _ends_in_zeros(after: Expansion) -> bool:
+    """Whether the result is a new Pad of a kind that onnxruntime fuses into a pool behind it."""
+    last = after.steps[after.results[0].step]
+    if not isinstance(last, Step) or last.op_type != "Pad" or last.inputs[0] == Read(0):
+        return False
+    found = _new_step(last.inputs[1:], dict(last.attributes))
+    return found is not None and found.fill == Constant(0) and found.mode == "constant"
+
+
+def _reads_computed_zeros(after: Expansion, node: Step | Itself) -> bool:
+    """Whether it reads a new Pad that writes 0 over all axes, by pads that are computed."""
+    data = _data(node)
+    step = after.steps[data.step] if isinstance(data, Made) else None
+    if not isinstance(step, Step) or step.op_type != "Pad":
+        return False
+    pads, *more = step.inputs[1:] or (None,)
+    return isinstance(pads, Made) and not any(more)
+
+
+def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
+    """The steps of an expansion that are the operator, or a pool in its place, as chains."""
+    for place, node in enumerate(after.steps):
+        written = _with(before, after, node)
+        if written is not None:
+            yield place, written
 
 
 def _of_any_size(chain: Chain, data: Operand | None) -> Chain:
@@ -172,19 +303,39 @@ def _valid(chain: Chain) -> Chain:
     return replace(chain, padding=AutoPad.VALID)
 
 
+def kept_apart(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """New nodes in a row, their pools with auto_pad=VALID behind a Pad that writes 0."""
+    found = list(steps)
+    for place, step in enumerate(steps):
+        written, front = dict(step.attributes), steps[place - 1] if place else None
+        pool = OPERATORS.get((step.domain, step.op_type))
+        if front is None or front.op_type != "Pad" or pool is None or not pool.is_pool:
+            continue
+        pad = _new_step(front.inputs[1:], dict(front.attributes))
+        pads = written.get("pads")
+        bare = isinstance(pads, tuple) and not any(pads) and "ceil_mode" not in written
+        if bare and pad is not None and pad.fill == Constant(0) and pad.mode == "constant":
+            found[place] = _with_valid(step)
+    return tuple(found)
+
+
 def _data(node: Step | Itself) -> Operand | None:
     return node.inputs[0] if isinstance(node, Step) else dict(node.inputs).get(0, Read(0))
 
 
 def _shielded(before: Chain, node: Step | Itself) -> Step | Itself:
     """The node with auto_pad=VALID in place of pads of 0."""
-    written = node.attributes if isinstance(node, Step) else node.sets
-    kept = tuple((name, value) for name, value in written if name != "pads")
-    sets = (*kept, ("auto_pad", str(AutoPad.VALID)))
     if isinstance(node, Step):
-        return replace(node, attributes=sets)
+        return _with_valid(node)
+    kept = tuple((name, value) for name, value in node.sets if name != "pads")
+    sets = (*kept, ("auto_pad", str(AutoPad.VALID)))
     gone = ("pads",) if "pads" in dict(before.attributes) else ()
     return replace(node, sets=sets, removes=tuple(dict.fromkeys((*node.removes, *gone))))
+
+
+def _with_valid(step: Step) -> Step:
+    kept = tuple((name, value) for name, value in step.attributes if name != "pads")
+    return replace(step, attributes=(*kept, ("auto_pad", str(AutoPad.VALID))))
 
 
 def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:
@@ -213,9 +364,15 @@ def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:
         op=op,
         padding=Pads(pads[:half], pads[half:]),
         ceil_mode=written.get("ceil_mode") == 1,
-        counts_padding=written.get("count_include_pad") == 1,
+        fill=_fill(op, before, counts=written.get("count_include_pad") == 1),
         around=replace(before.around, front=front),
     )
+
+
+def _fill(op: Operator, before: Chain, *, counts: bool) -> Fill:
+    if op.kind is not Kind.AVERAGE:
+        return before.fill
+    return Constant(0) if counts else Implicit.NOTHING
 
 
 def _alike(before: Chain, written: Mapping[str, object]) -> int:
@@ -259,6 +416,13 @@ def _new_step(inputs: tuple[Operand | None, ...], written: dict[str, object]) ->
 
 def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     """A Pad node itself: what reads it must not suffer from how it is written."""
+    if any(worse(*pair) for pair in _readers(before, after)):
+        return Skip(_what_keeps(before.pad), _TRY)
+    return after
+
+
+def _readers(before: Chain, after: Expansion) -> Iterator[tuple[Chain, Chain]]:
+    """What reads a Pad node, as it is and as it would be."""
     for reader in before.around.behind:
         front = reader.around.front
         spots = [spot for spot, one in enumerate(front) if one.key == before.around.key]
@@ -267,15 +431,12 @@ def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
         spot = spots[0]
         row = (*front[:spot], *_instead(before, after, front[spot]))
         row += front[spot + 1 :] if _reads_on(after) else ()
-        written = replace(reader, around=replace(reader.around, front=row))
-        if worse(reader, written):
-            return Skip(_what_keeps(before.pad), _TRY)
-    return after
+        yield reader, replace(reader, around=replace(reader.around, front=row))
 
 
 def _what_keeps(step: PadStep | None) -> str:
     """How the Pad is written that onnxruntime leaves alone."""
-    if step is not None and step.lists_axes:
+    if step is not None and PadInput.AXES in step.listed:
         what = "its axes keep"
     elif step is not None and step.computed:
         what = "its pads are computed from sizes, which keeps"
@@ -302,7 +463,8 @@ def _instead(before: Chain, after: Expansion, entry: InFront) -> tuple[InFront, 
     if sorted(order) != list(range(half)):
         return (entry,)
     pads = Pads(*(tuple(int(side[axis]) for axis in order) for side in (flat[:half], flat[half:])))
-    new = replace(step, pads=pads, lists_axes=step.lists_axes and 3 not in inputs, computed=())
+    listed = tuple(place for place in step.listed if place not in inputs)
+    new = replace(step, pads=pads, computed=(), listed=listed)
     return (replace(entry, pad=new, at_run_time=False),)
 
 

@@ -1,0 +1,118 @@
+"""Arrays in .npy and .npz files; what a header or an archive promises is checked before it costs.
+
+numpy.lib.format says how an .npy file begins, APPNOTE.TXT of PKWARE how an archive lists members.
+"""
+
+from __future__ import annotations
+
+import stat
+import zipfile
+from io import BytesIO
+from math import prod
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from onnxpad.errors import RequestError
+from onnxpad.model.files.contents import contents
+
+Array = NDArray[Any]
+LARGEST = 2**31 - 1
+"""Bytes that data may have where it comes from a pipe."""
+UNPACKED = 512 * 2**20
+"""Bytes that the members of an archive may have together, or `RATIO` times the archive."""
+RATIO = 4
+MEMBERS = 65_535
+_NPY = b"\x93NUMPY"
+
+
+def array_from_npy(path: str | Path) -> Array:
+    """The array in an .npy file; RequestError where there is none that can be read."""
+    try:
+        stream, size = _opened(path)
+        with stream:
+            return _array(stream, size)
+    except Exception as error:  # numpy raises many kinds for headers that are none
+        raise RequestError(f"{path}: is not a readable .npy file: {_said(error)}") from error
+
+
+def arrays_in(path: str | Path, example: str) -> dict[str, Array]:
+    """All arrays of an .npz file; RequestError, with `example` as a name, where it is none."""
+    cure = f"save it with np.savez({str(path)!r}, {example}=array)"
+    try:
+        stream, size = _opened(path)
+        with stream:
+            return _members(stream, size, str(path), cure)
+    except RequestError:
+        raise
+    except Exception as error:  # zipfile, the decompressors and numpy raise many kinds
+        raise RequestError(
+            f"{path}: is not a readable .npz file: {_said(error)}; {cure}"
+        ) from error
+
+
+def _members(stream: BinaryIO, size: int, path: str, cure: str) -> dict[str, Array]:
+    if stream.read(len(_NPY)) == _NPY:
+        raise RequestError(f"{path}: is one array (.npy) without a name, not an .npz: {cure}")
+    if not zipfile.is_zipfile(stream):
+        raise RequestError(f"{path}: is not an .npz file, or only a part of one: {cure}")
+    with zipfile.ZipFile(stream) as archive:
+        _refuse_blow_up(archive, size)
+        return {
+            info.filename.removesuffix(".npy"): _member(archive, info)
+            for info in archive.infolist()
+        }
+
+
+def _opened(path: str | Path) -> tuple[BinaryIO, int]:
+    """The file and its size; what is no regular file is read whole, within bounds."""
+    found = Path(path).stat()
+    if stat.S_ISREG(found.st_mode):
+        return Path(path).open("rb"), found.st_size
+    data = contents(path, LARGEST)
+    return BytesIO(data), len(data)
+
+
+def _refuse_blow_up(archive: zipfile.ZipFile, size: int) -> None:
+    members = archive.infolist()
+    if len(members) > MEMBERS:
+        raise ValueError(f"it has {len(members)} members, and {MEMBERS} are the most")
+    unpacked, most = sum(info.file_size for info in members), max(UNPACKED, RATIO * size)
+    if unpacked > most:
+        raise ValueError(
+            f"its {size} bytes unpack to {unpacked}, and {most} are the most: save it without "
+            "compression"
+        )
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
+    with archive.open(info) as stream:
+        begins = stream.read(len(_NPY))
+        if begins != _NPY:
+            raise ValueError(f"member '{info.filename}' is no .npy array")
+        stream.seek(0)
+        return _array(stream, info.file_size)  # type: ignore[arg-type]  # reads as a file does
+
+
+def _array(stream: BinaryIO, size: int) -> Array:
+    """The array in a stream of `size` bytes.
+
+    Raises ValueError where the header promises Python objects or more than there is, and whatever
+    numpy raises for headers that are none.
+    """
+    version = npy.read_magic(stream)
+    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+    shape, _, dtype = read(stream)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects (pickled), which are never loaded")
+    promised, there = prod(shape) * dtype.itemsize, size - stream.tell()
+    if promised > there:
+        raise ValueError(f"its header promises {promised} bytes, and {there} follow")
+    stream.seek(0)
+    return npy.read_array(stream, allow_pickle=False)
+
+
+def _said(error: Exception) -> str:
+    return str(error) or type(error).__name__

@@ -1,0 +1,158 @@
+"""The bytes of files, pipes and standard input: bounded, and never waited for without an end."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from io import BufferedReader, FileIO
+from time import monotonic, sleep
+from typing import BinaryIO
+
+import numpy as np
+
+PATIENCE = 10.0
+"""Seconds that somebody has to open a named pipe for writing."""
+_PIECE = 1 << 20
+_HUGE = 1 << 22
+_SEEN = 4096  # bytes that tell what a stream is
+_PLAIN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Refused(ValueError):
+    """Something that is not read, and what to give instead."""
+
+
+def _anything(_start: bytes) -> str | None:
+    return None
+
+
+def contents(
+    path: str | os.PathLike[str],
+    most: int,
+    *,
+    too_large: str = "",
+    wrong: Callable[[bytes], str | None] = _anything,
+) -> bytes:
+    """All bytes of a regular file or pipe.
+
+    Args:
+        path: what to read.
+        most: bytes that are the most.
+        too_large: what to try where there are more.
+        wrong: says why nothing useful starts with the bytes given; asked about streams early.
+
+    Raises:
+        Refused: more than `most` bytes, a device, or a pipe that nobody writes to.
+        OSError: the system does not let it be read.
+    """
+    with open(path, "rb", buffering=0, opener=_opened) as file:
+        found = os.fstat(file.fileno())
+        if found.st_size > most:
+            raise _beyond(found.st_size, too_large)
+        if stat.S_ISREG(found.st_mode) and found.st_size:
+            return file.readall()
+        if stat.S_ISFIFO(found.st_mode):
+            return _drained(_from_pipe(file.fileno()), most, too_large, wrong)
+        _refuse_device(found.st_mode, file)
+        return _drained(lambda: file.read(_PIECE), most, too_large, wrong)
+
+
+def in_huge_pages(path: str | os.PathLike[str], most: int) -> memoryview | None:
+    """All of a large regular file, in memory for which numpy asks the system for huge pages.
+
+    None where it is not regular, not large, or more than `most` bytes.
+    """
+    with open(path, "rb", buffering=0, opener=_opened) as file:
+        found = os.fstat(file.fileno())
+        if stat.S_ISREG(found.st_mode) and _HUGE <= found.st_size <= most:
+            return _paged(file, found.st_size)
+    return None
+
+
+def _paged(file: FileIO, size: int) -> memoryview:
+    view, count = np.empty(size, np.uint8).data, 0
+    while count < size and (more := file.readinto(view[count:])):
+        count += more
+    rest = file.read()
+    return memoryview(b"".join((view[:count], rest))) if rest else view[:count].toreadonly()
+
+
+def standard_input(
+    most: int, *, too_large: str = "", wrong: Callable[[bytes], str | None] = _anything
+) -> bytes:
+    """All bytes of standard input; arguments and errors as for `contents`."""
+    if sys.stdin is None:
+        raise Refused("it is closed; give a file, or send the file into it")
+    stream: BufferedReader = sys.stdin.buffer  # type: ignore[assignment]  # what it is
+    try:
+        mode = os.fstat(stream.fileno()).st_mode
+    except OSError:  # a stream in memory
+        mode = stat.S_IFIFO
+    if not sys.stdin.isatty():
+        _refuse_device(mode, stream)
+    return _drained(lambda: stream.read1(_PIECE), most, too_large, wrong)
+
+
+def _opened(path: str, _flags: int) -> int:
+    """Opening a named pipe does not wait for whoever writes to it."""
+    return os.open(path, _PLAIN)
+
+
+def _refuse_device(mode: int, stream: BinaryIO) -> None:
+    """A device may have no end; one that has nothing at all is an empty file."""
+    if (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) and stream.read(1):
+        raise Refused("it is a device, which may have no end; give a file or a pipe")
+
+
+def _from_pipe(descriptor: int) -> Callable[[], bytes]:
+    """Reads a pipe in pieces: patient with whoever has opened it, not with nobody."""
+    import select  # Windows has no such pipes
+
+    deadline = monotonic() + PATIENCE
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    begun = False
+
+    def read() -> bytes:
+        nonlocal begun
+        while True:
+            try:
+                piece = os.read(descriptor, _PIECE)
+            except BlockingIOError:
+                waiting.poll()
+                begun = True
+                continue
+            if piece or begun:
+                begun = True
+                return piece
+            if monotonic() > deadline:
+                raise Refused(
+                    f"it is a pipe, and nobody wrote to it within {PATIENCE:g} seconds; start "
+                    "what writes to it first, or give a file"
+                )
+            sleep(0.02)
+
+    return read
+
+
+def _drained(
+    read: Callable[[], bytes], most: int, too_large: str, wrong: Callable[[bytes], str | None]
+) -> bytes:
+    pieces: list[bytes] = []
+    size, seen = 0, False
+    while piece := read():
+        pieces.append(piece)
+        size += len(piece)
+        if size > most:
+            raise _beyond(size, too_large, "at least ")
+        if not seen and size >= _SEEN:
+            seen = True
+            if (why := wrong(b"".join(pieces))) is not None:
+                raise Refused(why)
+    return b"".join(pieces)
+
+
+def _beyond(size: int, too_large: str, least: str = "") -> Refused:
+    return Refused(f"{least}{size} bytes; {too_large or 'give a smaller file'}")

@@ -1,0 +1,208 @@
+"""Ends rewrites of a large model by signals, at random moments, and looks at what is left.
+
+    python -m tests.hostile.interrupted --count 200 --signal TERM,HUP,INT
+    python -m tests.hostile.interrupted --count 50 --signal KILL
+
+Every run reads a model of 100 MB, 60 of which are external data, and writes it into a folder that
+holds an older one. Each signal comes anywhere in the time that a run takes, or, every other run, a
+moment after the first temporary file has appeared. Exits with 1 where one of these was not so: the
+output is the old one or complete, its data too; the input is as it was; nothing temporary is left,
+after KILL once the next run has ended; and a run ends a second after its signal, with 128+n.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper, save
+
+COMMAND = (sys.executable, "-m", "onnxpad", "rewrite")
+OLD = b"what was there before"
+INSIDE, BESIDE = 10_000_000, 15_000_000
+"""Elements of four bytes."""
+LONG = 60.0
+
+
+def large_model(folder: Path) -> Path:
+    """A padded convolution beside 40 MB of weights in the file and 60 MB in another one."""
+    numbers = np.random.default_rng(0)
+    folder.mkdir(parents=True)
+    beside = TensorProto(name="beside", data_type=TensorProto.FLOAT, dims=[BESIDE])
+    beside.data_location = TensorProto.EXTERNAL
+    beside.external_data.add(key="location", value="weights.bin")
+    numbers.standard_normal(BESIDE, np.float32).tofile(folder / "weights.bin")
+    graph = helper.make_graph(
+        [
+            helper.make_node("Conv", ["x", "w"], ["y"], name="conv", auto_pad="SAME_UPPER"),
+            helper.make_node("Identity", ["inside"], ["z"], name="a"),
+            helper.make_node("Identity", ["beside"], ["t"], name="b"),
+        ],
+        "large",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 8, 8])],
+        [
+            helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+            for name, shape in (("y", [1, 1, 8, 8]), ("z", [INSIDE]), ("t", [BESIDE]))
+        ],
+        [
+            numpy_helper.from_array(np.ones((1, 1, 3, 3), np.float32), "w"),
+            numpy_helper.from_array(numbers.standard_normal(INSIDE, np.float32), "inside"),
+            beside,
+        ],
+    )
+    opset = helper.make_opsetid("", 17)
+    save(helper.make_model(graph, ir_version=9, opset_imports=[opset]), folder / "model.onnx")
+    return folder / "model.onnx"
+
+
+def digest(path: Path) -> str:
+    """What the bytes of a file are, or '' where there is none."""
+    if not path.exists():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass
+class Attack:
+    """One model, what a whole run makes of it and how long that takes, and what went wrong."""
+
+    folder: Path
+    seed: int
+    counts: Counter[str] = field(default_factory=Counter)
+    wrong: list[str] = field(default_factory=list)
+    slowest: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Make the model and time a whole run."""
+        self.draw = random.Random(self.seed)  # noqa: S311 - nothing secret
+        self.model = large_model(self.folder / "in")
+        self.inputs = self._digests(self.folder / "in")
+        for _ in range(2):
+            out = self._fresh()
+            started = time.monotonic()
+            with subprocess.Popen(
+                [*COMMAND, self.model, "-o", out], stdout=subprocess.DEVNULL
+            ) as p:
+                wait_for_the_first(p, out.parent)
+                self.before = time.monotonic() - started
+            self.time = time.monotonic() - started
+        self.whole = self._digests(out.parent)
+
+    def _digests(self, folder: Path) -> tuple[str, str]:
+        return digest(folder / "model.onnx"), digest(folder / "weights.bin")
+
+    def _fresh(self) -> Path:
+        out = self.folder / "out"
+        out.mkdir(exist_ok=True)
+        for path in out.iterdir():
+            path.unlink()
+        (out / "model.onnx").write_bytes(OLD)
+        return out / "model.onnx"
+
+    def run(self, number: signal.Signals) -> None:
+        """One run, its signal, and the look at what is left."""
+        out = self._fresh()
+        with subprocess.Popen(
+            [*COMMAND, self.model, "-o", out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        ) as process:
+            self._wait(process, out.parent)
+            writing = bool(temporary(out.parent))
+            process.send_signal(number)
+            sent = time.monotonic()
+            try:
+                _, errors = process.communicate(timeout=LONG)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                self.wrong.append(f"{number.name}: still there after {LONG:g} s")
+                return
+        took = time.monotonic() - sent
+        ended = process.returncode
+        self.counts["writing" if writing else "before or after it"] += 1
+        self.counts["whole" if ended == 0 else "ended by the signal"] += 1
+        self._look(number, ended, errors, out)
+        if ended:
+            self.slowest = max(self.slowest, took)
+            self._expect(took < 1.0, f"{number.name}: ended {took:.2f} s after it")
+
+    def _wait(self, process: subprocess.Popen[bytes], folder: Path) -> None:
+        if self.draw.random() < 0.5:
+            time.sleep(self.draw.uniform(0, self.time))
+            return
+        wait_for_the_first(process, folder)
+        time.sleep(self.draw.uniform(0, 0.9 * (self.time - self.before)))
+
+    def _look(self, number: signal.Signals, ended: int, errors: bytes, out: Path) -> None:
+        model, data = self._digests(out.parent)
+        old = hashlib.sha256(OLD).hexdigest()
+        told = f"{number.name}, exit {ended}"
+        self._expect(ended in (0, 128 + number, -number), f"{told}: another exit code")
+        self._expect(model in (old, self.whole[0]), f"{told}: the output is neither old nor whole")
+        self._expect(data in ("", self.whole[1]), f"{told}: the data is not whole")
+        whole = (model, data) == self.whole
+        self._expect(whole or model == old, f"{told}: a model without its data")
+        self._expect(whole or ended != 0, f"{told}: nothing was written")
+        self._expect(not errors, f"{told}: said {errors.decode()!r}")
+        self._expect(self._digests(self.folder / "in") == self.inputs, f"{told}: the input changed")
+        left = temporary(out.parent)
+        self.counts["left something temporary"] += bool(left)
+        if number == signal.SIGKILL:
+            subprocess.run([*COMMAND, self.model, "-o", out], check=True, capture_output=True)
+            left = temporary(out.parent)
+            self._expect(self._digests(out.parent) == self.whole, f"{told}: the next run differs")
+        self._expect(not left, f"{told}: {left} is left")
+
+    def _expect(self, fine: bool, told: str) -> None:
+        if not fine:
+            self.wrong.append(told)
+
+
+def wait_for_the_first(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """Wait until there is a temporary file, or the process has ended."""
+    while process.poll() is None and not temporary(folder):
+        time.sleep(0.001)
+
+
+def temporary(folder: Path) -> list[str]:
+    """The names of temporary files in a folder."""
+    return [name for name in os.listdir(folder) if name.startswith(".")]  # noqa: PTH208 - quick
+
+
+def attacked(count: int, signals: list[signal.Signals], seed: int) -> Attack:
+    """`count` runs, each signal in its turn."""
+    with tempfile.TemporaryDirectory() as folder:
+        attack = Attack(Path(folder), seed)
+        for index in range(count):
+            attack.run(signals[index % len(signals)])
+    return attack
+
+
+def main() -> int:
+    """Attack and print what was found; 1 where something was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--signal", default="TERM,HUP,INT", help="names, with commas")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    signals = [signal.Signals[f"SIG{name}"] for name in given.signal.split(",")]
+    attack = attacked(given.count, signals, given.seed)
+    counts = ", ".join(f"{count} {what}" for what, count in sorted(attack.counts.items()))
+    print(f"{given.count} runs of {attack.time:.1f} s, {given.signal}: {counts}")
+    print(f"the slowest ended {attack.slowest:.2f} s after its signal")
+    print(*attack.wrong, f"{len(attack.wrong)} wrong", sep="\n")
+    return int(bool(attack.wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

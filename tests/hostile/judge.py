@@ -1,0 +1,217 @@
+"""What a command may leave behind, however hostile its files: the law of issue 11."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import onnx
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+from tests.hostile.case import SECRET, Command, Place
+from tests.hostile.limited import Limits, Outcome
+
+SECONDS = 10.0
+GIGABYTE = 1 << 30
+LINE, MESSAGE = 4_000, 40_000
+"""Characters of a line on standard error, and of all of it."""
+EXITS = frozenset({0, 1, 2, 141})
+_FORBIDDEN = re.compile(
+    rb"Traceback \(most recent call last\)|please report|internal error|Exception ignored|"
+    rb"Segmentation fault|Fatal Python error|terminate called|site-packages"
+)
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+class Seen(NamedTuple):
+    """A file as it stood: its type and mode, when it was changed, and its content."""
+
+    mode: int
+    changed: int
+    digest: str
+
+
+Tree = Mapping[str, Seen]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One broken promise; `what` is short and the same for equal faults."""
+
+    what: str
+    detail: str
+
+
+def limits_for(place: Place) -> Limits:
+    """What the size of a case's files explains, and the allowance on top of it."""
+    size = sum(path.stat().st_blocks * 512 for path in _files(place.inside))
+    return Limits(SECONDS + size / 2e6, GIGABYTE + 30 * size)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        if stat.S_ISREG(path.lstat().st_mode):
+            yield path
+
+
+def tree(place: Place) -> Tree:
+    """Everything in the folders of a case, streams of commands aside."""
+    found = {}
+    for top in (place.inside, place.outputs, place.outside, place.temporary):
+        for path in sorted(top.rglob("*")):
+            about = path.lstat()
+            digest = str(path.readlink()) if stat.S_ISLNK(about.st_mode) else ""
+            if stat.S_ISREG(about.st_mode):
+                digest = _digest(path, about)
+            changed = 0 if stat.S_ISDIR(about.st_mode) else about.st_mtime_ns
+            found[str(path.relative_to(place.root))] = Seen(about.st_mode, changed, digest)
+    return found
+
+
+def _digest(path: Path, about: os.stat_result) -> str:
+    if about.st_blocks * 512 < about.st_size:  # a sparse file: its holes are not worth reading
+        return f"{about.st_size} bytes, {about.st_blocks} blocks"
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()
+
+
+def faults(command: Command, outcome: Outcome, limits: Limits) -> Iterator[Fault]:
+    """What a process did that none may do, files aside."""
+    yield from _costs(outcome, limits)
+    if not outcome.ended:
+        yield from _exits(command, outcome)
+    for stream in (outcome.stdout, outcome.stderr):
+        if found := _FORBIDDEN.search(stream):
+            yield Fault(found[0].decode(), _around(stream, found.start()))
+    if not {"-", "/dev/stdout"} & {*command.arguments}:
+        yield from _text("stdout", outcome.stdout)
+    yield from _text("stderr", outcome.stderr)
+    yield from _lengths(outcome)
+    if SECRET[:16] in outcome.stdout + outcome.stderr:
+        yield Fault("shows what stands outside", "")
+
+
+def _costs(outcome: Outcome, limits: Limits) -> Iterator[Fault]:
+    cost = f"{outcome.seconds:.1f} s of processor, {outcome.wall:.1f} s, {outcome.memory >> 20} MiB"
+    if outcome.ended == "processor" or outcome.seconds > limits.seconds:
+        yield Fault("over the limit of processor time", cost)
+    if outcome.ended == "memory" or outcome.memory > limits.memory:
+        yield Fault("over the limit of memory", cost)
+    if outcome.ended == "waiting":
+        yield Fault("does not end", cost)
+    if outcome.orphans:
+        yield Fault("leaves processes behind", str(outcome.orphans))
+
+
+def _exits(command: Command, outcome: Outcome) -> Iterator[Fault]:
+    allowed = EXITS
+    if command.signal:
+        allowed |= {128 + command.signal[0]}
+        late = outcome.late or 0.0
+        if late > 1.0 and late > 3 * max(0.3, outcome.seconds):
+            yield Fault(f"{command.signal[0].name} ends it late", f"{late:.1f} s")
+    if command.copies > 1 and outcome.code != 0:
+        yield Fault("one of several at once fails", _around(outcome.stderr, 0))
+    if outcome.code not in allowed:
+        yield Fault(f"exit code {outcome.code}", _around(outcome.stderr, len(outcome.stderr)))
+    if outcome.code == 2 and not outcome.stderr and not (_mute(command) or command.signal):
+        yield Fault("exit code 2 without a message", "")
+
+
+def _mute(command: Command) -> bool:
+    """Whether its messages and its report may have no place to go to."""
+    return bool({1, 2} & {*command.closed, *command.full}) or command.room is not None
+
+
+def _text(name: str, stream: bytes) -> Iterator[Fault]:
+    try:
+        text = stream.decode()
+    except UnicodeDecodeError as error:
+        yield Fault(f"{name} is not UTF-8", _around(stream, error.start))
+        return
+    if found := _CONTROL.search(text):
+        near = text[max(0, found.start() - 80) : found.start() + 40]
+        yield Fault(f"raw control characters on {name}", repr(near))
+
+
+def _lengths(outcome: Outcome) -> Iterator[Fault]:
+    longest = max(map(len, outcome.stderr.split(b"\n")))
+    if longest > LINE:
+        yield Fault("a line of a message is too long", f"{longest} bytes: {outcome.stderr[:200]!r}")
+    elif len(outcome.stderr) > MESSAGE:
+        yield Fault("messages are too long", f"{len(outcome.stderr)} bytes")
+
+
+def _around(stream: bytes, position: int) -> str:
+    return stream[max(0, position - 200) : position + 1200].decode("utf-8", "replace")
+
+
+def file_faults(
+    place: Place, command: Command, before: Tree, after: Tree, code: int
+) -> Iterator[Fault]:
+    """Inputs that changed, files that nobody asked for, and outputs that are not whole."""
+    output = _place_of(place, command.output)
+    allowed = {_place_of(place, name) for name in command.changes} | {output}
+    allowed |= {_place_of(place, _plan(command))}
+    for name in sorted({*before, *after}):
+        if before.get(name) == after.get(name) or name in allowed:
+            continue
+        if name not in after:
+            yield Fault("removes a file", name)
+        elif name in before:
+            if not name.startswith("in/") or not stat.S_ISDIR(after[name].mode):
+                yield Fault("changes a file", name)
+        elif not _copied(name, before) and not any(one.startswith(name) for one in allowed):
+            yield Fault("leaves a file that nobody asked for", name)
+        elif code == 2 and not (command.signal or _mute(command)) and command.copies == 1:
+            yield Fault("leaves something after a failure", name)
+    for name in allowed - {""}:
+        yield from _whole(place, name, command, before, after)
+        changed = name in after and after[name] != before.get(name)
+        if code == 2 and changed and not _mute(command) and command.copies == 1:
+            yield Fault("changes its output and fails", name)
+
+
+def _plan(command: Command) -> str | None:
+    words = command.arguments
+    if words[:1] != ("diagnose",) or "--plan" not in words[:-1]:
+        return None
+    return words[words.index("--plan") + 1]
+
+
+def _place_of(place: Place, name: str | None) -> str:
+    if not name or name == "-":
+        return ""
+    return os.path.relpath(os.path.normpath(place.inside / name), place.root)
+
+
+def _copied(name: str, before: Tree) -> bool:
+    """Whether a file of the output folder is one of the input's: external data goes with it."""
+    return name.startswith("out/") and any(
+        one.startswith(("in/", "outside/")) and Path(one).name == Path(name).name for one in before
+    )
+
+
+def _whole(place: Place, name: str, command: Command, before: Tree, after: Tree) -> Iterator[Fault]:
+    seen = after.get(name)
+    if seen is None or seen == before.get(name):
+        return
+    if not stat.S_ISREG(seen.mode):
+        return
+    data = (place.root / name).read_bytes()
+    try:
+        if command.arguments[0] == "diagnose":
+            json.loads(data)
+        else:
+            onnx.ModelProto.FromString(data)
+    except (ValueError, DecodeError, RecursionError) as error:
+        yield Fault("an output is half-written", f"{name}: {len(data)} bytes, {error}"[:300])
+    if SECRET in data:
+        yield Fault("copies what stands outside", name)

@@ -1,0 +1,48 @@
+"""One Pad that many operators read."""
+
+from __future__ import annotations
+
+import pytest
+
+from onnxpad.model.reading.chains import ChainReader
+from onnxpad.model.reading.survey import Survey
+from onnxpad.padding.operators import Kind
+from tests.models.tiny import tiny
+
+PADS = "int64[6] p = {0, 0, 1, 0, 0, 1}"
+
+
+def fan(count: int, *, made: bool = False) -> str:
+    """A Pad and its readers, unlike each other; `made` weights are what a node writes."""
+    rows = [f"y{n} = Conv <dilations = [{n}]> (a, w)" for n in range(1, count)]
+    if made:
+        rows = [f"w{n} = Relu (w) {row[:-2]}w{n})" for n, row in enumerate(rows, 1)]
+    return " ".join(["a = Pad (x, p)", *rows, "y = Conv (a, w)"])
+
+
+def reads(monkeypatch: pytest.MonkeyPatch, count: int) -> int:
+    """How often a chain is read of a Pad with so many readers."""
+    seen: list[object] = []
+    plain = ChainReader.read
+
+    def counted(self: ChainReader, *asked: object) -> object:
+        seen.append(asked)
+        return plain(self, *asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ChainReader, "read", counted)
+    survey = Survey(tiny(fan(count), "float[1,1,99]", constants=PADS))
+    monkeypatch.undo()
+    chains = [site.chain for site in survey.sites() if site.chain.op.kind is not Kind.PAD]
+    assert len(chains) == count
+    assert {len(chain.around.beside) for chain in chains} == {count - 1}
+    return len(seen)
+
+
+def test_readers_of_one_pad_are_read_a_few_times_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    for count in (10, 40):
+        assert reads(monkeypatch, count) <= 4 * count
+
+
+def test_a_reader_is_seen_with_what_was_made_before_it() -> None:
+    *_, last = Survey(tiny(fan(5, made=True), "float[1,1,99]", constants=PADS)).sites()
+    assert [one.weight.shape for one in last.chain.around.beside] == [(1, 1, 3)] * 4
