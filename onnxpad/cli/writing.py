@@ -76,7 +76,7 @@ def before(model: str, found: Edited) -> object:
         return model
     from onnxpad.model.files.onnx_file import parse
 
-    return parse(bytes(found.source.data), name="standard input", folder=None)
+    return parse(found.source.data, name="standard input", folder=None)
 
 
 def conclude(

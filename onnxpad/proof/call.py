@@ -55,36 +55,43 @@ class Readings:
 class Notes:
     """What an evaluation tells the lemmas.
 
-    `far` and `period` per axis (lemma 2), `mixed` where axes change places, `computed` where sizes
-    become numbers, `irregular` why lemma 2 does not hold, `readings` that were used, `rounded` where a float was taken
-    for the fraction that it rounds.
+    Of every open size, by the bit that stands for it: `far` and `period` (lemma 2). `tied` are sets
+    of open sizes that hang on each other, `irregular` is why lemma 2 does not hold, `readings` were
+    used, `rounded` says that a float was taken for the fraction that it rounds, `degree` and `bits`
+    are the largest of any tensor.
     """
 
     far: dict[int, int] = field(default_factory=dict)
     period: dict[int, int] = field(default_factory=dict)
-    mixed: bool = False
-    computed: bool = False
+    tied: set[int] = field(default_factory=set)
     irregular: str = ""
     readings: set[str] = field(default_factory=set)
-    cells: int = 0
     rounded: bool = False
     degree: int = 1
     bits: int = 1
 
-    def window(self, axis: int, reach: int, stride: int = 1) -> None:
-        """Windows on an axis reach so many cells and step by `stride`."""
-        period = self.period.get(axis, 1)
-        self.far[axis] = self.far.get(axis, 0) + reach * period
-        self.period[axis] = period * stride
+    def window(self, sizes: int, reach: int, stride: int = 1) -> None:
+        """Windows over axes that follow these sizes reach so many cells and step by `stride`."""
+        for bit in bits(sizes):
+            period = self.period.get(bit, 1)
+            self.far[bit] = self.far.get(bit, 0) + reach * period
+            self.period[bit] = period * stride
+        self.tie(sizes)
 
-    def modulus(self, number: int) -> None:
-        """Sizes are divided by this number."""
-        for axis in (*self.period, -1):
-            self.period[axis] = math.lcm(self.period.get(axis, 1), max(1, abs(number)))
+    def modulus(self, sizes: int, number: int) -> None:
+        """These sizes are divided by a number."""
+        for bit in bits(sizes):
+            self.period[bit] = math.lcm(self.period.get(bit, 1), max(1, abs(number)))
 
-    def threshold(self, number: int) -> None:
-        """Sizes are compared with, or moved by, this number."""
-        self.far[-1] = self.far.get(-1, 0) + abs(number)
+    def threshold(self, sizes: int, number: int) -> None:
+        """These sizes are compared with, or moved by, a number."""
+        for bit in bits(sizes):
+            self.far[bit] = self.far.get(bit, 0) + abs(number)
+
+    def tie(self, sizes: int) -> None:
+        """These sizes hang on each other."""
+        if sizes & (sizes - 1):
+            self.tied.add(sizes)
 
     def breaks(self, reason: str) -> None:
         """Lemma 2 does not hold."""
@@ -95,32 +102,53 @@ class Notes:
         for mine, its in ((self.far, other.far), (self.period, other.period)):
             for axis, number in its.items():
                 mine[axis] = max(mine.get(axis, 0), number)
-        self.mixed |= other.mixed
-        self.computed |= other.computed
+        self.tied |= other.tied
         self.irregular = self.irregular or other.irregular
         self.readings |= other.readings
         self.rounded |= other.rounded
         self.degree, self.bits = max(self.degree, other.degree), max(self.bits, other.bits)
 
 
+def bits(mask: int) -> list[int]:
+    """The single bits of a mask."""
+    return [1 << at for at in range(mask.bit_length()) if mask >> at & 1]
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """A tensor: cells of the domain, or where it is `known` the numbers themselves.
 
-    `sized` numbers came from the sizes of tensors. `degree` and `bits` bound the polynomials that
-    the cells are, in the random points and in their coefficients.
+    `follows` says for every axis which open sizes its size hangs on, `origins` for every known
+    number (None: for none of them), as masks of bits. `degree` and `bits` bound the polynomials
+    that the cells are, in the random points and in their coefficients.
     """
 
     cells: Array
     dtype: np.dtype[Any]
     known: bool = False
-    sized: bool = False
+    follows: tuple[int, ...] | None = None
+    origins: Array | None = None
     degree: int = 0
     bits: int = 1
 
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(self.cells.shape)
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """Which open sizes every axis follows."""
+        return self.follows if self.follows is not None else (0,) * self.cells.ndim
+
+    @property
+    def sized(self) -> bool:
+        """Whether numbers came from sizes."""
+        return self.origins is not None
+
+    @property
+    def sources(self) -> int:
+        """The open sizes that the numbers came from."""
+        return 0 if self.origins is None else int(np.bitwise_or.reduce(self.origins, axis=None))
 
 
 @dataclass(slots=True)
@@ -192,12 +220,23 @@ class Call:
 
     def moved(self, cells: Array) -> Value:
         """The first operand with its cells moved about."""
-        return replace(self.need(0), cells=np.asarray(cells))
+        return replace(self.need(0), cells=np.asarray(cells), follows=None, origins=None)
+
+    def window(self, axis: int, reach: int, stride: int = 1) -> None:
+        """Note windows over an axis of the first operand (see Notes.window)."""
+        self.notes.window(self.need(0).axes[axis], reach, stride)
+
+    def computed(self, *indices: int) -> int:
+        """The open sizes that numbers among these operands came from."""
+        values = [value for at in indices if (value := self.optional(at)) is not None]
+        found = 0
+        for value in values:
+            found |= value.sources
+        return found
 
     def spend(self, count: float) -> None:
         """Take cells off the budget before they are made."""
         self.budget.spend(int(count))
-        self.notes.cells += int(count)
 
     def reads(self, reading: str) -> None:
         """Name a reading that this result hangs on."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof import operators
+from onnxpad.proof.axes import follow, row_of
 from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Readings, Value
 from onnxpad.proof.graphs import Constant, Graph, Node
 from onnxpad.proof.outcomes import NoResult, Undecided
@@ -55,7 +56,7 @@ class Evaluation:
         needed = needed_nodes(graph, set(given), wanted)
         for node in graph.nodes:
             if id(node) in needed:
-                for name in _read_by(node):
+                for name in read_by(node):
                     if name not in values and name in graph.constants:
                         values[name] = self.constant(graph.constants[name])
                 made = self.node(node, values)
@@ -106,7 +107,10 @@ class Evaluation:
         self.notes.degree = max(self.notes.degree, degree)
         self.notes.bits = max(self.notes.bits, bits)
         return [
-            value if value.known else replace(value, degree=degree, bits=bits) for value in made
+            follow(call, rule, value)
+            if value.known
+            else follow(call, rule, replace(value, degree=degree, bits=bits))
+            for value in made
         ]
 
     def _with_bodies(
@@ -179,24 +183,24 @@ class Evaluation:
             raise NoResult("Scan over axes of different sizes")
         scans: list[list[Value]] = [[] for _ in body.outputs[len(carried) :]]
         for at in range(length):
-            cut = [replace(row, cells=row.cells[at]) for row in rows]
+            cut = [row_of(row, at) for row in rows]
             fed = dict(zip([one.name for one in body.inputs], [*carried, *cut], strict=True))
             made = self.run(body, {**values, **fed}, body.outputs)
             carried = list(made[: len(carried)])
             for scan, value in zip(scans, made[len(carried) :], strict=True):
                 scan.append(value)
-        self.notes.mixed = True
-        return [*carried, *(self._stacked(scan, 0) for scan in scans)]
+        return [*carried, *(self._stacked(scan, rows[0].axes[0]) for scan in scans)]
 
-    def _stacked(self, values: list[Value], axis: int) -> Value:
-        """The results of all trips as one tensor."""
+    def _stacked(self, values: list[Value], followed: int) -> Value:
+        """The results of all trips as one tensor; which sizes the number of trips follows."""
         if not values:
             raise Undecided("a body that never runs")
         if any(value.shape != values[0].shape for value in values):
             raise NoResult("the trips of a Loop make different shapes")
         cells = [self.d.embed(one.cells) if one.known else one.cells for one in values]
         degree, bits = max(one.degree for one in values), max(one.bits for one in values)
-        return Value(np.stack(cells, axis), values[0].dtype, degree=degree, bits=bits)
+        follows = (followed, *values[0].axes)
+        return Value(np.stack(cells), values[0].dtype, follows=follows, degree=degree, bits=bits)
 
 
 def _bounds(call: Call) -> tuple[int, int]:
@@ -231,11 +235,11 @@ def _bits(value: Value) -> int:
     return int(max(exponents[1], 0)) + int(max(53 - exponents[0], 0)) + 1
 
 
-def _read_by(node: Node) -> set[str]:
+def read_by(node: Node) -> set[str]:
     """The names that an operator reads, inside its bodies as well."""
     names = {name for name in node.inputs if name}
     for body in node.bodies.values():
-        inner = {name for one in body.nodes for name in _read_by(one)} | set(body.outputs)
+        inner = {name for one in body.nodes for name in read_by(one)} | set(body.outputs)
         names |= inner
     return names
 
@@ -246,5 +250,5 @@ def needed_nodes(graph: Graph, given: set[str], wanted: Sequence[str]) -> set[in
     for node in reversed(graph.nodes):
         if any(name in names for name in node.outputs):
             needed.add(id(node))
-            names |= _read_by(node) - given
+            names |= read_by(node) - given
     return needed

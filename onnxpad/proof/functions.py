@@ -49,10 +49,8 @@ FLOATS: dict[str, Callable[[Floats, Parameters], Floats]] = {
     "Asin": lambda x, _: np.arcsin(x),
     "Atan": lambda x, _: np.arctan(x),
     "Ceil": lambda x, _: np.ceil(x),
-    "Celu": lambda x, p: (
-        np.maximum(x, 0)
-        + np.minimum(0, p.get("alpha", 1.0) * np.expm1(np.minimum(x, 0) / p.get("alpha", 1.0)))
-    ),
+    "Celu": lambda x, p: np.maximum(x, 0)
+    + np.minimum(0, p.get("alpha", 1.0) * np.expm1(np.minimum(x, 0) / p.get("alpha", 1.0))),
     "Cos": lambda x, _: np.cos(x),
     "Cosh": lambda x, _: np.cosh(x),
     "Elu": lambda x, p: np.where(x > 0, x, p.get("alpha", 1.0) * np.expm1(np.minimum(x, 0))),

@@ -212,7 +212,9 @@ def _bound(proto: onnx.NodeProto, scope: _Scope) -> Iterator[onnx.AttributeProto
             yield named
 
 
-def _node(proto: onnx.NodeProto, bound: Mapping[str, onnx.AttributeProto], scope: _Scope) -> Node:
+def _node(
+    proto: onnx.NodeProto, bound: Mapping[str, onnx.AttributeProto], scope: _Scope
+) -> Node:
     domain = _domain(proto.domain)
     attributes, bodies = {}, {}
     for name, entry in bound.items():

@@ -4,14 +4,17 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+import numpy as np
 import onnx
 
 from onnxpad.proof.call import Budget, Readings
+from onnxpad.proof.classes import Numbering
 from onnxpad.proof.counterexamples import Counterexample, confirm
+from onnxpad.proof.cuts import Cutting, Side, merge_by_name
 from onnxpad.proof.field import Source
 from onnxpad.proof.graphs import Graph, Input, read
 from onnxpad.proof.outcomes import Undecided
@@ -31,6 +34,7 @@ class Proved:
     cuts: tuple[str, ...]
     open_sizes: tuple[str, ...]
     sizes: int
+    rounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class Limits:
     cells: int = 50_000_000
     seconds: float = 60.0
     sizes: int = 64
+    deepest: int = 4
 
 
 def prove(
@@ -123,31 +128,85 @@ def _proved(
     if complaint:
         return Proof("refuted", complaint)
     facts: dict[str, Fact] = {}
-    cuts = tuple(_cut(one, dims, facts) for one in graphs[0].inputs)
-    region = Region(graphs, (tuple(graphs[0].outputs), tuple(graphs[1].outputs)), cuts)
-    return whole(region, facts, shop, limits)
+    inputs = tuple(_cut(one, dims, facts) for one in graphs[0].inputs)
+    numbering = Numbering()
+    sides = (Side(graphs[0], numbering.start(graphs[0])), Side(graphs[1], numbering.start(graphs[1])))
+    for node in graphs[0].nodes:
+        numbering.add(node, sides[0].classes)
+    cutting = Cutting(sides, inputs, facts, shop.readings)
+    return _by_regions(cutting, numbering, shop, limits)
 
 
-def whole(region: Region, facts: Facts, shop: Workshop, limits: Limits) -> Proof:
-    """The models as one region."""
-    rounded = False
+def _by_regions(cutting: Cutting, numbering: Numbering, shop: Workshop, limits: Limits) -> Proof:
+    """Lemma 7: change after change, in the order of the second model."""
+    first, second = cutting.sides
+    regions: list[Proved] = []
+    failed: dict[str, Undecided | Refuted] = {}
+    ends = dict(zip(second.graph.outputs, first.graph.outputs, strict=True))
+    names = {name: name for name in first.classes} | ends
+    for twin, name in merge_by_name(numbering, cutting.sides, names):
+        result = _region(cutting, (twin, name), shop, limits, last=name in ends)
+        if isinstance(result, Proved):
+            regions.append(result)
+            second.classes[name] = first.classes[twin]
+        else:
+            failed[name] = result
+    for name, twin in ends.items():
+        if second.classes.get(name) == first.classes.get(twin) is not None:
+            continue
+        result = failed.get(name) or Undecided(f"{name} is computed otherwise")
+        if isinstance(result, Refuted):
+            return Proof("refuted", result.shown.text, tuple(regions), result.shown)
+        raise result
+    return Proof("proved", regions=tuple(regions), rounded=any(one.rounded for one in regions))
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """A counterexample on the whole model."""
+
+    shown: Counterexample
+
+
+def _region(
+    cutting: Cutting, wanted: tuple[str, str], shop: Workshop, limits: Limits, *, last: bool
+) -> Proved | Refuted | Undecided:
+    """One change, from its nearest cuts, then from further back."""
+    reason = Undecided(f"{wanted[0]} is computed otherwise")
+    region = None
+    for region in cutting.regions(wanted, limits.deepest):
+        try:
+            found, rounded, count = _compared(region, cutting.facts, shop, limits)
+        except Undecided as ended:
+            reason = ended
+            continue
+        if found is True:
+            cuts = tuple(cut.names[0][0] for cut in region.cuts)
+            return Proved((wanted[0],), cuts, tuple(region.variables), count, rounded)
+        if found is False:
+            reason = Undecided("the first model has no result at any size")
+            continue
+        reason = Undecided(f"{found.reason} in form, and no numbers were found that differ")
+        is_whole = all(cut.key[0] == "input" for cut in region.cuts)
+        if last and is_whole and (shown := confirm(region, found, shop)):
+            return Refuted(shown)
+    return reason
+
+
+def _compared(
+    region: Region, facts: Facts, shop: Workshop, limits: Limits
+) -> tuple[Mismatch | bool, bool, int]:
+    """The comparison, whether floats were taken for fractions, and the number of sizes."""
     found, count = prove_sizes(region, facts, shop, limits.sizes)
     if isinstance(found, Mismatch) and found.cell is not None:
         shop.fractions = True
-        again, count = prove_sizes(region, facts, shop, limits.sizes)
-        shop.fractions = False
+        try:
+            again, count = prove_sizes(region, facts, shop, limits.sizes)
+        finally:
+            shop.fractions = False
         if again is True:
-            found, rounded = again, True
-    if found is False:
-        raise Undecided("the first model has no result at any size")
-    if isinstance(found, Mismatch):
-        counterexample = confirm(region, found, shop)
-        if counterexample is None:
-            raise Undecided(f"{found.reason} in form, and no numbers were found that differ")
-        return Proof("refuted", counterexample.text, counterexample=counterexample)
-    names = tuple(cut.names[0][0] for cut in region.cuts)
-    made = Proved(region.wanted[0], names, tuple(region.variables), count)
-    return Proof("proved", regions=(made,), rounded=rounded)
+            return again, True, count
+    return found, False, count
 
 
 def interface(before: Graph, after: Graph) -> str:

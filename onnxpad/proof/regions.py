@@ -83,13 +83,20 @@ class Workshop:
         return Evaluation(d, self.readings, Notes(), self.budget, decisions, self.numbers)
 
 
-def given(cuts: Sequence[Cut], side: int, d: Domain, sizes: Sizes, budget: Budget) -> Environment:
+def bit_of(at: int) -> int:
+    """The bit that stands for an open size; from the 62nd on they share one."""
+    return 1 << min(at, 61)
+
+
+def given(region: Region, side: int, d: Domain, sizes: Sizes, budget: Budget) -> Environment:
     """The cuts of a side as free variables."""
     made: Environment = {}
-    for cut in cuts:
+    masks = {name: bit_of(at) for at, name in enumerate(region.variables)}
+    for cut in region.cuts:
         shape = cut.shape(sizes)
         budget.spend(int(np.prod(shape, dtype=np.float64)))
-        value = Value(d.fresh(cut.key, shape), cut.dtype, degree=1)
+        follows = tuple(masks[one] if isinstance(one, str) else 0 for one in cut.sizes)
+        value = Value(d.fresh(cut.key, shape), cut.dtype, follows=follows, degree=1)
         made |= dict.fromkeys(cut.names[side], value)
     return made
 
@@ -101,7 +108,7 @@ def outcomes(
     made: list[list[Value] | NoResult] = []
     for side in (0, 1):
         shop.clock()
-        values = given(region.cuts, side, d, sizes, shop.budget)
+        values = given(region, side, d, sizes, shop.budget)
         run = shop.evaluation(d, decisions)
         try:
             made.append(run.run(region.graphs[side], values, region.wanted[side]))

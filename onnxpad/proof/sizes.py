@@ -7,8 +7,8 @@ whose reading is a translate of one that was seen; cells near the front are coun
 cells near the end from the end. Conditions: every operator is a product of maps of one axis each,
 and sizes that are computed are linear plus a function of the remainder by the period.
 
-Where axes are apart, sizes are taken along a diagonal; where sizes become numbers, axes can hang
-on each other, and all combinations are taken.
+Open sizes that are apart are taken along a diagonal; of those that hang on each other (pads of one
+axis computed from the size of another, say) all combinations are taken.
 
 Lemma 3. A fixed size may stand for a smaller one beyond that bound with the same remainder.
 """
@@ -20,9 +20,10 @@ from itertools import product
 
 from onnxpad.proof.call import Notes
 from onnxpad.proof.outcomes import Undecided
-from onnxpad.proof.regions import Cut, Mismatch, Region, Sizes, Workshop, compare
+from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, bit_of, compare
 
 _ROUNDS = 8
+_LARGE = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +45,9 @@ class Fact:
 Facts = Mapping[str, Fact]
 
 
-def bound(region: Region, variable: str, notes: Notes, fact: Fact) -> int:
-    """far + period of a variable, over all axes that it is the size of."""
-    places = {at for cut in region.cuts for at, one in enumerate(cut.sizes) if one == variable}
-    if notes.mixed:
-        places |= set(notes.far) | set(notes.period)
-    places |= {-1}
-    far = max((notes.far.get(at, 0) for at in places - {-1}), default=0) + notes.far.get(-1, 0)
-    period = max((notes.period.get(at, 1) for at in places), default=1)
-    return far + math.lcm(period, fact.period)
+def bound(bit: int, notes: Notes, fact: Fact) -> int:
+    """far + period of an open size."""
+    return notes.far.get(bit, 0) + math.lcm(notes.period.get(bit, 1), fact.period)
 
 
 def first_result(region: Region, facts: Facts, shop: Workshop) -> Mismatch | bool:
@@ -67,9 +62,7 @@ def first_result(region: Region, facts: Facts, shop: Workshop) -> Mismatch | boo
     return False
 
 
-def prove_sizes(
-    region: Region, facts: Facts, shop: Workshop, most: int
-) -> tuple[Mismatch | bool, int]:
+def prove_sizes(region: Region, facts: Facts, shop: Workshop, most: int) -> tuple[Mismatch | bool, int]:
     """Compare at all sizes that lemma 2 asks for; the result, and at how many sizes.
 
     False: the first side has no result at any of them. Raises Undecided.
@@ -84,60 +77,66 @@ def prove_sizes(
     for _ in range(_ROUNDS):
         if shop.notes.irregular:
             raise Undecided(f"sizes are open, and {shop.notes.irregular}")
-        todo = [one for one in _asked(region, facts, shop.notes, most) if one not in done]
+        asked = _asked(region, facts, shop.notes, most)
+        todo = [one for one in asked if tuple(one.values()) not in done]
         if not todo:
             return True, len(done)
         for one in todo:
-            done.add(one)
+            done.add(tuple(one.values()))
             found = _compare_at(region, one, facts, shop)
             if isinstance(found, Mismatch):
                 return found, len(done)
     raise Undecided("the bound of sizes grows with the size")
 
 
-def _asked(region: Region, facts: Facts, notes: Notes, most: int) -> list[tuple[int, ...]]:
+def _asked(region: Region, facts: Facts, notes: Notes, most: int) -> list[Sizes]:
     """The sizes of all variables at which to compare."""
-    columns = []
-    for name in region.variables:
-        limit = bound(region, name, notes, facts[name])
-        column = []
+    columns = {}
+    for at, name in enumerate(region.variables):
+        limit = bound(bit_of(at), notes, facts[name])
+        column = columns[name] = []
         for one in facts[name].sizes():
             if column and one > limit + facts[name].least:
                 break
             column.append(one)
             if len(column) > most:
                 raise Undecided(f"lemma 2 asks for more than {most} sizes of {name}")
-        columns.append(column)
-    if notes.computed:
-        count = 1
-        for column in columns:
-            count *= len(column)
+    rows = []
+    for names in _groups(region.variables, notes):
+        count = math.prod(len(columns[name]) for name in names)
         if count > most * most:
-            raise Undecided(f"lemma 2 asks for {count} combinations of sizes")
-        return list(product(*columns))
-    return [_diagonal(columns, turn) for turn in range(max(map(len, columns)))]
+            raise Undecided(f"lemma 2 asks for {count} combinations of {', '.join(names)}")
+        rows.append([dict(zip(names, one, strict=True)) for one in product(*map(columns.get, names))])
+    turns = range(max(map(len, rows)))
+    return [
+        {name: size for at, row in enumerate(rows) for name, size in row[(turn + at) % len(row)].items()}
+        for turn in turns
+    ]
 
 
-def _diagonal(columns: Sequence[Sequence[int]], turn: int) -> tuple[int, ...]:
-    """The `turn`-th size of each variable, one further for each; around where there are fewer."""
-    return tuple(column[(turn + at) % len(column)] for at, column in enumerate(columns))
+def _groups(names: Sequence[str], notes: Notes) -> list[list[str]]:
+    """Open sizes that hang on each other, together."""
+    masks = [bit_of(at) for at in range(len(names))]
+    for tied in notes.tied:
+        whole = tied
+        for mask in masks:
+            whole |= mask if mask & tied else 0
+        masks = [whole if mask & whole else mask for mask in masks]
+    found: dict[int, list[str]] = {}
+    for name, mask in zip(names, masks, strict=True):
+        found.setdefault(mask, []).append(name)
+    return list(found.values())
 
 
-def _compare_at(
-    region: Region, sizes: Sequence[int], facts: Facts, shop: Workshop
-) -> Mismatch | bool:
+def _compare_at(region: Region, sizes: Sizes, facts: Facts, shop: Workshop) -> Mismatch | bool:
     """Compare; where there is no result, each size is also taken with large ones of the others."""
-    names = region.variables
-    found = compare(region, dict(zip(names, sizes, strict=True)), shop)
-    if found is not False or len(names) == 1:
+    found = compare(region, sizes, shop)
+    if found is not False or len(sizes) == 1:
         return found
-    for at, one in enumerate(sizes):
-        large = [next(n for n in facts[name].sizes() if n >= 24) for name in names]
-        large[at] = one
-        other = compare(region, dict(zip(names, large, strict=True)), shop)
+    for name, one in sizes.items():
+        large = {n: next(m for m in facts[n].sizes() if m >= _LARGE) for n in sizes}
+        other = compare(region, {**large, name: one}, shop)
         if isinstance(other, Mismatch):
             return other
     return False
 
-
-__all__ = ["Cut", "Fact", "Facts", "Sizes", "prove_sizes"]

@@ -74,9 +74,7 @@ def same_pads(size: int, span: int, stride: int, *, lower: bool) -> tuple[int, i
     return (total - total // 2, total // 2) if lower else (total // 2, total - total // 2)
 
 
-def transposed_table(
-    size: int, kernel: int, stride: int, dilation: int, begin: int, out: int
-) -> Table:
+def transposed_table(size: int, kernel: int, stride: int, dilation: int, begin: int, out: int) -> Table:
     """[outputs, taps]: the input cell that a tap of a transposed convolution brings there."""
     reached = np.arange(out, dtype=np.int64)[:, None] + begin
     reached = reached - np.arange(kernel, dtype=np.int64) * dilation

@@ -87,8 +87,8 @@ class Rewriting(Edited, Report):
         return {"name": self.target, **plain(self.fitting)} if self.fitting else None
 
 
-@verb(target=(is_text, "one name"))
 @without_collections()
+@verb(target=(is_text, "one name"))
 def rewrite(  # noqa: PLR0913  one option each
     model: ModelLike,
     *,

@@ -44,13 +44,14 @@ def main() -> None:
     for part in found:
         total.merge(part)
         now = time.monotonic() - start
-        if not options.json and (now > told + 5 or part.failures):
+        if options.json:
+            continue
+        for one in part.failures:
+            say(f"{one.case}: {one.fault.what}: {one.command[:200]}")
+        if now > told + 10:
             told = now
             done = f"{total.cases.total()} of {len(cases)} cases"
-            say(
-                f"{done}, {total.commands.total()} commands, {now:.0f} s, "
-                f"{len(total.failures)} failures"
-            )
+            say(f"{done}, {now:.0f} s, {len(total.failures)} failures")
     say(json.dumps(_record(total, options.seed)) if options.json else _table(total))
     sys.exit(1 if total.failures else 0)
 

@@ -90,7 +90,7 @@ def faults(command: Command, outcome: Outcome, limits: Limits) -> Iterator[Fault
     for stream in (outcome.stdout, outcome.stderr):
         if found := _FORBIDDEN.search(stream):
             yield Fault(found[0].decode(), _around(stream, found.start()))
-    if "-" not in command.arguments or "-o" not in command.arguments:
+    if not {"-", "/dev/stdout"} & {*command.arguments}:
         yield from _text("stdout", outcome.stdout)
     yield from _text("stderr", outcome.stderr)
     yield from _lengths(outcome)
@@ -117,11 +117,17 @@ def _exits(command: Command, outcome: Outcome) -> Iterator[Fault]:
         late = outcome.late or 0.0
         if late > 1.0 and late > 3 * max(0.3, outcome.seconds):
             yield Fault(f"{command.signal[0].name} ends it late", f"{late:.1f} s")
+    if command.copies > 1 and outcome.code != 0:
+        yield Fault("one of several at once fails", _around(outcome.stderr, 0))
     if outcome.code not in allowed:
         yield Fault(f"exit code {outcome.code}", _around(outcome.stderr, len(outcome.stderr)))
-    unwritten = {1, 2} & {*command.closed, *command.full}
-    if outcome.code == 2 and not outcome.stderr and not unwritten and not command.signal:
+    if outcome.code == 2 and not outcome.stderr and not (_mute(command) or command.signal):
         yield Fault("exit code 2 without a message", "")
+
+
+def _mute(command: Command) -> bool:
+    """Whether its messages and its report may have no place to go to."""
+    return bool({1, 2} & {*command.closed, *command.full}) or command.room is not None
 
 
 def _text(name: str, stream: bytes) -> Iterator[Fault]:
@@ -164,10 +170,13 @@ def file_faults(
                 yield Fault("changes a file", name)
         elif not _copied(name, before) and not any(one.startswith(name) for one in allowed):
             yield Fault("leaves a file that nobody asked for", name)
-        elif code == 2 and not command.signal and command.copies == 1:
+        elif code == 2 and not (command.signal or _mute(command)) and command.copies == 1:
             yield Fault("leaves something after a failure", name)
     for name in allowed - {""}:
-        yield from _whole(place, name, before, after, code)
+        yield from _whole(place, name, command, before, after)
+        changed = name in after and after[name] != before.get(name)
+        if code == 2 and changed and not _mute(command) and command.copies == 1:
+            yield Fault("changes its output and fails", name)
 
 
 def _plan(command: Command) -> str | None:
@@ -190,19 +199,17 @@ def _copied(name: str, before: Tree) -> bool:
     )
 
 
-def _whole(place: Place, name: str, before: Tree, after: Tree, code: int) -> Iterator[Fault]:
+def _whole(place: Place, name: str, command: Command, before: Tree, after: Tree) -> Iterator[Fault]:
     seen = after.get(name)
     if seen is None or seen == before.get(name):
         return
-    if code == 2:
-        yield Fault("changes its output and fails", name)
     if not stat.S_ISREG(seen.mode):
         return
     data = (place.root / name).read_bytes()
     try:
-        if name.endswith(".json"):
+        if command.arguments[0] == "diagnose":
             json.loads(data)
-        elif name.endswith(".onnx"):
+        else:
             onnx.ModelProto.FromString(data)
     except (ValueError, DecodeError, RecursionError) as error:
         yield Fault("an output is half-written", f"{name}: {len(data)} bytes, {error}"[:300])

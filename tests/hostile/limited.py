@@ -68,7 +68,6 @@ class Outcome:
 @cache
 def prepare() -> None:
     """Import all of onnxpad, and become the parent of whatever its children leave behind."""
-    os.environ["ONNXPAD_TRACEBACK"] = ""
     import onnxpad
 
     for found in pkgutil.walk_packages(onnxpad.__path__, "onnxpad."):
@@ -120,6 +119,8 @@ class _Started:
         self._signalled: float | None = None
         self._late: float | None = None
         self.running = True
+        for path in self._streams:
+            path.unlink(missing_ok=True)
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         self._process = os.fork()
         if self._process == 0:

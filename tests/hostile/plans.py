@@ -43,8 +43,10 @@ def plans(random: Random, place: Place) -> Sequence[Command]:
 
 
 def _plan(random: Random) -> bytes:
-    if random.random() < 0.25:
+    if random.random() < 0.2:
         return random.choice(BROKEN)()
+    if random.random() < 0.5:
+        return json.dumps(_schema() | {"nodes": [_large(random)]}).encode()
     frame = dict(_schema())
     entries: list[Any] = []
     for _ in range(random.choice([1, 1, 2, 500])):
@@ -66,6 +68,21 @@ def _plan(random: Random) -> bytes:
         data = random.choice([data[:at], data[:at] + b"\xff" + data[at:], data + data,
                               "﻿".encode() + data, data.decode().encode("utf-16")])  # fmt: skip
     return data
+
+
+def _large(random: Random) -> dict[str, Any]:
+    """An entry that is read well and asks for much."""
+    first, last = (random.choice([0, 0, 1, 2, 7, 1000, 2**16, 2**20]) for _ in range(2))
+    entry: dict[str, Any] = {"node": "op"}
+    match random.randrange(4):
+        case 0:
+            entry["auto_pad"] = random.choice(["SAME_UPPER", "SAME_LOWER", "VALID"])
+        case 1 | 2:
+            entry["pads"] = [first, last]
+    if random.random() < 0.5:
+        mode = random.choice(["constant", "constant", "edge", "reflect", "wrap"])
+        entry["pad_node"] = {"pads": [0, 0, first, 0, 0, last], "value": 0, "mode": mode}
+    return entry
 
 
 def _near(random: Random, key: str) -> Any:

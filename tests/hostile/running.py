@@ -128,7 +128,9 @@ def _one(case: Case, place: Place, verbose: bool) -> Summary:
 
 
 def _show(command: Command, code: int, seconds: float, memory: int, stderr: bytes) -> None:
-    text = stderr[:1500].decode("utf-8", "backslashreplace")
+    text = (stderr[:300] + b" ... " * (len(stderr) > 3300) + stderr[300:][-3000:]).decode(
+        "utf-8", "backslashreplace"
+    )
     cost = f"{seconds:.2f} s, {memory >> 20} MiB"
     sys.stdout.write(f"$ {command}\n  exit {code}, {cost}\n  {text}\n")
 

@@ -91,7 +91,45 @@ def arguments(random: Random, place: Place) -> Sequence[Command]:
     place.write("model.onnx", found.SerializeToString())
     place.write("data.npz", reference(random, found))
     (place.inside / "folder").mkdir()
-    return [_line(random, verb) for verb in random.sample(sorted(commands.commands), 4)]
+    drawn = [_line(random, verb) for verb in random.sample(sorted(commands.commands), 4)]
+    return [*drawn, _layer(random)]
+
+
+SIZES = (*(1, 2, 3, 3, 7, 9, 64, 224) * 3, 2**16, 2**20, 2**24, 2**31 - 1)
+BEYOND = (2**31, 2**40, 2**63, 10**30, 0, -1)
+
+
+def _layer(random: Random) -> Command:
+    """A layer to resolve whose numbers are read well and are far too large."""
+    axes = random.choice([1, 1, 2, 3])
+
+    def size() -> int:
+        return random.choice(BEYOND if random.random() < 0.02 else SIZES)
+
+    def several() -> str:
+        return ",".join(str(size()) for _ in range(random.choice([1, axes])))
+
+    words = [
+        "resolve",
+        random.choice(["tensorflow", "pytorch", "keras", "caffe", "onnx", "tflite"]),
+    ]
+    words.append(random.choice(["conv", "max_pool", "avg_pool", "conv_transpose", "grouped_conv"]))
+    shape = [1, 1, *(size() for _ in range(axes))]
+    words += ["--input", ",".join(map(str, shape)), "--kernel", several()]
+    for option in ("--stride", "--dilation", "--groups"):
+        if random.random() < 0.3:
+            words += [option, several()]
+    if random.random() < 0.5:
+        padding = random.choice(["SAME", "same", "VALID", "valid", several(), f"[{several()}]"])
+        words += ["--padding", padding]
+    if random.random() < 0.2:
+        words += ["--set", random.choice(["ceil_mode=true", f"output_padding={several()}"])]
+    if random.random() < 0.4:
+        other = random.choice(["pytorch", "caffe", "tensorflow", "keras"])
+        words += ["--compare", f"{other} padding={several()}"]
+    elif random.random() < 0.3:
+        words += ["--as", random.choice(["pytorch", "tensorflow"])]
+    return Command((*words, *random.choice([(), ("--json",)])))
 
 
 def _line(random: Random, verb: str) -> Command:

@@ -6,12 +6,10 @@ import os
 import stat
 import sys
 from collections.abc import Callable
-from io import BufferedReader, FileIO
+from io import BufferedReader
 from time import monotonic, sleep
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 
-Read = TypeVar("Read")
-AnyPath = str | os.PathLike[str]
 PATIENCE = 10.0
 """Seconds that somebody has to open a named pipe for writing."""
 _PIECE = 1 << 20
@@ -27,23 +25,16 @@ def _anything(_start: bytes) -> str | None:
     return None
 
 
-def contents(path: AnyPath, most: int) -> bytes:
-    """All bytes of a regular file or pipe; arguments and errors as for `contents_by`."""
-    return contents_by(lambda file, _: file.readall(), path, most)
-
-
-def contents_by(
-    whole: Callable[[FileIO, int], Read],
-    path: AnyPath,
+def contents(
+    path: str | os.PathLike[str],
     most: int,
     *,
     too_large: str = "",
     wrong: Callable[[bytes], str | None] = _anything,
-) -> bytes | Read:
-    """All bytes of a regular file, as `whole` reads them given its size, or of a pipe.
+) -> bytes:
+    """All bytes of a regular file or pipe.
 
     Args:
-        whole: reads a regular file that is not empty.
         path: what to read.
         most: bytes that are the most.
         too_large: what to try where there are more.
@@ -58,7 +49,7 @@ def contents_by(
         if found.st_size > most:
             raise _beyond(found.st_size, too_large)
         if stat.S_ISREG(found.st_mode) and found.st_size:
-            return whole(file, found.st_size)
+            return file.readall()
         if stat.S_ISFIFO(found.st_mode):
             return _drained(_from_pipe(file.fileno()), most, too_large, wrong)
         _refuse_device(found.st_mode, file)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from io import FileIO
 from pathlib import Path
 
-import numpy as np
 from google.protobuf.message import (  # type: ignore[import-untyped, unused-ignore]
     DecodeError,
     EncodeError,
@@ -15,10 +13,10 @@ from onnx import ModelProto
 
 from onnxpad.errors import ModelError, RequestError, is_path, refuse_unless
 from onnxpad.model.files.atomic import explained
-from onnxpad.model.files.contents import Refused, contents_by, standard_input
+from onnxpad.model.files.contents import Refused, contents, standard_input
 from onnxpad.model.files.delivery import AnyPath, deliver, is_standard
 from onnxpad.model.files.external import data_files, locate
-from onnxpad.model.files.splicing import Contents, Light, lighten, whole
+from onnxpad.model.files.splicing import Light, lighten, whole
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MODEL_FIELDS = {
@@ -35,7 +33,6 @@ _MODEL_FIELDS = {
     25: _BYTES,  # functions
     26: _BYTES,  # configuration
 }
-_SEEN = 4096  # bytes that tell what a file is instead of a model
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
 _PATH = "the path of a file, or '-'"
 _FETCH_AGAIN = "export, download or copy it again"
@@ -65,7 +62,7 @@ class MessageFields:
     missing_bytes: int
 
 
-def why_not_a_model(data: Contents) -> str | None:
+def why_not_a_model(data: bytes) -> str | None:
     """What is wrong with `data` as an ONNX file and what to try, or None if it looks like one.
 
     Looks at the first bytes and the top-level fields only, whatever the size of the model
@@ -81,7 +78,7 @@ def why_not_a_model(data: Contents) -> str | None:
     )
     if layout and not layout.missing_bytes and not absent:
         return None
-    foreign = _foreign(bytes(data[:_SEEN]))
+    foreign = _foreign(data)
     if foreign:
         return f"not an ONNX model but {foreign[0]}; {foreign[1]}"
     if layout is None:
@@ -97,7 +94,7 @@ def why_not_a_model(data: Contents) -> str | None:
     )
 
 
-def _layout(data: Contents) -> MessageFields | None:
+def _layout(data: bytes) -> MessageFields | None:
     """The top-level fields, or None where a field cannot be one of a ModelProto."""
     fields: set[int] = set()
     position, size = 0, len(data)
@@ -119,7 +116,7 @@ def _layout(data: Contents) -> MessageFields | None:
     return MessageFields(frozenset(fields), position - size)
 
 
-def _varint(data: Contents, position: int) -> tuple[int, int]:
+def _varint(data: bytes, position: int) -> tuple[int, int]:
     """The value and the position behind it, which is past the end where the data stops early."""
     value = shift = 0
     while position < len(data) and shift < 70:
@@ -133,11 +130,11 @@ def _varint(data: Contents, position: int) -> tuple[int, int]:
 
 
 def _foreign(data: bytes) -> tuple[str, str] | None:
-    """What data that begins so is instead of a model, and what to try, where that can be told."""
+    """What the data is instead of a model and what to try, where that can be told."""
     for offset, magic, found, attempt in _SIGNATURES:
         if data.startswith(magic, offset):
             return found, attempt
-    start = data.lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] in (b"{", b"["):
         return "JSON text", "onnx.load(..., format='json') and onnx.save convert ONNX JSON"
     if start[:1] == b"<":
@@ -150,7 +147,6 @@ def _foreign(data: bytes) -> tuple[str, str] | None:
 
 
 _LARGEST = 2**31 - 1  # bytes in one protobuf message
-_HUGE = 1 << 22
 _TOO_LARGE = (
     "protobuf holds less than 2 GiB: keep the weights in external data "
     "(onnx.save(..., save_as_external_data=True))"
@@ -163,12 +159,12 @@ class Source:
 
     Attributes:
         path: the file, absolute; None for standard input or a model made in memory.
-        data: what was read, bytes where `light` is None; None for a ModelProto made in memory.
+        data: the bytes that were read; None for a ModelProto made in memory.
         light: what was parsed, where large weights were left out of the model.
     """
 
     path: Path | None
-    data: Contents | None = field(repr=False)
+    data: bytes | None = field(repr=False)
     light: Light | None = field(default=None, repr=False)
 
     @property
@@ -222,18 +218,16 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
             missing, too short or outside its folder.
     """
     refuse_unless(is_path, _PATH, "path", path)
-    data: Contents
     if is_standard(path):
         data = _standard_bytes()
         name, absolute, folder = "standard input", None, None
     else:
-        data = _contents_of(path)
+        data = _bytes_of(path)
         name, absolute = str(path), Path(path).absolute()
         folder = absolute.parent
     found = lighten(data) if light and not why_not_a_model(data) else None
-    small = found.data if found else bytes(data)
-    model = parse(small, name=name, folder=folder)
-    return model, Source(absolute, data if found else small, found)
+    model = parse(found.data if found else data, name=name, folder=folder)
+    return model, Source(absolute, data, found)
 
 
 def completed(model: ModelProto, source: Source | None) -> ModelProto:
@@ -322,16 +316,16 @@ def write_unchanged(source: Source, path: AnyPath) -> None:
         raise ModelError(
             f"cannot write '{path}': a model made in memory has no original bytes; use write"
         )
-    data, model = source.light.data if source.light else bytes(source.data), ModelProto()
-    if b"location" in data:
-        model.ParseFromString(data)
-    files = data_files(model, data, name=str(path))
+    model = ModelProto()
+    if b"location" in source.data:
+        model.ParseFromString(source.data)
+    files = data_files(model, source.data, name=str(path))
     deliver([memoryview(source.data)], files, path, origin=source.folder)
 
 
-def _contents_of(path: AnyPath) -> Contents:
+def _bytes_of(path: AnyPath) -> bytes:
     try:
-        return contents_by(_whole, path, _LARGEST, too_large=_TOO_LARGE, wrong=_wrong_start)
+        return contents(path, _LARGEST, too_large=_TOO_LARGE, wrong=_wrong_start)
     except Refused as refused:
         raise ModelError(f"{path}: {refused}") from None
     except FileNotFoundError:
@@ -363,14 +357,3 @@ def _wrong_start(data: bytes) -> str | None:
         return why_not_a_model(data)
     found = _foreign(data)
     return None if found is None else why_not_a_model(data)
-
-
-def _whole(file: FileIO, size: int) -> Contents:
-    """All of a file of `size` bytes, large ones in memory for which numpy asks for huge pages."""
-    if size < _HUGE:
-        return file.readall()
-    view, count = np.empty(size, np.uint8).data, 0
-    while count < size and (more := file.readinto(view[count:])):
-        count += more
-    rest = file.read()
-    return memoryview(b"".join((view[:count], rest))) if rest else view[:count].toreadonly()

@@ -8,14 +8,11 @@ those tensors (protobuf wire format, protobuf.dev/programming-guides/encoding).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from onnx import ModelProto, TensorProto
 
 from onnxpad.errors import InternalError
-
-Contents: TypeAlias = bytes | memoryview
-"""The bytes of a file; large files are read into a memoryview."""
 
 LARGE = 1 << 16
 _GRAPH, _INITIALIZER, _NAME = 7, 5, 8
@@ -40,7 +37,7 @@ class Light(NamedTuple):
     tensors: dict[str, tuple[bytes, int, int]]
 
 
-def lighten(data: Contents) -> Light | None:
+def lighten(data: bytes) -> Light | None:
     """The bytes without large weights, or None where that is not worth it or not simple."""
     budget = max(_FEWEST_FIELDS, len(data) // _BYTES_PER_FIELD)
     try:
@@ -48,9 +45,7 @@ def lighten(data: Contents) -> Light | None:
         if len(graphs) != 1:
             return None
         graph = graphs[0]
-        tensors: dict[str, tuple[bytes, int, int]] = {}
-        pieces: list[Contents] = []
-        kept = graph.start
+        pieces, tensors, kept = [], {}, graph.start
         for count, field in enumerate(_fields(data, graph.start, graph.end)):
             if count > budget:
                 return None
@@ -67,11 +62,11 @@ def lighten(data: Contents) -> Light | None:
     if not tensors:
         return None
     pieces.append(data[kept : graph.end])
-    graph_field = _field(_GRAPH, b"".join(pieces))
-    return Light(b"".join((data[: graph.tag], graph_field, data[graph.end :])), tensors)
+    body = b"".join(pieces)
+    return Light(data[: graph.tag] + _field(_GRAPH, body) + data[graph.end :], tensors)
 
 
-def whole(model: ModelProto, light: Light, data: Contents) -> list[memoryview]:
+def whole(model: ModelProto, light: Light, data: bytes) -> list[memoryview]:
     """The edited model with its large weights, as pieces that follow each other.
 
     `data` are the bytes that `light` was made from. Raises InternalError where a weight that
@@ -99,19 +94,18 @@ def whole(model: ModelProto, light: Light, data: Contents) -> list[memoryview]:
     return [view[: graph.tag], _header(_GRAPH, size), *pieces, view[graph.end :]]
 
 
-def _without_content(data: Contents, tensor: Field) -> tuple[str, bytes]:
-    name, kept = "", tensor.start
-    pieces: list[Contents] = []
+def _without_content(data: bytes, tensor: Field) -> tuple[str, bytes]:
+    name, kept, pieces = "", tensor.start, []
     for field in _fields(data, tensor.start, tensor.end):
         if field.number == _NAME:
-            name = str(data[field.start : field.end], "utf-8")
+            name = data[field.start : field.end].decode()
         elif field.number in _CONTENT and field.end - field.start > LARGE:
             pieces.append(data[kept : field.tag])
             kept = field.end
     return name, b"".join([*pieces, data[kept : tensor.end]])
 
 
-def _fields(data: Contents, position: int, end: int) -> Iterator[Field]:
+def _fields(data: bytes, position: int, end: int) -> Iterator[Field]:
     """The length-delimited fields of a message, in file order."""
     while position < end:
         tag = position
@@ -133,7 +127,7 @@ def _fields(data: Contents, position: int, end: int) -> Iterator[Field]:
         raise IndexError(position)
 
 
-def _varint(data: Contents, position: int) -> tuple[int, int]:
+def _varint(data: bytes, position: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         byte = data[position]

@@ -72,26 +72,26 @@ def _of_sizes(call: Call) -> None:
     """Tell lemma 2 what an operator does to sizes."""
     values = [value for value in call.inputs if value is not None]
     others = [int(one) for value in values if not value.sized for one in value.cells.ravel()]
-    both = sum(value.sized for value in values) > 1
+    sources = call.computed(*range(len(values)))
     if call.op in ("Add", "Sub", "Max", "Min", "Equal", "Less", "Greater"):
-        call.notes.threshold(max(map(abs, others), default=0))
-    elif call.op in ("Div", "Mod") and not both and values[-1].sized is False:
+        call.notes.threshold(sources, max(map(abs, others), default=0))
+    elif call.op in ("Div", "Mod") and not values[-1].sized:
         for one in others:
-            call.notes.modulus(one)
-    elif call.op != "Mul" or both:
+            call.notes.modulus(sources, one)
+    elif call.op != "Mul" or not others:
         call.notes.breaks(f"{call.op} of sizes")
 
 
 @rule(*NUMBERS)
 def binary(call: Call) -> list[Value]:
     """Arithmetic with broadcasting; numbers that are known stay numbers, in their own type."""
-    arrays, known, from_sizes = together(call, range(len(call.inputs)))
+    arrays, known = together(call, range(len(call.inputs)))
     if call.get("axis") is not None or call.get("broadcast"):
         raise Undecided(f"{call.op} with the broadcasting of opset 6")
     _broadcast(call, arrays)
     dtype = call.need(0).dtype
     if known:
-        if from_sizes:
+        if call.computed(*range(len(call.inputs))):
             _of_sizes(call)
         if call.get("fmod", 0):
             made = reduce(np.fmod, arrays)
@@ -99,7 +99,7 @@ def binary(call: Call) -> list[Value]:
             with np.errstate(over="ignore"):
                 made = reduce(NUMBERS[call.op], arrays)
         kept = np.asarray(made) if call.op in _COMPARISONS else np.asarray(made).astype(dtype)
-        return [Value(kept, kept.dtype, known=True, sized=from_sizes)]
+        return [Value(kept, kept.dtype, known=True)]
     places = getattr(call.d, "places", None)
     if places and dtype.kind in "iu" and len(arrays) == 2:
         return [call.made(_of_places(call, *arrays))]
@@ -148,10 +148,7 @@ def _of_places(call: Call, a: Array, b: Array) -> Array:
     """Whole arithmetic on places of maxima: on every candidate's place for itself."""
     d: Any = call.d
     a, b = np.broadcast_arrays(a, b)
-    made = [
-        _of_place(call, d, *pair)
-        for pair in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
-    ]
+    made = [_of_place(call, d, *pair) for pair in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)]
     return np.asarray(made, np.int64).reshape(a.shape)
 
 
@@ -169,7 +166,9 @@ def _of_place(call: Call, d: Any, a: int, b: int) -> int:
         else:
             return int(d.name((call.op, a, b)))
     width = len(candidates) if candidates else 1
-    left, right = (np.broadcast_to(np.asarray(side, np.int64), (width,)) for side in sides)
+    left, right = (
+        np.broadcast_to(np.asarray(side, np.int64), (width,)) for side in sides
+    )
     found = NUMBERS[call.op](left, right) if call.op in NUMBERS else None
     if found is None:
         return int(d.name((call.op, a, b)))
@@ -240,7 +239,7 @@ def relu(call: Call) -> list[Value]:
     call.spend(value.cells.size)
     if value.known:
         if value.sized:
-            call.notes.threshold(0)
+            call.notes.threshold(value.sources, 0)
         return [call.moved(np.maximum(value.cells, 0).astype(value.dtype))]
     return [call.made(extreme(call, [value.cells, np.zeros_like(value.cells)]))]
 
@@ -255,9 +254,7 @@ def clip(call: Call) -> list[Value]:
         if bound is None and name in call.attributes:
             bound = Value(np.asarray(call.get(name), np.float32).astype(dtype), dtype, known=True)
         if bound is not None:
-            x = extreme(
-                call, [x, call.embedded(bound).reshape([1] * x.ndim)], smallest=name == "max"
-            )
+            x = extreme(call, [x, call.embedded(bound).reshape([1] * x.ndim)], smallest=name == "max")
     return [call.made(x)]
 
 
@@ -279,7 +276,7 @@ def cast(call: Call) -> list[Value]:
         if value.sized and to.kind not in "iuf":
             call.notes.breaks(f"sizes become {to}")
         with np.errstate(all="ignore"):
-            return [Value(value.cells.astype(to), to, known=True, sized=value.sized)]
+            return [Value(value.cells.astype(to), to, known=True)]
     wider = value.dtype.kind in "iub" and to.kind in "iuf" and np.can_cast(value.dtype, to)
     exact = value.dtype.kind == "b" or wider or (value.dtype.kind in "iu" and to.kind == "f")
     if value.dtype == to or exact or (_is_float(value.dtype) and _is_float(to)):
@@ -360,9 +357,7 @@ def reduced(call: Call) -> list[Value]:
     if call.op == "ReduceMax":
         y = call.d.largest(moved, *lowest(value.dtype))
     else:
-        y = call.d.total(
-            call.d.mul(moved, moved) if call.op[-1] in "e2" and call.op != "ReduceMean" else moved
-        )
+        y = call.d.total(call.d.mul(moved, moved) if call.op[-1] in "e2" and call.op != "ReduceMean" else moved)
     if call.op == "ReduceMean":
         y = call.d.div(y, call.d.embed(np.full(y.shape, moved.shape[-1], np.int64)))
     if call.op == "ReduceL2":

@@ -11,6 +11,7 @@ from onnxpad.proof.outcomes import NoResult, Undecided
 from onnxpad.proof.windows import gather, pad_table
 
 Array = NDArray[Any]
+_ENDLESS = 2**31 - 1
 _MODES = ("constant", "reflect", "edge", "wrap")
 
 
@@ -21,20 +22,11 @@ def normal(axis: int, rank: int) -> int:
     return axis % rank if rank else 0
 
 
-def sized(call: Call, *indices: int) -> bool:
-    """Whether numbers among these operands came from sizes; notes that sizes are computed with."""
-    values = [value for at in indices if (value := call.optional(at)) is not None]
-    found = any(value.known and value.sized for value in values)
-    call.notes.computed |= found
-    return found
-
-
-def together(call: Call, indices: range) -> tuple[list[Array], bool, bool]:
-    """Operands as numbers where all are known, else as cells; whether known, whether sized."""
+def together(call: Call, indices: range) -> tuple[list[Array], bool]:
+    """Operands as numbers where all are known, else as cells; and whether they are known."""
     values = [call.need(at) for at in indices]
     known = all(value.known for value in values)
-    arrays = [value.cells if known else call.embedded(value) for value in values]
-    return arrays, known, any(value.sized for value in values)
+    return [value.cells if known else call.embedded(value) for value in values], known
 
 
 @rule("Pad")
@@ -52,7 +44,8 @@ def pad(call: Call) -> list[Value]:
         raise NoResult(f"Pad: {len(pads)} pads for the axes {listed}")
     fill, known = _fill(call, data)
     x = data.cells if known else call.embedded(data)
-    computed = sized(call, 1)
+    call.notes.tie(call.computed(3))
+    origins = _origins(call, 1, len(pads))
     wide = call.readings.wide_reflect
     for at, axis in enumerate(spots):
         begin, end = pads[at], pads[len(spots) + at]
@@ -63,9 +56,18 @@ def pad(call: Call) -> list[Value]:
             call.reads(f"a mirror wider than the data {'goes on' if wide else 'has no result'}")
         call.spend(x.size / max(size, 1) * max(0, size + begin + end))
         reach = abs(begin) + abs(end) if mode == "constant" else 2 * (abs(begin) + abs(end)) + 2
-        call.notes.window(axis, 0 if computed and mode == "constant" else reach)
+        call.window(axis, reach)
+        call.notes.tie(data.axes[axis] | origins[at] | origins[len(spots) + at])
         x = gather(x, [pad_table(size, begin, end, mode, wide_reflect=wide)], axis, fill)
-    return [Value(x, data.dtype, known=known, sized=data.sized)]
+    return [Value(x, data.dtype, known=known)]
+
+
+def _origins(call: Call, index: int, count: int) -> list[int]:
+    """Where the numbers of an operand came from."""
+    value = call.optional(index)
+    if value is None or value.origins is None:
+        return [0] * count
+    return [int(one) for one in value.origins.ravel()]
 
 
 def _fill(call: Call, data: Value) -> tuple[Any, bool]:
@@ -97,15 +99,19 @@ def slice_(call: Call) -> list[Value]:
     spots = [normal(axis, rank) for axis in axes]
     if len(set(spots)) < len(spots) or 0 in steps:
         raise NoResult("Slice: an axis twice, or a step of 0")
-    computed = sized(call, 1, 2)
+    call.notes.tie(call.computed(3, 4))
+    origins = [_origins(call, at, len(starts)) for at in (1, 2)]
     cut: list[Any] = [slice(None)] * rank
-    for axis, start, end, step in zip(spots, starts, ends, steps, strict=True):
-        cut[axis] = slice(*_bounds(x.shape[axis], start, end, step))
-        if computed:
-            call.notes.window(axis, 0, abs(step))
-        else:
-            bounds = [abs(one) for one in (start, end) if abs(one) < 2**31 - 1]
-            call.notes.window(axis, sum(bounds) + abs(step), abs(step))
+    for at, (axis, step) in enumerate(zip(spots, steps, strict=True)):
+        size, reach = x.shape[axis], abs(step)
+        cut[axis] = slice(*_bounds(size, starts[at], ends[at], step))
+        for bound, origin in ((starts[at], origins[0][at]), (ends[at], origins[1][at])):
+            call.notes.tie(call.need(0).axes[axis] | origin)
+            if origin:
+                reach += min(abs(bound), abs(size - abs(bound)))
+            elif abs(bound) < _ENDLESS:
+                reach += abs(bound)
+        call.window(axis, reach, abs(step))
     return [call.moved(x[tuple(cut)])]
 
 
@@ -121,18 +127,28 @@ def _bounds(size: int, start: int, end: int, step: int) -> tuple[int, int | None
 @rule("Concat")
 def concat(call: Call) -> list[Value]:
     """Side by side along an axis."""
-    arrays, known, from_sizes = together(call, range(len(call.inputs)))
+    arrays, known = together(call, range(len(call.inputs)))
     rank = arrays[0].ndim
     axis = normal(int(call.get("axis", 1)), rank)
     shapes = [(array.shape[:axis], array.shape[axis + 1 :], array.ndim) for array in arrays]
     if any(shape != shapes[0] for shape in shapes):
         raise NoResult(f"Concat of shapes {[array.shape for array in arrays]}")
     if not known:
-        for array in arrays:
-            call.notes.window(axis, min(array.shape[axis], 64) if array.size else 0)
+        fixed = [value for value in call.inputs if value and value.known and not value.sized]
+        call.notes.window(
+            _followed(call, axis), sum(value.shape[axis] for value in fixed if not value.axes[axis])
+        )
     call.spend(sum(array.size for array in arrays))
     made = np.concatenate(arrays, axis=axis)
-    return [Value(made, call.need(0).dtype, known=known, sized=from_sizes)]
+    return [Value(made, call.need(0).dtype, known=known)]
+
+
+def _followed(call: Call, axis: int) -> int:
+    """The open sizes that an axis of any operand follows."""
+    found = 0
+    for value in call.inputs:
+        found |= value.axes[axis] if value else 0
+    return found
 
 
 @rule("Split")
@@ -141,7 +157,6 @@ def split(call: Call) -> list[Value]:
     x, parts = call.need(0).cells, call.ints(1, "split")
     axis = normal(int(call.get("axis", 0)), x.ndim)
     call.notes.breaks("Split cuts an axis into parts")
-    sized(call, 1)
     if parts is None:
         count = int(call.get("num_outputs", call.outputs))
         step = -(-x.shape[axis] // count)
@@ -161,7 +176,6 @@ def transpose(call: Call) -> list[Value]:
     perm = call.get("perm") or list(range(x.ndim))[::-1]
     if sorted(perm) != list(range(x.ndim)):
         raise NoResult(f"perm {list(perm)} of {x.ndim} axes")
-    call.notes.mixed = True
     return [call.moved(x.transpose(perm))]
 
 
@@ -177,7 +191,6 @@ def squeeze(call: Call) -> list[Value]:
         spots = [normal(axis, x.ndim) for axis in axes]
     if any(x.shape[at] != 1 for at in spots):
         raise NoResult(f"Squeeze of axes {axes} of shape {x.shape}")
-    call.notes.mixed = True
     return [call.moved(x.reshape([size for at, size in enumerate(x.shape) if at not in spots]))]
 
 
@@ -189,7 +202,6 @@ def unsqueeze(call: Call) -> list[Value]:
     spots = {normal(axis, rank) for axis in axes}
     if len(spots) < len(axes):
         raise NoResult(f"Unsqueeze of axes {axes}")
-    call.notes.mixed = True
     old = iter(x.shape)
     return [call.moved(x.reshape([1 if at in spots else next(old) for at in range(rank)]))]
 
@@ -205,7 +217,6 @@ def reshape(call: Call) -> list[Value]:
         wanted = [math.prod(x.shape[:axis]), math.prod(x.shape[axis:])]
     else:
         wanted = call.ints(1, "shape") or []
-        sized(call, 1)
         if not call.get("allowzero", 0):
             if any(size == 0 and at >= x.ndim for at, size in enumerate(wanted)):
                 raise NoResult(f"Reshape of {x.shape} to {wanted}")
@@ -225,7 +236,8 @@ def reshape(call: Call) -> list[Value]:
 def shape(call: Call) -> list[Value]:
     """Sizes as numbers."""
     sizes = call.need(0).cells.shape[call.get("start", 0) : call.get("end")]
-    return [Value(np.asarray(sizes, np.int64), np.dtype(np.int64), known=True, sized=True)]
+    origins = np.asarray(call.need(0).axes[call.get("start", 0) : call.get("end")], np.int64)
+    return [Value(np.asarray(sizes, np.int64), np.dtype(np.int64), known=True, origins=origins)]
 
 
 @rule("Size")
@@ -233,14 +245,13 @@ def size_(call: Call) -> list[Value]:
     """Number of cells."""
     call.notes.breaks("Size multiplies sizes")
     count = np.asarray(call.need(0).cells.size, np.int64)
-    return [Value(count, np.dtype(np.int64), known=True, sized=True)]
+    return [Value(count, np.dtype(np.int64), known=True)]
 
 
 @rule("Expand")
 def expand(call: Call) -> list[Value]:
     """Broadcast to a shape."""
     x, wanted = call.need(0).cells, call.ints(1) or []
-    sized(call, 1)
     try:
         made = np.broadcast_shapes(x.shape, tuple(wanted))
     except ValueError:
@@ -256,10 +267,9 @@ def constant_of_shape(call: Call) -> list[Value]:
     sizes = call.ints(0) or []
     if min(sizes, default=0) < 0 or value.size != 1:
         raise NoResult(f"ConstantOfShape of {sizes}")
-    computed = sized(call, 0)
     call.spend(math.prod(sizes))
     made = np.full(sizes, value.reshape(()), value.dtype)
-    return [Value(made, value.dtype, known=True, sized=computed)]
+    return [Value(made, value.dtype, known=True)]
 
 
 @rule("Gather")
@@ -274,7 +284,6 @@ def gather_(call: Call) -> list[Value]:
         raise NoResult("Gather beyond the axis")
     if not value.known:
         call.notes.breaks("Gather takes cells of an axis by number")
-        sized(call, 1)
     call.spend(value.cells.size / max(size, 1) * max(index.cells.size, 1))
     return [call.moved(value.cells.take(index.cells.astype(np.int64), axis))]
 
@@ -302,13 +311,12 @@ def where(call: Call) -> list[Value]:
     condition = call.need(0)
     if not condition.known:
         raise Undecided("Where by a condition that is not known")
-    (a, b), known, from_sizes = together(call, range(1, 3))
+    (a, b), known = together(call, range(1, 3))
     if condition.sized:
-        sized(call, 0)
         call.notes.breaks("Where chooses by sizes")
     made = np.where(condition.cells, a, b)
     call.spend(made.size)
-    return [Value(made, call.need(1).dtype, known=known, sized=from_sizes or condition.sized)]
+    return [Value(made, call.need(1).dtype, known=known)]
 
 
 @rule("Col2Im")
@@ -346,9 +354,7 @@ def _folded(call: Call, cells: Array, at: int, rank: int, size: int) -> Array:
     block, count = cells.shape[2 + at], cells.shape[2 + at + left]
     stride = call.get("strides", [1] * rank)[at]
     dilation = call.get("dilations", [1] * rank)[at]
-    table = transposed_table(
-        count, block, stride, dilation, call.get("pads", [0] * 2 * rank)[at], size
-    )
+    table = transposed_table(count, block, stride, dilation, call.get("pads", [0] * 2 * rank)[at], size)
     padded = np.concatenate(
         [cells, np.zeros_like(cells.take([0], 2 + at + left))], axis=2 + at + left
     )

@@ -38,7 +38,7 @@ def padding(call: Call, rank: int) -> tuple[str, list[int], list[int]]:
     return auto, pads[:rank], pads[rank:]
 
 
-def axes(call: Call, sizes: Ints, kernel: Ints, first: int = 2) -> list[Axis]:
+def axes(call: Call, sizes: Ints, kernel: Ints) -> list[Axis]:
     """The windows over every spatial axis."""
     rank = len(sizes)
     strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
@@ -59,7 +59,7 @@ def axes(call: Call, sizes: Ints, kernel: Ints, first: int = 2) -> list[Axis]:
                 raise Undecided("SAME over an axis of 0 cells")
             begin, end = same_pads(size, axis.span, s, lower=auto == "SAME_LOWER")
             axis = Axis(size, k, s, d, begin, end)
-        call.notes.window(first + at, axis.span + begin + end, s)
+        call.window(at + 2 - channels_last(call), axis.span + begin + end, s)
         made.append(axis)
     return made
 
@@ -75,18 +75,19 @@ def windows(call: Call, x: Array, over: Sequence[Axis], fill: Any) -> Array:
     return found.reshape(*x.shape[:2], *counts, taps)
 
 
+def channels_last(call: Call) -> bool:
+    """Whether the channels are the last axis."""
+    return call.op == "NhwcMaxPool" or bool(call.get("channels_last", 0))
+
+
 def channels_first(call: Call, x: Array) -> Array:
     """x with its channels on axis 1."""
-    last = call.op == "NhwcMaxPool" or call.get("channels_last", 0)
-    if last:
-        call.notes.mixed = True
-    return np.moveaxis(x, -1, 1) if last else x
+    return np.moveaxis(x, -1, 1) if channels_last(call) else x
 
 
 def channels_back(call: Call, y: Array) -> Array:
     """y with its channels where the operator has them."""
-    last = call.op == "NhwcMaxPool" or call.get("channels_last", 0)
-    return np.moveaxis(y, 1, -1) if last else y
+    return np.moveaxis(y, 1, -1) if channels_last(call) else y
 
 
 def convolved(call: Call, x: Array, w: Array) -> Array:
@@ -121,9 +122,7 @@ def biased(call: Call, y: Array, bias: Value | None) -> Array:
 @rule("Conv")
 def conv(call: Call) -> list[Value]:
     """ONNX Operators, Conv-22."""
-    return [
-        call.made(biased(call, convolved(call, call.cells(0), call.cells(1)), call.optional(2)))
-    ]
+    return [call.made(biased(call, convolved(call, call.cells(0), call.cells(1)), call.optional(2)))]
 
 
 @rule("FusedConv", domain=_MICROSOFT)
@@ -241,7 +240,7 @@ def _transposed_tables(
             begin, out = _crop(call, auto, total), full + extras[at] - total
         if out < 1:
             raise NoResult(f"{call.op} leaves {out} cells")
-        call.notes.window(2 + at, span + abs(begin) + abs(pads[rank + at]) + extras[at] + s)
+        call.window(2 + at, span + abs(begin) + abs(pads[rank + at]) + extras[at] + s)
         if wanted is not None:
             call.notes.breaks("output_shape does not follow the size of the input")
         call.spend(out * k)

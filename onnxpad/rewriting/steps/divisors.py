@@ -16,7 +16,7 @@ _LARGEST = 1 << 14
 _WINDOW = ("kernel_shape", "strides", "dilations")
 
 COUNTS: dict[str, AttributeValue] = {"count_include_pad": 1}
-"""Says nothing without pads, but onnxruntime 1.20 forgets it when it fuses a Pad(0) into a pool."""
+"""Says nothing without pads; onnxruntime 1.20.1 obeys it where it fuses a Pad(0) into the pool."""
 
 
 def beyond_the_end(chain: Chain, pads: Pads) -> Pads | Skip:

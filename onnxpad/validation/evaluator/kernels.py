@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,25 @@ PadMode = Literal["constant", "reflect", "edge", "wrap"]
 
 class NotEvaluable(OnnxpadError):
     """The operator, or this use of it, has no meaning here that every reader would share."""
+
+
+MOST_CELLS, LARGER = 1 << 25, 8
+"""Cells of one padded tensor, 256 MiB, or so many times those of its input where that is more."""
+MOST_PRODUCTS = 1 << 34
+"""Multiplications of one operator, some seconds of work; each tap costs a few thousand more."""
+_TAP = 1 << 12
+
+
+def affordable(x: Array, shape: Sequence[int], taps: int = 1, each: int = 1) -> None:
+    """Raise NotEvaluable, before anything is allocated, for what a file may not ask for.
+
+    `shape` is the largest tensor made of `x`; every one of `taps` costs `each` multiplications.
+    """
+    cells = prod(max(0, int(size)) for size in shape)
+    if cells > max(MOST_CELLS, LARGER * x.size):
+        raise NotEvaluable(f"{cells:.3g} cells of an input of {x.size}, too many to evaluate")
+    if taps * (each + _TAP) > MOST_PRODUCTS:
+        raise NotEvaluable(f"{taps * each:.3g} products, too many to evaluate")
 
 
 def span(kernel: int, dilation: int) -> int:
@@ -116,8 +136,12 @@ def convolve(  # noqa: PLR0913 - the operands and attributes of the operator
     extents = [span(k, d) for k, d in zip(kernel, dilations, strict=True)]
     rows = zip(x.shape[2:], begins, ends, extents, strides, strict=True)
     counts = [window_count(*row) for row in rows]
-    padded = surrounded(x, begins, ends, 0)
     batch, filters = x.shape[0], w.shape[0]
+    room = [size + p + q for size, p, q in zip(x.shape[2:], begins, ends, strict=True)]
+    each = batch * filters * w.shape[1] * prod(counts)
+    affordable(x, [*x.shape[:2], *room], prod(kernel), each)
+    affordable(x, [batch, filters, *counts])
+    padded = surrounded(x, begins, ends, 0)
     total = np.zeros((batch, group, filters // group, int(np.prod(counts))), dtype=x.dtype)
     for offset, view in taps(padded, kernel, strides, dilations, counts):
         cells = view.reshape(batch, group, x.shape[1] // group, -1)
@@ -153,6 +177,8 @@ def transposed(  # noqa: PLR0913 - the operands and attributes of the operator
         raise NotEvaluable(f"pads {[*begins, *ends]} leave a transposed output of size {sizes}")
     batch, features = x.shape[0], w.shape[1]
     room = [max(f, p + n) for f, p, n in zip(full, begins, sizes, strict=True)]
+    each = x.size * features
+    affordable(x, [batch, group * features, *room], prod(kernel), each)
     buffer = np.zeros((batch, group * features, *room), dtype=x.dtype)
     cells = x.reshape(batch, group, x.shape[1] // group, -1)
     weights = w.reshape(group, -1, features, *kernel)
@@ -174,6 +200,10 @@ def check_operands(x: Array, w: Array, group: int, *, transposed: bool) -> None:
         raise NotEvaluable(f"input {x.shape} does not fit weight {w.shape} with group {group}")
 
 
+_PASSES = 8
+"""What a pool does with a cell costs about so many multiplications."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pool:
     """Where the windows of a pool lie; every sequence has one entry per spatial axis."""
@@ -184,6 +214,13 @@ class Pool:
     begins: Sequence[int]
     ends: Sequence[int]
     ceil_mode: bool = False
+
+    def check(self, x: Array) -> None:
+        """Raise NotEvaluable where its windows over `x` are more than may be worked out."""
+        sizes = x.shape[2:]
+        rows = zip(sizes, self.begins, self.room(sizes), strict=True)
+        each = prod(x.shape[:2]) * prod(self.counts(sizes)) * _PASSES
+        affordable(x, [*x.shape[:2], *map(sum, rows)], prod(self.kernel), each)
 
     def counts(self, sizes: Sequence[int]) -> list[int]:
         """Windows per axis over an input of these sizes; raises NotEvaluable."""
@@ -205,6 +242,7 @@ def max_pool(x: Array, pool: Pool, *, storage_order: int = 0) -> tuple[Array, Ar
     Padding counts as the lowest value and is never the place of a maximum while the window holds
     a real cell; of equal cells the first wins. A window of padding only has index -1.
     """
+    pool.check(x)
     lowest = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
     sizes = x.shape[2:]
     counts, ends = pool.counts(sizes), pool.room(sizes)
@@ -236,6 +274,7 @@ def average_pool(x: Array, pool: Pool, *, count_include_pad: bool = False) -> Ar
     declared pads too; cells that only ceil_mode reaches never count. A window that counts no
     cell gives 0, as in onnxruntime 1.31.1.
     """
+    pool.check(x)
     sizes = x.shape[2:]
     ends = pool.room(sizes)
     steps = (pool.kernel, pool.strides, pool.dilations, pool.counts(sizes))
@@ -251,6 +290,7 @@ def average_pool(x: Array, pool: Pool, *, count_include_pad: bool = False) -> Ar
 
 def lp_pool(x: Array, pool: Pool, *, p: float = 2) -> Array:
     """(sum |x|^p)^(1/p) of every window; padding adds nothing (ONNX Operators, LpPool-22)."""
+    pool.check(x)
     sizes = x.shape[2:]
     powers = surrounded(np.abs(x) ** p, pool.begins, pool.room(sizes), 0)
     steps = (pool.kernel, pool.strides, pool.dilations, pool.counts(sizes))
@@ -275,6 +315,7 @@ def pad(
         if first > last:
             raise NotEvaluable(f"Pad crops {begin} and {end} from an axis of {size} cells")
         crop.append(slice(first, last))
+    affordable(x, [size + b + e for size, b, e in zip(x.shape, begins, ends, strict=True)])
     kept = x[tuple(crop)]
     widths = [(max(0, b), max(0, e)) for b, e in zip(begins, ends, strict=True)]
     if mode == "constant":

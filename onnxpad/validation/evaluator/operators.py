@@ -192,11 +192,23 @@ def supports(op_type: str, domain: str) -> bool:
 
 
 def solve(call: Call) -> Results:
-    """Outputs of the call; quantised ones before they are rounded."""
+    """Outputs of the call; quantised ones before they are rounded.
+
+    Raises NotEvaluable as `evaluate` does, and where attributes have another type than the
+    operator's, operands another rank, or numbers contradict each other: a file may say anything.
+    """
     operator = _OPERATORS.get((plain_domain(call.domain), call.op_type))
     if operator is None:
         raise NotEvaluable(f"no evaluator for {call.domain or 'ai.onnx'}.{call.op_type}")
-    return operator(call)
+    try:
+        return operator(call)
+    except MemoryError as error:
+        raise NotEvaluable(f"{call.op_type} needs more memory than there is") from error
+    except _NONSENSE as error:
+        raise NotEvaluable(f"{call.op_type} contradicts itself: {error}") from error
+
+
+_NONSENSE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 
 def _conv(call: Call) -> Results:

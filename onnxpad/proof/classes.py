@@ -1,0 +1,78 @@
+"""Tensors of two models that are the same by congruence: equal operators on equal operands.
+
+A class is a number that both models share. Inputs are equal by name, constants by the hash of type,
+shape and values (lemma 6), everything else by operator, attributes and the classes of what it
+reads. Operators are taken to be functions of their operands, but for those that draw at random.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from onnxpad.proof.graphs import Graph, Node
+
+_RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"}
+_RANDOM |= {"RandomUniformLike"}
+_UNCHANGED = {"Identity"}
+Classes = dict[str, int]
+
+
+class Numbering:
+    """Gives classes; equal keys, equal numbers."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+
+    def number(self, key: Any) -> int:
+        """The class of a key."""
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def start(self, graph: Graph) -> Classes:
+        """The classes of inputs and constants."""
+        classes = {one.name: self.number(("input", one.name)) for one in graph.inputs}
+        for name, constant in graph.constants.items():
+            if name in graph.replaceable:
+                classes[name] = self.number(("input", name))
+            else:
+                classes[name] = self.number(("constant", constant.digest()))
+        return classes
+
+    def add(self, node: Node, classes: Classes, depth: int = 0) -> None:
+        """Give the outputs of a node their classes; `depth` is how many bodies it lies in."""
+        inputs = tuple(classes.get(name, -1) if name else None for name in node.inputs)
+        if node.op in _UNCHANGED and not node.domain and inputs[0] is not None:
+            classes[node.outputs[0]] = inputs[0]
+            return
+        key: Any = (node.domain, node.op, node.opset, inputs, _plain(node.attributes))
+        unlike = node.op in _RANDOM or -1 in inputs
+        for name, body in sorted(node.bodies.items()):
+            made = self._body(body, classes, depth + 1)
+            unlike |= -1 in made
+            key = (key, name, len(body.inputs), made)
+        if unlike:
+            key = object()
+        for at, name in enumerate(node.outputs):
+            if name:
+                classes[name] = self.number((key, at, len(node.outputs)))
+
+    def _body(self, body: Graph, outer: Classes, depth: int) -> tuple[int, ...]:
+        """The classes of what a body makes, its own inputs by their place."""
+        classes = {**outer, **self.start(body)}
+        for at, one in enumerate(body.inputs):
+            classes[one.name] = self.number(("argument", depth, at))
+        for node in body.nodes:
+            self.add(node, classes, depth)
+        return tuple(classes.get(one, -1) for one in body.outputs)
+
+
+def _plain(attributes: Mapping[str, Any]) -> Any:
+    """Attributes as a key."""
+    found = []
+    for name, value in sorted(attributes.items()):
+        if isinstance(value, np.ndarray):
+            value = (value.dtype.str, value.shape, value.tobytes())
+        elif isinstance(value, list):
+            value = tuple(value)
+        found.append((name, repr(value)))
+    return tuple(found)

@@ -1,0 +1,209 @@
+"""Where a change begins and ends.
+
+Lemma 7. Tensors that are equal on both sides are cuts: what lies between cuts may be compared for
+itself, with a free variable for every cut. If a change agrees, what it makes is equal as well, and
+is a cut for what follows; by induction all cuts are the same functions of the inputs, and the models
+are equal where all outputs are. A change that does not agree may still do so further back, where
+less is free (behind a Relu nothing is negative).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from onnxpad.proof.call import Readings
+from onnxpad.proof.classes import Classes, Numbering
+from onnxpad.proof.evaluation import read_by
+from onnxpad.proof.graphs import Graph, Node
+from onnxpad.proof.outcomes import Undecided
+from onnxpad.proof.regions import Cut, Region
+from onnxpad.proof.shapes import Shapes, shapes_of
+from onnxpad.proof.sizes import Fact
+
+_LARGE = 16
+_SAMPLE = 24
+_MIXING = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "FusedConv": 1, "ConvTranspose": 1}
+_CHANNELS_KEPT = {"Pad", "MaxPool", "AveragePool", "LpPool", "Relu", "Clip", "LeakyRelu", "Identity"}
+
+
+@dataclass(slots=True)
+class Side:
+    """A model with the classes of its tensors."""
+
+    graph: Graph
+    classes: Classes
+    makers: dict[str, Node] = field(default_factory=dict)
+    static: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.static = {name for name in self.graph.constants if name not in self.graph.replaceable}
+        for node in self.graph.nodes:
+            self.makers |= {name: node for name in node.outputs if name}
+            sizes = node.op in ("Shape", "Size") and not node.domain
+            names = read_by(node)
+            if sizes or (names and names <= self.static):
+                self.static |= set(node.outputs)
+
+
+@dataclass(slots=True)
+class Cutting:
+    """Both sides, and what is known of their tensors."""
+
+    sides: tuple[Side, Side]
+    inputs: tuple[Cut, ...]
+    facts: dict[str, Fact]
+    readings: Readings
+    _shapes: Shapes | None = None
+
+    @property
+    def shapes(self) -> Shapes:
+        """Of the first side, at its fixed sizes and at one size of what is open."""
+        if self._shapes is None:
+            sizes = {}
+            for name, fact in self.facts.items():
+                sizes[name] = next(one for one in fact.sizes() if one >= _SAMPLE)
+            given = {cut.names[0][0]: (cut.dtype, cut.shape(sizes)) for cut in self.inputs}
+            self._shapes = shapes_of(self.sides[0].graph, given, self.readings)
+        return self._shapes
+
+    def regions(self, wanted: tuple[str, str], deepest: int) -> Iterator[Region]:
+        """The change in front of two tensors, from its nearest cuts and from further back.
+
+        The last one has the inputs of the model alone in front of it.
+        """
+        opened: set[int] = {side.classes[name] for side, name in zip(self.sides, wanted, strict=True)}
+        seen: set[frozenset[int]] = set()
+        for _ in range(deepest):
+            frontier = self._frontier(wanted, opened)
+            if frontier in seen:
+                break
+            seen.add(frontier)
+            try:
+                yield self._region(wanted, frontier)
+            except Undecided:
+                pass
+            opened |= {one for one in frontier if one not in self._given}
+        yield Region(
+            (self.sides[0].graph, self.sides[1].graph),
+            ((wanted[0],), (wanted[1],)),
+            self._used(wanted),
+        )
+
+    @property
+    def _given(self) -> set[int]:
+        return {self.sides[0].classes[cut.names[0][0]] for cut in self.inputs}
+
+    def _used(self, wanted: tuple[str, str]) -> tuple[Cut, ...]:
+        """The inputs that either side hangs on."""
+        reached = set.union(
+            *({name for name, _ in self._walk(at, wanted[at], set())} for at in (0, 1))
+        )
+        return tuple(cut for cut in self.inputs if cut.names[0][0] in reached)
+
+    def _frontier(self, wanted: tuple[str, str], opened: set[int]) -> frozenset[int]:
+        """The classes at which both sides are cut."""
+        shared = set(self.sides[0].classes.values()) & set(self.sides[1].classes.values())
+        found = [
+            number
+            for at in (0, 1)
+            for _, number in self._walk(at, wanted[at], shared - opened)
+            if number is not None
+        ]
+        return frozenset(found)
+
+    def _walk(self, at: int, wanted: str, stops: set[int]) -> Iterator[tuple[str, int | None]]:
+        """Tensors that one is made of; with its class where the way back stops there."""
+        side, pending, seen = self.sides[at], [wanted], {wanted}
+        while pending:
+            name = pending.pop()
+            number = side.classes.get(name)
+            constant = side.graph.constants.get(name)
+            stopped = number in stops and (
+                name not in side.static or (constant is not None and _is_weight(constant))
+            )
+            yield name, number if stopped else None
+            if not stopped and name in side.makers:
+                more = read_by(side.makers[name]) - seen
+                seen |= more
+                pending += sorted(more)
+
+    def _region(self, wanted: tuple[str, str], frontier: frozenset[int]) -> Region:
+        cuts = tuple(self._cut(number) for number in sorted(frontier))
+        graphs = (self.sides[0].graph, self.sides[1].graph)
+        return Region(graphs, ((wanted[0],), (wanted[1],)), cuts)
+
+    def _cut(self, number: int) -> Cut:
+        """A class as a free variable; raises Undecided where rank or type are not known."""
+        for cut in self.inputs:
+            if self.sides[0].classes[cut.names[0][0]] == number:
+                names = self._names(number)
+                return Cut(cut.key, names, cut.dtype, cut.sizes)
+        names = self._names(number)
+        name = names[0][0]
+        constant = self.sides[0].graph.constants.get(name)
+        if constant is not None:
+            return Cut(("class", number), names, constant.dtype, constant.shape)
+        dtype = next((self.shapes.dtypes[n] for n in names[0] if n in self.shapes.dtypes), None)
+        rank = next((self.shapes.ranks[n] for n in names[0] if n in self.shapes.ranks), None)
+        if dtype is None or rank is None:
+            raise Undecided(f"the type or the rank of {name} is not known")
+        shape = next((self.shapes.shapes[n] for n in names[0] if n in self.shapes.shapes), None)
+        if shape is not None and not self.facts:
+            return Cut(("class", number), names, dtype, shape)
+        return Cut(("class", number), names, dtype, self._open(names[0], rank))
+
+    def _open(self, names: tuple[str, ...], rank: int) -> tuple[int | str, ...]:
+        """Sizes that are open, but for channels that a weight fixes: others have no result."""
+        sizes: list[int | str] = [f"{names[0]}[{axis}]" for axis in range(rank)]
+        channels = self._channels(names)
+        if channels is not None and rank > 2:
+            sizes[1] = channels
+        for one in sizes:
+            if isinstance(one, str):
+                self.facts.setdefault(one, Fact())
+        return tuple(sizes)
+
+    def _channels(self, names: tuple[str, ...]) -> int | None:
+        """The channels that a convolution behind a tensor takes."""
+        side, reached = self.sides[0], set(names)
+        for node in side.graph.nodes:
+            if not node.inputs or node.inputs[0] not in reached:
+                continue
+            if node.op in _CHANNELS_KEPT:
+                reached |= set(node.outputs[:1])
+            elif node.op in _MIXING and len(node.inputs) > _MIXING[node.op]:
+                weight = side.graph.constants.get(node.inputs[_MIXING[node.op]])
+                if weight is not None and len(weight.shape) > 2:
+                    if node.op == "ConvTranspose":
+                        return weight.shape[0]
+                    return weight.shape[1] * int(node.attributes.get("group", 1))
+        return None
+
+    def _names(self, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        found = [
+            tuple(name for name, one in side.classes.items() if one == number)
+            for side in self.sides
+        ]
+        return found[0], found[1]
+
+
+def _is_weight(constant: object) -> bool:
+    """Whether a constant may be left open: floats in several axes that are nobody's size."""
+    from onnxpad.proof.graphs import Constant
+
+    if not isinstance(constant, Constant) or constant.dtype.kind in "biu":
+        return False
+    return len(constant.shape) > 1 and constant.size >= _LARGE
+
+
+def merge_by_name(
+    numbering: Numbering, sides: tuple[Side, Side], names: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Give the second side its classes, node by node; yields every tensor that has a namesake of
+    another class on the first side, so that whoever asks may set it equal before going on."""
+    first, second = sides
+    for node in second.graph.nodes:
+        numbering.add(node, second.classes)
+        for name in node.outputs:
+            twin = names.get(name)
+            if twin and second.classes[name] != first.classes[twin]:
+                yield twin, name
