@@ -143,7 +143,7 @@ class Network:
             return None
         try:
             return numpy_helper.to_array(tensor, base_dir=str(self.folder or ""))
-        except (OSError, ValueError) as error:
+        except Exception as error:  # numpy_helper raises many kinds for damaged tensors
             raise ModelError(f"initializer '{name}' cannot be read: {error}") from error
 
     def reads(self, indices: Iterable[int], values: Mapping[str, Array]) -> dict[str, Array]:
@@ -159,7 +159,7 @@ class Network:
         """A node as plain values."""
         node = self.nodes[index]
         domain = plain_domain(node.domain)
-        attributes = {item.name: _plain(item) for item in node.attribute}
+        attributes = {item.name: _value(item, node) for item in node.attribute}
         return Operation(
             index,
             node.op_type,
@@ -228,6 +228,17 @@ def _constant(node: NodeProto) -> TensorProto | None:
         return None
     dtype = np.float32 if kind == "value_float" else np.int64
     return numpy_helper.from_array(np.asarray(value, dtype), node.output[0])
+
+
+def _value(attribute: AttributeProto, node: NodeProto) -> Any:  # noqa: ANN401 - as below
+    try:
+        return _plain(attribute)
+    except Exception as error:  # onnx raises many kinds for attributes that are none
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ModelError(
+            f"attribute '{attribute.name}' of {node.op_type} '{node.name}' cannot be read: {said}; "
+            "export the model again"
+        ) from error
 
 
 def _plain(attribute: AttributeProto) -> Any:  # noqa: ANN401 - whatever the attribute holds
