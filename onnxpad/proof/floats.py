@@ -1,6 +1,6 @@
 """The numeric domain: cells are float64 numbers, for counterexamples."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ Array = NDArray[Any]
 class Numeric:
     """Arithmetic of float64; whatever is not a number by itself raises Undecided."""
 
-    def __init__(self, inputs: Mapping[Any, Array]) -> None:
+    def __init__(self, inputs: Mapping[Hashable, Array]) -> None:
         self._inputs = inputs
 
     def embed(self, numbers: Array) -> Array:
@@ -30,7 +30,7 @@ class Numeric:
         """An infinity."""
         return sign * np.inf
 
-    def fresh(self, key: Any, shape: tuple[int, ...]) -> Array:
+    def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Array:
         """The given values of an input."""
         return np.broadcast_to(self._inputs[key], shape).astype(np.float64)
 
@@ -53,6 +53,12 @@ class Numeric:
     def div(self, a: Array, b: Array) -> Array:
         """a / b."""
         return np.asarray(a / b)
+
+    def bound(self, a: Array, least: Number) -> None:
+        """Nothing: numbers are known."""
+
+    def learn(self, op: str, made: Array, a: Array, b: Array) -> None:
+        """Nothing: numbers are known."""
 
     def total(self, a: Array) -> Array:
         """Sum over the last axis."""
@@ -77,7 +83,7 @@ class Numeric:
 
     def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
         """round(a) + zero, saturated."""
-        return np.clip(np.rint(a) + zero, low, high)
+        return np.asarray(np.clip(np.rint(a) + zero, low, high))
 
     def chosen(self, a: Array, places: Array, lowest: Number, *, floats: bool) -> Array:
         """The place of the first maximum over the last axis."""

@@ -30,14 +30,17 @@ class Constant:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Its sizes."""
         return tuple(self.proto.dims)
 
     @property
     def size(self) -> int:
+        """Number of cells."""
         return math.prod(self.proto.dims)
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Its type, as numpy has it."""
         return helper.tensor_dtype_to_np_dtype(self.proto.data_type)
 
     def numbers(self) -> Array:
@@ -75,10 +78,10 @@ def _blocks(proto: onnx.TensorProto, folder: Path) -> Iterator[bytes]:
     path = (folder / entry.location).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise Undecided("the data of a constant lies outside of the model's folder")
-    left = entry.length or math.inf
+    left = float(getattr(entry, "length", None) or math.inf)
     try:
         with path.open("rb") as file:
-            file.seek(entry.offset or 0)
+            file.seek(int(getattr(entry, "offset", None) or 0))
             while left > 0 and (block := file.read(int(min(_BLOCK, left)))):
                 left -= len(block)
                 yield block
@@ -212,9 +215,7 @@ def _bound(proto: onnx.NodeProto, scope: _Scope) -> Iterator[onnx.AttributeProto
             yield named
 
 
-def _node(
-    proto: onnx.NodeProto, bound: Mapping[str, onnx.AttributeProto], scope: _Scope
-) -> Node:
+def _node(proto: onnx.NodeProto, bound: Mapping[str, onnx.AttributeProto], scope: _Scope) -> Node:
     domain = _domain(proto.domain)
     attributes, bodies = {}, {}
     for name, entry in bound.items():
@@ -234,7 +235,7 @@ def _node(
     )
 
 
-def _attribute(entry: onnx.AttributeProto) -> Any:
+def _attribute(entry: onnx.AttributeProto) -> Any:  # noqa: ANN401 - of any type
     value = helper.get_attribute_value(entry)
     match entry.type:
         case onnx.AttributeProto.STRING:
@@ -286,7 +287,7 @@ def _written_out(
         _rename(node, names, mark)
     results = zip(call.output, function.output, strict=False)
     passed = [
-        Node("Identity", "", 1, [names.get(inside, mark + inside)], [outside], {}, {})
+        Node("Identity", "", 13, [names.get(inside, mark + inside)], [outside], {}, {})
         for outside, inside in results
         if outside
     ]

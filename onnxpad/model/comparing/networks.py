@@ -17,10 +17,12 @@ from onnx.inliner import inline_local_functions
 from onnxpad.errors import ModelError
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
+from onnxpad.model.shapes.inference_bounds import calls_in
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
 Array = NDArray[Any]
+_MOST_CALLS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Network:
     """
 
     def __init__(self, model: ModelProto, folder: Path | None = None) -> None:
-        self.model = inline_local_functions(model) if model.functions else model
+        self.model = _inlined(model) if model.functions else model
         self.folder = folder
 
     @cached_property
@@ -175,6 +177,20 @@ class Network:
         """The model's bytes; names of external data stay relative to `folder`."""
         data: bytes = self.model.SerializeToString()
         return data
+
+
+def _inlined(model: ModelProto) -> ModelProto:
+    """The model without local functions; ModelError where they cannot be written out."""
+    if calls_in(model) > _MOST_CALLS:
+        raise ModelError(
+            f"local functions are called more than {_MOST_CALLS} times, calls inside of calls "
+            "counted each time, or in a circle: they are not written out"
+        )
+    try:
+        return inline_local_functions(model)
+    except Exception as error:
+        said = str(error).strip().partition("\n")[0]
+        raise ModelError(f"its local functions cannot be written out: {said}") from error
 
 
 def open_network(model: ModelLike, folder: Path | None = None) -> Network:

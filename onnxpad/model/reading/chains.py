@@ -289,9 +289,12 @@ class ChainReader:
         refusals.check_lengths(node, attributes, len(kernel), source)
         first = _first_axis(chain.op, attributes)
         padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
+        axes = _axes(kernel, attributes, source, first)
+        if wide := refusals.too_wide(axes):
+            padding = trouble = Unclear(wide)
         return replace(
             chain,
-            axes=_axes(kernel, attributes, source, first),
+            axes=axes,
             padding=padding,
             ceil_mode=attributes.get("ceil_mode") == 1,
             output_padding=_ints(attributes, "output_padding"),

@@ -17,6 +17,7 @@ from onnx import (
 )
 
 from onnxpad.errors import ModelError
+from onnxpad.geometry.budgets import FOLDED_CELLS
 from onnxpad.model.reading.attributes import Bindings, Value, read_attributes, resolved
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Document, Scope
@@ -123,8 +124,12 @@ class Context:
 
     def _computed(self, name: str) -> np.ndarray | None:
         if name not in self.folded:
-            self.folded[name] = None  # what a constant computes itself from is not constant
-            self.folded[name] = computed(self, name)
+            for one in _inputs_first(self, name):
+                self.folded[one] = None  # what a constant computes itself from is not constant
+                value = computed(self, one)
+                self.document.folded_cells += 0 if value is None else value.size
+                if self.document.folded_cells <= FOLDED_CELLS:
+                    self.folded[one] = value
         return self.folded[name]
 
     def _array(self, found: TensorProto | AttributeProto) -> np.ndarray | None:
@@ -251,6 +256,24 @@ def has_value(context: Context, name: str) -> bool:
     if context.constant_tensor(name) is not None:
         return True
     return context.scope.parent is None and name in context.document.overridable
+
+
+def _inputs_first(context: Context, name: str) -> list[str]:
+    """The tensor, behind those of its scope from which its value follows and is not known yet."""
+    found: list[str] = []
+    pending, seen = [(name, False)], set[str]()
+    while pending:
+        one, is_ready = pending.pop()
+        if is_ready:
+            found.append(one)
+        if is_ready or one in seen or one in context.folded:
+            continue
+        seen.add(one)
+        pending.append((one, True))
+        maker = context.scope.producers.get(one)
+        if maker is not None and maker.op_type in FOLDABLE and maker.op_type != "Shape":
+            pending += [(read, False) for read in maker.inputs if read in context.scope.producers]
+    return found
 
 
 def computed(context: Context, name: str) -> Array | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import onnx
 from onnx import AttributeProto
 
 from onnxpad.errors import ModelError
+from onnxpad.geometry.budgets import AXES, WINDOW
+from onnxpad.geometry.windows import Axis
 from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.shapes.types import Type
@@ -126,6 +128,18 @@ def check_weight(node: Node, weight: Weight, kernel: tuple[int, ...] | None) -> 
         f"{describe(node)}: its kernel has {len(kernel)} axes, its weight {len(weight.shape)} axes "
         f"in all; {len(kernel) + 2} were expected"
     )
+
+
+def too_wide(axes: Sequence[Axis]) -> str | None:
+    """Why the windows of an operator are not worked out: one is wider than any in use."""
+    if len(axes) + 2 > AXES.most:
+        return AXES.reason(f"its input has {len(axes) + 2:,}")
+    for axis in axes:
+        if axis.span > WINDOW.most:
+            return WINDOW.reason(f"its window spans {axis.span:,}")
+        if axis.stride > WINDOW.most:
+            return WINDOW.reason(f"its stride is {axis.stride:,}")
+    return None
 
 
 def describe(node: Node) -> str:
