@@ -39,7 +39,7 @@ class Side:
     static: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.static = {name for name in self.graph.constants if name not in self.graph.replaceable}
+        self.static = set(self.graph.constants)
         for node in self.graph.nodes:
             self.makers |= {name: node for name in node.outputs if name}
             sizes = node.op in ("Shape", "Size") and not node.domain
@@ -194,8 +194,9 @@ class Cutting:
 
 def _is_weight(constant: Constant) -> bool:
     """Whether a constant may be left open: floats in several axes that are nobody's size."""
-    floats = constant.dtype.kind not in "biu"
-    return floats and len(constant.shape) > 1 and constant.size >= _LARGE
+    if constant.dtype.kind in "biu" or constant.size < 2:
+        return False
+    return len(constant.shape) > 2 or (len(constant.shape) > 1 and constant.size >= _LARGE)
 
 
 def merge_by_name(

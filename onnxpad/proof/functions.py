@@ -31,7 +31,8 @@ def _softplus(x: Floats) -> Floats:
 def _gelu(x: Floats, p: Parameters) -> Floats:
     if p.get("approximate") == "tanh":
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
-        return np.asarray(x / 2 * (1 + np.tanh(inner)), np.float64)
+        made: Floats = x / 2 * (1 + np.tanh(inner))
+        return made
     return np.asarray(x / 2 * (1 + _erf(x / math.sqrt(2))))
 
 

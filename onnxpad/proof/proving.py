@@ -219,9 +219,13 @@ def interface(before: Graph, after: Graph) -> str:
     ):
         if first != second:
             return f"the {what} were {', '.join(first)} and are {', '.join(second)}"
-    for one, other in zip(before.inputs, after.inputs, strict=True):
-        if one.dtype != other.dtype:
-            return f"the input {one.name} was {one.dtype} and is {other.dtype}"
+    for name in sorted(before.defaults.keys() | after.defaults.keys()):
+        one, other = (graph.defaults.get(name) for graph in (before, after))
+        if one is None or other is None or one.digest() != other.digest():
+            return f"the input {name} has another default, or none"
+    for given, taken in zip(before.inputs, after.inputs, strict=True):
+        if given.dtype != taken.dtype:
+            return f"the input {given.name} was {given.dtype} and is {taken.dtype}"
     return ""
 
 
