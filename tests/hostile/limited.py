@@ -34,7 +34,7 @@ ORPHANS = 2.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TICK = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_SUBREAPER, _NEW_NAMESPACE, _PRIVATE = 36, 0x00020000, 1 << 18 | 1 << 14
+_DIES_WITH_PARENT, _SUBREAPER, _NEW_NAMESPACE, _PRIVATE = 1, 36, 0x00020000, 1 << 18 | 1 << 14
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class _Started:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         self._process = os.fork()
         if self._process == 0:
-            _become(place, command, self._streams)
+            _become(place, command, self._streams, limits)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         self._base = _resident(os.getpid())
 
@@ -179,11 +179,14 @@ class _Started:
         )
 
 
-def _become(place: Place, command: Command, streams: Sequence[Path]) -> None:
+def _become(place: Place, command: Command, streams: Sequence[Path], limits: Limits) -> None:
     """In the child: be the process that a shell would have started. Does not come back."""
     status = 99
     try:
         os.setsid()
+        ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+        most = round(2 * limits.seconds)  # nobody watches it where that was ended
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
         os.chdir(place.inside)
         os.environ["TMPDIR"] = str(place.temporary)
         tempfile.tempdir = None
