@@ -105,7 +105,8 @@ def _difference(
         scale = _TOLERANCE * max(1.0, float(np.abs(left[np.isfinite(left)]).max(initial=0)))
         if a.dtype.kind in "iub":
             scale = 1.5
-        near = (left == right) | (np.abs(left - right) <= scale)
+        with np.errstate(invalid="ignore"):
+            near = (left == right) | (np.abs(left - right) <= scale)
         unclear = np.isnan(left) | np.isnan(right)
         if (wrong := ~near & ~unclear).any():
             cell = tuple(int(one) for one in np.argwhere(wrong)[0])
