@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from onnxpad.proof.call import Budget, Call, Notes, Rule, Value
 
 Array = NDArray[Any]
-_MOVING = ("Gather", "Slice", "Concat", "Transpose", "Squeeze", "Unsqueeze", "Identity")
-_MOVING += ("Reshape", "Expand")
+_MOVING = {
+    *("Gather", "Slice", "Concat", "Transpose", "Squeeze", "Unsqueeze", "Identity"),
+    *("Reshape", "Expand"),
+}
 _BROADCAST = {
     *("Add", "Sub", "Mul", "Div", "Mod", "Max", "Min", "Pow", "Sum", "Mean", "Where", "PRelu"),
     *("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor"),

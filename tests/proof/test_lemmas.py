@@ -12,7 +12,7 @@ from onnxpad.proof.call import Budget, Notes, Readings
 from onnxpad.proof.cuts import Cutting
 from onnxpad.proof.outcomes import NoResult
 from onnxpad.proof.proving import Limits, prove
-from onnxpad.proof.regions import Clock, Mismatch, Region, Workshop, compare
+from onnxpad.proof.regions import Clock, Mismatch, Region, Workshop, bit_of, compare
 from onnxpad.proof.sizes import Fact, Facts
 from onnxpad.proof.windows import Axis, same_pads
 from tests.proof.law import random_spec, rewrites
@@ -28,7 +28,7 @@ def proved_regions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> list[tuple[Region, Facts, Workshop, int]]:
     """The regions with open sizes that a proof rests on, with the largest size that it took."""
-    found = []
+    found: list[tuple[Region, Facts, Workshop, int]] = []
     original = sizes.prove_sizes
 
     def kept(
@@ -37,7 +37,7 @@ def proved_regions(
         result = original(region, facts, shop, most)
         if result[0] is True and region.variables:
             limit = max(
-                sizes.bound(sizes.bit_of(at), shop.notes, facts[name])
+                sizes.bound(bit_of(at), shop.notes, facts[name])
                 for at, name in enumerate(region.variables)
             )
             found.append((region, dict(facts), replace(shop), limit))
@@ -49,7 +49,7 @@ def proved_regions(
 
 
 def open_numbers() -> list[int]:
-    return [number for number in range(60) if any(random_spec(number, 21).free)][:14]
+    return [number for number in range(60) if any(random_spec(number, 21).free)][:14:3]
 
 
 @pytest.mark.parametrize("number", open_numbers())

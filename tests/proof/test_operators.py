@@ -45,7 +45,7 @@ def near(first: Array, second: Array) -> bool:
         )
 
 
-@pytest.mark.parametrize("number", range(81))
+@pytest.mark.parametrize("number", range(0, 81, 3))
 def test_random_models_compute_as_the_oracle_says(number: int) -> None:
     spec = random_spec(number, 5)
     built = build(spec)
@@ -64,7 +64,7 @@ def test_random_models_compute_as_the_oracle_says(number: int) -> None:
             assert near(value.cells, one), f"{name}\n{spec!r}"
 
 
-CASES: list[tuple[str, list[Array], dict[str, Any], int]] = [
+CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
     ("Slice", [signed(5, 6), np.array([1, -3]), np.array([-1, 99])], {}, 13),
     ("Slice", [signed(5, 6), *map(np.array, ([4], [-99], [1], [-2]))], {}, 13),
     ("Slice", [signed(5)], {"starts": [1], "ends": [-1]}, 9),
@@ -100,16 +100,16 @@ CASES: list[tuple[str, list[Array], dict[str, Any], int]] = [
     ("Clip", [signed(9)], {"min": -2.0}, 6),
     ("PRelu", [signed(2, 3), signed(3, seed=1)], {}, 13),
     ("Where", [signed(3) > 0, signed(3), signed(3, seed=1)], {}, 13),
-    ("Div", [signed(4), np.float32([1, 2, 4, -8])], {}, 13),
+    ("Div", [signed(4), np.array([1, 2, 4, -8], np.float32)], {}, 13),
     ("Pow", [signed(4), np.float32(3)], {}, 13),
     ("Pow", [np.abs(signed(4)), np.float32(0.5)], {}, 13),
     ("Max", [signed(4), signed(4, seed=1), signed(1, seed=2)], {}, 13),
     ("Min", [signed(4), signed(4, seed=1)], {}, 13),
     ("Sum", [signed(4), signed(4, seed=1), signed(4, seed=2)], {}, 13),
     ("Mean", [signed(4), signed(4, seed=1)], {}, 13),
-    ("QuantizeLinear", [signed(2, 3) / 2, np.float32([0.5, 1, 2]), np.uint8([3, 0, 9])],
+    ("QuantizeLinear", [signed(2, 3) / 2, np.array([0.5, 1, 2], np.float32), np.array([3, 0, 9], np.uint8)],
      {"axis": 1}, 13),
-    ("DequantizeLinear", [np.int8([[1, -7, 3]]), np.float32(0.5), np.int8(-2)], {}, 19),
+    ("DequantizeLinear", [np.array([[1, -7, 3]], np.int8), np.float32(0.5), np.int8(-2)], {}, 19),
     ("DeformConv", [signed(1, 2, 4, 4), signed(2, 2, 2, 2, seed=1), signed(1, 8, 3, 3) / 4],
      {"kernel_shape": [2, 2]}, 19),
     ("DeformConv", [signed(1, 2, 4, 4), signed(2, 2, 3, 3, seed=1), signed(1, 18, 4, 4) / 8],
