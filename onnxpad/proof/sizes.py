@@ -85,14 +85,14 @@ def prove_sizes(
     shop.notes = Notes(readings=shop.used)
     if not region.variables:
         return compare(region, {}, shop), 1
-    found, base = first_result(region, facts, shop)
+    found, moderate = first_result(region, facts, shop)
     if not found or isinstance(found, Mismatch):
         return found, 1
-    done: set[tuple[int, ...]] = {tuple(base.values())}
+    done: set[tuple[int, ...]] = {tuple(moderate.values())}
     for _ in range(_ROUNDS):
         if shop.notes.irregular:
             raise Undecided(f"sizes are open, and {shop.notes.irregular}")
-        asked = _asked(region, facts, shop, base, most)
+        asked = _asked(region, facts, shop, moderate, most)
         todo = [one for one in asked if tuple(one.values()) not in done]
         if not todo:
             return True, len(done)
@@ -105,7 +105,7 @@ def prove_sizes(
 
 
 def _asked(
-    region: Region, facts: Facts, shop: Workshop, base: Sizes, most: int
+    region: Region, facts: Facts, shop: Workshop, moderate: Sizes, most: int
 ) -> list[dict[str, int]]:
     """The sizes of all variables at which to compare."""
     columns: dict[str, list[int]] = {}
@@ -121,7 +121,7 @@ def _asked(
         count = math.prod(map(len, combined))
         if count > most * most:
             raise Undecided(f"lemma 2 asks for {count} combinations of {', '.join(names)}")
-        found += [{**base, **dict(zip(names, one, strict=True))} for one in product(*combined)]
+        found += [{**moderate, **dict(zip(names, one, strict=True))} for one in product(*combined)]
     return found + shop.mixed(columns)
 
 

@@ -107,7 +107,7 @@ CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
     ("Min", [signed(4), signed(4, seed=1)], {}, 13),
     ("Sum", [signed(4), signed(4, seed=1), signed(4, seed=2)], {}, 13),
     ("Mean", [signed(4), signed(4, seed=1)], {}, 13),
-    ("QuantizeLinear", [signed(2, 3) / 2, np.array([0.5, 1, 2], np.float32), np.array([3, 0, 9], np.uint8)],
+    ("QuantizeLinear", [signed(2, 3) / 2, abs(signed(3)) + 1, np.array([3, 0, 9], np.uint8)],
      {"axis": 1}, 13),
     ("DequantizeLinear", [np.array([[1, -7, 3]], np.int8), np.float32(0.5), np.int8(-2)], {}, 19),
     ("DeformConv", [signed(1, 2, 4, 4), signed(2, 2, 2, 2, seed=1), signed(1, 8, 3, 3) / 4],
