@@ -62,11 +62,8 @@ def rewrite(chain: Chain) -> Chain | Skip:
 def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
     """Nothing is counted, not even what ceil_mode reads beyond the end.
 
-    SAME with windows that leave cells out becomes pads: onnxruntime 1.31.1 computes it where it
-    counts with ceil_mode, and refuses it otherwise ("padding values must be non-negative").
-    Behind a Pad, with idle operators between or not, count_include_pad stays, as it does when this
-    pass brings one: onnxruntime 1.20 forgets it when it fuses the two, and refuses a fused Pad that
-    reaches the kernel, where SAME kept them apart.
+    SAME with windows that leave cells out becomes pads: runtimes do not agree on it.
+    Behind a Pad, with idle operators between or not, all stays, for so this pass leaves averages.
     """
     before_group = chain.far_pad is not None and chain.around.dequantised is not None
     if stands_behind_pad(chain) or before_group:

@@ -33,7 +33,7 @@ from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.divisors import COUNTS, counted_share, ones_of_input
+from onnxpad.rewriting.steps.divisors import counted_share, ones_of_input
 from onnxpad.rewriting.steps.run_time_pads import (
     same_pads_of_input,
     value_while_running,
@@ -78,13 +78,11 @@ def _computed(chain: Chain, axes: Sequence[int] = ()) -> Verdict:
     pads = same_pads_of_input(composer, chain, lower=lower)
     padded = composer.pad_by(Read(0), pads, fill, axes=axes)
     sets: dict[str, AttributeValue] = {"pads": (0,) * (2 * chain.rank)}
-    if chain.fill is Implicit.NOTHING:
-        sets |= COUNTS
     idle = ("ceil_mode",) if chain.ceil_mode else ()
     result = composer.itself({0: padded}, sets=sets, removes=("auto_pad", *idle))
     if chain.fill is Implicit.NOTHING:
         ones = ones_of_input(composer, chain)
         padded = composer.pad_by(ones, pads, fill, role="share_pad", axes=axes)
-        share = counted_share(composer, chain, padded, COUNTS)
+        share = counted_share(composer, chain, padded)
         result = composer.add("Div", result, share, role="average")
     return composer.finish(result)

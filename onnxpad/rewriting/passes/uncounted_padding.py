@@ -27,7 +27,6 @@ from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.divisors import (
-    COUNTS,
     beyond_the_end,
     corrections,
     counted_share,
@@ -89,13 +88,13 @@ def _multiplied(composer: Composer, chain: Chain, pads: Pads, sizes: list[int]) 
 def _divided(composer: Composer, chain: Chain, pads: Pads) -> Verdict:
     result = _averaged(composer, chain, pads)
     padded = _padded(composer, chain, ones_of_input(composer, chain), pads, "share_pad")
-    share = counted_share(composer, chain, padded, _written(chain), pads)
+    share = counted_share(composer, chain, padded, pads)
     return composer.finish(composer.add("Div", result, share, role="average"))
 
 
 def _averaged(composer: Composer, chain: Chain, pads: Pads) -> Made:
     padded = _padded(composer, chain, Read(0), pads, "pad")
-    sets = _written(chain)
+    sets: dict[str, AttributeValue] = {"pads": (0,) * (2 * chain.rank)}
     old = [name for name, _ in chain.attributes if name in _OLD and name not in sets]
     return composer.itself({0: padded}, sets=sets, removes=old)
 
@@ -103,7 +102,3 @@ def _averaged(composer: Composer, chain: Chain, pads: Pads) -> Made:
 def _padded(composer: Composer, chain: Chain, data: Operand, pads: Pads, role: str) -> Made:
     full = full_pads(chain, pads)
     return composer.pad(data, full.begins, full.ends, Constant(0), role=role)
-
-
-def _written(chain: Chain) -> dict[str, AttributeValue]:
-    return COUNTS | {"pads": (0,) * (2 * chain.rank)}

@@ -7,16 +7,13 @@ from math import prod
 
 from onnxpad.geometry.windows import Axis, overhang
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
-from onnxpad.padding.expansion import AttributeValue, Made, Numbers
+from onnxpad.padding.expansion import Made, Numbers
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.run_time_pads import int64s, sizes_of_input
 
 _LARGEST = 1 << 14
 _WINDOW = ("kernel_shape", "strides", "dilations")
-
-COUNTS: dict[str, AttributeValue] = {"count_include_pad": 1}
-"""Says nothing without pads; onnxruntime 1.20.1 obeys it where it fuses a Pad(0) into the pool."""
 
 
 def beyond_the_end(chain: Chain, pads: Pads) -> Pads | Skip:
@@ -43,7 +40,6 @@ def counted_share(
     composer: Composer,
     chain: Chain,
     padded: Made,
-    attributes: dict[str, AttributeValue],
     pads: Pads | None = None,
 ) -> Made:
     """Which part of each window of an average lies on data, from padded ones.
@@ -51,7 +47,7 @@ def counted_share(
     A window of padding alone has some part too, so that its sum of 0 can be divided.
     """
     window = {key: value for key, value in chain.attributes if key in _WINDOW}
-    share = composer.add("AveragePool", padded, attributes=window | attributes, role="share")
+    share = composer.add("AveragePool", padded, attributes=window, role="share")
     dilated = any(axis.dilation > 1 for axis in chain.axes)
     if not dilated and (pads is None or not reaches_kernel(chain, pads)):
         return share
