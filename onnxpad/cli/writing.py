@@ -91,7 +91,9 @@ def conclude(
         with job.folder_made():
             found.save(job.target)
     written = None if objection else job.target
-    report(written, report_stream(model_on_stdout=written == STANDARD))
+    stream = report_stream(model_on_stdout=written == STANDARD)
+    report(written, stream)
+    stream.flush()  # what is finished is there, whatever happens to the next
     if objection:
         from onnxpad.show.wording import visible
 

@@ -41,6 +41,7 @@ _SCHEMES: tuple[tuple[int, bool], ...] = (
 HUGE = 1e37
 # A cell is drawn as float64 and converted.
 _DRAWN_BYTES = 16
+_MOST_AXES = 64
 _MORE_TRIES = 4
 
 
@@ -347,6 +348,11 @@ def _check(name: str, type_: Type) -> None:
 
 
 def _refuse_large(shapes: Mapping[str, Sequence[int]]) -> None:
+    for name, shape in shapes.items():
+        if len(shape) > _MOST_AXES:
+            raise RequestError(
+                f"input '{name}' has {len(shape)} axes: numpy draws arrays of {_MOST_AXES} at most"
+            )
     cells = sum(map(prod, shapes.values()))
     needed, allowed = cells * _DRAWN_BYTES, processes.current().memory_allowed
     if needed > allowed:

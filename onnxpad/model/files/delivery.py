@@ -10,9 +10,11 @@ import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic, sleep
 
 from onnxpad.errors import ModelError
 from onnxpad.model.files.atomic import Together, explained, holds
+from onnxpad.model.files.contents import PATIENCE
 from onnxpad.model.files.external import DataFile, locate
 
 _PIECE = 1 << 20
@@ -162,8 +164,24 @@ def _stream(data: Sequence[memoryview], files: tuple[DataFile, ...], path: AnyPa
             sys.stdout.buffer.writelines(data)
             sys.stdout.buffer.flush()
             return
-        with open(os.open(path, os.O_WRONLY), "wb") as stream:  # noqa: PTH123 - a descriptor
+        with open(_opened(path), "wb") as stream:
             stream.writelines(data)
+
+
+def _opened(path: AnyPath) -> int:
+    """A descriptor of a device or pipe, which is not waited for without an end."""
+    deadline = monotonic() + PATIENCE
+    while True:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+        except OSError as error:
+            if error.errno != errno.ENXIO or monotonic() > deadline:
+                raise
+            sleep(0.02)  # a pipe that nobody reads yet
+        else:
+            if os.name != "nt":
+                os.set_blocking(descriptor, True)
+            return descriptor
 
 
 def _is_stream(path: Path) -> bool:

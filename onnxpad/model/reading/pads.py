@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from onnxpad.geometry.budgets import AXES
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
@@ -102,6 +103,8 @@ def _placed(
     flat: tuple[int, ...], axes: tuple[int, ...] | None, rank: int | None, fill: Fill, mode: str
 ) -> PadStep:
     count = len(flat) // 2
+    if max(count, rank or 0) > AXES.most:
+        return _unclear(None, AXES.reason(f"the Pad's input has {rank or count:,}"), mode)
     if axes is None:
         if len(flat) % 2 or (rank is not None and count != rank):
             return _unclear(rank, f"the Pad has {len(flat)} pads for {rank} axes", mode)

@@ -79,8 +79,11 @@ def _refusal(chain: Chain, pads: Pads) -> Skip | None:
 
 
 def _multiplied(composer: Composer, chain: Chain, pads: Pads, sizes: list[int]) -> Verdict:
+    factors = corrections(chain, pads, Pads.zero(chain.rank), sizes)
+    if isinstance(factors, Skip):
+        return factors
     result = _averaged(composer, chain, pads)
-    for factor in corrections(chain, pads, Pads.zero(chain.rank), sizes):
+    for factor in factors:
         result = composer.add("Mul", result, factor, role=factor.role.replace("factor", "average"))
     return composer.finish(result)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from onnxpad.geometry.windows import Axis, overhang
+from onnxpad.geometry.budgets import CONSTANT
+from onnxpad.geometry.windows import Axis, cells_within, overhang
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.padding.expansion import Made, Numbers
 from onnxpad.padding.forms import reaches_kernel
@@ -57,12 +58,20 @@ def counted_share(
     )
 
 
-def corrections(chain: Chain, pads: Pads, counted: Pads, sizes: list[int]) -> list[Numbers]:
+def corrections(chain: Chain, pads: Pads, counted: Pads, sizes: list[int]) -> list[Numbers] | Skip:
     """What to multiply averages over whole kernels by, for each window.
 
     `pads` are those of the windows, of which `counted` belong to the divisor like data; `sizes`
-    are those of the spatial axes. One constant like a channel of the output, or one for each axis.
+    are those of the spatial axes. One constant like a channel of the output, or one for each axis;
+    a Skip where that would be too large.
     """
+    for index, (axis, size) in enumerate(zip(chain.axes, sizes, strict=True)):
+        windows = (size + pads.begins[index] + pads.ends[index] - axis.span) // axis.stride + 1
+        if windows > CONSTANT.most and (pads.begins[index], pads.ends[index]) != (
+            counted.begins[index],
+            counted.ends[index],
+        ):
+            return Skip(CONSTANT.reason(f"what makes up for its padding would be {windows:,}"))
     sides = zip(pads.begins, pads.ends, counted.begins, counted.ends, strict=True)
     rows = [
         _row(axis, size, (begin, end), (first, last))
@@ -84,8 +93,15 @@ def _row(
     """The factor of each window along one axis; one number where all are 1, 0 without a cell."""
     if pads == counted:
         return (1.0,)
-    counts = []
-    for start in range(-pads[0], size + pads[1] - axis.span + 1, axis.stride):
-        cells = range(start, start + axis.span, axis.dilation)
-        counts.append(sum(-counted[0] <= cell < size + counted[1] for cell in cells))
-    return tuple(axis.kernel / count if count else 0.0 for count in counts)
+    starts = range(-pads[0], size + pads[1] - axis.span + 1, axis.stride)
+    low, high = -counted[0], size + counted[1]
+    return tuple(
+        1.0 if low <= start <= high - axis.span else _factor(axis, start, low, high)
+        for start in starts
+    )
+
+
+def _factor(axis: Axis, start: int, low: int, high: int) -> float:
+    """The factor of the window from `start` on, of which cells from `low` up to `high` count."""
+    count = len(cells_within(range(start, start + axis.span, axis.dilation), low, high))
+    return axis.kernel / count if count else 0.0

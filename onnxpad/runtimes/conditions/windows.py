@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from onnxpad.geometry.size import residues
@@ -43,9 +43,9 @@ def _always_even(chain: Chain, axis: Axis) -> bool:
     return chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and axis.span >= axis.stride
 
 
-def rests_of(axis: Axis) -> tuple[int, ...]:
+def rests_of(axis: Axis) -> Sequence[int]:
     """What the size can leave when it is divided by the stride."""
-    return tuple(range(axis.stride)) if axis.size is None else residues(axis.size, axis.stride)
+    return range(axis.stride) if axis.size is None else residues(axis.size, axis.stride)
 
 
 CONVOLUTIONS = ("Conv",)

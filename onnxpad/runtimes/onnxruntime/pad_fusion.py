@@ -13,7 +13,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from onnxpad.geometry.windows import Axis
+from onnxpad.geometry.windows import Axis, cells_within
 from onnxpad.padding.chain import Around, Chain, InFront, Pads, Skip
 from onnxpad.padding.effective_pads import (
     axes_in_front,
@@ -258,11 +258,14 @@ def _window(
     begin, end, stay, stay_end = cells
     start = place * axis.stride - ahead
     read = range(start, start + axis.span, axis.dilation)
-    fused = any(0 <= one < begin or size - end <= one < size for one in read)
-    data = any(begin <= one < size - end for one in read)
-    safe = any(
-        begin <= one < begin + stay or size - end - stay_end <= one < size - end for one in read
-    )
+
+    def reads(low: int, high: int) -> bool:
+        return bool(cells_within(read, low, high))
+
+    behind = size - end
+    fused = reads(0, begin) or reads(behind, size)
+    data = reads(begin, behind)
+    safe = reads(begin, begin + stay) or reads(behind - stay_end, behind)
     return fused, data, safe
 
 
