@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, short_axis
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
@@ -69,7 +69,7 @@ def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
     if stands_behind_pad(chain) or before_group:
         return Skip("it has no padding of its own", moot=True)
     plain = replace(chain, fill=Implicit.NOTHING)
-    if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and _leaves_out(chain):
+    if is_same(chain.padding) and _leaves_out(chain):
         return replace(plain, padding=pads, ceil_mode=False, read_as=NO_PREFERENCE)
     return plain
 

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from onnxpad.padding.chain import AutoPad, Chain, Skip, Verdict
+from onnxpad.padding.chain import AutoPad, Chain, Skip, Verdict, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import AttributeValue, Read
 from onnxpad.padding.fills import Implicit
@@ -47,7 +47,7 @@ ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.DYNAMIC}
 
 def rewrite(chain: Chain) -> Verdict:
     """Compute the pads of SAME while the model runs."""
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    same = is_same(chain.padding)
     if not same or chain.op.kind is Kind.TRANSPOSED:
         return Skip("no SAME padding that hangs on a size", moot=True)
     pads = effective_pads(chain)
