@@ -126,7 +126,7 @@ def spelled(before: Chain, after: Verdict) -> Verdict:
         return after
     if before.op.kind is Kind.PAD:
         return _of_pad(before, after) if isinstance(after, Expansion) else after
-    if refusal := left_alone(before, after):
+    if refusal := _left_alone(before, after):
         return refusal
     if isinstance(after, Expansion):
         return _expansion(before, after)
@@ -150,7 +150,7 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
     return Skip(f"written like that, {rows[0].told(apart)}") if rows else None
 
 
-def left_alone(before: Chain, after: Verdict) -> Skip | None:
+def _left_alone(before: Chain, after: Verdict) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
     for other in _left_behind(before, after):
         found = harm(other, other.around, doubtful=True)
