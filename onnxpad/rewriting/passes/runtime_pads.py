@@ -83,6 +83,6 @@ def _computed(chain: Chain, axes: Sequence[int] = ()) -> Verdict:
     if chain.fill is Implicit.NOTHING:
         ones = ones_of_input(composer, chain)
         padded = composer.pad_by(ones, pads, fill, role="share_pad", axes=axes)
-        share = counted_share(composer, chain, padded)
+        share = counted_share(composer, chain, padded, {})
         result = composer.add("Div", result, share, role="average")
     return composer.finish(result)

@@ -91,13 +91,13 @@ def _multiplied(composer: Composer, chain: Chain, pads: Pads, sizes: list[int]) 
 def _divided(composer: Composer, chain: Chain, pads: Pads) -> Verdict:
     result = _averaged(composer, chain, pads)
     padded = _padded(composer, chain, ones_of_input(composer, chain), pads, "share_pad")
-    share = counted_share(composer, chain, padded, pads)
+    share = counted_share(composer, chain, padded, _bare(chain), pads)
     return composer.finish(composer.add("Div", result, share, role="average"))
 
 
 def _averaged(composer: Composer, chain: Chain, pads: Pads) -> Made:
     padded = _padded(composer, chain, Read(0), pads, "pad")
-    sets: dict[str, AttributeValue] = {"pads": (0,) * (2 * chain.rank)}
+    sets = _bare(chain)
     old = [name for name, _ in chain.attributes if name in _OLD and name not in sets]
     return composer.itself({0: padded}, sets=sets, removes=old)
 
@@ -105,3 +105,7 @@ def _averaged(composer: Composer, chain: Chain, pads: Pads) -> Made:
 def _padded(composer: Composer, chain: Chain, data: Operand, pads: Pads, role: str) -> Made:
     full = full_pads(chain, pads)
     return composer.pad(data, full.begins, full.ends, Constant(0), role=role)
+
+
+def _bare(chain: Chain) -> dict[str, AttributeValue]:
+    return {"pads": (0,) * (2 * chain.rank)}

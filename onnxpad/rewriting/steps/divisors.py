@@ -8,7 +8,7 @@ from math import prod
 from onnxpad.geometry.budgets import CONSTANT
 from onnxpad.geometry.windows import Axis, cells_within, overhang
 from onnxpad.padding.chain import Chain, Pads, Skip, is_same
-from onnxpad.padding.expansion import Made, Numbers
+from onnxpad.padding.expansion import AttributeValue, Made, Numbers
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.run_time_pads import int64s, sizes_of_input
@@ -41,6 +41,7 @@ def counted_share(
     composer: Composer,
     chain: Chain,
     padded: Made,
+    attributes: dict[str, AttributeValue],
     pads: Pads | None = None,
 ) -> Made:
     """Which part of each window of an average lies on data, from padded ones.
@@ -48,7 +49,7 @@ def counted_share(
     A window of padding alone has some part too, so that its sum of 0 can be divided.
     """
     window = {key: value for key, value in chain.attributes if key in _WINDOW}
-    share = composer.add("AveragePool", padded, attributes=window, role="share")
+    share = composer.add("AveragePool", padded, attributes=window | attributes, role="share")
     dilated = any(axis.dilation > 1 for axis in chain.axes)
     if not dilated and (pads is None or not reaches_kernel(chain, pads)):
         return share

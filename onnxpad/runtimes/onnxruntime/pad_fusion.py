@@ -127,8 +127,8 @@ def loses_count(chain: Chain, around: Around) -> bool:
     """Whether onnxruntime up to 1.20 fuses Pads into an average that then leaves them out.
 
     The cells of a Pad are data, which an average divides by; fused into one with
-    count_include_pad=0 they are padding. 1.20.1 divides by too little, or refuses pads that reach
-    the kernel, on all rows of the matrix where this holds and only there; 1.21.1 and later do not.
+    count_include_pad=0 they are padding. 1.20.1 divides by too little where a window reads them,
+    and refuses pads that reach the kernel; 1.21.1 and later do neither.
     """
     if chain.op.kind is not Kind.AVERAGE or chain.counts_padding or not _takes_pads(chain):
         return False

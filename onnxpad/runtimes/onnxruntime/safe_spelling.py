@@ -367,9 +367,9 @@ def _shielded(before: Chain, node: Step | Itself) -> Step | Itself:
 def _counting(node: Step | Itself) -> Step | Itself:
     """The node with count_include_pad=1."""
     if isinstance(node, Step):
-        return replace(node, attributes=(*node.attributes, _COUNTS))
+        return replace(node, attributes=(_COUNTS, *node.attributes))
     removes = tuple(name for name in node.removes if name != _COUNTS[0])
-    return replace(node, sets=(*node.sets, _COUNTS), removes=removes)
+    return replace(node, sets=(_COUNTS, *node.sets), removes=removes)
 
 
 def _with_valid(step: Step) -> Step:
