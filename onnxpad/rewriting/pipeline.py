@@ -220,7 +220,7 @@ def would_change(session: EditSession, rule: Pass, site: Site, writer: Writer) -
 def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site, writer: Writer) -> Verdict:
     label = site.address.label
     name = rule.name if writer.alone is None else f"{rule.name} for {writer.alone.name}"
-    found = session.remembered(name, chain, lambda: that_runs(rule, chain, label, writer))
+    found = session.remembered(name, chain, lambda: _that_runs(rule, chain, label, writer))
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
         return found
     if found.writes_integers and as_nodes(site.contexts[0]):
@@ -228,7 +228,7 @@ def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site, writer:
     return found
 
 
-def that_runs(rule: Pass, chain: Chain, label: str, writer: Writer) -> Verdict:
+def _that_runs(rule: Pass, chain: Chain, label: str, writer: Writer) -> Verdict:
     """What the writer takes of the pass's ways, or why none can be written."""
     if chain.trouble and chain.trouble.too_new:
         return Skip(chain.trouble.reason)

@@ -3,6 +3,7 @@
 Asked once for every rewrite: what the runtime computed right before, it must compute right after,
 and what it computed wrongly it must still load. Without a target the runtime is onnxruntime: where
 its Pad fusion would harm what is written, auto_pad=VALID keeps the Pad apart, or there is a Skip.
+For releases up to 1.20 count_include_pad is written as well where it says nothing else.
 
 With a target, what both run right comes first, as onnxruntime is what validates the model. For a
 node with no such way, the rows of the target alone decide, and the report says what onnxruntime
@@ -24,16 +25,24 @@ from onnxpad.padding.chain import (
     Pads,
     PadStep,
     Skip,
+    Unclear,
     Verdict,
 )
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import OPERATORS, Kind, Operator, PadInput
 from onnxpad.runtimes.judge import newly_failing
-from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, may_reach_kernel, worse
+from onnxpad.runtimes.onnxruntime.pad_fusion import (
+    Way,
+    harm,
+    loses_count,
+    may_reach_kernel,
+    worse,
+)
 from onnxpad.runtimes.targets import Target, find_target
 
 _TRY = ("--pass absorb-pad",)
+_COUNTS = ("count_include_pad", 1)
 
 
 class Writer:
@@ -117,7 +126,7 @@ def spelled(before: Chain, after: Verdict) -> Verdict:
         return after
     if before.op.kind is Kind.PAD:
         return _of_pad(before, after) if isinstance(after, Expansion) else after
-    if refusal := left_alone(before, after):
+    if refusal := _left_alone(before, after):
         return refusal
     if isinstance(after, Expansion):
         return _expansion(before, after)
@@ -125,6 +134,8 @@ def spelled(before: Chain, after: Verdict) -> Verdict:
     if refusal := _kernel_refusal(before, written):
         return refusal
     is_new = after.pad is not None and after.pad != before.pad
+    if _must_count(before, written, is_new=is_new):
+        after, written = (replace(one, fill=Constant(0)) for one in (after, written))
     if is_new and _is_bare(after) and _needs_shield(written):
         return _valid(after)
     if not _is_harmed(written):
@@ -139,7 +150,7 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
     return Skip(f"written like that, {rows[0].told(apart)}") if rows else None
 
 
-def left_alone(before: Chain, after: Verdict) -> Skip | None:
+def _left_alone(before: Chain, after: Verdict) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
     for other in _left_behind(before, after):
         found = harm(other, other.around, doubtful=True)
@@ -185,6 +196,16 @@ def _is_bare(chain: Chain) -> bool:
     """Whether auto_pad=VALID says the same."""
     padding = chain.padding
     return isinstance(padding, Pads) and not any(padding.flat) and not chain.ceil_mode
+
+
+def _must_count(before: Chain, written: Chain, *, is_new: bool) -> bool:
+    """Whether count_include_pad, which says nothing without pads, is to be written as well.
+
+    onnxruntime up to 1.20 would otherwise divide by too little, and did not before.
+    """
+    if not _is_bare(written) or not loses_count(written, written.around):
+        return False
+    return is_new or not loses_count(before, before.around)
 
 
 def _refusal(before: Chain, after: Chain) -> Skip:
@@ -253,11 +274,14 @@ def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
         node = after.steps[place]
         if refusal := _kernel_refusal(before, _of_any_size(written, _data(node))):
             return refusal
-        if may_reach_kernel(before) and _reads_computed_zeros(after, node):
+        computed = _reads_computed_zeros(after, node)
+        if computed and may_reach_kernel(before):
             return Skip(
                 "onnxruntime would fuse the Pad beyond the kernel as soon as the size is fixed"
             )
         is_new = _data(node) != Read(0)
+        if _must_count(before, _behind_zeros(written) if computed else written, is_new=is_new):
+            steps[place] = node = _counting(node)
         if is_new and _is_bare(written) and _needs_shield(written):
             steps[place] = _shielded(before, node)
         elif _is_harmed(written) and worse(before, written):
@@ -282,6 +306,13 @@ def _reads_computed_zeros(after: Expansion, node: Step | Itself) -> bool:
         return False
     pads, *more = step.inputs[1:] or (None,)
     return isinstance(pads, Made) and not any(more)
+
+
+def _behind_zeros(chain: Chain) -> Chain:
+    """The operator behind a Pad by computed pads, of which onnxruntime may know the numbers."""
+    unclear = Unclear("its pads are computed")
+    pad = PadStep(Pads.zero(chain.tensor_rank), Constant(0), unclear=unclear, computed=(1,))
+    return replace(chain, around=replace(chain.around, front=(InFront(pad),)))
 
 
 def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
@@ -331,6 +362,14 @@ def _shielded(before: Chain, node: Step | Itself) -> Step | Itself:
     sets = (*kept, ("auto_pad", str(AutoPad.VALID)))
     gone = ("pads",) if "pads" in dict(before.attributes) else ()
     return replace(node, sets=sets, removes=tuple(dict.fromkeys((*node.removes, *gone))))
+
+
+def _counting(node: Step | Itself) -> Step | Itself:
+    """The node with count_include_pad=1."""
+    if isinstance(node, Step):
+        return replace(node, attributes=(_COUNTS, *node.attributes))
+    removes = tuple(name for name in node.removes if name != _COUNTS[0])
+    return replace(node, sets=(_COUNTS, *node.sets), removes=removes)
 
 
 def _with_valid(step: Step) -> Step:
