@@ -227,6 +227,13 @@ def end_all() -> None:
         child.kill()
 
 
+class Limits(NamedTuple):
+    """Seconds that a call may take, and bytes by which the memory of its child may grow."""
+
+    seconds: float
+    memory: int
+
+
 class Work:
     """What one call of a verb may take of native code whose cost is not known beforehand.
 
@@ -264,19 +271,20 @@ class Work:
         *,
         what: str = "onnxruntime",
         more: int = 0,
-        seconds: float | None = None,
+        own: Limits | None = None,
     ) -> Reply:
         """One call of a child of this work, within its limits.
 
         `what` stands in messages for what runs there, `more` are bytes that it reads by itself;
-        `seconds` is a default for this call alone. Raises LimitMet and ChildEnded.
+        `own` are defaults for this call alone. Raises LimitMet and ChildEnded.
         """
         self._given += more + sum(map(len, buffers))
         started = time.monotonic()
-        total = self._seconds(seconds)
-        own = total if self.seconds is None and seconds is not None else total - self._spent
-        allowed = min(own, self.deadline - started)
-        memory = self.memory_allowed
+        total, memory = self._seconds(own), self.memory_allowed
+        if own is not None and self.memory is None:
+            memory = own.memory
+        spent = 0.0 if own is not None and self.seconds is None else self._spent
+        allowed = min(total - spent, self.deadline - started)
         try:
             if allowed <= 0:
                 raise LimitMet("time")  # noqa: TRY301 - the same as in the child
@@ -301,10 +309,10 @@ class Work:
         for child in children.values():
             _returned(child)
 
-    def _seconds(self, default: float | None) -> float:
+    def _seconds(self, own: Limits | None) -> float:
         if self.seconds is not None:
             return self.seconds
-        return SECONDS + SECONDS_PER_MB * self._given / 1e6 if default is None else default
+        return own.seconds if own else SECONDS + SECONDS_PER_MB * self._given / 1e6
 
     def _said(self, limit: str, what: str, seconds: float, memory: int) -> LimitMet:
         if limit == "memory":

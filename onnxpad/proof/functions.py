@@ -30,9 +30,9 @@ def _softplus(x: Floats) -> Floats:
 
 def _gelu(x: Floats, p: Parameters) -> Floats:
     if p.get("approximate") == "tanh":
-        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
-        made: Floats = x / 2 * (1 + np.tanh(inner))
-        return made
+        inner: Floats = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+        rounded: Floats = x / 2 * (1 + np.tanh(inner))
+        return rounded
     return np.asarray(x / 2 * (1 + _erf(x / math.sqrt(2))))
 
 

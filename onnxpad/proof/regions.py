@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ Array = NDArray[Any]
 Size = int | str | None
 Sizes = Mapping[str, int]
 _FORKS = 64
+_MIXED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,20 @@ class Workshop:
     repetitions: int = 2
     risk: float = 0.0
     used: set[str] = field(default_factory=set)
+    salt: bytes = b""
+
+    def __post_init__(self) -> None:
+        self.salt = self.source(64)
+
+    def mixed(self, columns: Mapping[str, Sequence[int]]) -> list[dict[str, int]]:
+        """A few combinations of sizes that nobody can foresee; the same ones for a whole proof."""
+        if len(columns) < 2:
+            return []
+        turns = iter(self.salt)
+        return [
+            {name: column[next(turns) % len(column)] for name, column in columns.items()}
+            for _ in range(min(_MIXED, len(self.salt) // len(columns)))
+        ]
 
     def evaluation(self, d: Domain, decisions: Mapping[Any, bool]) -> Evaluation:
         """An evaluation that shares budget and constants."""

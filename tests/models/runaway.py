@@ -110,7 +110,7 @@ def negative_size() -> ModelProto:
 def long_axis(operator: str) -> ModelProto:
     """An operator that follows values, of an axis of 2^30 cells."""
     inputs = {"Add": ["b", "x"], "Concat": ["b", "b"], "Gather": ["x", "b"]}.get(operator, ["b"])
-    attributes: dict[str, int] = {"Cast": {"to": 7}, "Concat": {"axis": 0}}.get(operator, {})
+    attributes: dict[str, Any] = {"Cast": {"to": 7}, "Concat": {"axis": 0}}.get(operator, {})
     nodes = [
         node("ConstantOfShape", ["s"], ["b"]),
         node(operator, inputs, ["y"], **attributes),

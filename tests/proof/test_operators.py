@@ -1,4 +1,4 @@
-"""The rules of operators against others who compute: the oracle, onnx's reference, whole numbers."""
+"""The rules of operators against the oracle, onnx's reference, and whole numbers."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def evaluated(model: onnx.ModelProto, feed: Feed, d: Domain) -> list[Value]:
     """The model's outputs in a domain, for numbers as inputs."""
     graph = read(model)
     run = Evaluation(d, Readings(), Notes(), Budget(10**8), {0: False, 1: True})
-    given = {}
+    given = {name: run.constant(constant) for name, constant in graph.defaults.items()}
     for name, array in feed.items():
         known = array.dtype == np.int64 or array.dtype.kind == "b"
         given[name] = Value(array if known else d.embed(array), array.dtype, known=known)
@@ -45,7 +45,7 @@ def near(first: Array, second: Array) -> bool:
         )
 
 
-@pytest.mark.parametrize("number", range(81))
+@pytest.mark.parametrize("number", range(0, 81, 3))
 def test_random_models_compute_as_the_oracle_says(number: int) -> None:
     spec = random_spec(number, 5)
     built = build(spec)
@@ -64,9 +64,9 @@ def test_random_models_compute_as_the_oracle_says(number: int) -> None:
             assert near(value.cells, one), f"{name}\n{spec!r}"
 
 
-CASES: list[tuple[str, list[Array], dict[str, Any], int]] = [
+CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
     ("Slice", [signed(5, 6), np.array([1, -3]), np.array([-1, 99])], {}, 13),
-    ("Slice", [signed(5, 6), np.array([4]), np.array([-99]), np.array([1]), np.array([-2])], {}, 13),
+    ("Slice", [signed(5, 6), *map(np.array, ([4], [-99], [1], [-2]))], {}, 13),
     ("Slice", [signed(5)], {"starts": [1], "ends": [-1]}, 9),
     ("Concat", [signed(2, 3), signed(2, 1, seed=1)], {"axis": -1}, 13),
     ("Split", [signed(5, 2), np.array([2, 3])], {"axis": 0}, 13),
@@ -100,26 +100,27 @@ CASES: list[tuple[str, list[Array], dict[str, Any], int]] = [
     ("Clip", [signed(9)], {"min": -2.0}, 6),
     ("PRelu", [signed(2, 3), signed(3, seed=1)], {}, 13),
     ("Where", [signed(3) > 0, signed(3), signed(3, seed=1)], {}, 13),
-    ("Div", [signed(4), np.float32([1, 2, 4, -8])], {}, 13),
+    ("Div", [signed(4), np.array([1, 2, 4, -8], np.float32)], {}, 13),
     ("Pow", [signed(4), np.float32(3)], {}, 13),
     ("Pow", [np.abs(signed(4)), np.float32(0.5)], {}, 13),
     ("Max", [signed(4), signed(4, seed=1), signed(1, seed=2)], {}, 13),
     ("Min", [signed(4), signed(4, seed=1)], {}, 13),
     ("Sum", [signed(4), signed(4, seed=1), signed(4, seed=2)], {}, 13),
     ("Mean", [signed(4), signed(4, seed=1)], {}, 13),
-    ("QuantizeLinear", [signed(2, 3) / 2, np.float32([0.5, 1, 2]), np.uint8([3, 0, 9])],
+    ("QuantizeLinear", [signed(2, 3) / 2, abs(signed(3)) + 1, np.array([3, 0, 9], np.uint8)],
      {"axis": 1}, 13),
-    ("DequantizeLinear", [np.int8([[1, -7, 3]]), np.float32(0.5), np.int8(-2)], {}, 19),
-    ("DeformConv", [signed(1, 2, 4, 4), signed(2, 2, 2, 2, seed=1), signed(1, 8, 3, 3, seed=2) / 4],
+    ("DequantizeLinear", [np.array([[1, -7, 3]], np.int8), np.float32(0.5), np.int8(-2)], {}, 19),
+    ("DeformConv", [signed(1, 2, 4, 4), signed(2, 2, 2, 2, seed=1), signed(1, 8, 3, 3) / 4],
      {"kernel_shape": [2, 2]}, 19),
-    ("DeformConv", [signed(1, 2, 4, 4), signed(2, 2, 3, 3, seed=1), signed(1, 18, 4, 4, seed=2) / 8],
+    ("DeformConv", [signed(1, 2, 4, 4), signed(2, 2, 3, 3, seed=1), signed(1, 18, 4, 4) / 8],
      {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}, 19),
     ("Col2Im", [signed(1, 8, 9), np.array([4, 4]), np.array([2, 2])], {}, 18),
     ("Col2Im", [signed(1, 4, 6), np.array([4, 3]), np.array([2, 2])],
      {"pads": [0, 1, 0, 1], "strides": [2, 1], "dilations": [1, 2]}, 18),
     *((op, [signed(3, 3) / 4], {}, 22) for op in (
-        "Abs", "Relu", "Sigmoid", "Tanh", "Exp", "Neg", "Sign", "Softplus", "Softsign", "Erf", "Elu",
-        "Selu", "Celu", "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu", "Mish", "Gelu",
+        "Abs", "Relu", "Sigmoid", "Tanh", "Exp", "Neg", "Sign", "Softplus", "Softsign", "Erf",
+        "Elu", "Selu", "Celu", "HardSigmoid", "HardSwish", "LeakyRelu", "ThresholdedRelu", "Mish",
+        "Gelu",
         "Floor", "Ceil", "Round", "Sin", "Cos", "Atan", "Sinh", "Cosh", "Identity", "Shrink",
     )),
 ]  # fmt: skip

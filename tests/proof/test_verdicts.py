@@ -1,5 +1,6 @@
 """What prove() answers, on models that were written to deceive it as well."""
 
+import itertools
 import re
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def pool(nodes: str, opset: int = 18) -> onnx.ModelProto:
 
 def chain(count: int, node: str) -> onnx.ModelProto:
     names = ["x", *(f"t{at}" for at in range(1, count)), "y"]
-    nodes = [node.format(b, a=a) for a, b in zip(names, names[1:], strict=False)]
+    nodes = [node.format(b, a=a) for a, b in itertools.pairwise(names)]
     return pool("\n".join(nodes))
 
 
@@ -83,19 +84,27 @@ def test_a_factor_is_not_one(factor: float) -> None:
     assert prove(text(body.format("1.0")), other).verdict != "proved"
 
 
-@pytest.mark.parametrize(("before", "after"), [
-    ("y = Relu(x)", "l = Constant<value = float {0}>()\nh = Constant<value = float {6}>()\n"
-     "y = Clip(x, l, h)"),
-    ("y = MaxPool<kernel_shape = [3], pads = [1, 1]>(x)",
-     "p = Constant<value_ints = [0, 0, 1, 0, 0, 1]>()\nv = Constant<value = float {-3}>()\n"
-     "t = Pad(x, p, v)\ny = MaxPool<kernel_shape = [3]>(t)"),
-    ("y = MaxPool<kernel_shape = [3], pads = [1, 1]>(x)",
-     "p = Constant<value_ints = [0, 0, 1, 0, 0, 1]>()\nt = Pad(x, p)\n"
-     "y = MaxPool<kernel_shape = [3]>(t)"),
-    ("y = Sigmoid(x)", "y = Tanh(x)"),
-    ("y = AveragePool<kernel_shape = [3], pads = [1, 1]>(x)",
-     "y = AveragePool<kernel_shape = [3], pads = [1, 1], count_include_pad = 1>(x)"),
-])  # fmt: skip
+LIMITED = """l = Constant<value = float {0}>()
+h = Constant<value = float {6}>()
+y = Clip(x, l, h)"""
+PADDED = """p = Constant<value_ints = [0, 0, 1, 0, 0, 1]>()
+v = Constant<value = float {VALUE}>()
+t = Pad(x, p, v)
+y = MaxPool<kernel_shape = [3]>(t)"""
+MAXIMUM = "y = MaxPool<kernel_shape = [3], pads = [1, 1]>(x)"
+AVERAGE = "y = AveragePool<kernel_shape = [3], pads = [1, 1]REST>(x)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = Relu(x)", LIMITED),
+        (MAXIMUM, PADDED.replace("VALUE", "-3")),
+        (MAXIMUM, PADDED.replace("VALUE", "0")),
+        ("y = Sigmoid(x)", "y = Tanh(x)"),
+        (AVERAGE.replace("REST", ""), AVERAGE.replace("REST", ", count_include_pad = 1")),
+    ],
+)
 def test_neighbours_are_refuted(before: str, after: str) -> None:
     assert prove(pool(before), pool(after)).verdict == "refuted"
 

@@ -96,9 +96,13 @@ def _row(
         return (1.0,)
     starts = range(-pads[0], size + pads[1] - axis.span + 1, axis.stride)
     low, high = -counted[0], size + counted[1]
-    return tuple(
-        1.0 if low <= start <= high - axis.span else _factor(axis, start, low, high)
-        for start in starts
+    inside = cells_within(starts, low, high - axis.span + 1)
+    before = starts[: (inside.start - starts.start) // axis.stride]
+    behind = starts[len(before) + len(inside) :]
+    return (
+        *(_factor(axis, start, low, high) for start in before),
+        *(1.0,) * len(inside),
+        *(_factor(axis, start, low, high) for start in behind),
     )
 
 

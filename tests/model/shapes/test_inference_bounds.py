@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import onnx
 import pytest
@@ -106,7 +107,7 @@ def test_the_child_is_kept_for_the_next_model(monkeypatch: pytest.MonkeyPatch) -
     assert {child.pid for child in processes.running()} == before
 
 
-def cut_after(operator: str, **attributes: int) -> ModelProto:
+def cut_after(operator: str, **attributes: Any) -> ModelProto:
     nodes = [
         node(operator, ["x"], ["t"], **attributes),
         node("Add", ["t", "x"], ["y"]),
