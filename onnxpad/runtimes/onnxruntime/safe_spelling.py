@@ -367,7 +367,8 @@ def _shielded(before: Chain, node: Step | Itself) -> Step | Itself:
 def _counting(node: Step | Itself) -> Step | Itself:
     """The node with count_include_pad=1."""
     if isinstance(node, Step):
-        return replace(node, attributes=(_COUNTS, *node.attributes))
+        ahead = tuple(one for one in node.attributes if one[0] != "pads")
+        return replace(node, attributes=(*ahead, _COUNTS, *node.attributes[len(ahead) :]))
     removes = tuple(name for name in node.removes if name != _COUNTS[0])
     return replace(node, sets=(_COUNTS, *node.sets), removes=removes)
 
