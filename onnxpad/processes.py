@@ -78,6 +78,7 @@ class Child:
         import subprocess  # few commands start a child
 
         self.module = module
+        self._before = 0
         self.held: dict[str, Any] = {}
         """What callers remember of what it holds."""
         self._replies: SimpleQueue[Reply | None] = SimpleQueue()
@@ -272,14 +273,16 @@ class Work:
         """
         self._given += more + sum(map(len, buffers))
         started = time.monotonic()
-        allowed = min(self._seconds_left(seconds), self.deadline - started)
+        total = self._seconds(seconds)
+        own = total if self.seconds is None and seconds is not None else total - self._spent
+        allowed = min(own, self.deadline - started)
         memory = self.memory_allowed
         try:
             if allowed <= 0:
                 raise LimitMet("time")  # noqa: TRY301 - the same as in the child
             return child.call(head, buffers, seconds=allowed, memory=memory)
         except LimitMet as limit:
-            raise self._said(str(limit), what, started, memory) from None
+            raise self._said(str(limit), what, total, memory) from None
         finally:
             self._spent += time.monotonic() - started
 
@@ -298,27 +301,23 @@ class Work:
         for child in children.values():
             _returned(child)
 
-    def _seconds_left(self, default: float | None) -> float:
+    def _seconds(self, default: float | None) -> float:
         if self.seconds is not None:
-            return self.seconds - self._spent
-        if default is not None:
-            return default
-        return SECONDS + SECONDS_PER_MB * self._given / 1e6 - self._spent
+            return self.seconds
+        return SECONDS + SECONDS_PER_MB * self._given / 1e6 if default is None else default
 
-    def _said(self, limit: str, what: str, started: float, memory: int) -> LimitMet:
-        now = time.monotonic()
+    def _said(self, limit: str, what: str, seconds: float, memory: int) -> LimitMet:
         if limit == "memory":
             size = readable(memory)
             said = f"{what} took more than {size} of memory and was ended"
             cure = f"--memory {readable(4 * memory, '')}"
         elif limit != "time":
             return LimitMet(f"{what}: {limit} within {_START:g} s")
-        elif now >= self.deadline:
+        elif time.monotonic() >= self.deadline:
             said, cure = f"the time was up while {what} was running, which was ended", ""
         else:
-            spent = self._spent + now - started
-            said = f"{what} took more than {spent:.{0 if spent >= 10 else 1}f} s and was ended"
-            cure = "--timeout 600" if spent < 600 else f"--timeout {10 * spent:.0f}"
+            said = f"{what} took more than {seconds:.3g} s and was ended"
+            cure = f"--timeout {max(600, 10 * seconds):.0f}"
         text = f"{said}; {cure} gives it more" if cure else said
         self.met[what] = text
         return LimitMet(text)

@@ -1,8 +1,9 @@
 """One operator at one size: what a rule sees, and what it notes for the lemmas."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,23 +18,58 @@ FREE_BITS = 64
 
 
 class Domain(Protocol):
-    """What cells are; `Formal` and `Numeric` are two of them."""
+    """What cells are; `Formal`, `Numeric` and `Hollow` are three of them."""
 
-    def embed(self, numbers: Array) -> Array: ...
-    def number(self, number: Number) -> Any: ...
-    def infinity(self, sign: int) -> Any: ...
-    def fresh(self, key: Any, shape: tuple[int, ...]) -> Array: ...
-    def add(self, a: Array, b: Array) -> Array: ...
-    def sub(self, a: Array, b: Array) -> Array: ...
-    def neg(self, a: Array) -> Array: ...
-    def mul(self, a: Array, b: Array) -> Array: ...
-    def div(self, a: Array, b: Array) -> Array: ...
-    def total(self, a: Array) -> Array: ...
-    def contract(self, a: Array, b: Array) -> Array: ...
-    def largest(self, a: Array, lowest: Number, floor: Number | None = None) -> Array: ...
-    def function(self, op: str, parameters: Mapping[str, Any], *args: Array) -> Array: ...
-    def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array: ...
-    def chosen(self, a: Array, places: Array, lowest: Number, *, floats: bool) -> Array: ...
+    def embed(self, numbers: Array) -> Array:
+        """Numbers as cells."""
+
+    def number(self, number: Number) -> float:
+        """The cell of a number."""
+
+    def infinity(self, sign: int) -> float:
+        """The cell of an infinity."""
+
+    def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Array:
+        """The cells of a free variable."""
+
+    def add(self, a: Array, b: Array) -> Array:
+        """a + b."""
+
+    def sub(self, a: Array, b: Array) -> Array:
+        """a - b."""
+
+    def neg(self, a: Array) -> Array:
+        """-a."""
+
+    def mul(self, a: Array, b: Array) -> Array:
+        """a b."""
+
+    def div(self, a: Array, b: Array) -> Array:
+        """a / b."""
+
+    def bound(self, a: Array, least: Number) -> None:
+        """Learn that no cell falls below a number."""
+
+    def learn(self, op: str, made: Array, a: Array, b: Array) -> None:
+        """Learn numbers and bounds of a result from those of its operands."""
+
+    def total(self, a: Array) -> Array:
+        """Sum over the last axis."""
+
+    def contract(self, a: Array, b: Array) -> Array:
+        """Sum of a b over the last axis."""
+
+    def largest(self, a: Array, lowest: Number, floor: Number | None = None) -> Array:
+        """Maximum over the last axis."""
+
+    def function(self, op: str, parameters: Mapping[str, Any], *args: Array) -> Array:
+        """Another function, cell by cell."""
+
+    def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
+        """round(a) + zero, saturated."""
+
+    def chosen(self, a: Array, places: Array, lowest: Number, *, floats: bool) -> Array:
+        """The place of the first maximum over the last axis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +133,16 @@ class Notes:
         """Lemma 2 does not hold."""
         self.irregular = self.irregular or reason
 
+    def reach(self, far: Mapping[int, int], period: Mapping[int, int]) -> None:
+        """Take in how far another way to the inputs reaches."""
+        for bit, number in far.items():
+            self.far[bit] = max(self.far.get(bit, 0), number)
+        for bit, number in period.items():
+            self.period[bit] = math.lcm(self.period.get(bit, 1), number)
+
     def merge(self, other: "Notes") -> None:
         """Take in what another evaluation told."""
-        for mine, its in ((self.far, other.far), (self.period, other.period)):
-            for axis, number in its.items():
-                mine[axis] = max(mine.get(axis, 0), number)
+        self.reach(other.far, other.period)
         self.tied |= other.tied
         self.irregular = self.irregular or other.irregular
         self.readings |= other.readings
@@ -119,8 +160,9 @@ class Value:
     """A tensor: cells of the domain, or where it is `known` the numbers themselves.
 
     `follows` says for every axis which open sizes its size hangs on, `origins` for every known
-    number (None: for none of them), as masks of bits. `degree` and `bits` bound the polynomials
-    that the cells are, in the random points and in their coefficients.
+    number (None: for none of them), as masks of bits. `far` and `period` are those of Notes on the
+    way from the inputs. `degree` and `bits` bound the polynomials that the cells are, in the random
+    points and in their coefficients.
     """
 
     cells: Array
@@ -128,11 +170,14 @@ class Value:
     known: bool = False
     follows: tuple[int, ...] | None = None
     origins: Array | None = None
+    far: Mapping[int, int] = field(default_factory=dict)
+    period: Mapping[int, int] = field(default_factory=dict)
     degree: int = 0
     bits: int = 1
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The sizes of its axes."""
         return tuple(self.cells.shape)
 
     @property
@@ -179,7 +224,7 @@ class Call:
     budget: Budget
     outputs: int = 1
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - of any type
         """An attribute."""
         return self.attributes.get(name, default)
 
@@ -213,7 +258,7 @@ class Call:
             raise Undecided(f"input {index} of {self.op} is not known before the model runs")
         return [int(one) for one in value.cells.ravel()]
 
-    def made(self, cells: Array, dtype: Any = None) -> Value:
+    def made(self, cells: Array, dtype: "np.dtype[Any] | type[np.generic] | None" = None) -> Value:
         """A result in the domain."""
         kind = self.need(0).dtype if dtype is None else np.dtype(dtype)
         return Value(np.asarray(cells), kind)
@@ -225,6 +270,12 @@ class Call:
     def window(self, axis: int, reach: int, stride: int = 1) -> None:
         """Note windows over an axis of the first operand (see Notes.window)."""
         self.notes.window(self.need(0).axes[axis], reach, stride)
+
+    def breaks(self, reason: str, *axes: int) -> None:
+        """Lemma 2 does not hold where one of these axes of the first operand (of all) is open."""
+        masks = self.need(0).axes
+        if any(masks[axis] for axis in axes) or (not axes and any(masks)):
+            self.notes.breaks(reason)
 
     def computed(self, *indices: int) -> int:
         """The open sizes that numbers among these operands came from."""
@@ -245,8 +296,6 @@ class Call:
 
 def lowest(dtype: np.dtype[Any]) -> tuple[Number, Number | None]:
     """The lowest finite number of a type, and the same as a floor where the type is whole."""
-    from fractions import Fraction
-
     if dtype.kind == "b":
         return Fraction(0), Fraction(0)
     if dtype.kind in "iu":
@@ -259,9 +308,11 @@ def lowest(dtype: np.dtype[Any]) -> tuple[Number, Number | None]:
 def _finfo_min(dtype: np.dtype[Any]) -> float:
     if dtype.kind == "f":
         return float(np.finfo(dtype).min)
-    import ml_dtypes
-
-    return float(ml_dtypes.finfo(dtype).min)
+    finite = np.arange(1 << 16, dtype=np.uint16).view(dtype) if dtype.itemsize == 2 else None
+    if finite is None:
+        raise Undecided(f"maxima of {dtype}")
+    wide = finite.astype(np.float64)
+    return float(wide[np.isfinite(wide)].min())
 
 
 Rule = Callable[[Call], Sequence[Value]]

@@ -5,10 +5,11 @@ shape and values (lemma 6), everything else by operator, attributes and the clas
 reads. Operators are taken to be functions of their operands, but for those that draw at random.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable
+from functools import cache
 
 import numpy as np
+import onnx
 
 from onnxpad.proof.graphs import Graph, Node
 
@@ -22,9 +23,9 @@ class Numbering:
     """Gives classes; equal keys, equal numbers."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Any, int] = {}
+        self._numbers: dict[Hashable, int] = {}
 
-    def number(self, key: Any) -> int:
+    def number(self, key: Hashable) -> int:
         """The class of a key."""
         return self._numbers.setdefault(key, len(self._numbers))
 
@@ -32,10 +33,7 @@ class Numbering:
         """The classes of inputs and constants."""
         classes = {one.name: self.number(("input", one.name)) for one in graph.inputs}
         for name, constant in graph.constants.items():
-            if name in graph.replaceable:
-                classes[name] = self.number(("input", name))
-            else:
-                classes[name] = self.number(("constant", constant.digest()))
+            classes[name] = self.number(("constant", constant.digest()))
         return classes
 
     def add(self, node: Node, classes: Classes, depth: int = 0) -> None:
@@ -44,7 +42,7 @@ class Numbering:
         if node.op in _UNCHANGED and not node.domain and inputs[0] is not None:
             classes[node.outputs[0]] = inputs[0]
             return
-        key: Any = (node.domain, node.op, node.opset, inputs, _plain(node.attributes))
+        key: Hashable = (node.domain, node.op, node.opset, inputs, _plain(node))
         unlike = node.op in _RANDOM or -1 in inputs
         for name, body in sorted(node.bodies.items()):
             made = self._body(body, classes, depth + 1)
@@ -66,13 +64,28 @@ class Numbering:
         return tuple(classes.get(one, -1) for one in body.outputs)
 
 
-def _plain(attributes: Mapping[str, Any]) -> Any:
-    """Attributes as a key."""
-    found = []
-    for name, value in sorted(attributes.items()):
+def _plain(node: Node) -> Hashable:
+    """The attributes that say more than their defaults, as a key."""
+    found, defaults = [], _defaults(node.op, node.domain, node.opset)
+    for name, value in sorted(node.attributes.items()):
+        text = repr(value)
         if isinstance(value, np.ndarray):
-            value = (value.dtype.str, value.shape, value.tobytes())
-        elif isinstance(value, list):
-            value = tuple(value)
-        found.append((name, repr(value)))
+            text = repr((value.dtype.str, value.shape, value.tobytes()))
+        if (name, text) not in defaults:
+            found.append((name, text))
     return tuple(found)
+
+
+@cache
+def _defaults(op: str, domain: str, opset: int) -> frozenset[tuple[str, str]]:
+    """Attributes with the value that the operator's text gives them."""
+    if domain or not onnx.defs.has(op, opset, domain):
+        return frozenset()
+    written = onnx.defs.get_schema(op, opset, domain).attributes
+    plain = (onnx.AttributeProto.INT, onnx.AttributeProto.FLOAT, onnx.AttributeProto.STRING)
+    found = set()
+    for name, entry in written.items():
+        if entry.default_value.type in plain:
+            value = onnx.helper.get_attribute_value(entry.default_value)
+            found.add((name, repr(value.decode() if isinstance(value, bytes) else value)))
+    return frozenset(found)

@@ -38,7 +38,9 @@ def confirm(region: Region, mismatch: Mismatch, shop: Workshop) -> Counterexampl
         for turn in _conditions(region, inputs):
             try:
                 with np.errstate(all="ignore"):
-                    made = outcomes(region, Numeric(turn), mismatch.sizes, shop, {0.0: False, 1.0: True})
+                    made = outcomes(
+                        region, Numeric(turn), mismatch.sizes, shop, {0.0: False, 1.0: True}
+                    )
             except (Undecided, Fork):
                 if mismatch.cell is None:
                     continue

@@ -2,18 +2,20 @@
 
 Lemma 7. Tensors that are equal on both sides are cuts: what lies between cuts may be compared for
 itself, with a free variable for every cut. If a change agrees, what it makes is equal as well, and
-is a cut for what follows; by induction all cuts are the same functions of the inputs, and the models
-are equal where all outputs are. A change that does not agree may still do so further back, where
-less is free (behind a Relu nothing is negative).
+is a cut for what follows; by induction all cuts are the same functions of the inputs, and the
+models are equal where all outputs are. A change that does not agree may still do so further back,
+where less is free (behind a Relu nothing is negative).
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from onnxpad.proof.call import Readings
 from onnxpad.proof.classes import Classes, Numbering
 from onnxpad.proof.evaluation import read_by
-from onnxpad.proof.graphs import Graph, Node
+from onnxpad.proof.functions import FLOATS
+from onnxpad.proof.graphs import Constant, Graph, Node
 from onnxpad.proof.outcomes import Undecided
 from onnxpad.proof.regions import Cut, Region
 from onnxpad.proof.shapes import Shapes, shapes_of
@@ -21,8 +23,10 @@ from onnxpad.proof.sizes import Fact
 
 _LARGE = 16
 _SAMPLE = 24
-_MIXING = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "FusedConv": 1, "ConvTranspose": 1}
-_CHANNELS_KEPT = {"Pad", "MaxPool", "AveragePool", "LpPool", "Relu", "Clip", "LeakyRelu", "Identity"}
+_MIXING = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "FusedConv": 1, "DeformConv": 1}
+_TRANSPOSED = {"ConvTranspose": 1, "ConvTransposeWithDynamicPads": 1}
+_CHANNELS_KEPT = {"Pad", "MaxPool", "AveragePool", "LpPool", "Relu", "Clip", "Identity", "Cast"}
+_CHANNELS_KEPT |= {*FLOATS, "QuantizeLinear", "DequantizeLinear", "Slice"}
 
 
 @dataclass(slots=True)
@@ -35,7 +39,7 @@ class Side:
     static: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.static = {name for name in self.graph.constants if name not in self.graph.replaceable}
+        self.static = set(self.graph.constants)
         for node in self.graph.nodes:
             self.makers |= {name: node for name in node.outputs if name}
             sizes = node.op in ("Shape", "Size") and not node.domain
@@ -70,17 +74,17 @@ class Cutting:
 
         The last one has the inputs of the model alone in front of it.
         """
-        opened: set[int] = {side.classes[name] for side, name in zip(self.sides, wanted, strict=True)}
+        opened: set[int] = {
+            side.classes[name] for side, name in zip(self.sides, wanted, strict=True)
+        }
         seen: set[frozenset[int]] = set()
         for _ in range(deepest):
             frontier = self._frontier(wanted, opened)
             if frontier in seen:
                 break
             seen.add(frontier)
-            try:
+            with suppress(Undecided):
                 yield self._region(wanted, frontier)
-            except Undecided:
-                pass
             opened |= {one for one in frontier if one not in self._given}
         yield Region(
             (self.sides[0].graph, self.sides[1].graph),
@@ -170,12 +174,14 @@ class Cutting:
                 continue
             if node.op in _CHANNELS_KEPT:
                 reached |= set(node.outputs[:1])
-            elif node.op in _MIXING and len(node.inputs) > _MIXING[node.op]:
-                weight = side.graph.constants.get(node.inputs[_MIXING[node.op]])
-                if weight is not None and len(weight.shape) > 2:
-                    if node.op == "ConvTranspose":
-                        return weight.shape[0]
-                    return weight.shape[1] * int(node.attributes.get("group", 1))
+                continue
+            at = {**_MIXING, **_TRANSPOSED}.get(node.op, len(node.inputs))
+            weight = side.graph.constants.get(node.inputs[at]) if at < len(node.inputs) else None
+            if weight is None or len(weight.shape) < 3 or node.attributes.get("channels_last", 0):
+                continue
+            if node.op in _TRANSPOSED:
+                return weight.shape[0]
+            return weight.shape[1] * int(node.attributes.get("group", 1))
         return None
 
     def _names(self, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -186,20 +192,21 @@ class Cutting:
         return found[0], found[1]
 
 
-def _is_weight(constant: object) -> bool:
+def _is_weight(constant: Constant) -> bool:
     """Whether a constant may be left open: floats in several axes that are nobody's size."""
-    from onnxpad.proof.graphs import Constant
-
-    if not isinstance(constant, Constant) or constant.dtype.kind in "biu":
+    if constant.dtype.kind in "biu" or constant.size < 2:
         return False
-    return len(constant.shape) > 1 and constant.size >= _LARGE
+    return len(constant.shape) > 2 or (len(constant.shape) > 1 and constant.size >= _LARGE)
 
 
 def merge_by_name(
     numbering: Numbering, sides: tuple[Side, Side], names: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    """Give the second side its classes, node by node; yields every tensor that has a namesake of
-    another class on the first side, so that whoever asks may set it equal before going on."""
+    """Give the second side its classes, node by node.
+
+    Yields every tensor whose namesake on the first side is of another class, so that whoever asks
+    may set it equal before this goes on.
+    """
     first, second = sides
     for node in second.graph.nodes:
         numbering.add(node, second.classes)

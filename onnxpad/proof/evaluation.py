@@ -2,20 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
+import onnx
 from numpy.typing import NDArray
 
-from onnxpad.proof import operators
 from onnxpad.proof.axes import follow, row_of
 from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Readings, Value
 from onnxpad.proof.graphs import Constant, Graph, Node
+from onnxpad.proof.operators import arithmetic, moving, sampled, windowed
 from onnxpad.proof.outcomes import NoResult, Undecided
 
 Array = NDArray[Any]
 Environment = dict[str, Value]
-RULED = RULES if operators else {}
+ROOMS = (arithmetic, moving, sampled, windowed)
+"""Where the rules stand; importing them registers them."""
 _TRIPS = 16
 _POWERS = ("LpPool", "Pow", "GlobalLpPool", "ReduceL2", "ReduceSumSquare")
 _QUOTIENTS = ("Div", "Reciprocal", "BatchNormalization", "QuantizeLinear", "QLinearConv")
@@ -26,7 +29,7 @@ STEEPEST = 1 << 24
 class Fork(Exception):
     """A condition that is not known decides between two bodies."""
 
-    def __init__(self, condition: Any) -> None:
+    def __init__(self, condition: int) -> None:
         super().__init__(condition)
         self.condition = condition
 
@@ -84,9 +87,13 @@ class Evaluation:
         inputs = [values[name] if name else None for name in node.inputs]
         if node.bodies:
             return self._with_bodies(node, inputs, values)
-        rule = RULED.get((node.domain, node.op))
+        rule = RULES.get((node.domain, node.op))
         if rule is None:
             raise Undecided(f"the operator {node.domain + '.' if node.domain else ''}{node.op}")
+        notes = Notes()
+        for value in inputs:
+            if value is not None:
+                notes.reach(value.far, value.period)
         count = max((at + 1 for at, name in enumerate(node.outputs) if name), default=0)
         call = Call(
             node.op,
@@ -96,21 +103,34 @@ class Evaluation:
             node.attributes,
             self.d,
             self.readings,
-            self.notes,
+            notes,
             self.budget,
             count,
         )
-        made = rule(call)
+        check_text(node)
+        try:
+            made = rule(call)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            # Attributes and operands are a file's: what a rule does not expect, it cannot judge.
+            raise Undecided(f"{node.op} is not as its text says: {error}") from None
+        finally:
+            self.notes.merge(notes)
         degree, bits = _bounds(call)
         if degree > STEEPEST:
             raise Undecided("a polynomial of too high a degree")
         self.notes.degree = max(self.notes.degree, degree)
         self.notes.bits = max(self.notes.bits, bits)
+        found = [follow(call, rule, value) for value in made]
+        self.notes.merge(notes)
         return [
-            follow(call, rule, value)
-            if value.known
-            else follow(call, rule, replace(value, degree=degree, bits=bits))
-            for value in made
+            replace(
+                one,
+                far=notes.far,
+                period=notes.period,
+                degree=0 if one.known else degree,
+                bits=1 if one.known else bits,
+            )
+            for one in found
         ]
 
     def _with_bodies(
@@ -199,8 +219,39 @@ class Evaluation:
             raise NoResult("the trips of a Loop make different shapes")
         cells = [self.d.embed(one.cells) if one.known else one.cells for one in values]
         degree, bits = max(one.degree for one in values), max(one.bits for one in values)
-        follows = (followed, *values[0].axes)
-        return Value(np.stack(cells), values[0].dtype, follows=follows, degree=degree, bits=bits)
+        follows, notes = (followed, *values[0].axes), Notes()
+        for one in values:
+            notes.reach(one.far, one.period)
+        return Value(
+            np.stack(cells),
+            values[0].dtype,
+            follows=follows,
+            far=notes.far,
+            period=notes.period,
+            degree=degree,
+            bits=bits,
+        )
+
+
+def check_text(node: Node) -> None:
+    """Raise Undecided for an operator, attribute or input that the text of the opset lacks."""
+    if node.domain:
+        return
+    attributes, inputs = _schema(node.op, node.opset)
+    unknown = node.attributes.keys() - attributes
+    if unknown or len(node.inputs) > inputs:
+        what = f"the attribute {min(unknown)}" if unknown else f"{len(node.inputs)} inputs"
+        raise Undecided(f"{node.op} with {what}, which opset {node.opset} does not have")
+
+
+@cache
+def _schema(op: str, opset: int) -> tuple[frozenset[str], int]:
+    """The attributes of an operator, and how many inputs it may have."""
+    try:
+        schema = onnx.defs.get_schema(op, opset, "")
+    except onnx.defs.SchemaError:
+        raise Undecided(f"{op} is no operator of opset {opset}") from None
+    return frozenset(schema.attributes), schema.max_input
 
 
 def _bounds(call: Call) -> tuple[int, int]:

@@ -83,9 +83,7 @@ class Field:
     def total(self, a: Cells) -> Cells:
         """Sum over the last axis."""
         while a.shape[-1] > _TERMS:
-            parts = [
-                self.total(a[..., at : at + _TERMS]) for at in range(0, a.shape[-1], _TERMS)
-            ]
+            parts = [self.total(a[..., at : at + _TERMS]) for at in range(0, a.shape[-1], _TERMS)]
             a = np.stack(parts, axis=-1)
         return self._reduced(np.asarray(a.sum(axis=-1)))
 

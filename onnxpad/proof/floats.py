@@ -1,6 +1,6 @@
 """The numeric domain: cells are float64 numbers, for counterexamples."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ Array = NDArray[Any]
 class Numeric:
     """Arithmetic of float64; whatever is not a number by itself raises Undecided."""
 
-    def __init__(self, inputs: Mapping[Any, Array]) -> None:
+    def __init__(self, inputs: Mapping[Hashable, Array]) -> None:
         self._inputs = inputs
 
     def embed(self, numbers: Array) -> Array:
@@ -30,7 +30,7 @@ class Numeric:
         """An infinity."""
         return sign * np.inf
 
-    def fresh(self, key: Any, shape: tuple[int, ...]) -> Array:
+    def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Array:
         """The given values of an input."""
         return np.broadcast_to(self._inputs[key], shape).astype(np.float64)
 
@@ -54,6 +54,12 @@ class Numeric:
         """a / b."""
         return np.asarray(a / b)
 
+    def bound(self, a: Array, least: Number) -> None:
+        """Nothing: numbers are known."""
+
+    def learn(self, op: str, made: Array, a: Array, b: Array) -> None:
+        """Nothing: numbers are known."""
+
     def total(self, a: Array) -> Array:
         """Sum over the last axis."""
         return np.asarray(a.sum(axis=-1))
@@ -69,15 +75,15 @@ class Numeric:
 
     def function(self, op: str, parameters: Mapping[str, Any], *args: Array) -> Array:
         """A function of one number; raises Undecided for one that has no float version here."""
-        if op == "Pow" and len(args) == 2:
-            return np.asarray(np.power(*args))
+        if op == "PRelu":
+            return np.where(args[0] < 0, args[0] * args[1], args[0])
         if op not in FLOATS or len(args) != 1:
             raise Undecided(f"{op} has no numbers here")
         return np.asarray(FLOATS[op](args[0], parameters))
 
     def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
         """round(a) + zero, saturated."""
-        return np.clip(np.rint(a) + zero, low, high)
+        return np.asarray(np.clip(np.rint(a) + zero, low, high))
 
     def chosen(self, a: Array, places: Array, lowest: Number, *, floats: bool) -> Array:
         """The place of the first maximum over the last axis."""

@@ -6,7 +6,8 @@ for the function and the elements that it is applied to, the same wherever they 
 """
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +19,12 @@ from onnxpad.proof.functions import LEAST, Number, exact
 from onnxpad.proof.outcomes import Undecided
 
 Array = NDArray[Any]
+_OPERATIONS = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mul": operator.mul,
+    "Div": operator.truediv,
+}
 _DENOMINATOR = 1 << 10
 _REGISTERED = 1 << 12
 """Constants with more different values than this are not looked up when a function meets them."""
@@ -30,15 +37,15 @@ class Formal:
         self.field = field
         self.fractions, self.rounded = fractions, False
         self.asked: set[int] = set()
-        self.names: dict[Any, int] = {}
+        self.names: dict[Hashable, int] = {}
         self.numbers: dict[int, Number] = {0: Fraction(0)}
         self.members: dict[int, frozenset[int]] = {}
         self.least: dict[int, Number] = {}
         self.places: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.infinities: list[int] = []
         self._embedded: dict[int, tuple[Array, Cells]] = {}
-        self._maxima: dict[Any, int] = {}
-        self._inputs: dict[Any, Cells] = {}
+        self._maxima: dict[Hashable, int] = {}
+        self._inputs: dict[Hashable, Cells] = {}
 
     # Constants.
 
@@ -102,13 +109,13 @@ class Formal:
 
     # Names.
 
-    def name(self, key: Any) -> int:
+    def name(self, key: Hashable) -> int:
         """The random element of a key."""
         if key not in self.names:
             self.names[key] = int(self.field.random((1,))[0])
         return self.names[key]
 
-    def fresh(self, key: Any, shape: tuple[int, ...]) -> Cells:
+    def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Cells:
         """Independent random cells that stand for whatever the key names."""
         if (key, shape) not in self._inputs:
             self._inputs[key, shape] = self.field.random(shape)
@@ -168,6 +175,30 @@ class Formal:
             if (a == element).any():
                 raise Undecided("an infinity meets arithmetic")
         return a
+
+    def bound(self, a: Cells, least: Number) -> None:
+        """Keep that no unknown cell falls below a number."""
+        for element in np.unique(a).tolist():
+            if element not in self.numbers:
+                self.least[element] = max(self.least.get(element, least), least)
+
+    def learn(self, op: str, made: Cells, a: Cells, b: Cells) -> None:
+        """Keep the numbers and lower bounds that a + b, a - b, a b or a / b has, for known b."""
+        a, b = np.broadcast_arrays(a, b)
+        rows = np.stack([made.ravel(), a.ravel(), b.ravel()], axis=-1)
+        known = np.fromiter(self.numbers, np.int64)
+        rows = rows[np.isin(rows[:, 2], known)]
+        for element, left, right in np.unique(rows, axis=0).tolist():
+            number = self.numbers[right]
+            if not isinstance(number, Fraction) or element in self.numbers:
+                continue
+            at = self.numbers.get(left)
+            if isinstance(at, Fraction) and (number or op != "Div"):
+                self.numbers[element] = _OPERATIONS[op](at, number)
+            elif isinstance(bound := self.least.get(left), Fraction) and (
+                op in ("Add", "Sub") or number > 0
+            ):
+                self.least[element] = _OPERATIONS[op](bound, number)
 
     # Maxima.
 
@@ -230,7 +261,7 @@ class Formal:
         return np.asarray(made, np.int64)[place.ravel()].reshape(columns[0].shape)
 
     def _function_of(
-        self, op: str, parameters: Mapping[str, Any], fixed: Any, args: tuple[int, ...]
+        self, op: str, parameters: Mapping[str, Any], fixed: Hashable, args: tuple[int, ...]
     ) -> int:
         known = self.numbers.get(args[0])
         if known is not None and len(args) == 1:

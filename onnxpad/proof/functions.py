@@ -1,4 +1,4 @@
-"""Functions of one number that are not arithmetic: in floats, and exactly where that is possible."""
+"""Functions of one number that are not arithmetic: in floats, and exactly where they can be."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -15,7 +15,8 @@ Number = Fraction | float
 
 
 def _erf(x: Floats) -> Floats:
-    return np.vectorize(math.erf, otypes=[np.float64])(x)
+    made: Floats = np.vectorize(math.erf, otypes=[np.float64])(x)
+    return made
 
 
 def _sigmoid(x: Floats) -> Floats:
@@ -24,14 +25,15 @@ def _sigmoid(x: Floats) -> Floats:
 
 
 def _softplus(x: Floats) -> Floats:
-    return np.logaddexp(0, x)
+    return np.asarray(np.logaddexp(0, x))
 
 
 def _gelu(x: Floats, p: Parameters) -> Floats:
     if p.get("approximate") == "tanh":
-        result: Floats = x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-        return result
-    return x / 2 * (1 + _erf(x / math.sqrt(2)))
+        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+        made: Floats = x / 2 * (1 + np.tanh(inner))
+        return made
+    return np.asarray(x / 2 * (1 + _erf(x / math.sqrt(2))))
 
 
 def _selu(x: Floats, p: Parameters) -> Floats:
@@ -40,7 +42,7 @@ def _selu(x: Floats, p: Parameters) -> Floats:
 
 
 def _hard_sigmoid(x: Floats, p: Parameters) -> Floats:
-    return np.clip(p.get("alpha", 0.2) * x + p.get("beta", 0.5), 0, 1)
+    return np.asarray(np.clip(p.get("alpha", 0.2) * x + p.get("beta", 0.5), 0, 1))
 
 
 FLOATS: dict[str, Callable[[Floats, Parameters], Floats]] = {
@@ -49,8 +51,10 @@ FLOATS: dict[str, Callable[[Floats, Parameters], Floats]] = {
     "Asin": lambda x, _: np.arcsin(x),
     "Atan": lambda x, _: np.arctan(x),
     "Ceil": lambda x, _: np.ceil(x),
-    "Celu": lambda x, p: np.maximum(x, 0)
-    + np.minimum(0, p.get("alpha", 1.0) * np.expm1(np.minimum(x, 0) / p.get("alpha", 1.0))),
+    "Celu": lambda x, p: (
+        np.maximum(x, 0)
+        + np.minimum(0, p.get("alpha", 1.0) * np.expm1(np.minimum(x, 0) / p.get("alpha", 1.0)))
+    ),
     "Cos": lambda x, _: np.cos(x),
     "Cosh": lambda x, _: np.cosh(x),
     "Elu": lambda x, p: np.where(x > 0, x, p.get("alpha", 1.0) * np.expm1(np.minimum(x, 0))),
@@ -103,32 +107,41 @@ _AT_ZERO = {
 }
 
 
-def half_even(number: Fraction) -> Fraction:
-    """To the nearest whole number, halves to the even one."""
-    return Fraction(round(number))
+def _leaky(number: Fraction, p: Parameters) -> Fraction:
+    return number if number >= 0 else number * Fraction(p.get("alpha", 0.01))
+
+
+def _thresholded(number: Fraction, p: Parameters) -> Fraction:
+    return number if number > Fraction(p.get("alpha", 1.0)) else Fraction(0)
+
+
+def _power(number: Fraction, p: Parameters) -> Fraction | None:
+    return number if number == 1 or (number == 0 and p["exponent"] > 0) else None
+
+
+def _hard_sigmoid_at_zero(number: Fraction, p: Parameters) -> Fraction | None:
+    if number:
+        return None
+    return min(max(Fraction(p.get("beta", 0.5)), Fraction(0)), Fraction(1))
+
+
+_EXACT: dict[str, Callable[[Fraction, Parameters], Fraction | None]] = {
+    "Abs": lambda number, _: abs(number),
+    "Ceil": lambda number, _: Fraction(math.ceil(number)),
+    "Floor": lambda number, _: Fraction(math.floor(number)),
+    "HardSigmoid": _hard_sigmoid_at_zero,
+    "LeakyRelu": _leaky,
+    "Power": _power,
+    "Round": lambda number, _: Fraction(round(number)),
+    "Sign": lambda number, _: Fraction((number > 0) - (number < 0)),
+    "ThresholdedRelu": _thresholded,
+}
 
 
 def exact(op: str, number: Number, p: Parameters) -> Number | None:
     """The function at a known number, where it is a rational number for certain."""
     if not isinstance(number, Fraction):
         return None
-    match op:
-        case "Abs":
-            return abs(number)
-        case "Ceil":
-            return Fraction(math.ceil(number))
-        case "Floor":
-            return Fraction(math.floor(number))
-        case "Round":
-            return half_even(number)
-        case "Sign":
-            return Fraction((number > 0) - (number < 0))
-        case "LeakyRelu":
-            return number if number >= 0 else number * Fraction(p.get("alpha", 0.01))
-        case "Power":
-            return number if number == 1 or (number == 0 and p["exponent"] > 0) else None
-        case "ThresholdedRelu":
-            return number if number > Fraction(p.get("alpha", 1.0)) else Fraction(0)
-    if number == 0 and op == "HardSigmoid":
-        return min(max(Fraction(p.get("beta", 0.5)), Fraction(0)), Fraction(1))
+    if op in _EXACT:
+        return _EXACT[op](number, p)
     return _AT_ZERO.get(op) if number == 0 else None

@@ -30,14 +30,17 @@ class Constant:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Its sizes."""
         return tuple(self.proto.dims)
 
     @property
     def size(self) -> int:
+        """Number of cells."""
         return math.prod(self.proto.dims)
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Its type, as numpy has it."""
         return helper.tensor_dtype_to_np_dtype(self.proto.data_type)
 
     def numbers(self) -> Array:
@@ -75,10 +78,10 @@ def _blocks(proto: onnx.TensorProto, folder: Path) -> Iterator[bytes]:
     path = (folder / entry.location).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise Undecided("the data of a constant lies outside of the model's folder")
-    left = entry.length or math.inf
+    left = float(getattr(entry, "length", None) or math.inf)
     try:
         with path.open("rb") as file:
-            file.seek(entry.offset or 0)
+            file.seek(int(getattr(entry, "offset", None) or 0))
             while left > 0 and (block := file.read(int(min(_BLOCK, left)))):
                 left -= len(block)
                 yield block
@@ -111,13 +114,17 @@ class Input:
 
 @dataclass(eq=False, slots=True)
 class Graph:
-    """Nodes in their order; `constants` by name, `inputs` that somebody must give."""
+    """Nodes in their order; `constants` by name, `inputs` that somebody may give.
+
+    `defaults` are what inputs are where nobody gives them; since a caller may (from IR 4 on), they
+    are no constants.
+    """
 
     inputs: list[Input]
     outputs: list[str]
     nodes: list[Node]
     constants: dict[str, Constant]
-    replaceable: set[str] = field(default_factory=set)
+    defaults: dict[str, Constant] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +142,8 @@ def read(model: onnx.ModelProto, folder: Path | None = None) -> Graph:
     scope = _Scope(_opsets(model.opset_import), functions, {}, folder)
     graph = _graph(model.graph, scope)
     if model.ir_version >= 4:
-        graph.replaceable = {given.name for given in graph.inputs} & graph.constants.keys()
+        names = {given.name for given in graph.inputs} & graph.constants.keys()
+        graph.defaults = {name: graph.constants.pop(name) for name in names}
     graph.inputs = [given for given in graph.inputs if given.name not in graph.constants]
     _check_names(graph, set())
     return graph
@@ -212,9 +220,7 @@ def _bound(proto: onnx.NodeProto, scope: _Scope) -> Iterator[onnx.AttributeProto
             yield named
 
 
-def _node(
-    proto: onnx.NodeProto, bound: Mapping[str, onnx.AttributeProto], scope: _Scope
-) -> Node:
+def _node(proto: onnx.NodeProto, bound: Mapping[str, onnx.AttributeProto], scope: _Scope) -> Node:
     domain = _domain(proto.domain)
     attributes, bodies = {}, {}
     for name, entry in bound.items():
@@ -234,7 +240,7 @@ def _node(
     )
 
 
-def _attribute(entry: onnx.AttributeProto) -> Any:
+def _attribute(entry: onnx.AttributeProto) -> Any:  # noqa: ANN401 - of any type
     value = helper.get_attribute_value(entry)
     match entry.type:
         case onnx.AttributeProto.STRING:
@@ -286,7 +292,7 @@ def _written_out(
         _rename(node, names, mark)
     results = zip(call.output, function.output, strict=False)
     passed = [
-        Node("Identity", "", 1, [names.get(inside, mark + inside)], [outside], {}, {})
+        Node("Identity", "", 13, [names.get(inside, mark + inside)], [outside], {}, {})
         for outside, inside in results
         if outside
     ]

@@ -4,11 +4,10 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 import onnx
 
 from onnxpad.proof.call import Budget, Readings
@@ -18,7 +17,7 @@ from onnxpad.proof.cuts import Cutting, Side, merge_by_name
 from onnxpad.proof.field import Source
 from onnxpad.proof.graphs import Graph, Input, read
 from onnxpad.proof.outcomes import Undecided
-from onnxpad.proof.regions import Cut, Mismatch, Region, Workshop
+from onnxpad.proof.regions import Clock, Cut, Mismatch, Region, Workshop
 from onnxpad.proof.sizes import Fact, Facts, prove_sizes
 
 Verdict = Literal["proved", "refuted", "undecided"]
@@ -71,7 +70,7 @@ class Limits:
     deepest: int = 4
 
 
-def prove(
+def prove(  # noqa: PLR0913 - what may be said of two models
     before: onnx.ModelProto,
     after: onnx.ModelProto,
     *,
@@ -89,11 +88,7 @@ def prove(
     """
     limits = limits or Limits()
     start = time.monotonic()
-
-    def clock() -> None:
-        if time.monotonic() - start > limits.seconds:
-            raise Undecided(f"the budget of {limits.seconds:g} s is spent")
-
+    clock = Clock(start + limits.seconds)
     shop = Workshop(readings or Readings(), Budget(limits.cells), source, clock)
     try:
         proof = _proved(before, after, dims or {}, shop, limits, folders)
@@ -105,8 +100,6 @@ def prove(
 
 
 def _timed(proof: Proof, shop: Workshop, seconds: float) -> Proof:
-    from dataclasses import replace
-
     return replace(
         proof,
         seconds=seconds,
@@ -130,7 +123,10 @@ def _proved(
     facts: dict[str, Fact] = {}
     inputs = tuple(_cut(one, dims, facts) for one in graphs[0].inputs)
     numbering = Numbering()
-    sides = (Side(graphs[0], numbering.start(graphs[0])), Side(graphs[1], numbering.start(graphs[1])))
+    sides = (
+        Side(graphs[0], numbering.start(graphs[0])),
+        Side(graphs[1], numbering.start(graphs[1])),
+    )
     for node in graphs[0].nodes:
         numbering.add(node, sides[0].classes)
     cutting = Cutting(sides, inputs, facts, shop.readings)
@@ -175,11 +171,16 @@ def _region(
     reason = Undecided(f"{wanted[0]} is computed otherwise")
     region = None
     for region in cutting.regions(wanted, limits.deepest):
+        shop.clock.divide(3)
+        kept = shop.budget.cells
+        shop.budget.cells = kept // 3
         try:
             found, rounded, count = _compared(region, cutting.facts, shop, limits)
         except Undecided as ended:
             reason = ended
             continue
+        finally:
+            shop.budget.cells += kept - kept // 3
         if found is True:
             cuts = tuple(cut.names[0][0] for cut in region.cuts)
             return Proved((wanted[0],), cuts, tuple(region.variables), count, rounded)
@@ -188,6 +189,7 @@ def _region(
             continue
         reason = Undecided(f"{found.reason} in form, and no numbers were found that differ")
         is_whole = all(cut.key[0] == "input" for cut in region.cuts)
+        shop.clock.divide(1)
         if last and is_whole and (shown := confirm(region, found, shop)):
             return Refuted(shown)
     return reason
@@ -217,9 +219,13 @@ def interface(before: Graph, after: Graph) -> str:
     ):
         if first != second:
             return f"the {what} were {', '.join(first)} and are {', '.join(second)}"
-    for one, other in zip(before.inputs, after.inputs, strict=True):
-        if one.dtype != other.dtype:
-            return f"the input {one.name} was {one.dtype} and is {other.dtype}"
+    for name in sorted(before.defaults.keys() | after.defaults.keys()):
+        one, other = (graph.defaults.get(name) for graph in (before, after))
+        if one is None or other is None or one.digest() != other.digest():
+            return f"the input {name} has another default, or none"
+    for given, taken in zip(before.inputs, after.inputs, strict=True):
+        if given.dtype != taken.dtype:
+            return f"the input {given.name} was {given.dtype} and is {taken.dtype}"
     return ""
 
 

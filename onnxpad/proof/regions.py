@@ -1,6 +1,8 @@
 """A part of two models between the same cuts, evaluated and compared at one size."""
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,13 +66,32 @@ class Mismatch:
 
 
 @dataclass(slots=True)
+class Clock:
+    """Ends what takes too long; a share of what is left may be given away."""
+
+    end: float
+    share: float = math.inf
+
+    def check(self) -> None:
+        """Raise Undecided when the time is over."""
+        now = time.monotonic()
+        if now > self.end or now > self.share:
+            raise Undecided("the budget of seconds is spent")
+
+    def divide(self, parts: int) -> None:
+        """Give one of some parts of what is left to what follows."""
+        now = time.monotonic()
+        self.share = now + max(0.0, self.end - now) / parts
+
+
+@dataclass(slots=True)
 class Workshop:
     """Budgets, readings and randomness of a proof, and what was spent and noted."""
 
     readings: Readings
     budget: Budget
     source: Source
-    clock: Callable[[], None]
+    clock: "Clock"
     notes: Notes = field(default_factory=Notes)
     numbers: dict[int, tuple[Constant, Array]] = field(default_factory=dict)
     fractions: bool = False
@@ -107,7 +128,7 @@ def outcomes(
     """What both sides make at a size; raises Fork and Undecided."""
     made: list[list[Value] | NoResult] = []
     for side in (0, 1):
-        shop.clock()
+        shop.clock.check()
         values = given(region, side, d, sizes, shop.budget)
         run = shop.evaluation(d, decisions)
         try:

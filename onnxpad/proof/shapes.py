@@ -1,6 +1,7 @@
 """The shapes of a model's tensors at one size, by the same rules without any cells."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from onnxpad.proof.call import Budget, Notes, Readings, Value
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork
 from onnxpad.proof.functions import Number
-from onnxpad.proof.graphs import Graph
+from onnxpad.proof.graphs import Graph, Node
 from onnxpad.proof.outcomes import NoResult, Undecided
 
 Array = NDArray[Any]
@@ -21,6 +22,8 @@ _RANK_KEPT = {
     *("BatchNormalization", "InstanceNormalization", "QuantizeLinear", "DequantizeLinear", "Cast"),
     *("Slice", "Concat", "Transpose", "QLinearAveragePool", "NhwcMaxPool", "Identity", "Softmax"),
 }
+
+_TYPE_KEPT = ("Pad", "Resize", "Slice", "Concat", "Transpose", "Conv", "ConvTranspose", "Relu")
 
 
 class Hollow:
@@ -40,7 +43,7 @@ class Hollow:
         del sign
         return 0
 
-    def fresh(self, key: Any, shape: tuple[int, ...]) -> Array:
+    def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Array:
         """Nothing, in a shape."""
         del key
         return np.zeros(shape, np.int8)
@@ -54,6 +57,12 @@ class Hollow:
     def neg(self, a: Array) -> Array:
         """The same."""
         return a
+
+    def bound(self, a: Array, least: Number) -> None:
+        """Nothing."""
+
+    def learn(self, op: str, made: Array, a: Array, b: Array) -> None:
+        """Nothing."""
 
     def total(self, a: Array) -> Array:
         """Without the last axis."""
@@ -93,30 +102,27 @@ class Shapes:
     ranks: dict[str, int] = field(default_factory=dict)
 
 
-def shapes_of(graph: Graph, given: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]], readings: Readings) -> Shapes:
+def shapes_of(
+    graph: Graph,
+    given: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]],
+    readings: Readings,
+) -> Shapes:
     """Every tensor that can be followed from inputs of these types and shapes."""
     d, found = Hollow(), Shapes()
     run = Evaluation(d, readings, Notes(), Budget(_CELLS))
     values: Environment = {
         name: Value(d.fresh(None, shape), dtype) for name, (dtype, shape) in given.items()
     }
+    for name, constant in graph.constants.items():
+        values[name] = _constant(run, graph, name)
+        found.ranks[name], found.dtypes[name] = len(constant.shape), constant.dtype
     for name, value in values.items():
         _keep(found, name, value)
-    for name, constant in graph.constants.items():
-        found.ranks[name], found.dtypes[name] = len(constant.shape), constant.dtype
     for node in graph.nodes:
-        for name in node.inputs:
-            if name in graph.constants and name not in values and name not in graph.replaceable:
-                values[name] = _constant(run, graph, name)
         try:
-            made = run.node(node, values | {n: run.constant(c) for n, c in graph.constants.items()} if node.bodies else values)
+            made = run.node(node, values)
         except (Undecided, NoResult, Fork):
-            first = node.inputs[0] if node.inputs else ""
-            if node.op in _RANK_KEPT and first in found.ranks:
-                found.ranks |= dict.fromkeys(node.outputs[:1], found.ranks[first])
-                kind = found.dtypes.get(first)
-                if kind is not None and node.op in ("Pad", "Resize", "Slice", "Conv", "Relu"):
-                    found.dtypes[node.outputs[0]] = kind
+            _keep_rank(found, node)
             continue
         for name, value in zip(node.outputs, made, strict=False):
             if name:
@@ -125,11 +131,21 @@ def shapes_of(graph: Graph, given: Mapping[str, tuple[np.dtype[Any], tuple[int, 
     return found
 
 
+def _keep_rank(found: Shapes, node: Node) -> None:
+    """What is known of a result whose shape is not."""
+    first = node.inputs[0] if node.inputs else ""
+    if node.op in _RANK_KEPT and first in found.ranks:
+        found.ranks |= dict.fromkeys(node.outputs[:1], found.ranks[first])
+        if first in found.dtypes and node.op in _TYPE_KEPT:
+            found.dtypes[node.outputs[0]] = found.dtypes[first]
+
+
 def _constant(run: Evaluation, graph: Graph, name: str) -> Value:
-    """Small constants with their numbers, large ones without."""
+    """Small constants with their numbers, large ones and what cannot be read without."""
     constant = graph.constants[name]
     if constant.size <= 1 << 12:
-        return run.constant(constant)
+        with suppress(Undecided):
+            return run.constant(constant)
     return Value(np.zeros(constant.shape, np.int8), constant.dtype)
 
 

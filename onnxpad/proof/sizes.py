@@ -2,10 +2,10 @@
 
 Lemma 2. Let `far` be how many cells windows, pads and bounds reach together along an axis, counted
 at the input, and `period` the product of strides (with the numbers that sizes are divided by). If
-the sides agree at all sizes up to far + period, they agree at every size. A larger size adds windows
-whose reading is a translate of one that was seen; cells near the front are counted from the front,
-cells near the end from the end. Conditions: every operator is a product of maps of one axis each,
-and sizes that are computed are linear plus a function of the remainder by the period.
+the sides agree at all sizes up to far + period, they agree at every size. A larger size adds
+windows whose reading is a translate of one that was seen; cells near the front are counted from
+the front, cells near the end from the end. Conditions: every operator is a product of maps of one
+axis each, and sizes that are computed are linear plus a function of the remainder by the period.
 
 Open sizes that are apart are taken along a diagonal; of those that hang on each other (pads of one
 axis computed from the size of another, say) all combinations are taken.
@@ -53,16 +53,27 @@ def bound(bit: int, notes: Notes, fact: Fact) -> int:
 def first_result(region: Region, facts: Facts, shop: Workshop) -> Mismatch | bool:
     """Compare at sizes that are large enough for a result, to learn what reaches how far."""
     for start in (6, 12, 24, 48):
-        sizes = {}
-        for at, name in enumerate(region.variables):
-            sizes[name] = next(one for one in facts[name].sizes() if one >= start + at)
+        sizes = _large(region, facts, start)
         found = compare(region, sizes, shop)
         if found is not False:
             return found
     return False
 
 
-def prove_sizes(region: Region, facts: Facts, shop: Workshop, most: int) -> tuple[Mismatch | bool, int]:
+def _large(region: Region, facts: Facts, start: int) -> dict[str, int]:
+    """Sizes from `start` on, but small ones of the first two axes, where windows are rare."""
+    found: dict[str, int] = {}
+    for cut in region.cuts:
+        for axis, name in enumerate(cut.sizes):
+            if isinstance(name, str) and name not in found:
+                least = 2 if axis < 2 < len(cut.sizes) else start + len(found)
+                found[name] = next(one for one in facts[name].sizes() if one >= least)
+    return {name: found[name] for name in region.variables}
+
+
+def prove_sizes(
+    region: Region, facts: Facts, shop: Workshop, most: int
+) -> tuple[Mismatch | bool, int]:
     """Compare at all sizes that lemma 2 asks for; the result, and at how many sizes.
 
     False: the first side has no result at any of them. Raises Undecided.
@@ -91,10 +102,11 @@ def prove_sizes(region: Region, facts: Facts, shop: Workshop, most: int) -> tupl
 
 def _asked(region: Region, facts: Facts, notes: Notes, most: int) -> list[Sizes]:
     """The sizes of all variables at which to compare."""
-    columns = {}
+    columns: dict[str, list[int]] = {}
     for at, name in enumerate(region.variables):
         limit = bound(bit_of(at), notes, facts[name])
-        column = columns[name] = []
+        column: list[int] = []
+        columns[name] = column
         for one in facts[name].sizes():
             if column and one > limit + facts[name].least:
                 break
@@ -103,13 +115,18 @@ def _asked(region: Region, facts: Facts, notes: Notes, most: int) -> list[Sizes]
                 raise Undecided(f"lemma 2 asks for more than {most} sizes of {name}")
     rows = []
     for names in _groups(region.variables, notes):
-        count = math.prod(len(columns[name]) for name in names)
+        combined = [columns[name] for name in names]
+        count = math.prod(map(len, combined))
         if count > most * most:
             raise Undecided(f"lemma 2 asks for {count} combinations of {', '.join(names)}")
-        rows.append([dict(zip(names, one, strict=True)) for one in product(*map(columns.get, names))])
+        rows.append([dict(zip(names, one, strict=True)) for one in product(*combined)])
     turns = range(max(map(len, rows)))
     return [
-        {name: size for at, row in enumerate(rows) for name, size in row[(turn + at) % len(row)].items()}
+        {
+            name: size
+            for at, row in enumerate(rows)
+            for name, size in row[(turn + at) % len(row)].items()
+        }
         for turn in turns
     ]
 
@@ -134,9 +151,7 @@ def _compare_at(region: Region, sizes: Sizes, facts: Facts, shop: Workshop) -> M
     if found is not False or len(sizes) == 1:
         return found
     for name, one in sizes.items():
-        large = {n: next(m for m in facts[n].sizes() if m >= _LARGE) for n in sizes}
-        other = compare(region, {**large, name: one}, shop)
+        other = compare(region, {**_large(region, facts, _LARGE), name: one}, shop)
         if isinstance(other, Mismatch):
             return other
     return False
-

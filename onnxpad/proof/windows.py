@@ -60,7 +60,7 @@ class Axis:
         """[windows]: taps in the data, or with `padding` in data and pads, never beyond them."""
         places = self.positions()
         low, high = (-self.begin, self.size + self.end) if padding else (0, self.size)
-        return ((places >= low) & (places < high)).sum(axis=1)
+        return np.asarray(((places >= low) & (places < high)).sum(axis=1))
 
 
 def inside(places: Table, size: int) -> Table:
@@ -74,7 +74,9 @@ def same_pads(size: int, span: int, stride: int, *, lower: bool) -> tuple[int, i
     return (total - total // 2, total // 2) if lower else (total // 2, total - total // 2)
 
 
-def transposed_table(size: int, kernel: int, stride: int, dilation: int, begin: int, out: int) -> Table:
+def transposed_table(
+    size: int, kernel: int, stride: int, dilation: int, begin: int, out: int
+) -> Table:
     """[outputs, taps]: the input cell that a tap of a transposed convolution brings there."""
     reached = np.arange(out, dtype=np.int64)[:, None] + begin
     reached = reached - np.arange(kernel, dtype=np.int64) * dilation
@@ -109,7 +111,7 @@ def pad_table(size: int, begin: int, end: int, mode: str, *, wide_reflect: bool)
     return place + first
 
 
-def gather(x: Array, tables: Sequence[Table], first: int, fill: Any) -> Array:
+def gather(x: Array, tables: Sequence[Table], first: int, fill: float) -> Array:
     """Cells of the axes from `first` on by their tables; `fill` where a table says -1.
 
     Tables [windows, taps] make [..., windows of all axes, taps of all axes], tables [cells] make

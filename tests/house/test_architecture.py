@@ -52,6 +52,7 @@ VIOLATIONS = [
         "onnxpad.rewriting.passes.aiming",
         "import onnxpad.runtimes.targets.ncnn",
     ),
+    ("proof-alone", "onnxpad.proof.leaning", "import onnxpad.geometry.windows"),
 ]
 
 

@@ -189,6 +189,7 @@ def _is_even(dims: tuple[object, ...] | None, carried: _Carried) -> bool:
 
 
 _FAR = 8
+_LONGEST_ROW = 64
 
 
 class Front(NamedTuple):
@@ -315,8 +316,9 @@ def _behind_more(
 def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
     """The Pads in front of a node that add up, the nearest first, and what they do together."""
     maker, _ = pad_behind(context, node.inputs[0])
-    found, whole = [], None
-    while maker is not None:
+    found: list[Node] = []
+    whole = None
+    while maker is not None and len(found) < _LONGEST_ROW:
         step = read_pad(context, maker, rank)
         together = step if whole is None else _sum(step, whole)
         if together is None or step.unclear or step.mode != "constant":

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value, lowest, rule
+from onnxpad.proof.formal import Formal
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.operators.moving import normal, together
 from onnxpad.proof.operators.windowed import centred, power, root, whole_power
@@ -100,17 +101,19 @@ def binary(call: Call) -> list[Value]:
                 made = reduce(NUMBERS[call.op], arrays)
         kept = np.asarray(made) if call.op in _COMPARISONS else np.asarray(made).astype(dtype)
         return [Value(kept, kept.dtype, known=True)]
-    places = getattr(call.d, "places", None)
-    if places and dtype.kind in "iu" and len(arrays) == 2:
-        return [call.made(_of_places(call, *arrays))]
+    if isinstance(call.d, Formal) and call.d.places and dtype.kind in "iu" and len(arrays) == 2:
+        return [call.made(_of_places(call, call.d, *arrays))]
     match call.op:
         case "Add" | "Mul" | "Sub":
-            function = getattr(call.d, call.op.lower())
-            return [call.made(reduce(function, arrays))]
+            made = getattr(call.d, call.op.lower())(*arrays)
+            call.d.learn(call.op, made, *arrays)
+            return [call.made(made)]
         case "Max" | "Min":
             return [call.made(extreme(call, arrays, smallest=call.op == "Min"))]
         case "Div" if dtype.kind not in "iu":
-            return [call.made(call.d.div(*np.broadcast_arrays(*arrays)))]
+            made = call.d.div(*np.broadcast_arrays(*arrays))
+            call.d.learn("Div", made, *arrays)
+            return [call.made(made)]
         case "Pow":
             return [call.made(_power(call, arrays[0]))]
     made = call.d.function(call.op, {"fmod": call.get("fmod", 0), "type": dtype.str}, *arrays)
@@ -144,16 +147,19 @@ def _power(call: Call, x: Array) -> Array:
     return power(call, x, Fraction(number))
 
 
-def _of_places(call: Call, a: Array, b: Array) -> Array:
+def _of_places(call: Call, d: Formal, a: Array, b: Array) -> Array:
     """Whole arithmetic on places of maxima: on every candidate's place for itself."""
-    d: Any = call.d
     a, b = np.broadcast_arrays(a, b)
-    made = [_of_place(call, d, *pair) for pair in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)]
+    made = [
+        _of_place(call, d, *pair)
+        for pair in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
+    ]
     return np.asarray(made, np.int64).reshape(a.shape)
 
 
-def _of_place(call: Call, d: Any, a: int, b: int) -> int:
-    candidates, sides = None, []
+def _of_place(call: Call, d: Formal, a: int, b: int) -> int:
+    candidates: tuple[int, ...] | None = None
+    sides: list[tuple[int, ...]] = []
     for element in (a, b):
         if element in d.places:
             mine, numbers = d.places[element]
@@ -162,13 +168,11 @@ def _of_place(call: Call, d: Any, a: int, b: int) -> int:
             candidates = mine
             sides.append(numbers)
         elif isinstance(d.numbers.get(element), Fraction):
-            sides.append(int(d.numbers[element]))
+            sides.append((int(d.numbers[element]),))
         else:
             return int(d.name((call.op, a, b)))
     width = len(candidates) if candidates else 1
-    left, right = (
-        np.broadcast_to(np.asarray(side, np.int64), (width,)) for side in sides
-    )
+    left, right = (np.broadcast_to(np.asarray(side, np.int64), (width,)) for side in sides)
     found = NUMBERS[call.op](left, right) if call.op in NUMBERS else None
     if found is None:
         return int(d.name((call.op, a, b)))
@@ -254,7 +258,9 @@ def clip(call: Call) -> list[Value]:
         if bound is None and name in call.attributes:
             bound = Value(np.asarray(call.get(name), np.float32).astype(dtype), dtype, known=True)
         if bound is not None:
-            x = extreme(call, [x, call.embedded(bound).reshape([1] * x.ndim)], smallest=name == "max")
+            x = extreme(
+                call, [x, call.embedded(bound).reshape([1] * x.ndim)], smallest=name == "max"
+            )
     return [call.made(x)]
 
 
@@ -318,7 +324,7 @@ def matmul(call: Call) -> list[Value]:
     b = b.T if call.get("transB", 0) else b
     if min(a.ndim, b.ndim) < 2 or a.shape[-1] != b.shape[-2]:
         raise NoResult(f"{call.op} of shapes {a.shape} and {b.shape}")
-    call.notes.breaks(f"{call.op} sums over an axis")
+    call.breaks(f"{call.op} sums over an axis")
     left, right = a[..., :, None, :], np.swapaxes(b, -1, -2)[..., None, :, :]
     _broadcast(call, [left, right])
     y = call.d.contract(left, right)
@@ -349,7 +355,7 @@ def reduced(call: Call) -> list[Value]:
     spots = sorted(normal(axis, value.cells.ndim) for axis in axes)
     x = call.cells(0)
     call.spend(2 * x.size)
-    call.notes.breaks(f"{call.op} reads an axis as a whole")
+    call.breaks(f"{call.op} reads an axis as a whole", *spots)
     kept = [size for at, size in enumerate(x.shape) if at not in spots]
     moved = np.moveaxis(x, spots, range(-len(spots), 0)).reshape(*kept, -1)
     if moved.shape[-1] == 0:
@@ -357,7 +363,9 @@ def reduced(call: Call) -> list[Value]:
     if call.op == "ReduceMax":
         y = call.d.largest(moved, *lowest(value.dtype))
     else:
-        y = call.d.total(call.d.mul(moved, moved) if call.op[-1] in "e2" and call.op != "ReduceMean" else moved)
+        y = call.d.total(
+            call.d.mul(moved, moved) if call.op[-1] in "e2" and call.op != "ReduceMean" else moved
+        )
     if call.op == "ReduceMean":
         y = call.d.div(y, call.d.embed(np.full(y.shape, moved.shape[-1], np.int64)))
     if call.op == "ReduceL2":
@@ -378,12 +386,20 @@ def quantisation(call: Call) -> list[Value]:
     scale = _along(call, scale, x, axis)
     call.spend(2 * x.size)
     if call.op == "DequantizeLinear":
-        return [call.made(call.d.mul(call.d.sub(x, zero), scale), call.need(1).dtype)]
+        _, floor = lowest(call.need(0).dtype)
+        if floor is not None:
+            call.d.bound(x, floor)
+        less = call.d.sub(x, zero)
+        call.d.learn("Sub", less, x, zero)
+        made = call.d.mul(less, scale)
+        call.d.learn("Mul", made, less, scale)
+        return [call.made(made, call.need(1).dtype)]
     dtype = np.dtype(np.uint8) if point is None else point.dtype
     if dtype.kind not in "iu" or call.get("output_dtype", 0):
         raise Undecided(f"QuantizeLinear to {dtype}")
     info = np.iinfo(dtype)
     real = call.d.div(x, np.broadcast_to(scale, x.shape))
+    call.d.learn("Div", real, x, scale)
     return [call.made(call.d.quantise(real, zero, int(info.min), int(info.max)), dtype)]
 
 

@@ -156,7 +156,7 @@ def split(call: Call) -> list[Value]:
     """Equal parts, the last one smaller, where no sizes are given."""
     x, parts = call.need(0).cells, call.ints(1, "split")
     axis = normal(int(call.get("axis", 0)), x.ndim)
-    call.notes.breaks("Split cuts an axis into parts")
+    call.breaks("Split cuts an axis into parts", axis)
     if parts is None:
         count = int(call.get("num_outputs", call.outputs))
         step = -(-x.shape[axis] // count)
@@ -185,7 +185,7 @@ def squeeze(call: Call) -> list[Value]:
     x = call.need(0).cells
     axes = call.ints(1, "axes")
     if axes is None:
-        call.notes.breaks("Squeeze without axes hangs on which sizes are 1")
+        call.breaks("Squeeze without axes hangs on which sizes are 1")
         spots = [at for at, size in enumerate(x.shape) if size == 1]
     else:
         spots = [normal(axis, x.ndim) for axis in axes]
@@ -228,7 +228,7 @@ def reshape(call: Call) -> list[Value]:
     if not fits or min(wanted, default=1) < -1:
         raise NoResult(f"Reshape of {x.shape} to {wanted}")
     if not value.known:
-        call.notes.breaks(f"{call.op} counts the cells of several axes")
+        call.breaks(f"{call.op} counts the cells of several axes")
     return [call.moved(x.reshape(wanted))]
 
 
@@ -243,7 +243,7 @@ def shape(call: Call) -> list[Value]:
 @rule("Size")
 def size_(call: Call) -> list[Value]:
     """Number of cells."""
-    call.notes.breaks("Size multiplies sizes")
+    call.breaks("Size multiplies sizes")
     count = np.asarray(call.need(0).cells.size, np.int64)
     return [Value(count, np.dtype(np.int64), known=True)]
 
@@ -283,7 +283,7 @@ def gather_(call: Call) -> list[Value]:
     if ((index.cells < -size) | (index.cells >= size)).any():
         raise NoResult("Gather beyond the axis")
     if not value.known:
-        call.notes.breaks("Gather takes cells of an axis by number")
+        call.breaks("Gather takes cells of an axis by number", axis)
     call.spend(value.cells.size / max(size, 1) * max(index.cells.size, 1))
     return [call.moved(value.cells.take(index.cells.astype(np.int64), axis))]
 
@@ -326,7 +326,7 @@ def col2im(call: Call) -> list[Value]:
     rank = len(image)
     strides = call.get("strides", [1] * rank)
     dilations, pads = call.get("dilations", [1] * rank), call.get("pads", [0] * 2 * rank)
-    call.notes.breaks("Col2Im counts blocks along one axis")
+    call.breaks("Col2Im counts blocks along one axis")
     counts = [
         (size + pads[at] + pads[rank + at] - dilations[at] * (block[at] - 1) - 1) // strides[at] + 1
         for at, size in enumerate(image)
@@ -354,7 +354,9 @@ def _folded(call: Call, cells: Array, at: int, rank: int, size: int) -> Array:
     block, count = cells.shape[2 + at], cells.shape[2 + at + left]
     stride = call.get("strides", [1] * rank)[at]
     dilation = call.get("dilations", [1] * rank)[at]
-    table = transposed_table(count, block, stride, dilation, call.get("pads", [0] * 2 * rank)[at], size)
+    table = transposed_table(
+        count, block, stride, dilation, call.get("pads", [0] * 2 * rank)[at], size
+    )
     padded = np.concatenate(
         [cells, np.zeros_like(cells.take([0], 2 + at + left))], axis=2 + at + left
     )

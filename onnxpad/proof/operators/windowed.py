@@ -64,7 +64,7 @@ def axes(call: Call, sizes: Ints, kernel: Ints) -> list[Axis]:
     return made
 
 
-def windows(call: Call, x: Array, over: Sequence[Axis], fill: Any) -> Array:
+def windows(call: Call, x: Array, over: Sequence[Axis], fill: float) -> Array:
     """[N, C, windows..., taps] of x, `fill` for padding."""
     counts = [axis.count for axis in over]
     taps = math.prod(axis.kernel for axis in over)
@@ -122,7 +122,9 @@ def biased(call: Call, y: Array, bias: Value | None) -> Array:
 @rule("Conv")
 def conv(call: Call) -> list[Value]:
     """ONNX Operators, Conv-22."""
-    return [call.made(biased(call, convolved(call, call.cells(0), call.cells(1)), call.optional(2)))]
+    return [
+        call.made(biased(call, convolved(call, call.cells(0), call.cells(1)), call.optional(2)))
+    ]
 
 
 @rule("FusedConv", domain=_MICROSOFT)
@@ -212,40 +214,52 @@ def _deconvolved(call: Call, pads: list[int] | None = None) -> Array:
 def _transposed_tables(
     call: Call, sizes: Ints, kernel: Ints, given: list[int] | None
 ) -> list[Array]:
+    """For every axis, which input cells each output cell sums."""
     rank = len(sizes)
     strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
     extras = per_axis(call, "output_padding", rank, 0)
-    wanted, auto = call.get("output_shape"), call.get("auto_pad", "NOTSET") or "NOTSET"
     pads = given or per_axis(call, "pads", 2 * rank, 0)
-    if auto != "NOTSET" and any(pads):
+    if (call.get("auto_pad") or "NOTSET") != "NOTSET" and any(pads):
         raise Undecided("auto_pad together with pads, which runtimes read in three ways")
-    if wanted is not None and len(wanted) != rank:
-        raise Undecided(f"output_shape {list(wanted)} for {rank} axes")
+    if len(pads) != 2 * rank or min(pads) < 0:
+        raise Undecided(f"{call.op} has the pads {pads}, which runtimes refuse")
     tables = []
     for at, (size, k, s, d) in enumerate(zip(sizes, kernel, strides, dilations, strict=True)):
-        span = d * (k - 1) + 1
-        full = (size - 1) * s + span
-        begin, out = pads[at], full + extras[at] - pads[at] - pads[rank + at]
         if min(s, d, k) < 1 or not 0 <= extras[at] < max(s, d):
             raise Undecided(f"output_padding {extras[at]} with stride {s} and dilation {d}")
-        if min(pads[at], pads[rank + at]) < 0:
-            raise Undecided(f"{call.op} has negative pads, which runtimes refuse")
-        if wanted is not None:
-            out = int(wanted[at])
-            if out > full + max(extras[at], s - 1):
-                raise NoResult(f"output_shape {out} of {full} cells")
-            begin = _crop(call, auto, max(0, full + extras[at] - out))
-        elif auto.startswith("SAME"):
-            total = max(0, span + extras[at] - s)
-            begin, out = _crop(call, auto, total), full + extras[at] - total
+        span = d * (k - 1) + 1
+        begin, out = _kept(call, at, (size, span, s, extras[at]), (pads[at], pads[rank + at]))
         if out < 1:
             raise NoResult(f"{call.op} leaves {out} cells")
-        call.window(2 + at, span + abs(begin) + abs(pads[rank + at]) + extras[at] + s)
-        if wanted is not None:
-            call.notes.breaks("output_shape does not follow the size of the input")
+        call.window(2 + at, span + abs(begin) + pads[rank + at] + extras[at] + s)
         call.spend(out * k)
         tables.append(transposed_table(size, k, s, d, begin, out))
     return tables
+
+
+def _kept(
+    call: Call, at: int, axis: tuple[int, int, int, int], pads: tuple[int, int]
+) -> tuple[int, int]:
+    """First cell that is kept of the full output of an axis, and how many."""
+    size, span, stride, extra = axis
+    full, wanted = (size - 1) * stride + span + extra, call.get("output_shape")
+    auto = call.get("auto_pad") or "NOTSET"
+    if wanted is not None:
+        if len(wanted) != len(call.need(0).shape) - 2:
+            raise Undecided(f"output_shape {list(wanted)}")
+        call.breaks("output_shape does not follow the size of the input", 2 + at)
+        out = int(wanted[at])
+        if out > full - extra + max(extra, stride - 1):
+            raise NoResult(f"output_shape {out} of {full - extra} cells")
+        return _crop(call, auto, max(0, full - out)), out
+    if auto.startswith("SAME"):
+        total = span + extra - stride
+        if total < 0:
+            call.reads("ConvTranspose with SAME whose kernel is below the stride crops nothing")
+        return _crop(call, auto, max(0, total)), full - max(0, total)
+    if auto not in ("NOTSET", "VALID"):
+        raise Undecided(f"auto_pad {auto}")
+    return pads[0], full - sum(pads)
 
 
 def _crop(call: Call, auto: str, total: int) -> int:
@@ -282,7 +296,7 @@ def max_pool(call: Call) -> list[Value]:
     y = channels_back(call, call.d.largest(cells, least, floor))
     if call.outputs < 2:
         return [call.made(y)]
-    call.notes.breaks("flat Indices hang on all sizes")
+    call.breaks("flat Indices hang on all sizes")
     places = _places(call, x.shape, over)
     where = call.d.chosen(cells, places, least, floats=floor is None)
     return [call.made(y), call.made(where, np.int64)]
@@ -369,7 +383,7 @@ def power(call: Call, x: Array, exponent: Fraction) -> Array:
 def global_pool(call: Call) -> list[Value]:
     """A pool whose window is all of the axes behind the channels."""
     x, rank = call.cells(0), call.need(0).cells.ndim - 2
-    call.notes.breaks(f"{call.op} reads an axis as a whole")
+    call.breaks(f"{call.op} reads an axis as a whole", *range(2, rank + 2))
     flat = x.reshape(*x.shape[:2], -1)
     call.spend(flat.size)
     if flat.shape[-1] == 0:
