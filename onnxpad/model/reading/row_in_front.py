@@ -58,12 +58,14 @@ def row_in_front(
     Only what hands on its data stands between them. `gone` are tensors that have one reader less
     than the model says.
     """
+    if _ends(context, name):
+        return ()
     place: _Place | None = _Place(context, name, tuple(range(rank)))
     found: list[InFront] = []
     untold, readers = False, 1
     reading = (context, node, name)
     for _ in range(_STEPS_BACK):
-        if place is None or _ends(place):
+        if place is None or _ends(place.context, place.name):
             break
         readers = max(readers, _readers(place, gone) - _twins(*reading))
         maker = place.context.scope.producers.get(place.name)
@@ -80,14 +82,13 @@ def row_in_front(
     return tuple(found)
 
 
-def _ends(place: _Place) -> bool:
+def _ends(context: Context, name: str) -> bool:
     """Whether no Pad can stand in front: its readers, which may be thousands, need no count."""
-    scope = place.context.scope
-    maker = scope.producers.get(place.name)
+    maker = context.scope.producers.get(name)
     if maker is None:
-        return place.name in scope.initializers
-    is_call = place.context.document.function(maker) is not None
-    return not (is_call or is_pad(maker) or vanishes(place.context, maker))
+        return name in context.scope.initializers
+    is_call = context.document.function(maker) is not None
+    return not (is_call or is_pad(maker) or vanishes(context, maker))
 
 
 def _entry(place: _Place, pad: Node, rank: int) -> InFront:
