@@ -37,7 +37,8 @@ def _gelu(x: Floats, p: Parameters) -> Floats:
 
 
 def _selu(x: Floats, p: Parameters) -> Floats:
-    alpha, gamma = p.get("alpha", 1.67326319217681884765625), p.get("gamma", 1.05070102214813232)
+    alpha = float(p.get("alpha", 1.67326319217681884765625))
+    gamma = float(p.get("gamma", 1.05070102214813232))
     return np.where(x > 0, gamma * x, gamma * alpha * np.expm1(np.minimum(x, 0)))
 
 

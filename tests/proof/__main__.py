@@ -24,6 +24,8 @@ def run(judge: Callable[[int], Tally], numbers: range, processes: int) -> Tally:
     with ProcessPoolExecutor(processes) as pool:
         for done, one in enumerate(pool.map(judge, numbers, chunksize=4), start=1):
             total.merge(one)
+            for wrong in one.wrong:
+                say(f"WRONG {wrong}")
             if done % 50 == 0:
                 say(f"{done} models, {time.monotonic() - start:.0f} s, {len(total.wrong)} wrong")
     return total
@@ -45,8 +47,6 @@ def report(total: Tally) -> None:
     )
     for reason, count in total.reasons.most_common(40):
         say(f"{count:>7}  {reason}")
-    for one in total.wrong[:20]:
-        say(f"\nWRONG {one}")
 
 
 def main() -> None:
