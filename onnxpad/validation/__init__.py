@@ -16,8 +16,10 @@ from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Preference
 from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
-from onnxpad.validation.conclude import concluded
+from onnxpad.validation.conclude import concluded, qualified
+from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
 from onnxpad.validation.optimised import optimised
+from onnxpad.validation.random_nodes import random_nodes
 from onnxpad.validation.recorded import samples_from_npz
 from onnxpad.validation.reference import against_reference
 from onnxpad.validation.report import (
@@ -34,8 +36,6 @@ from onnxpad.validation.request import (
     checked_inputs,
     checked_outputs,
     in_layout,
-    joint_types,
-    matched,
     turned_inputs,
 )
 from onnxpad.validation.samples import Pair, Ran, Sampler, random_samples, run_both
@@ -121,8 +121,12 @@ def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
 
 
 def _paired(bench: Bench, first: Network, after: ModelLike, ambiguous: Preference) -> Pair:
-    second = _read(bench, open_network(after, first.folder), ambiguous)
-    return Pair(first, matched(bench, first, second))
+    second = matched(
+        bench.warn, first, _read(bench, open_network(after, first.folder), ambiguous)
+    )
+    if warning := lost_defaults(first, second):
+        bench.warn(warning)
+    return Pair(first, second)
 
 
 def _check(after: object, outputs: object, samples: int) -> None:
@@ -165,7 +169,9 @@ def _of_pair(
     bench.note_providers("before", pair.before)
     bench.note_providers("after", pair.after)
     known = (seed, drawn.open_sizes) if isinstance(drawn, Sampler) else (None, ())
-    return concluded(bench, findings, rows, problem, (runs, *known))
+    report = concluded(bench, findings, rows, problem, (runs, *known))
+    random = dict.fromkeys(label for one in pair.both() for label in random_nodes(one))
+    return qualified(report, broken(*pair.both()), tuple(random))
 
 
 def _with_reference(

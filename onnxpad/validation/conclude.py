@@ -69,6 +69,36 @@ def concluded(
     )
 
 
+def qualified(report: Validation, broken: str, random: Sequence[str]) -> Validation:
+    """The report where callers see two models (`broken` says how), or nodes draw random numbers.
+
+    `random` are the labels of those nodes. Their results say nothing; a changed part without them
+    that differs does, and other shapes.
+    """
+    if broken:
+        return replace(report, verdict=Verdict.DIFFERENT, reason=broken)
+    if not random or (report.verdict is Verdict.DIFFERENT and _told_apart(report, random)):
+        return report
+    more = f" and {len(random) - 3} more" if random[3:] else ""
+    draw = "draws" if len(random) == 1 else "draw"
+    why = (
+        f"{', '.join(random[:3])}{more} {draw} random numbers: two runs of one model differ, so "
+        "two models cannot be told apart by running"
+    )
+    return replace(report, verdict=Verdict.UNVERIFIED, reason=why, first_difference=None)
+
+
+def _told_apart(report: Validation, random: Sequence[str]) -> bool:
+    """Whether something differs that random numbers cannot explain."""
+    parts = [row for row in report.regions if row.verdict is Verdict.DIFFERENT]
+    if any(not set(random) & {*row.before, *row.after} for row in parts):
+        return True
+    return any(
+        row.other_shape or (row.shape_after is None and row.shape_before is not None)
+        for row in report.outputs
+    )
+
+
 def _facts_to_give(findings: Sequence[SampleFinding], open_sizes: Sequence[str]) -> tuple[str, ...]:
     """What to try where outputs have other shapes at sizes that were drawn."""
     rows = [row for finding in findings for row in finding.outputs]
