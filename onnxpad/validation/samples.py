@@ -17,7 +17,7 @@ from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.shapes.types import Type
 from onnxpad.sessions import RunFailure, Session
-from onnxpad.validation.agreement import gap, same
+from onnxpad.validation.agreement import Bound, gap, largest, same
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.report import OutputRow
 from onnxpad.validation.trace import trace
@@ -432,7 +432,7 @@ def output_row(
     name: str,
     level: str,
     results: tuple[Array | None, Array | None],
-    bound: float | None = None,
+    bound: Bound | None = None,
 ) -> OutputRow:
     """One line of the report for an output of both models (None: did not run).
 
@@ -442,10 +442,11 @@ def output_row(
     shapes = [None if value is None else tuple(value.shape) for value in (before, after)]
     if before is None or after is None:
         return OutputRow(sample, name, level, shapes[0], shapes[1], equal=False, max_abs=None)
-    found = gap(before, after, bound or 0.0)
+    found = gap(before, after, 0.0 if bound is None else bound)
     equal = same(before, after)
+    allowed = None if bound is None else found.bound if found.where else largest(bound)
     return OutputRow(
-        sample, name, level, shapes[0], shapes[1], equal, found.max_abs, bound, found.where
+        sample, name, level, shapes[0], shapes[1], equal, found.max_abs, allowed, found.where
     )
 
 

@@ -16,6 +16,7 @@ from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap, relative_gap, same
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.changed_parts import Case
+from onnxpad.validation.hidden import Prober, reached, warned
 from onnxpad.validation.report import (
     EVALUATOR,
     NOBODY,
@@ -51,6 +52,7 @@ class Verifier:
     apart: frozenset[str] = frozenset()
     found: list[Region] = field(default_factory=list)
     settled: bool = False
+    probed: bool = False
 
     def __post_init__(self) -> None:
         self._locate()
@@ -89,8 +91,32 @@ class Verifier:
         apart = [row for row in first if row.verdict is Verdict.DIFFERENT]
         hidden = next((row for row in apart if not renamed(self.pair, whole, judged, row)), None)
         finding = self._concluded(ran, rows, judged, (first, hidden))
+        if not self.probed and finding.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING):
+            finding = self._probed(ran, finding)
         self.settled = finding.verdict is Verdict.DIFFERENT
         return finding
+
+    def _probed(self, ran: Ran, finding: SampleFinding) -> SampleFinding:
+        """The finding on a sample whose outputs agree, with what probes of changed parts show."""
+        names = set(self.probes)
+        if any(isinstance(r, dict) and not names <= r.keys() for r in (ran.before, ran.after)):
+            ran = run_both(self.bench, self.pair, ran.index, ran.feeds, self.probes)
+        self.probed = True
+        hidden = Prober(self.bench, self.pair, self.found).probed(ran)
+        for one in hidden:
+            if one.shown is False:
+                self.bench.warn(warned(one))
+        seen = [one for one in hidden if one.shown is not False]
+        if not seen:
+            return finding
+        rows = [reached(one) for one in seen]
+        if seen[0].shown:
+            return SampleFinding(finding.outputs, rows, Verdict.DIFFERENT, "")
+        why = (
+            f"'{rows[0].tensor}' differs where the part runs alone on inputs of other sizes "
+            f"({rows[0].where}); whether the models ever give it such inputs is not known"
+        )
+        return SampleFinding(finding.outputs, rows, Verdict.UNVERIFIED, why)
 
     def _regions(self, ran: Ran) -> list[RegionRow]:
         try:
@@ -207,14 +233,15 @@ class Verifier:
             return False
         if self.bench.on_cuda or not all(same(before[n], after[n]) for n in before):
             return False
-        bounds = self.bench.noise(self.pair.before, ran.feeds, before)
-        if (
-            bounds is None
-            or isinstance(ran.before, RunFailure)
-            or isinstance(ran.after, RunFailure)
-        ):
+        if isinstance(ran.before, RunFailure) or isinstance(ran.after, RunFailure):
             return False
-        return all(gap(ran.before[n], ran.after[n], bounds[n]).within for n in before)
+        bounds = [self.bench.noise(one, ran.feeds, before) for one in self.pair.both()]
+        first, second = bounds
+        if first is None or second is None:
+            return False
+        return all(
+            gap(ran.before[n], ran.after[n], first[n] + second[n]).within for n in before
+        )
 
 
 @dataclass(frozen=True, slots=True)
