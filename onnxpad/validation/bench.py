@@ -175,7 +175,11 @@ class Bench:
             self._made_of[noisy] = network, NOISE_FACTOR
         if noisy is None:
             copied = only_copies(network)
-            return {n: stored(value, apart=not foreign) for n, value in clean.items()} if copied else None
+            return (
+                {n: stored(value, apart=not foreign) for n, value in clean.items()}
+                if copied
+                else None
+            )
         moved = {name: np.zeros(()) for name in clean}
         apart = not foreign and not jumps(network)
         for phase in range(NOISE_RUNS):

@@ -29,15 +29,16 @@ def concluded(
     findings: Sequence[SampleFinding],
     optimised: Sequence[OutputRow],
     problem: str,
-    drawn: tuple[Sequence[Ran], int | None, tuple[str, ...]],
+    drawn: tuple[Sequence[Ran], int, int | None, tuple[str, ...]],
 ) -> Validation:
     """The report on two models.
 
-    `drawn` are the samples, the seed that they came from, and the dimensions whose sizes were open.
+    `drawn` are the samples, at how many further sizes both were run, the seed that they came from,
+    and the dimensions whose sizes were open.
 
     The worst sample decides. A model that only default optimisations change counts as different.
     """
-    runs, seed, open_sizes = drawn
+    runs, more, seed, open_sizes = drawn
     regions = tuple(row for finding in findings for row in finding.regions)
     worst = max(findings, key=lambda finding: SEVERITY.index(finding.verdict))
     verdict, reason = worst.verdict, worst.reason
@@ -50,7 +51,7 @@ def concluded(
             )
         elif problem:
             verdict, reason = Verdict.DIFFERENT, problem
-    reason = reason or _sentence(verdict, regions, runs, first)
+    reason = reason or _sentence(verdict, regions, (runs, more), first)
     if verdict is Verdict.IDENTICAL:
         reason += apart_when_optimised(optimised)
     return Validation(
@@ -150,11 +151,13 @@ def _says_nothing(runs: Sequence[Ran]) -> bool:
 def _sentence(
     verdict: Verdict,
     regions: Sequence[RegionRow],
-    runs: Sequence[Ran],
+    tried: tuple[Sequence[Ran], int],
     first: FirstDifference | None,
 ) -> str:
+    runs, more = tried
     count = len(runs)
     many = f"{count} samples" if count != 1 else "1 sample"
+    many += f" and at {more} further size{'s' * (more != 1)}" if more else ""
     alone = f"; {missing}" if (missing := lacking(runs)) else ""
     if verdict is Verdict.IDENTICAL:
         if any(row.judge == EVALUATOR for row in regions):

@@ -82,7 +82,7 @@ class Prober:
             row = case.judged(ran.index)
             if row.verdict is not Verdict.DIFFERENT:
                 continue
-            shown = self._shown(ran, region, case)
+            shown: bool | None = self._shown(ran, region, case)
             sure = len(ranges) == 1 and all(one.sure for one in ranges.values())
             if shown and not (sure or set(ranges) <= set(self._pair.before.fed)):
                 shown = self._in_models(ran) or None
@@ -153,9 +153,10 @@ class Prober:
             ]
             for name in self._pair.before.outputs:
                 allowed = sum(one.get(name, np.asarray(np.inf)) for one in bounds)
-                if np.isfinite(before[name]).all() and not gap(
-                    before[name], after[name], allowed
-                ).within:
+                if (
+                    np.isfinite(before[name]).all()
+                    and not gap(before[name], after[name], allowed).within
+                ):
                     return True
         return False
 

@@ -92,7 +92,9 @@ def _inside(values: Array, allowed: Range, dtype: np.dtype[Any]) -> Array:
         values = allowed.low + np.abs(values - allowed.low)
         if np.isfinite(allowed.high):
             width = allowed.high - allowed.low
-            values = allowed.low + (np.mod(values - allowed.low, width) if width > 0 else 0 * values)
+            values = allowed.low + (
+                np.mod(values - allowed.low, width) if width > 0 else 0 * values
+            )
     elif np.isfinite(allowed.high):
         values = allowed.high - np.abs(values - allowed.high)
     return np.asarray(values).astype(dtype)
@@ -139,9 +141,7 @@ def _held(node: NodeProto) -> list[float]:
     return [one.f for one in node.attribute if one.name in names and one.f]
 
 
-def _tables(
-    networks: tuple[Network, Network], region: Region, drawn: set[str]
-) -> dict[str, int]:
+def _tables(networks: tuple[Network, Network], region: Region, drawn: set[str]) -> dict[str, int]:
     """How many rows there are to select for inputs that are ids."""
     found: dict[str, int] = {}
     for network, indices in zip(networks, (region.before, region.after), strict=True):

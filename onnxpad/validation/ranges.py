@@ -102,10 +102,9 @@ class Ranges:
             return Range(*_FIXED[kind], sure=of(inputs[0]).sure)
         if kind in _MOVES:
             return of(inputs[0])
-        if kind in ("Conv", "ConvTranspose"):
-            return self._filtered(operation, of(inputs[0]))
         if kind in _FREE:
-            return Range()
+            filtered = kind in ("Conv", "ConvTranspose")
+            return self._filtered(operation, of(inputs[0])) if filtered else Range()
         if kind in ("Concat", "Where"):
             first, *rest = [of(name) for name in inputs[kind == "Where" :]]
             return first.with_(*rest)
@@ -147,7 +146,10 @@ class Ranges:
 
     def _padded(self, operation: Operation, x: Range) -> Range:
         """With the cells that padding adds; those of a MaxPool win only where nothing else is."""
-        if operation.op_type == "MaxPool" or operation.attributes.get("mode") in ("edge", "reflect"):
+        if operation.op_type == "MaxPool" or operation.attributes.get("mode") in (
+            "edge",
+            "reflect",
+        ):
             return x
         if operation.op_type == "AveragePool":
             return x.with_(Range(0.0, 0.0))

@@ -153,7 +153,7 @@ def turned_inputs(
     """
     lists = listed(inputs, network.fed, "input")
     channels = input_channels(network)
-    types = {name: _with_channels(type_, channels.get(name)) for name, type_ in types.items()}
+    types = with_channels(network, types)
     turned = {
         name: [_turned_input(name, value, types[name].dims, warn) for value in values]
         for name, values in lists.items()
@@ -173,6 +173,12 @@ def _refuse_channels(where: str, value: Array, dims: Dims | None, known: Channel
         f"model takes {count} channels there, {_shown(dims)}, and the other layout does not "
         "fit either; give images as they are after preprocessing"
     )
+
+
+def with_channels(network: Network, types: Mapping[str, Type]) -> dict[str, Type]:
+    """Types with the number of channels that convolutions take, where they state none."""
+    channels = input_channels(network)
+    return {name: _with_channels(type_, channels.get(name)) for name, type_ in types.items()}
 
 
 def _with_channels(type_: Type, known: Channels | None) -> Type:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,7 @@ from onnxpad.errors import LimitMet, OnnxpadError
 from onnxpad.model.comparing.regions import Region, regions
 from onnxpad.padding.operators import operator
 from onnxpad.sessions import RunFailure
-from onnxpad.validation.agreement import gap, relative_gap, same
+from onnxpad.validation.agreement import gap, largest, relative_gap, same, untelling
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.changed_parts import Case
 from onnxpad.validation.hidden import Prober, reached, warned
@@ -95,6 +95,27 @@ class Verifier:
             finding = self._probed(ran, finding)
         self.settled = finding.verdict is Verdict.DIFFERENT
         return finding
+
+    def judged_briefly(self, ran: Ran) -> SampleFinding | None:
+        """The finding on a sample that differs by more than rounding, None where none does."""
+        before, after = ran.before, ran.after
+        if isinstance(before, dict) and isinstance(after, dict):
+            apart = [n for n in self.pair.before.outputs if not same(before[n], after[n])]
+            if not apart or self._by_noise(ran, before, after):
+                return None
+        found = self.judged(run_both(self.bench, self.pair, ran.index, ran.feeds, self.probes))
+        return found if found.verdict in (Verdict.DIFFERENT, Verdict.UNVERIFIED) else None
+
+    def _by_noise(self, ran: Ran, before: Mapping[str, Array], after: Mapping[str, Array]) -> bool:
+        """Whether the outputs lie within what rounding moves those of both models."""
+        total: dict[str, Array] = {}
+        for network, values in zip(self.pair.both(), (before, after), strict=True):
+            bounds = self.bench.noise(network, ran.feeds, values)
+            if bounds is None or any(before[n].shape != after[n].shape for n in before):
+                return False
+            total = {name: total.get(name, 0.0) + bound for name, bound in bounds.items()}
+        wide = any(untelling(before[n], largest(bound)) for n, bound in total.items())
+        return not wide and all(gap(before[n], after[n], total[n]).within for n in before)
 
     def _probed(self, ran: Ran, finding: SampleFinding) -> SampleFinding:
         """The finding on a sample whose outputs agree, with what probes of changed parts show."""
@@ -235,13 +256,7 @@ class Verifier:
             return False
         if isinstance(ran.before, RunFailure) or isinstance(ran.after, RunFailure):
             return False
-        bounds = [self.bench.noise(one, ran.feeds, before) for one in self.pair.both()]
-        first, second = bounds
-        if first is None or second is None:
-            return False
-        return all(
-            gap(ran.before[n], ran.after[n], first[n] + second[n]).within for n in before
-        )
+        return self._by_noise(ran, ran.before, ran.after)
 
 
 @dataclass(frozen=True, slots=True)
