@@ -180,7 +180,10 @@ class Case:
             found = self.bench.noise(part, self._read(side), values)
             if found is None or any(before[n].shape != after[n].shape for n in values):
                 return {}
-            total = {name: total.get(name, 0.0) + bound for name, bound in found.items()}
+            total = {
+                name: total.get(name, 0.0) + np.broadcast_to(bound, before[name].shape)
+                for name, bound in found.items()
+            }
         return total
 
     def _against_text(

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 UNITS = {"float16": 2.0**-11, "float64": 2.0**-53, "bfloat16": 2.0**-8}
+# Next to nothing, against the median of the channels.
+_STILL = 1e-2
 
 
 def movement(clean: Array, moved: Array, *, apart: bool) -> Array:
@@ -24,15 +26,19 @@ def bounds_of(moved: Array, clean: Array, *, apart: bool) -> Array:
     """Twice the movement, and the rounding of what is stored; broadcasts against `clean`.
 
     A channel of few cells may be still by chance: it moves at least as its size does in the median
-    of the channels.
+    of the channels. One that holds next to nothing (behind a Relu) moves like the median one.
     """
     if clean.dtype.kind in "iubO" or clean.size == 0:
         return 2 * moved
     wide = np.abs(clean.astype(np.float64))
     size = _largest(np.where(np.isfinite(wide), wide, 0.0), apart=apart)
     live = size > 0
-    ratio = float(np.median(moved[live] / size[live])) if live.any() else 0.0
-    return 2 * np.maximum(moved, ratio * size) + _unit(clean) * size
+    if not live.any():
+        return 2 * moved
+    ratio = float(np.median(moved[live] / size[live]))
+    found = 2 * np.maximum(moved, ratio * size) + _unit(clean) * size
+    still = size < _STILL * np.median(size[live])
+    return np.where(still, np.maximum(found, np.median(found[live])), found)
 
 
 def stored(value: Array, *, apart: bool) -> Array:

@@ -20,6 +20,7 @@ _FILTERS = {"Conv": 0, "FusedConv": 0, "ConvTranspose": 1}  # axis of w that is 
 _UNKNOWN_TERMS = 1024
 # Partial sums against the sum of the magnitudes.
 _SHARE = 0.25
+_USUAL_TAPS = 9
 _ROUNDED_ONCE = ("Add", "Sub", "Mul", "Div", "Sqrt", "Cast", "DequantizeLinear", "PRelu")
 _SUMS_OF_ONE = ("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum")
 _SUMS = ("MatMul", "Gemm", "BatchNormalization", *_SUMS_OF_ONE)
@@ -66,7 +67,7 @@ def perturbed(network: Network, *, roundings: float = 1 / 16) -> Network | None:
                 clean = copy.output[position] = f"{name}/without_noise"
                 sums = 3 + roundings * sqrt(_terms(network, node))
                 level = unit + sums * min(unit, 2.0**-24)
-                nodes.extend(_noise(node, clean, name, level, types[name]))
+                nodes.extend(_noise(network, node, clean, name, level, types[name]))
     if not kinds:
         return None
     phases = [helper.make_node("Cast", [PHASE], [_phase(kind)], to=kind) for kind in sorted(kinds)]
@@ -85,14 +86,16 @@ def only_copies(network: Network) -> bool:
     return all(node.op_type in _COPIES for node in network.nodes)
 
 
-def _noise(node: NodeProto, clean: str, name: str, level: float, kind: int) -> list[NodeProto]:
+def _noise(
+    network: Network, node: NodeProto, clean: str, name: str, level: float, kind: int
+) -> list[NodeProto]:
     """name = clean + level * size(clean) * sin(1000 clean + phase).
 
     The sine spreads like random numbers; onnxruntime has RandomUniformLike for few opsets only.
     """
     part = {key: f"{name}/noise_{key}" for key in ("angle", "wave", "unit")}
     factor = 1.0 if kind == TensorProto.FLOAT16 else 1000.0
-    sizes, size = _size(node, clean, name, kind)
+    sizes, size = _size(network, node, clean, name, kind)
     return [
         _scalar(f"{name}/noise_factor", factor, kind),
         _scalar(f"{name}/noise_level", level, kind),
@@ -106,14 +109,16 @@ def _noise(node: NodeProto, clean: str, name: str, level: float, kind: int) -> l
     ]
 
 
-def _size(node: NodeProto, clean: str, name: str, kind: int) -> tuple[list[NodeProto], str]:
+def _size(
+    network: Network, node: NodeProto, clean: str, name: str, kind: int
+) -> tuple[list[NodeProto], str]:
     """Nodes that compute what the rounding of `clean` goes with, and the name of the result.
 
     A single operation rounds by its result. A sum rounds by its partial sums: a share of the sum of
     the magnitudes, which the operator gives of magnitudes, or, for a convolution, whose taps all
     read one kind of data, what it gives of their means. Of others the largest value.
     """
-    result, twin = f"{name}/noise_abs", f"{name}/noise_sum"
+    result, twin, share = f"{name}/noise_abs", f"{name}/noise_sum", _SHARE
     nodes = [helper.make_node("Abs", [clean], [result])]
     if node.op_type in _ROUNDED_ONCE:
         return nodes, result
@@ -121,13 +126,14 @@ def _size(node: NodeProto, clean: str, name: str, kind: int) -> tuple[list[NodeP
         nodes += [helper.make_node("GlobalMaxPool", [result], [f"{result}/largest"])]
         nodes += _means_through(node, name, twin)
         result = f"{result}/largest"
+        share *= _taps(network, node)
     elif node.op_type in _SUMS:
         nodes += _of_magnitudes(node, name, twin)
     else:
         nodes += [helper.make_node("ReduceMax", [result], [f"{result}/largest"], keepdims=1)]
         return nodes, f"{result}/largest"
     nodes += [
-        _scalar(f"{name}/noise_share", _SHARE, kind),
+        _scalar(f"{name}/noise_share", share, kind),
         helper.make_node("Mul", [twin, f"{name}/noise_share"], [f"{twin}/shared"]),
         helper.make_node("Max", [result, f"{twin}/shared"], [f"{name}/noise_size"]),
     ]
@@ -135,7 +141,7 @@ def _size(node: NodeProto, clean: str, name: str, kind: int) -> tuple[list[NodeP
 
 
 def _means_through(node: NodeProto, name: str, result: str) -> list[NodeProto]:
-    """The convolution of mean magnitudes, one for each channel, with the sums of its taps."""
+    """The convolution of mean magnitudes, one for each channel, with the means of its taps."""
     part = f"{name}/noise_mean"
     names = [f"{part}_{key}" for key in ("abs", "of_x", "w", "taps")]
     facts = {one.name: one.i for one in node.attribute if one.name == "group"}
@@ -144,10 +150,15 @@ def _means_through(node: NodeProto, name: str, result: str) -> list[NodeProto]:
         helper.make_node("Abs", [node.input[0]], [names[0]]),
         helper.make_node("GlobalAveragePool", [names[0]], [names[1]]),
         helper.make_node("Abs", [node.input[1]], [names[2]]),
-        # The norm of order 1 over the taps is the sum of their magnitudes.
-        helper.make_node("GlobalLpPool", [names[2]], [names[3]], p=1),
+        helper.make_node("GlobalAveragePool", [names[2]], [names[3]]),
         helper.make_node(kind, [names[1], names[3]], [result], **facts),
     ]
+
+
+def _taps(network: Network, node: NodeProto) -> int:
+    """How many cells of one channel a convolution adds up."""
+    weight = network.initializers.get(node.input[1])
+    return _USUAL_TAPS if weight is None else max(1, prod(weight.dims[2:]))
 
 
 def _of_magnitudes(node: NodeProto, name: str, result: str) -> list[NodeProto]:
