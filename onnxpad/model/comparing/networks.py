@@ -22,6 +22,7 @@ from onnxpad.model.shapes.types import Type
 from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
 Array = NDArray[Any]
+_DEFAULTS_SINCE = 4
 _MOST_CALLS = 10_000
 # What onnx and numpy raise where a tensor or an attribute is damaged.
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError)
@@ -77,6 +78,13 @@ class Network:
         """Inputs that a caller must give: those without a default value."""
         names = (value.name for value in self.model.graph.input)
         return tuple(name for name in names if name not in self.initializers)
+
+    @cached_property
+    def replaceable(self) -> tuple[str, ...]:
+        """Inputs that a caller may give in place of an initializer: since IR version 4."""
+        names = (value.name for value in self.model.graph.input)
+        old = self.model.ir_version < _DEFAULTS_SINCE
+        return () if old else tuple(name for name in names if name in self.initializers)
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
