@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from onnxpad.padding.chain import (
     Around,
@@ -22,6 +23,7 @@ from onnxpad.padding.chain import (
     Chain,
     InFront,
     NewPad,
+    Padding,
     Pads,
     PadStep,
     Skip,
@@ -42,6 +44,8 @@ from onnxpad.runtimes.onnxruntime.pad_fusion import (
 from onnxpad.runtimes.targets import Target, find_target
 
 _TRY = ("--pass absorb-pad",)
+Saying: TypeAlias = tuple[tuple[tuple[int, int, int], ...], Operator, Padding, bool, bool]
+"""What an operator says apart from its name and its tensors."""
 _COUNTS = ("count_include_pad", 1)
 
 
@@ -252,13 +256,50 @@ def _stands_instead(step: PadStep) -> bool:
 
 def _says_what(one: Chain, after: Chain) -> bool:
     """Whether another reader of the Pad then says what the operator says: one is made of both."""
-    windows, others = (
-        [(axis.kernel, axis.stride, axis.dilation) for axis in chain.axes] for chain in (after, one)
-    )
-    modes, its = (
-        (chain.op, chain.padding, chain.ceil_mode, chain.counts_padding) for chain in (after, one)
-    )
-    return windows == others and modes == its
+    return _saying(one) == _saying(after)
+
+
+def _saying(chain: Chain) -> Saying:
+    windows = tuple((axis.kernel, axis.stride, axis.dilation) for axis in chain.axes)
+    return windows, chain.op, chain.padding, chain.ceil_mode, chain.counts_padding
+
+
+class Twins:
+    """What readers of a Pad were written as since they were read: two of them may become alike.
+
+    onnxruntime makes one of nodes that say the same, and the Pad in front of them then has a
+    reader less. A chain knows its neighbours as they were when they were read.
+    """
+
+    def __init__(self) -> None:
+        self._written: dict[tuple[tuple[str, int], Saying], Saying] = {}
+
+    def outdated(self, before: Chain, after: Verdict) -> bool:
+        """Whether a neighbour that was not like it says by now what `after` says: read it anew."""
+        return any(
+            self._written.get(key, _saying(before)) != _saying(before)
+            for key in self._keys(before, after)
+        )
+
+    def add(self, before: Chain, after: Verdict) -> None:
+        """Remember what was written."""
+        self._written |= dict.fromkeys(self._keys(before, after), _saying(before))
+
+    def _keys(self, before: Chain, after: Verdict) -> Iterator[tuple[tuple[str, int], Saying]]:
+        shared = [one.key for one in before.around.front if one.readers > 1]
+        if not shared or isinstance(after, Skip):
+            return
+        if isinstance(after, Chain):
+            made = [after]
+        else:
+            made = [
+                one
+                for place, one in _windows(before, after)
+                if _data(after.steps[place]) == Read(0)
+            ]
+        for written in made:
+            for key in shared:
+                yield key, _saying(written)
 
 
 def _with_readers_less(front: tuple[InFront, ...], equals: int) -> tuple[InFront, ...]:
