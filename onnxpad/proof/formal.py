@@ -27,8 +27,15 @@ _OPERATIONS = {
 }
 _DENOMINATOR = 1 << 10
 _DRAWN = 1 << 10
+_TOGETHER = 1 << 21
+"""Products that are made at once: more of them would not fit into caches, nor into memory."""
 _REGISTERED = 1 << 12
 """Constants with more different values than this are not looked up when a function meets them."""
+
+
+def _part(a: Cells, axis: int, at: int, step: int) -> Cells:
+    """Some entries of an axis, or the only one."""
+    return a if a.shape[axis] == 1 else a[(slice(None),) * axis + (slice(at, at + step),)]
 
 
 class Formal:
@@ -173,7 +180,18 @@ class Formal:
 
     def contract(self, a: Cells, b: Cells) -> Cells:
         """Sum of a b over the last axis, broadcast."""
-        return self.total(self.field.mul(self._finite(a), self._finite(b)))
+        a, b = self._finite(a), self._finite(b)
+        count = math.prod(np.broadcast_shapes(a.shape, b.shape))
+        for axis in range(a.ndim - 1):
+            if count > _TOGETHER and max(a.shape[axis], b.shape[axis]) > 1:
+                width = max(a.shape[axis], b.shape[axis])
+                step = max(1, width * _TOGETHER // count)
+                parts = [
+                    self.contract(_part(a, axis, at, step), _part(b, axis, at, step))
+                    for at in range(0, width, step)
+                ]
+                return np.concatenate(parts, axis=axis)
+        return self.field.total(self.field.mul(a, b))
 
     def _finite(self, a: Cells) -> Cells:
         for element in self.infinities:

@@ -27,13 +27,14 @@ _MIXED = 5
 class Cut:
     """A tensor that both sides hold, by the names that it has there; a free variable.
 
-    `sizes` are numbers or names of variables; `stands_for` is a constant that was left open.
+    `sizes` are numbers or names of variables; `data` says that it is no constant left open.
     """
 
     key: Any
     names: tuple[tuple[str, ...], tuple[str, ...]]
     dtype: np.dtype[Any]
     sizes: tuple[int | str, ...]
+    data: bool = True
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape where the variables have these sizes."""

@@ -19,7 +19,7 @@ Lemma 3. A fixed size may stand for a smaller one beyond that bound with the sam
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, product, takewhile
 
 from onnxpad.proof.call import Notes
@@ -27,15 +27,22 @@ from onnxpad.proof.outcomes import Undecided
 from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, bit_of, compare
 
 _ROUNDS = 8
+_LARGE = 12
+_STRIDES = 24
+"""A multiple of what most regions step by, before that is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of a variable: size = remainder modulo period, and at least `least`."""
+    """What is known of a variable: size = remainder modulo period, and at least `least`.
+
+    `only` is a fixed size that smaller ones stand for (lemma 3).
+    """
 
     period: int = 1
     remainder: int = 0
     least: int = 1
+    only: int = 0
 
     def sizes(self) -> Iterator[int]:
         """All sizes that agree with it, from the least on."""
@@ -71,7 +78,10 @@ def _moderate(region: Region, facts: Facts, start: int) -> dict[str, int]:
         for axis, name in enumerate(cut.sizes):
             if isinstance(name, str) and name not in found:
                 least = 2 if axis < 2 < len(cut.sizes) else start + len(found)
-                found[name] = next(one for one in facts[name].sizes() if one >= least)
+                if only := facts[name].only:
+                    found[name] = _stand_in(only, least, _STRIDES)
+                else:
+                    found[name] = next(one for one in facts[name].sizes() if one >= least)
     return {name: found[name] for name in region.variables}
 
 
@@ -111,6 +121,10 @@ def _asked(
     columns: dict[str, list[int]] = {}
     for at, name in enumerate(region.variables):
         limit = bound(bit_of(at), shop.notes, facts[name]) + facts[name].least
+        if facts[name].only:
+            period = shop.notes.period.get(bit_of(at), 1)
+            columns[name] = [_stand_in(facts[name].only, limit, period)]
+            continue
         columns[name] = list(islice(takewhile(limit.__ge__, facts[name].sizes()), most + 1))
         columns[name] = columns[name] or [next(facts[name].sizes())]
         if len(columns[name]) > most:
@@ -123,6 +137,34 @@ def _asked(
             raise Undecided(f"lemma 2 asks for {count} combinations of {', '.join(names)}")
         found += [{**moderate, **dict(zip(names, one, strict=True))} for one in product(*combined)]
     return found + shop.mixed(columns)
+
+
+def _stand_in(size: int, limit: int, period: int) -> int:
+    """The smallest size beyond a bound with the same remainder as a fixed one (lemma 3)."""
+    return min(size, limit + (size - limit) % period)
+
+
+def shrunk(region: Region, facts: dict[str, Fact]) -> Region:
+    """The region with fixed sizes as variables that smaller ones may stand for.
+
+    An axis is taken where all data that has it has one size there.
+    """
+    cuts = list(region.cuts)
+    data = [cut for cut in cuts if cut.data]
+    for axis in range(2, max((len(cut.sizes) for cut in data), default=0)):
+        found = {cut.sizes[axis] for cut in data if len(cut.sizes) > axis}
+        size = found.pop()
+        if found or not isinstance(size, int) or size < _LARGE:
+            continue
+        name = f"axis {axis} of {size}"
+        facts[name] = Fact(only=size)
+        cuts = [
+            replace(cut, sizes=(*cut.sizes[:axis], name, *cut.sizes[axis + 1 :]))
+            if cut.data and len(cut.sizes) > axis
+            else cut
+            for cut in cuts
+        ]
+    return replace(region, cuts=tuple(cuts))
 
 
 def _groups(names: Sequence[str], notes: Notes) -> list[list[str]]:

@@ -154,3 +154,46 @@ def test_notes_of_two_ways_are_not_added() -> None:
 
 def test_readings_have_defaults() -> None:
     assert Readings() == Readings(valid_ceil_up=True, wide_reflect=False, legacy_split=False)
+
+
+CHANNELS = """g (float[1,6,20] x) => (float[a,b,c] y) <float[4,3,3] w = {WEIGHT}, float[4] b = {BIAS}>
+{ NODES }"""
+
+
+def grouped(nodes: str) -> onnx.ModelProto:
+    weight = ", ".join(str(at % 7 - 3.0) for at in range(36))
+    body = CHANNELS.replace("WEIGHT", "{" + weight + "}").replace("BIAS", "{1, 2, 3, 4}")
+    return text(body.replace("NODES", nodes))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "verdict"),
+    [
+        ("y = Conv<group = 2, pads = [1, 1]>(x, w, b)", "proved"),
+        ("y = Conv<group = 2, pads = [0, 2]>(x, w, b)", "refuted"),
+        ("t = Conv<group = 2, pads = [1, 1]>(x, w)\ny = Identity(t)", "refuted"),
+    ],
+)
+def test_lemma_5_one_channel_stands_for_all(nodes: str, verdict: str) -> None:
+    before = grouped('y = Conv<group = 2, auto_pad = "SAME_UPPER">(x, w, b)')
+    assert prove(before, grouped(nodes)).verdict == verdict
+
+
+@pytest.mark.parametrize("pads", ["0, 1, 0, 0, -1, 0", "0, -1, 0, 0, 1, 0"])
+def test_lemma_4_does_not_hold_where_channels_are_padded(pads: str) -> None:
+    """With one channel, a Pad that moves channels would crop all there is."""
+    body = (
+        f"p = Constant<value_ints = [{pads}]>()\nt = Pad(x, p)\ny = MaxPool<kernel_shape = [1]>(t)"
+    )
+    before = grouped("y = MaxPool<kernel_shape = [1]>(x)")
+    after = grouped(f"{front}y = MaxPool<kernel_shape = [1]>(t)")
+    assert prove(before, after).verdict == "refuted"
+
+
+def test_lemma_3_needs_the_remainder() -> None:
+    body = "g (float[1,1,SIZE] x) => (float[a,b,c] y) { y = LpPool<kernel_shape = [4], PADS>(x) }"
+    for size, verdict in ((301, "refuted"), (300, "proved"), (302, "refuted")):
+        sized = body.replace("SIZE", str(size))
+        before = text(sized.replace("PADS", 'strides = [3], auto_pad = "SAME_UPPER"'))
+        after = text(sized.replace("PADS", "strides = [3], pads = [0, 1]"))
+        assert prove(before, after).verdict == verdict, size
