@@ -74,8 +74,14 @@ def _spread(random: np.random.Generator, like: Array, _: Array) -> Array:
     return np.asarray(random.standard_normal(like.shape) * scale)
 
 
-def _negative(random: np.random.Generator, like: Array, limits: Array) -> Array:
-    return -np.abs(_spread(random, like, limits)) - 8.0
+def _negative(random: np.random.Generator, like: Array, _: Array) -> Array:
+    """Each channel of one magnitude, so that whole windows lie far below zero."""
+    channels = like.shape[1] if like.ndim > 1 else 1
+    reach = _HALF_MAGNITUDES if like.dtype == np.float16 else (0.5, 5.0)
+    scales = np.logspace(reach[1], reach[0], channels)
+    shape = [1, channels, *[1] * (like.ndim - 2)] if like.ndim > 1 else []
+    values = 0.5 + np.abs(random.standard_normal(like.shape))
+    return np.asarray(-values * scales.reshape(shape))
 
 
 def _ties(random: np.random.Generator, like: Array, limits: Array) -> Array:

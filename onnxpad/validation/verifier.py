@@ -29,6 +29,7 @@ from onnxpad.validation.samples import (
     Pair,
     Ran,
     captured,
+    degenerate,
     failure_text,
     lacking,
     max_pools,
@@ -123,12 +124,20 @@ class Verifier:
         if any(isinstance(r, dict) and not names <= r.keys() for r in (ran.before, ran.after)):
             ran = run_both(self.bench, self.pair, ran.index, ran.feeds, self.probes)
         self.probed = True
-        hidden = Prober(self.bench, self.pair, self.found).probed(ran)
+        prober = Prober(self.bench, self.pair, self.found)
+        hidden = prober.probed(ran)
         for one in hidden:
             if one.shown is False:
                 self.bench.warn(warned(one))
         seen = [one for one in hidden if one.shown is not False]
         if not seen:
+            for feeds in prober.scaled(ran):
+                moved = run_both(self.bench, self.pair, ran.index, feeds, ())
+                runs = isinstance(moved.before, dict) and not degenerate(
+                    self.pair.before, moved.before
+                )
+                if runs and (worse := self.judged_briefly(moved)):
+                    return worse
             return finding
         rows = [reached(one) for one in seen]
         if seen[0].shown:
