@@ -163,8 +163,9 @@ def test_an_initializer_is_free_where_the_checker_says_so(version: int) -> None:
 
 
 def test_no_other_file_compares_versions_with_numbers() -> None:
-    found = {
-        path.name for path in PACKAGE.rglob("*.py") if NUMBERED.search(path.read_text("utf-8"))
-    }
+    # The formal kernel reads models by itself: what it shares with a pass, it cannot judge.
+    apart = {*(PACKAGE / "proof").rglob("*.py")}
+    files = {*PACKAGE.rglob("*.py")} - apart
+    found = {path.name for path in files if NUMBERED.search(path.read_text("utf-8"))}
     assert found == set()
     assert NUMBERED.search("if chain.opset < 11:")

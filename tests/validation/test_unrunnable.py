@@ -105,7 +105,7 @@ def test_without_a_choice_a_node_with_both_is_not_judged() -> None:
 
 def test_a_choice_changes_no_other_model_and_must_be_one() -> None:
     assert cpu(two_convs(**SAME), two_convs(**PADS), ambiguous="pads").warnings == ()
-    with pytest.raises(RequestError, match="auto_pad and pads are the choices"):
+    with pytest.raises(RequestError, match="must be 'auto_pad' or 'pads'"):
         cpu(two_convs(**PADS), two_convs(**PADS), ambiguous="both")
 
 
