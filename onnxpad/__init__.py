@@ -3,7 +3,7 @@
 Names are loaded when they are first used: `import onnxpad` loads neither onnx nor numpy.
 """
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
 
 if TYPE_CHECKING:
     from onnxpad.diagnosis import Diagnosis, diagnose

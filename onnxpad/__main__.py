@@ -61,16 +61,18 @@ def _watch(reading: int) -> None:
 
 
 def _clean_up() -> None:
-    """End children, remove what is half-written, and show the cursor that a bar has hidden."""
-    for module, name, arguments in (
-        ("onnxpad.processes", "end_all", ()),
-        ("onnxpad.model.files.atomic", "abandon", (_RENAMES,)),
-    ):
-        work = getattr(sys.modules.get(module), name, None)
-        if work is not None:
-            work(*arguments)
+    """Remove what is half-written, show the cursor that a bar has hidden, and end children.
+
+    They come last: the main thread would have something to say about them.
+    """
+    abandon = getattr(sys.modules.get("onnxpad.model.files.atomic"), "abandon", None)
+    if abandon is not None:
+        abandon(_RENAMES)
     if "rich.progress" in sys.modules and os.isatty(2):
         os.write(2, _SHOWN_CURSOR)
+    end_all = getattr(sys.modules.get("onnxpad.processes"), "end_all", None)
+    if end_all is not None:
+        end_all()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 WORD, TEXT = 500, 2_500
 """Characters that a message repeats of one word of what it was given, and that it has at most."""
@@ -161,6 +161,8 @@ ARGUMENTS: dict[str, tuple[Check, str]] = {
     "samples": (_is_count, "a whole number"),
     "seed": (_is_count, "a whole number"),
     "budget": (lambda value: isinstance(value, int | float), "a number of seconds"),
+    "timeout": (lambda value: isinstance(value, int | float), "a number of seconds"),
+    "memory": (lambda value: is_text(value) or _is_count(value), "bytes, or a text such as '4G'"),
     "progress": (callable, "a function"),
     "device": (lambda value: value in ("auto", "cuda", "cpu"), "'auto', 'cuda' or 'cpu'"),
     "ambiguous": (lambda value: value in ("auto_pad", "pads"), "'auto_pad' or 'pads'"),
@@ -182,7 +184,10 @@ def verb(
     known = ARGUMENTS | others
 
     def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-        defaults = function.__kwdefaults__ or {}
+        inner: Any = function
+        while hasattr(inner, "__wrapped__"):
+            inner = inner.__wrapped__
+        defaults = inner.__kwdefaults__ or {}
 
         @wraps(function)
         def called(*args: Given.args, **given: Given.kwargs) -> Answer:

@@ -131,12 +131,14 @@ def placed(
     Nodes of bodies and functions are found where their names are unique. Raises ModelError where
     onnxruntime refuses the model and RuntimeUnavailable where there is no such device.
     """
+    from onnxpad.model.shapes.inference_bounds import follows_little
     from onnxpad.sessions import RunFailure, Settings, assignments
 
     wanted = [site for site in sites if selected(site.address)]
     keys = {site.address.key: f"onnxpad/{site.address.key}" for site in wanted if _is_main(site)}
     model, folder = named_copy(opened, keys)
-    found = assignments(model, Settings(device=device, folder=folder))
+    apart = not follows_little(opened.model)
+    found = assignments(model, Settings(device=device, folder=folder), apart=apart)
     if isinstance(found, RunFailure):
         raise ModelError(f"onnxruntime does not open it on {device}: {found.reason}")
     providers = {

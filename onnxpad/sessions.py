@@ -184,8 +184,7 @@ def open_session(model: bytes | Path, settings: Settings = Settings()) -> Sessio
     A model that onnxruntime refuses gives a RunFailure. Raises RuntimeUnavailable where CUDA is
     asked for and its provider does not load: onnxruntime itself would silently use the CPU.
     """
-    import onnxruntime
-
+    onnxruntime = _library()
     settings = replace(settings, device=resolved(settings.device))
     if settings.device == "cuda":
         _require_cuda()
@@ -218,8 +217,7 @@ def resolved(device: Device) -> ResolvedDevice:
 @cache
 def cuda_problem() -> str | None:
     """Why the CUDA provider does not load, or None where it does."""
-    import onnxruntime
-
+    onnxruntime = _library()
     if CUDA not in onnxruntime.get_available_providers():
         return f"this onnxruntime {onnxruntime.__version__} was built without CUDA"
     with _captured() as said:
@@ -236,9 +234,15 @@ def cuda_problem() -> str | None:
     return f"its CUDA provider did not load: {detail}"
 
 
-def assignments(model: bytes | Path, settings: Settings) -> dict[str, str] | RunFailure:
-    """The provider that each node is assigned to, by the node's name, without a run."""
-    found = open_apart(model, replace(settings, records_assignment=True))
+def assignments(
+    model: bytes | Path, settings: Settings, *, apart: bool
+) -> dict[str, str] | RunFailure:
+    """The provider that each node is assigned to, by the node's name, without a run.
+
+    Where nothing bounds the cost of opening it, it is opened `apart`, in a child process.
+    """
+    opens = open_apart if apart else open_session
+    found = opens(model, replace(settings, records_assignment=True))
     return found if isinstance(found, RunFailure) else found.assignments()
 
 
@@ -283,6 +287,16 @@ def _options(onnxruntime: ModuleType, settings: Settings) -> Any:  # noqa: ANN40
 def _cuda_options(settings: Settings) -> dict[str, str]:
     """EXHAUSTIVE picks algorithms by timing them, so two runs could differ; HEURISTIC does not."""
     return {"use_tf32": str(int(settings.tf32)), "cudnn_conv_algo_search": "HEURISTIC"}
+
+
+@cache
+def _library() -> Any:  # noqa: ANN401 - onnxruntime has no types
+    """onnxruntime, which reports to nobody and says nothing on its own."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    return onnxruntime
 
 
 def _errors_of(onnxruntime: ModuleType) -> tuple[type[Exception], ...]:
@@ -402,8 +416,7 @@ class _Served:
 
 
 def _serve() -> None:
-    import onnxruntime  # noqa: F401 - its start is no cost of a model
-
+    _library()  # its start is no cost of a model
     served = _Served()
     names = ("warm", "clear", "open", "run", "assignments")
     processes.serve({name: getattr(served, name) for name in names})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from errno import ENOSPC
 from io import TextIOWrapper
@@ -59,6 +60,8 @@ for verb in (inspect, rewrite, retarget, diagnose, validate, resolve, explain):
 def main() -> None:
     """Run the command line of this process, or say what could complete it, and exit."""
     gc.set_threshold(RARELY)
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")  # of other packages: they name lines of their code
     if sys.stderr is None:
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     if sys.stdout is None:

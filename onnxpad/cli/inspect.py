@@ -80,6 +80,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
             sys.stdout.write(_heading(model, first=number == 0))
         text = _text(model, found, as_json=given["as_json"], everything=given["everything"])
         sys.stdout.write(text)
+        sys.stdout.flush()  # what is finished is there, whatever happens to the next
     if given["sarif"]:
         from onnxpad.show.sarif import sarif_text
 

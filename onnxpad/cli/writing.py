@@ -72,11 +72,12 @@ def _one(job: Job, request: Request, edit: Callable[[Job, Request], int]) -> int
 
 def before(model: str, found: Edited) -> object:
     """The model as it was read; standard input cannot be read again."""
-    if model != STANDARD or found.source is None or found.source.data is None:
+    data = found.source.data if found.source else None
+    if model != STANDARD or not isinstance(data, bytes):
         return model
     from onnxpad.model.files.onnx_file import parse
 
-    return parse(bytes(found.source.data), name="standard input", folder=None)
+    return parse(data, name="standard input", folder=None)
 
 
 def conclude(
@@ -91,7 +92,9 @@ def conclude(
         with job.folder_made():
             found.save(job.target)
     written = None if objection else job.target
-    report(written, report_stream(model_on_stdout=written == STANDARD))
+    stream = report_stream(model_on_stdout=written == STANDARD)
+    report(written, stream)
+    stream.flush()  # what is finished is there, whatever happens to the next
     if objection:
         from onnxpad.show.wording import visible
 

@@ -15,7 +15,7 @@ from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
 from onnxpad.retargeting.labels import label_of
-from onnxpad.retargeting.windows_read import differs, signature
+from onnxpad.retargeting.windows_read import differs, signature, too_many_cells
 
 Sizes: TypeAlias = tuple[int, ...]
 _FARTHEST = 64
@@ -78,7 +78,11 @@ def places(survey: Survey, network: Network) -> Places:
             left_out.append(label)
         elif site.chain.op.kind is Kind.PAD:
             pads[index] = label
-        elif site.chain.trouble or site.chain.op.kind in (Kind.FOLD, Kind.OTHER):
+        elif (
+            site.chain.trouble
+            or site.chain.op.kind in (Kind.FOLD, Kind.OTHER)
+            or too_many_cells(site.chain)
+        ):
             unclear.append(label)
         else:
             place = _place(site, index, network)

@@ -26,8 +26,9 @@ from onnxpad.frameworks.layer import (
 )
 from onnxpad.frameworks.rules import EXPLICIT, VALID
 from onnxpad.frameworks.worked_out import Wish, slides_of
+from onnxpad.geometry.budgets import WINDOW
 from onnxpad.geometry.size import Symbol
-from onnxpad.geometry.windows import Axis, sample_sizes
+from onnxpad.geometry.windows import Axis, cells_within, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes
 from onnxpad.padding.fills import Constant, TensorValue, lowest
@@ -43,6 +44,7 @@ _LAYERS = {
 # Whose own rule gives the padding, who can be given begin and end, whose windows reach over the
 # end where the node pads instead, and who has a layer of its own for the Pad.
 _OWN, _GIVEN, _OVERHANGING, _APART = range(4)
+_FEW_GROWTHS = 64
 _MIRRORS = frozenset({Fill.REFLECT, Fill.WRAP})
 _Row = tuple[Slide, ...]
 _C = TypeVar("_C")
@@ -393,11 +395,21 @@ def _all_choices(way: _LayerWay, mode: Mode, slide: Slide) -> Iterator[_AxisChoi
         return
     growths: list[int | None] = [None]
     if way.takes.grows:
-        growths += range(max(slide.stride, slide.dilation))
+        growths += _growths(slide)
     for (pads, own), growth in product(numbers.items(), growths):
         yield _AxisChoice(mode, pads, growth, is_own=own)
         if way.takes.sized:
             yield _AxisChoice(mode, pads, growth, sized=True, is_own=own)
+
+
+def _growths(slide: Slide) -> list[int]:
+    """Output paddings that may give the output: all where there are few, else those that add up."""
+    every = range(max(slide.stride, slide.dilation))
+    last = slide.output - (slide.size - 1) * slide.stride
+    fitting = {last, last - 1}
+    for cropped in (0, slide.begin, 2 * slide.begin, slide.begin + slide.end):
+        fitting.add(last - slide.span + cropped)
+    return [*every[:_FEW_GROWTHS], *sorted(n for n in fitting if n in every[_FEW_GROWTHS:])]
 
 
 def _numbers(way: _LayerWay, mode: Mode, slide: Slide) -> Iterator[tuple[Pair, bool]]:
@@ -446,6 +458,8 @@ def _divide_alike(one: Slide, other: Slide) -> bool:
     if one.counted == other.counted or _counted(one) == _counted(other):
         return True
     starts = range(-one.begin, one.output * one.stride - one.begin, one.stride)
+    if len(starts) > WINDOW.most:
+        return False
     return all(_cells(one, start) == _cells(other, start) for start in starts)
 
 
@@ -457,4 +471,4 @@ def _counted(slide: Slide) -> Pair:
 def _cells(slide: Slide, start: int) -> int:
     """Cells of the window at `start` that the divisor counts."""
     low, high = -slide.counted[0], slide.size + slide.counted[1]
-    return sum(low <= cell < high for cell in range(start, start + slide.span, slide.dilation))
+    return len(cells_within(range(start, start + slide.span, slide.dilation), low, high))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from hashlib import sha256
 from math import ceil, floor, gcd
 from typing import TypeAlias
+
+from onnxpad.geometry.budgets import LARGEST_SIZE, LONGEST_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +54,12 @@ def residue(size: Size, modulus: int) -> int | None:
     return size.residue % modulus if size.modulus % modulus == 0 else None
 
 
-def residues(size: Size, modulus: int) -> tuple[int, ...]:
-    """Every value that `size` modulo `modulus` can take."""
+def residues(size: Size, modulus: int) -> Sequence[int]:
+    """Every value that `size` modulo `modulus` can take, the smallest first."""
     if isinstance(size, int):
         return (size % modulus,)
     step = gcd(size.modulus, modulus)
-    return tuple(range(size.residue % step, modulus, step))
+    return range(size.residue % step, modulus, step)
 
 
 def lower_bound(size: Size) -> int:
@@ -71,6 +75,8 @@ def plus(size: Size, amount: int) -> Size:
         return size + amount
     if amount == 0:
         return size
+    if abs(size.offset + amount) > LARGEST_SIZE:
+        return Symbol(named(f"{size.expression}{size.offset + amount:+d}"), minimum=-LARGEST_SIZE)
     return replace(
         size,
         residue=(size.residue + amount) % size.modulus,
@@ -107,15 +113,43 @@ def times(size: Size, factor: int) -> Size:
 def _product(size: Symbol, factor: int) -> Symbol:
     if factor == 1:
         return size
-    return Symbol(
-        expression=f"{factor}*{size.term}",
-        modulus=size.modulus * factor,
-        residue=size.residue * factor,
-        minimum=size.minimum * factor,
-        root=size.root,
-        divisor=size.divisor,
-        linear=(size, Fraction(factor), Fraction(0)),
+    return _held(
+        Symbol(
+            expression=f"{factor}*{size.term}",
+            modulus=size.modulus * factor,
+            residue=size.residue * factor,
+            minimum=size.minimum * factor,
+            root=size.root,
+            divisor=size.divisor,
+            linear=(size, Fraction(factor), Fraction(0)),
+        )
     )
+
+
+def _held(size: Symbol) -> Symbol:
+    """The symbol as it can be worked with further, however it was computed.
+
+    Numbers that no int64 holds say nothing that a model could mean.
+    """
+    linear, numbers = size.linear, [size.modulus, size.divisor]
+    if linear is not None:
+        numbers += [one for share in linear[1:] for one in share.as_integer_ratio()]
+    if size.quotient is not None:
+        numbers.append(size.quotient[2])
+    if max(map(abs, numbers)) > LARGEST_SIZE or abs(size.minimum) > LARGEST_SIZE:
+        return Symbol(named(size.name), minimum=-LARGEST_SIZE)
+    text = named(size.expression)
+    return size if text is size.expression else replace(size, expression=text, quotient=None)
+
+
+def named(expression: str) -> str:
+    """An expression as the name of a size: one that is too long gets a name of its own.
+
+    Equal expressions get the same name.
+    """
+    if len(expression) <= LONGEST_NAME:
+        return expression
+    return f"size_{sha256(expression.encode()).hexdigest()[:32]}"
 
 
 def floor_divide(size: Size, divisor: int) -> Size:
@@ -154,15 +188,17 @@ def _divided(size: Size, divisor: int, rounding: str) -> Size:
     numerator, denominator = size.term, divisor
     if size.quotient and size.quotient[0] == rounding and not size.offset:
         numerator, denominator = size.quotient[1], size.quotient[2] * divisor
-    return Symbol(
-        expression=f"{rounding}({numerator}/{denominator})",
-        modulus=modulus,
-        residue=(size.residue + extra) // divisor % modulus,
-        minimum=(size.minimum + extra) // divisor,
-        root=size.root,
-        divisor=size.divisor * divisor,
-        quotient=(rounding, numerator, denominator),
-        linear=(whole, share / divisor, (number + shift) / divisor) if exact else None,
+    return _held(
+        Symbol(
+            expression=f"{rounding}({numerator}/{denominator})",
+            modulus=modulus,
+            residue=(size.residue + extra) // divisor % modulus,
+            minimum=(size.minimum + extra) // divisor,
+            root=size.root,
+            divisor=size.divisor * divisor,
+            quotient=(rounding, numerator, denominator),
+            linear=(whole, share / divisor, (number + shift) / divisor) if exact else None,
+        )
     )
 
 

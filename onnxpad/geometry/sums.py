@@ -7,7 +7,17 @@ from fractions import Fraction
 from math import lcm
 from typing import TypeAlias
 
-from onnxpad.geometry.size import Size, Symbol, floor_divide, linear_in, lower_bound, plus, times
+from onnxpad.geometry.budgets import LARGEST_SIZE, MOST_TERMS
+from onnxpad.geometry.size import (
+    Size,
+    Symbol,
+    floor_divide,
+    linear_in,
+    lower_bound,
+    named,
+    plus,
+    times,
+)
 
 Number: TypeAlias = int | Fraction
 FAR = 2**62
@@ -43,7 +53,10 @@ def sum_of(size: Size | Fraction) -> Sum:
 
 
 def added(one: Sum, other: Sum) -> Sum | None:
-    """The sum of both; None where floating point may round it."""
+    """The sum of both; None where floating point may round it, or no int64 holds its numbers.
+
+    One of very many sizes is a number of which nothing is known but how it is computed.
+    """
     real = one.real or other.real
     if real and not (one.is_exact and other.is_exact):
         return None
@@ -51,18 +64,28 @@ def added(one: Sum, other: Sum) -> Sum | None:
     for symbol, factor in other.terms:
         factors[symbol] = factors.get(symbol, Fraction(0)) + factor
     terms = sorted(((s, f) for s, f in factors.items() if f), key=lambda term: term[0].expression)
-    return Sum(tuple(terms), one.offset + other.offset, real)
+    found = _held(Sum(tuple(terms), one.offset + other.offset, real))
+    if found is None or len(terms) <= MOST_TERMS:
+        return found
+    return replace(_named(text_of(found)), real=real)
 
 
 def scaled(one: Sum, factor: Number) -> Sum | None:
-    """The sum times a number; None where floating point may round the factors."""
+    """The sum times a number; None as in `added`."""
     share = Fraction(factor)
     if one.real and not (one.is_exact and share.denominator <= _FINEST >= abs(share.numerator)):
         return None
     if not share:
         return Sum((), Fraction(0), one.real)
     terms = tuple((symbol, own * share) for symbol, own in one.terms)
-    return replace(one, terms=terms, offset=one.offset * share)
+    return _held(replace(one, terms=terms, offset=one.offset * share))
+
+
+def _held(one: Sum) -> Sum | None:
+    """The sum, None where no int64 holds its numbers."""
+    shares = (one.offset, *(factor for _, factor in one.terms))
+    numbers = (number for share in shares for number in share.as_integer_ratio())
+    return None if any(abs(number) > LARGEST_SIZE for number in numbers) else one
 
 
 def remainder(one: Sum, modulus: int) -> Fraction | None:
@@ -128,7 +151,8 @@ def truncated(one: Sum, divisor: int = 1) -> Sum | None:
 def size_of(one: Sum) -> Size | None:
     """The sum as a size; None where several sizes are in it, or one is taken away."""
     if not one.terms:
-        return int(one.offset) if one.offset.denominator == 1 else None
+        fits = one.offset.denominator == 1 and abs(one.offset) <= LARGEST_SIZE
+        return int(one.offset) if fits else None
     ((symbol, factor), *others) = one.terms
     if others or factor < 0:
         return None
@@ -144,7 +168,7 @@ def text_of(one: Sum) -> str:
 
 def _named(text: str) -> Sum:
     """A number of which nothing is known but how it is computed."""
-    return sum_of(Symbol(text, minimum=-FAR))
+    return sum_of(Symbol(named(text), minimum=-FAR))
 
 
 def _is_power_of_two(number: int) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import lcm
+from math import gcd, lcm
 from typing import NamedTuple
 
 from onnxpad.geometry.size import Size, Symbol, ceil_divide, floor_divide, plus, residues, times
@@ -70,13 +70,22 @@ def holds_padding_alone(axis: Axis, begin: int, windows: int) -> bool:
     """Whether one of the first `windows` windows is known to hold no cell of the input."""
     if not isinstance(axis.size, int) or axis.size < 1:
         return False
-    size, step, reach = axis.size, axis.dilation, axis.span
-    first = range(min(windows, -(-begin // axis.stride)))
-    last = range(max(0, (size - reach + begin) // axis.stride), windows)
-    return any(
-        not any(0 <= start + cell < size for cell in range(0, reach, step))
-        for start in (window * axis.stride - begin for window in {*first, *last})
-    )
+    if windows < 1:
+        return False
+    in_front = range(min(windows, -(-begin // axis.stride)))
+    if -begin <= -axis.span or (windows - 1) * axis.stride - begin >= axis.size:
+        return True
+    # The first cell that a window from in front of the data can read lies within one dilation.
+    cycle = in_front[: axis.dilation // gcd(axis.stride, axis.dilation)]
+    if axis.size >= axis.dilation:
+        return False
+    return any((number * axis.stride - begin) % axis.dilation >= axis.size for number in cycle)
+
+
+def cells_within(cells: range, low: int, high: int) -> range:
+    """Those of the cells that lie from `low` up to `high`; steps are positive."""
+    first = max(0, -(-(low - cells.start) // cells.step))
+    return cells[first : max(first, -(-(high - cells.start) // cells.step))]
 
 
 def sample_sizes(axis: Axis, padded: int) -> Iterator[int]:
@@ -91,14 +100,10 @@ def sample_sizes(axis: Axis, padded: int) -> Iterator[int]:
         return
     known = size or Symbol("?")
     period = lcm(axis.stride, known.modulus)
-    first = max(known.minimum, 1)
-    last = first + 2 * axis.span + padded + period
-    allowed = set(residues(known, known.modulus))
-    found = (number for number in range(first, last + 1) if number % known.modulus in allowed)
-    for count, number in enumerate(found):
-        if count == _MOST_SIZES:
-            return
-        yield number
+    least = max(known.minimum, 1)
+    last = least + 2 * axis.span + padded + period
+    first = least + (known.residue - least) % known.modulus
+    yield from range(first, last + 1, known.modulus)[:_MOST_SIZES]
 
 
 def same_pads(axis: Axis, *, lower: bool) -> tuple[int, int] | None:
@@ -111,11 +116,12 @@ def same_pads(axis: Axis, *, lower: bool) -> tuple[int, int] | None:
     never read.
     """
     remainders = _remainders(axis)
-    splits = [_split(max(0, total), lower=lower) for total in same_totals(axis)]
-    begin, end = splits[0][0], max(end for _, end in splits)
-    if any(other != begin for other, _ in splits):
-        return None
-    if any(r + begin + end - axis.span >= axis.stride for r in remainders):
+    # Begin and end grow with the total, which shrinks as the remainder grows.
+    fewest, most = remainders[-1], remainders[0]
+    (least, _), (begin, end) = (
+        _split(max(0, axis.span - rest), lower=lower) for rest in (fewest, most)
+    )
+    if least != begin or fewest + begin + end - axis.span >= axis.stride:
         return None
     return begin, end
 
@@ -136,13 +142,18 @@ def same_output(size: Size, stride: int) -> Size:
     return ceil_divide(size, stride)
 
 
-def _remainders(axis: Axis) -> tuple[int, ...]:
-    """The values of (size-1) mod stride + 1 that the size allows."""
+def _remainders(axis: Axis) -> Sequence[int]:
+    """The values of (size-1) mod stride + 1 that the size allows, the smallest first."""
     if axis.stride == 1:
         return (1,)
     if axis.size is None:
-        return tuple(range(1, axis.stride + 1))
-    return tuple((value - 1) % axis.stride + 1 for value in residues(axis.size, axis.stride))
+        return range(1, axis.stride + 1)
+    before = residues(plus(axis.size, -1), axis.stride)
+    return (
+        [rest + 1 for rest in before]
+        if len(before) == 1
+        else range(before[0] + 1, before[-1] + 2, before[1] - before[0])
+    )
 
 
 def _split(total: int, *, lower: bool) -> tuple[int, int]:
@@ -160,12 +171,11 @@ def overhang(axis: Axis, begin: int, end: int) -> int:
     serves all of them: a stride more would be needed for a further window, and as much as it
     lacks itself for one that is dropped, which is more than any that is kept.
     """
-    if axis.size is None:
-        rests = tuple(range(axis.stride))
-    else:
-        rests = residues(plus(axis.size, begin + end - axis.span), axis.stride)
-    lacking = (-rest % axis.stride for rest in rests)
-    return max((cells for cells in lacking if end - axis.span + cells < 0), default=0)
+    rests = _rests(axis, begin, end)
+    step = rests[1] - rests[0] if len(rests) > 1 else axis.stride
+    # What a window lacks are the numbers -rests[0] modulo the step, below the stride.
+    kept = min(axis.span - end, axis.stride) - 1
+    return max(0, kept - (kept + rests[0]) % step)
 
 
 def full_size(axis: Axis) -> Size | None:
@@ -236,11 +246,9 @@ def taps_around(axis: Axis, begin: int, end: int, extra: int) -> TapsAround | No
     Each tap moves the full output by one dilation. End pad and output_padding may shrink
     together first. None where no such end differs from `begin` by whole dilations.
     """
-    ends = range(end - min(end, extra), end + 1)
-    fitting = [one for one in ends if (one - begin) % axis.dilation == 0]
-    if not fitting:
+    nearest = _nearest(begin, end - min(end, extra), end, axis.dilation)
+    if nearest is None:
         return None
-    nearest = min(fitting, key=lambda one: abs(one - begin))
     front, back = max(0, nearest - begin), max(0, begin - nearest)
     less = extra - (end - nearest)
     return TapsAround(max(begin, nearest), less, front // axis.dilation, back // axis.dilation)
@@ -277,7 +285,7 @@ def equal_ends(axis: Axis, begin: int, end: int) -> tuple[int, int]:
     Cells behind the last window are never read, and a further window needs a whole stride.
     """
     rests = _rests(axis, begin, end)
-    return max(0, end - min(rests)), end + axis.stride - 1 - max(rests)
+    return max(0, end - rests[0]), end + axis.stride - 1 - rests[-1]
 
 
 def cut(axis: Axis, begin: int, end: int) -> SurplusWindows | None:
@@ -286,9 +294,9 @@ def cut(axis: Axis, begin: int, end: int) -> SurplusWindows | None:
     None where the number of windows behind them depends on an unknown size.
     """
     rests = _rests(axis, begin, end)
-    first = max(0, -(-(end - min(rests) - begin) // axis.stride))
+    first = max(0, -(-(end - rests[0] - begin) // axis.stride))
     pad = begin + first * axis.stride
-    beyond = {(rest + pad - end) // axis.stride for rest in rests}
+    beyond = {(rest + pad - end) // axis.stride for rest in (rests[0], rests[-1])}
     return SurplusWindows(pad, first, beyond.pop()) if len(beyond) == 1 else None
 
 
@@ -331,16 +339,23 @@ def growth(axis: Axis, begin: int, end: int) -> Growth | None:
     window from fitting. None where no end pad differs from `begin` by whole dilations.
     """
     low, high = equal_ends(axis, begin, end)
-    ends = [one for one in range(low, high + 1) if (one - begin) % axis.dilation == 0]
-    if not ends:
+    nearest = _nearest(begin, low, high, axis.dilation)
+    if nearest is None:
         return None
-    nearest = min(ends, key=lambda one: abs(one - begin))
     front, back = max(0, nearest - begin), max(0, begin - nearest)
     return Growth(max(begin, nearest), front // axis.dilation, back // axis.dilation)
 
 
-def _rests(axis: Axis, begin: int, end: int) -> tuple[int, ...]:
-    """Numbers of cells that may lie behind the last window."""
+def _nearest(number: int, low: int, high: int, step: int) -> int | None:
+    """The number from `low` to `high` whole steps away from `number` that is nearest to it."""
+    if low <= number <= high:
+        return number
+    found = low + (number - low) % step if number < low else high - (high - number) % step
+    return found if low <= found <= high else None
+
+
+def _rests(axis: Axis, begin: int, end: int) -> Sequence[int]:
+    """Numbers of cells that may lie behind the last window, the smallest first."""
     if axis.size is None:
-        return tuple(range(axis.stride))
+        return range(axis.stride)
     return residues(plus(axis.size, begin + end - axis.span), axis.stride)

@@ -255,8 +255,8 @@ def _alike(axis: Axis, habits: Habits, sizes: Sequence[int], *, rounds_up: bool)
     if not habits.numbers:
         return _Spot(why="has no padding here that gives ceil(size/stride) windows")
     fits: dict[int, bool] = {}
-    halves = range(axis.span // 2, -1, -1)
-    for pad in sorted(halves, key=lambda pad: pad != _centred(axis, sizes)):
+    centred = _centred(axis, sizes)
+    for pad in sorted(range(axis.span // 2, -1, -1), key=lambda pad: pad != centred):
         counts = [
             _count(replace(axis, size=size), (pad, pad), rounds_up=rounds_up)
             == -(-size // axis.stride)

@@ -17,7 +17,7 @@ from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.report import Kept, Move, MoveOutcome, Refused, Sizes
 from onnxpad.retargeting.rules import MoveRule
-from onnxpad.retargeting.windows_read import differs, resizes
+from onnxpad.retargeting.windows_read import differs, resizes, too_many_cells
 
 Progress = Callable[[str, int, int], None]
 
@@ -89,7 +89,7 @@ class _Run:
 
     def _handle(self, site: Site) -> bool:
         given = self._session.as_given(site)
-        results = [self._rule.decide(given, chain) for chain in site.chains]
+        results = [self._decide(given, chain) for chain in site.chains]
         groups = grouped([_wish(*pair) for pair in zip(site.chains, results, strict=True)])
         if max(groups) > 0:
             if self._tell_apart(site, groups):
@@ -111,6 +111,10 @@ class _Run:
             self._outcome.kept.append(kept)
             return False
         return self._move(site, first)
+
+    def _decide(self, given: Address, chain: Chain) -> Chain | Skip:
+        reason = too_many_cells(chain)
+        return Skip(reason) if reason else self._rule.decide(given, chain)
 
     def _tell_apart(self, site: Site, groups: list[int]) -> bool:
         if not self._session.tell_apart(site, groups):

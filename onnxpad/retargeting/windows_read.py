@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
 
+from onnxpad.geometry.budgets import COMPARED
 from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, is_same
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
@@ -17,6 +18,8 @@ from onnxpad.padding.operators import Kind
 OWN = "own padding"
 Key = tuple[object, ...]
 _FEW = 12
+_PER_WINDOW = 16
+"""Cells that could be looked at in the time that a window takes without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,18 @@ def resizes(one: Chain, other: Chain) -> bool:
             if (keys[0] or (None,))[0] != (keys[1] or (None,))[0]:
                 return True
     return False
+
+
+def too_many_cells(chain: Chain) -> str:
+    """Why ways to pad the node are not compared, '' where they are: windows read too many cells."""
+    if chain.op.kind is Kind.TRANSPOSED or chain.trouble or _unclear(chain):
+        return ""
+    cells = 0
+    for index, axis in enumerate(source_axes(chain)):
+        widest = max(_widest(chain, index), axis.span)
+        sizes = len(list(sample_sizes(axis, 2 * axis.span)))
+        cells += sizes * (widest // axis.stride + 2) * (axis.kernel + _PER_WINDOW)
+    return COMPARED.reason(f"{cells:,}") if cells > COMPARED.most else ""
 
 
 def source_axes(chain: Chain) -> tuple[Axis, ...]:

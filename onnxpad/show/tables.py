@@ -12,6 +12,7 @@ _GAP = 2
 _LEGIBLE = 8
 _SHORT_WORD = 12
 _ELLIPSIS = "…"
+_WIDEST = 1_000  # a longer cell stands out of its column: others are not filled up to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,9 @@ def _room(longest: Sequence[int], least: Sequence[int], width: int) -> list[int]
 
 def _plain(headers: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
     lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(
+            cell.ljust(min(width, _WIDEST)) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
         for row in (headers, *rows)
     ]
     return "\n".join(lines)

@@ -16,8 +16,10 @@ from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Preference
 from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
-from onnxpad.validation.conclude import concluded
+from onnxpad.validation.conclude import concluded, qualified
+from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
 from onnxpad.validation.optimised import optimised
+from onnxpad.validation.random_nodes import random_nodes
 from onnxpad.validation.recorded import samples_from_npz
 from onnxpad.validation.reference import against_reference
 from onnxpad.validation.report import (
@@ -34,12 +36,19 @@ from onnxpad.validation.request import (
     checked_inputs,
     checked_outputs,
     in_layout,
-    joint_types,
-    matched,
     turned_inputs,
+    with_channels,
 )
-from onnxpad.validation.samples import Pair, Ran, Sampler, random_samples, run_both
-from onnxpad.validation.verifier import Verifier
+from onnxpad.validation.samples import (
+    Pair,
+    Ran,
+    Sampler,
+    other_sizes,
+    random_samples,
+    run_both,
+)
+from onnxpad.validation.sizes import channel_counts
+from onnxpad.validation.verifier import SampleFinding, Verifier
 
 Array = NDArray[Any]
 
@@ -102,7 +111,8 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
             types = joint_types(types, pair.after.input_types())
             if inputs is not None:
                 return _of_pair(bench, pair, turned_inputs(first, types, inputs, bench.warn), 0, 0)
-            return _of_pair(bench, pair, Sampler(types, seed), samples, seed)
+            sampler = Sampler(with_channels(first, types), seed, channel_counts(pair.both()))
+            return _of_pair(bench, pair, sampler, samples, seed)
         except LimitMet as limit:
             return _ended(bench, str(limit), None if inputs else seed)
 
@@ -121,8 +131,10 @@ def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
 
 
 def _paired(bench: Bench, first: Network, after: ModelLike, ambiguous: Preference) -> Pair:
-    second = _read(bench, open_network(after, first.folder), ambiguous)
-    return Pair(first, matched(bench, first, second))
+    second = matched(bench.warn, first, _read(bench, open_network(after, first.folder), ambiguous))
+    if warning := lost_defaults(first, second):
+        bench.warn(warning)
+    return Pair(first, second)
 
 
 def _check(after: object, outputs: object, samples: int) -> None:
@@ -164,8 +176,33 @@ def _of_pair(
     rows, problem = optimised(bench, pair, runs, verifier.found)
     bench.note_providers("before", pair.before)
     bench.note_providers("after", pair.after)
+    random = dict.fromkeys(label for one in pair.both() for label in random_nodes(one))
+    more = 0
+    if isinstance(drawn, Sampler) and not random and not problem:
+        more, worse = _at_other_sizes(bench, verifier, drawn, runs)
+        findings += worse
     known = (seed, drawn.open_sizes) if isinstance(drawn, Sampler) else (None, ())
-    return concluded(bench, findings, rows, problem, (runs, *known))
+    report = concluded(bench, findings, rows, problem, (runs, more, *known))
+    return qualified(report, broken(*pair.both()), tuple(random))
+
+
+def _at_other_sizes(
+    bench: Bench, verifier: Verifier, sampler: Sampler, runs: list[Ran]
+) -> tuple[int, list[SampleFinding]]:
+    """How many further sizes were tried, and what differed there; its run is added to `runs`."""
+    count = 0
+    if sampler.settled is None or verifier.settled:
+        return count, []
+    try:
+        for ran in other_sizes(bench, verifier.pair, sampler, sampler.settled, runs):
+            found = verifier.judged_briefly(ran)
+            count += 1
+            if found is not None:
+                runs.append(ran)
+                return count, [found]
+    except LimitMet as limit:
+        bench.warn(f"further sizes were not tried: {limit}")
+    return count, []
 
 
 def _with_reference(

@@ -72,6 +72,11 @@ def gap(a: Array, b: Array, bound: Bound = 0.0) -> Gap:
     )
 
 
+def largest(bound: Bound) -> float:
+    """The widest of the bounds."""
+    return float(np.max(bound, initial=0.0))
+
+
 def relative_gap(a: Array, b: Array) -> float:
     """Largest difference over largest value; infinite where shapes differ."""
     if a.shape != b.shape or _nested(a, b):

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.comparing.perturbed import PHASE, only_copies, perturbed
+from onnxpad.model.comparing.perturbed import PHASE, jumps, only_copies, perturbed
 from onnxpad.model.comparing.pieces import cut, exposed
 from onnxpad.model.running_cost import RunningCost, is_small, running_cost, types_of
 from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session
 from onnxpad.validation.evaluator import Arithmetic
+from onnxpad.validation.movement import UNITS, bounds_of, movement, stored
 
 Array = NDArray[Any]
 Results = dict[str, Array] | RunFailure
@@ -24,7 +25,8 @@ MOST_SESSIONS = 64
 FEW_NODES = 8
 # A model with noise has so many more operations behind each of its own.
 NOISE_FACTOR = 12
-_UNITS = {"float16": 2.0**-11, "float64": 2.0**-53, "bfloat16": 2.0**-8}
+# Where nothing is known of how sums are made: in one row, or of transformed tiles (Winograd).
+_ANY_SUM = 2.0
 
 
 Shapes = tuple[tuple[str, tuple[int, ...]], ...]
@@ -150,30 +152,45 @@ class Bench:
         return self._parts[key]
 
     def noise(
-        self, network: Network, feeds: Mapping[str, Array], clean: Mapping[str, Array]
-    ) -> dict[str, float] | None:
+        self,
+        network: Network,
+        feeds: Mapping[str, Array],
+        clean: Mapping[str, Array],
+        *,
+        foreign: bool = False,
+    ) -> dict[str, Array] | None:
         """How far rounding alone may move each tensor of `clean`, or None where it cannot be told.
 
         The model is run with random errors of the size of its own rounding behind every operation
-        (`model.comparing.perturbed`); twice the largest movement seen is the bound.
+        (`model.comparing.perturbed`); twice the largest movement seen in a channel is its bound.
+        The arrays broadcast against the tensors. `foreign` is for another runtime, whose sums are
+        not known: it may add up in one row, and a whole tensor counts as one channel.
         """
-        if network not in self._noisy:
-            self._noisy[network] = perturbed(network)
-        noisy = self._noisy[network]
+        key = (network, foreign)
+        if key not in self._noisy:
+            rough = foreign or self.on_cuda
+            self._noisy[key] = perturbed(network, **{"roundings": _ANY_SUM} if rough else {})
+        noisy = self._noisy[key]
         if noisy is not None:
             self._made_of[noisy] = network, NOISE_FACTOR
         if noisy is None:
             copied = only_copies(network)
-            return {n: self._stored(value) for n, value in clean.items()} if copied else None
-        moved = dict.fromkeys(clean, 0.0)
+            return (
+                {n: stored(value, apart=not foreign) for n, value in clean.items()}
+                if copied
+                else None
+            )
+        moved = {name: np.zeros(()) for name in clean}
+        apart = not foreign and not jumps(network)
         for phase in range(NOISE_RUNS):
             moving = {**feeds, PHASE: np.array(phase, np.float32)}
             results = self.run(noisy, moving, tuple(clean))
             if isinstance(results, RunFailure):
                 return None
             for name, value in clean.items():
-                moved[name] = max(moved[name], _movement(value, results[name]))
-        return {name: 2 * moved[name] + self._stored(value) for name, value in clean.items()}
+                found = movement(value, results[name], apart=apart)
+                moved[name] = np.maximum(moved[name], found)
+        return {n: bounds_of(moved[n], value, apart=apart) for n, value in clean.items()}
 
     def arithmetic(self, arrays: Sequence[Array]) -> Arithmetic:
         """Rounding of this device for the narrowest float among `arrays`.
@@ -184,13 +201,13 @@ class Bench:
         kinds = {str(array.dtype) for array in arrays}
         transforms = 32 if self.on_cuda else 0
         if kinds & {"float16", "bfloat16"}:
-            unit = max(_UNITS[kind] for kind in kinds & {"float16", "bfloat16"})
+            unit = max(UNITS[kind] for kind in kinds & {"float16", "bfloat16"})
             operands = unit if self.on_cuda else 0.0
             return Arithmetic(
                 store=unit, operands=operands, transforms=transforms, smallest=2.0**-25
             )
         if "float64" in kinds:
-            unit = _UNITS["float64"]
+            unit = UNITS["float64"]
             return Arithmetic(sums=unit, store=unit, transforms=transforms, smallest=0.0)
         operands = 2.0**-11 if self.on_cuda and self.settings.tf32 else 0.0
         return Arithmetic(operands=operands, transforms=transforms)
@@ -200,18 +217,3 @@ class Bench:
         session = self.session(network)
         if isinstance(session, Session):
             self.providers[role] = session.providers
-
-    @staticmethod
-    def _stored(value: Array) -> float:
-        if value.dtype.kind in "iubO" or value.size == 0:
-            return 0.0
-        finite = np.abs(value[np.isfinite(value)].astype(np.float64))
-        return 4 * _UNITS.get(str(value.dtype), 2.0**-24) * float(finite.max(initial=0.0))
-
-
-def _movement(clean: Array, moved: Array) -> float:
-    if clean.shape != moved.shape or clean.dtype == object:
-        return 0.0
-    with np.errstate(invalid="ignore"):
-        distance = np.abs(clean.astype(np.float64) - moved.astype(np.float64))
-    return float(distance[np.isfinite(distance)].max(initial=0.0))

@@ -51,6 +51,7 @@ class Case:
         self.region = region
         self.feeds = feeds
         self._traced: dict[int, Traces] = {}
+        self._ran: dict[int, Results] = {}
 
     def judged(self, sample: int) -> RegionRow:
         """The worst finding over the region's outputs."""
@@ -73,6 +74,18 @@ class Case:
             worst.reason,
             None if measured is None else measured.bound,
         )
+
+    def tells(self) -> bool:
+        """Whether the first form runs on these inputs and gives finite numbers."""
+        ran = self._run(0)
+        if isinstance(ran, RunFailure):
+            return False
+        return all(v.dtype.kind != "f" or np.isfinite(v).all() for v in ran.values())
+
+    def results(self, side: int) -> dict[str, Array]:
+        """What one form gives; nothing where it does not run."""
+        ran = self._run(side)
+        return {} if isinstance(ran, RunFailure) else ran
 
     def check_text(self, results: Mapping[str, Array]) -> None:
         """Warn where onnxruntime's results of both forms leave the ONNX text.
@@ -101,6 +114,11 @@ class Case:
         return self.region.before, self.region.after
 
     def _run(self, side: int) -> Results:
+        if side not in self._ran:
+            self._ran[side] = self._run_now(side)
+        return self._ran[side]
+
+    def _run_now(self, side: int) -> Results:
         network, indices = self.networks[side], self._sides()[side]
         part = self.bench.part(network, indices, self._read(side), self.region.outputs)
         return self.bench.run(part, self._read(side))
@@ -117,7 +135,7 @@ class Case:
         names = self.region.outputs
         if all(same(before[name], after[name]) for name in names):
             return [Finding(name, Verdict.IDENTICAL, ONNXRUNTIME) for name in names]
-        bounds = self._bounds(before)
+        bounds = self._bounds(before, after)
         if isinstance(bounds, str):
             return [Finding(names[0], Verdict.UNVERIFIED, ONNXRUNTIME, None, bounds)]
         gaps = {name: _gap(before[name], after[name], bounds.get(name)) for name in names}
@@ -125,7 +143,9 @@ class Case:
             return [_within(name, gaps[name], ONNXRUNTIME) for name in names]
         return self._against_text(before, after, gaps)
 
-    def _bounds(self, before: Mapping[str, Array]) -> dict[str, Array | float] | str:
+    def _bounds(
+        self, before: Mapping[str, Array], after: Mapping[str, Array]
+    ) -> dict[str, Array | float] | str:
         """What rounding may do to each output: from the arithmetic, or else measured.
 
         A text where neither is known, or rounding alone may do more than padding would.
@@ -139,10 +159,7 @@ class Case:
             raise
         except OnnxpadError as reason:
             why = str(reason)
-            part = self.bench.part(
-                self.networks[0], self.region.before, self._read(0), self.region.outputs
-            )
-            bounds |= self.bench.noise(part, self._read(0), before) or {}
+            bounds |= self._noise(before, after)
         if not bounds:
             return why
         for name, bound in bounds.items():
@@ -150,6 +167,24 @@ class Case:
             if untelling(before[name], largest):
                 return f"{why}: rounding alone may move '{name}' by {largest:.3g}"
         return bounds
+
+    def _noise(
+        self, before: Mapping[str, Array], after: Mapping[str, Array]
+    ) -> dict[str, Array | float]:
+        """How far rounding moves each form, together; nothing where that is not known."""
+        total: dict[str, Array | float] = {}
+        for side, values in enumerate((before, after)):
+            part = self.bench.part(
+                self.networks[side], self._sides()[side], self._read(side), self.region.outputs
+            )
+            found = self.bench.noise(part, self._read(side), values)
+            if found is None or any(before[n].shape != after[n].shape for n in values):
+                return {}
+            total = {
+                name: total.get(name, 0.0) + np.broadcast_to(bound, before[name].shape)
+                for name, bound in found.items()
+            }
+        return total
 
     def _against_text(
         self, before: dict[str, Array], after: dict[str, Array], gaps: Mapping[str, Gap]
@@ -198,8 +233,12 @@ class Case:
         rounding = [i for i in indices if network.nodes[i].op_type in ROUNDING]
         if len(rounding) > DEEPEST:
             raise NotEvaluable(f"{len(rounding)} convolutions or pools in one changed region")
-        self._traced[side] = trace(self.bench, network, indices, self._read(side), arithmetic)
-        return self._traced[side]
+        traced = trace(self.bench, network, indices, self._read(side), arithmetic)
+        for name in self.region.outputs:
+            if name not in traced:
+                raise NotEvaluable(f"'{name}' is not made where it is read: a name is given twice")
+        self._traced[side] = traced
+        return traced
 
     def _arithmetic(self) -> Arithmetic:
         return self.bench.arithmetic(list(self.feeds.values()))

@@ -29,15 +29,16 @@ def concluded(
     findings: Sequence[SampleFinding],
     optimised: Sequence[OutputRow],
     problem: str,
-    drawn: tuple[Sequence[Ran], int | None, tuple[str, ...]],
+    drawn: tuple[Sequence[Ran], int, int | None, tuple[str, ...]],
 ) -> Validation:
     """The report on two models.
 
-    `drawn` are the samples, the seed that they came from, and the dimensions whose sizes were open.
+    `drawn` are the samples, at how many further sizes both were run, the seed that they came from,
+    and the dimensions whose sizes were open.
 
     The worst sample decides. A model that only default optimisations change counts as different.
     """
-    runs, seed, open_sizes = drawn
+    runs, more, seed, open_sizes = drawn
     regions = tuple(row for finding in findings for row in finding.regions)
     worst = max(findings, key=lambda finding: SEVERITY.index(finding.verdict))
     verdict, reason = worst.verdict, worst.reason
@@ -50,7 +51,7 @@ def concluded(
             )
         elif problem:
             verdict, reason = Verdict.DIFFERENT, problem
-    reason = reason or _sentence(verdict, regions, runs, first)
+    reason = reason or _sentence(verdict, regions, (runs, more), first)
     if verdict is Verdict.IDENTICAL:
         reason += apart_when_optimised(optimised)
     return Validation(
@@ -66,6 +67,36 @@ def concluded(
         tuple(bench.warnings),
         tuple({name: tuple(v.shape) for name, v in ran.feeds.items()} for ran in runs),
         hints=_facts_to_give(findings, open_sizes) if verdict is Verdict.DIFFERENT else (),
+    )
+
+
+def qualified(report: Validation, broken: str, random: Sequence[str]) -> Validation:
+    """The report where callers see two models (`broken` says how), or nodes draw random numbers.
+
+    `random` are the labels of those nodes. Their results say nothing; a changed part without them
+    that differs does, and other shapes.
+    """
+    if broken:
+        return replace(report, verdict=Verdict.DIFFERENT, reason=broken)
+    if not random or (report.verdict is Verdict.DIFFERENT and _told_apart(report, random)):
+        return report
+    more = f" and {len(random) - 3} more" if random[3:] else ""
+    draw = "draws" if len(random) == 1 else "draw"
+    why = (
+        f"{', '.join(random[:3])}{more} {draw} random numbers: two runs of one model differ, so "
+        "two models cannot be told apart by running"
+    )
+    return replace(report, verdict=Verdict.UNVERIFIED, reason=why, first_difference=None)
+
+
+def _told_apart(report: Validation, random: Sequence[str]) -> bool:
+    """Whether something differs that random numbers cannot explain."""
+    parts = [row for row in report.regions if row.verdict is Verdict.DIFFERENT]
+    if any(not set(random) & {*row.before, *row.after} for row in parts):
+        return True
+    return any(
+        row.other_shape or (row.shape_after is None and row.shape_before is not None)
+        for row in report.outputs
     )
 
 
@@ -120,11 +151,13 @@ def _says_nothing(runs: Sequence[Ran]) -> bool:
 def _sentence(
     verdict: Verdict,
     regions: Sequence[RegionRow],
-    runs: Sequence[Ran],
+    tried: tuple[Sequence[Ran], int],
     first: FirstDifference | None,
 ) -> str:
+    runs, more = tried
     count = len(runs)
     many = f"{count} samples" if count != 1 else "1 sample"
+    many += f" and at {more} further size{'s' * (more != 1)}" if more else ""
     alone = f"; {missing}" if (missing := lacking(runs)) else ""
     if verdict is Verdict.IDENTICAL:
         if any(row.judge == EVALUATOR for row in regions):

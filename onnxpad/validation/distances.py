@@ -16,7 +16,8 @@ from onnxpad.model.opened import ModelLike
 from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.agreement import gap, relative_gap
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.request import joint_types, matched
+from onnxpad.validation.interface import joint_types, matched
+from onnxpad.validation.request import with_channels
 from onnxpad.validation.samples import Pair, Ran, Sampler, random_samples
 
 Array = NDArray[Any]
@@ -84,8 +85,8 @@ def distances(  # noqa: PLR0913 - each option is one word of the command line
         bench = Bench(Settings(device=resolved(device)))
         first = open_network(before)
         second = open_network(after, first.folder)
-        types = first.input_types(dims)
-        pair = Pair(first, matched(bench, first, second))
+        types = with_channels(first, first.input_types(dims))
+        pair = Pair(first, matched(bench.warn, first, second))
         sampler = Sampler(joint_types(types, pair.after.input_types()), seed)
         runs = random_samples(bench, pair, sampler, samples, lambda: ())
         rows = tuple(row for ran in runs for row in _rows(pair, ran))

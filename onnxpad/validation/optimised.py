@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.model.comparing.networks import Network, free_names
@@ -18,6 +19,7 @@ from onnxpad.validation.report import OutputRow
 from onnxpad.validation.samples import Pair, Ran, output_row
 
 Array = NDArray[Any]
+Bounds = Mapping[str, Array]
 FUSION = "Pad_Fusion"
 _FUSED = ("Conv", "MaxPool", "AveragePool")
 # How much more the second model may suffer than the first before it is called damaged.
@@ -46,16 +48,16 @@ def optimised(
     for ran in runs:
         before = bench.run(pair.before, ran.feeds, optimise=True)
         after = bench.run(pair.after, ran.feeds, optimise=True)
-        bounds = _noise(bench, pair, ran)
-        rows += [_row(ran, name, (before, after), bounds) for name in pair.before.outputs]
-        first = _damage(bench, pair.before, ran, (ran.before, before), bounds)
-        second = _damage(bench, pair.after, ran, (ran.after, after), bounds)
+        own = _noise(bench, pair, ran)
+        rows += [_row(ran, name, (before, after), own) for name in pair.before.outputs]
+        first = _damage(bench, pair.before, ran, (ran.before, before), own[0])
+        second = _damage(bench, pair.after, ran, (ran.after, after), own[1])
         found.append(SampleDamage(ran, first, second, _all_same(before, after)))
     return rows, _problem(bench, pair, found, regions)
 
 
 def _row(
-    ran: Ran, name: str, on: tuple[Results, Results], bounds: Mapping[str, float] | None
+    ran: Ran, name: str, on: tuple[Results, Results], own: tuple[Bounds | None, Bounds | None]
 ) -> OutputRow:
     """One line for the level 'on'.
 
@@ -63,13 +65,17 @@ def _row(
     """
     first, second = (None if isinstance(r, RunFailure) else r[name] for r in on)
     off = (ran.before, ran.after)
-    bound = None
+    bound: Array | float | None = None
     if first is not None and second is not None and not same(first, second):
         values = [None if isinstance(r, RunFailure) else r[name] for r in off]
         if values[0] is not None and values[1] is not None and same(values[0], values[1]):
-            moved = sum(not same(values[0], value) for value in (first, second))
-            known = float("inf") if bounds is None else bounds[name]
-            bound = moved * known if isfinite(known) else None
+            moved = [
+                np.inf if bounds is None else bounds[name]
+                for bounds, value in zip(own, (first, second), strict=True)
+                if not same(values[0], value)
+            ]
+            total = np.asarray(sum(moved))
+            bound = total if np.isfinite(total).all() else None
     return output_row(ran.index, name, "on", (first, second), bound)
 
 
@@ -145,14 +151,16 @@ def _worse(one: Damage | None, other: Damage | None) -> Damage | None:
     return other if other.max_abs > one.max_abs else one
 
 
-def _noise(bench: Bench, pair: Pair, ran: Ran) -> dict[str, float] | None:
-    for network, off in ((pair.before, ran.before), (pair.after, ran.after)):
-        if not isinstance(off, RunFailure):
-            return _Lazy(bench, network, ran.feeds, off)
-    return None
+def _noise(bench: Bench, pair: Pair, ran: Ran) -> tuple[Bounds | None, Bounds | None]:
+    """Bounds for each model, of its own rounding; those of the other one where it does not run."""
+    found = [
+        None if isinstance(off, RunFailure) else _Lazy(bench, network, ran.feeds, off)
+        for network, off in zip(pair.both(), (ran.before, ran.after), strict=True)
+    ]
+    return found[0] or found[1], found[1] or found[0]
 
 
-class _Lazy(dict[str, float]):
+class _Lazy(dict[str, Array]):
     """Bounds that are measured when the first one is asked for."""
 
     def __init__(
@@ -161,12 +169,15 @@ class _Lazy(dict[str, float]):
         super().__init__()
         self._ask = (bench, network, feeds, clean)
 
-    def __missing__(self, name: str) -> float:
+    def __bool__(self) -> bool:
+        return True
+
+    def __missing__(self, name: str) -> Array:
         bench, network, feeds, clean = self._ask
         found = bench.noise(network, feeds, clean)
         if found is None:
             bench.warn("how far rounding may go at the default level could not be measured")
-        self.update(found or dict.fromkeys(clean, float("inf")))
+        self.update(found or dict.fromkeys(clean, np.asarray(np.inf)))
         return self[name]
 
 
@@ -175,7 +186,7 @@ def _damage(
     network: Network,
     ran: Ran,
     results: tuple[Results, Results],
-    bounds: Mapping[str, float] | None,
+    bounds: Bounds | None,
 ) -> Damage | None:
     off, on = results
     if isinstance(off, RunFailure):
@@ -200,7 +211,7 @@ def _cured(
     network: Network,
     ran: Ran,
     off: Mapping[str, Array],
-    bounds: Mapping[str, float] | None,
+    bounds: Bounds | None,
 ) -> str:
     """Names the optimiser's rule where the damage goes away without it."""
     session = bench.session(network, optimise=True, disabled=(FUSION,), feeds=ran.feeds)

@@ -1,4 +1,4 @@
-"""What the caller gives, checked: inputs, reference outputs, layouts, models that do not match."""
+"""What the caller gives, checked: inputs, reference outputs, layouts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError, nearest
-from onnxpad.geometry.size import Size, show
+from onnxpad.geometry.size import Size
 from onnxpad.model.comparing.channels import input_channels
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.comparing.pieces import renamed
 from onnxpad.model.shapes.types import Type
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
@@ -75,59 +74,6 @@ def same_count(lists: Mapping[str, Sequence[object]]) -> int:
     if len(set(counts.values())) > 1:
         raise RequestError(f"the number of samples differs: {counts}")
     return next(iter(counts.values()), 1)
-
-
-def matched(bench: Bench, before: Network, after: Network) -> Network:
-    """The second model under the first one's names of inputs and outputs.
-
-    Where names differ but the numbers agree, they are matched by position, with a warning. Raises
-    RequestError where the numbers differ.
-    """
-    mapping: dict[str, str] = {}
-    for kind, ours, theirs in (
-        ("inputs", before.fed, after.fed),
-        ("outputs", before.outputs, after.outputs),
-    ):
-        if set(ours) == set(theirs):
-            continue
-        if len(ours) != len(theirs):
-            raise RequestError(
-                f"the models cannot be compared: {kind} {quoted(ours)} against {quoted(theirs)}"
-            )
-        bench.warn(f"{kind} have other names and are matched by position: {quoted(theirs)}")
-        mapping |= dict(zip(theirs, ours, strict=True))
-    return renamed(after, mapping) if mapping else after
-
-
-def joint_types(before: Mapping[str, Type], after: Mapping[str, Type]) -> dict[str, Type]:
-    """Types that fit both models: a size that one of them fixes holds for both.
-
-    Raises RequestError where element types, ranks or fixed sizes contradict each other.
-    """
-    joint = {}
-    for name, first in before.items():
-        second = after[name]
-        if first.dtype != second.dtype:
-            raise RequestError(
-                f"input '{name}' is {first.dtype or 'unknown'} in the first model and "
-                f"{second.dtype or 'unknown'} in the second"
-            )
-        dims = second.dims if first.dims is None else first.dims
-        if first.dims is not None and second.dims is not None:
-            pairs = list(zip(first.dims, second.dims, strict=False))
-            fixed = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
-            if len(first.dims) != len(second.dims) or any(a != b for a, b in fixed):
-                raise RequestError(
-                    f"input '{name}' is {_sizes(first)} in the first model and "
-                    f"{_sizes(second)} in the second"
-                )
-            dims = tuple(b if isinstance(b, int) else a for a, b in pairs)
-        joint[name] = Type(first.dtype, dims)
-    return joint
-
-
-def _sizes(type_: Type) -> str:
-    return f"[{', '.join(show(size) for size in type_.dims or ())}]"
 
 
 def _fitted(name: str, value: Array, type_: Type, warn: Callable[[str], None]) -> Array:
@@ -207,7 +153,7 @@ def turned_inputs(
     """
     lists = listed(inputs, network.fed, "input")
     channels = input_channels(network)
-    types = {name: _with_channels(type_, channels.get(name)) for name, type_ in types.items()}
+    types = with_channels(network, types)
     turned = {
         name: [_turned_input(name, value, types[name].dims, warn) for value in values]
         for name, values in lists.items()
@@ -227,6 +173,12 @@ def _refuse_channels(where: str, value: Array, dims: Dims | None, known: Channel
         f"model takes {count} channels there, {_shown(dims)}, and the other layout does not "
         "fit either; give images as they are after preprocessing"
     )
+
+
+def with_channels(network: Network, types: Mapping[str, Type]) -> dict[str, Type]:
+    """Types with the number of channels that convolutions take, where they state none."""
+    channels = input_channels(network)
+    return {name: _with_channels(type_, channels.get(name)) for name, type_ in types.items()}
 
 
 def _with_channels(type_: Type, known: Channels | None) -> Type:

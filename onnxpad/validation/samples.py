@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 from typing import Any, Literal
@@ -17,9 +17,10 @@ from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.shapes.types import Type
 from onnxpad.sessions import RunFailure, Session
-from onnxpad.validation.agreement import gap, same
+from onnxpad.validation.agreement import Bound, gap, largest, same
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.report import OutputRow
+from onnxpad.validation.sizes import stage_sizes
 from onnxpad.validation.trace import trace
 
 Array = NDArray[Any]
@@ -41,7 +42,10 @@ _SCHEMES: tuple[tuple[int, bool], ...] = (
 HUGE = 1e37
 # A cell is drawn as float64 and converted.
 _DRAWN_BYTES = 16
+_MOST_AXES = 64
 _MORE_TRIES = 4
+_MOST_TRIED = 1 << 23
+_SMALL_SAMPLE = 1 << 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +106,28 @@ def random_samples(
                 hopeless = True
                 bench.warn(f"{why}, and no better sizes were found: such samples say little")
         if not isinstance(ran.before, RunFailure):
-            settled = draw
+            settled = sampler.settled = draw
         yield ran
+
+
+def other_sizes(
+    bench: Bench, pair: Pair, sampler: Sampler, settled: Draw, seen: Sequence[Ran]
+) -> Iterator[Ran]:
+    """Samples at sizes that tell more about strides than those `seen`, where the first model runs.
+
+    They are small: what is looked for depends on what sizes leave over, not on how large they are.
+    """
+    tried = {_shapes(ran.feeds) for ran in seen}
+    for number, draw in enumerate(sampler.at_sizes(stage_sizes(pair.both()), settled)):
+        shapes = sampler.shapes(len(seen), draw)
+        key = tuple(tuple(shape) for shape in shapes.values())
+        if key in tried or sum(map(prod, key)) > _SMALL_SAMPLE:
+            continue
+        tried.add(key)
+        bench.progress(f"sizes {', '.join(str(list(shape)) for shape in key)}")
+        ran = run_both(bench, pair, len(seen) + number, sampler.sample(len(seen), draw), ())
+        if not isinstance(ran.before, RunFailure) and not degenerate(pair.before, ran.before):
+            yield ran
 
 
 def _untold(pair: Pair, ran: Ran) -> str:
@@ -126,6 +150,8 @@ def _larger(
     tries = 0
     for draw in sampler.draws():
         if draw.size_from <= least or draw.style != poor[1].style or tries >= _MORE_TRIES:
+            continue
+        if sampler.cells(poor[0].index, draw) > _MOST_TRIED:
             continue
         feeds = sampler.sample(poor[0].index, draw)
         if _shapes(feeds) in tried:
@@ -157,6 +183,8 @@ def _first_that_runs(
     best: tuple[Ran, Draw] | None = None
     patience = len(draws) if opens else 1
     for draw in draws:
+        if best is not None and sampler.cells(index, draw) > _MOST_TRIED:
+            continue  # to find out what fits is no reason to fill the memory
         feeds = sampler.sample(index, draw)
         before = bench.run(pair.before, feeds, probes)
         if not isinstance(before, RunFailure):
@@ -271,11 +299,16 @@ def _lost(value: Array, *, pooled: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How one sample is tried: sizes from `size_from`, all alike or not, and integers."""
+    """How one sample is tried: sizes from `size_from`, all alike or not, and integers.
+
+    `sizes` are taken in turn instead; axis 1 has so many `channels` where they are not 0.
+    """
 
     size_from: int
     square: bool
     style: Style
+    sizes: tuple[int, ...] = ()
+    channels: int = 0
 
 
 class Sampler:
@@ -284,9 +317,12 @@ class Sampler:
     Raises RequestError for a seed below 0, and for inputs that random numbers cannot fill.
     """
 
-    def __init__(self, types: Mapping[str, Type], seed: int) -> None:
+    def __init__(self, types: Mapping[str, Type], seed: int, channels: Sequence[int] = ()) -> None:
+        """`channels` are numbers of channels to try where axis 1 of an image is open."""
         if seed < 0:
             raise RequestError(f"seed is {seed}: give 0 or more")
+        self._channels = channels
+        self.settled: Draw | None = None
         self._types = types
         self._seed = seed
         for name, type_ in types.items():
@@ -301,6 +337,22 @@ class Sampler:
         for style in styles:
             for size_from, square in _SCHEMES if open_sizes else _SCHEMES[:1]:
                 yield Draw(size_from, square, style)
+                if size_from == _SCHEMES[0][0] and self._open_channels:
+                    yield from (Draw(size_from, square, style, (), c) for c in self._channels)
+
+    def at_sizes(self, sizes: Sequence[int], settled: Draw) -> Iterator[Draw]:
+        """As `settled`, at each of the sizes in turn; nothing where no size is open."""
+        dims = [d for t in self._types.values() for d in (t.dims or ())[1:]]
+        if any(isinstance(size, Symbol) or size is None for size in dims):
+            for first in range(len(sizes)):
+                yield replace(settled, sizes=(*sizes[first:], *sizes[:first]))
+
+    @property
+    def _open_channels(self) -> bool:
+        return any(
+            len(t.dims or ()) > 2 and not isinstance((t.dims or ())[1], int)
+            for t in self._types.values()
+        )
 
     @property
     def open_sizes(self) -> tuple[str, ...]:
@@ -314,20 +366,25 @@ class Sampler:
         inner = [root for axis, root in named if axis]
         return tuple(dict.fromkeys(inner or [root for _, root in named]))
 
+    def cells(self, index: int, draw: Draw) -> int:
+        """How many cells all inputs have."""
+        return sum(map(prod, self.shapes(index, draw).values()))
+
     def sample(self, index: int, draw: Draw) -> Feeds:
         """One value for every input; every third sample, from the second, has no positive float.
 
         Raises RequestError where they take more memory than running may.
         """
         random = np.random.default_rng([self._seed, index])
-        shapes = self._shapes(index, draw)
+        shapes = self.shapes(index, draw)
         _refuse_large(shapes)
         return {
             name: _values(random, np.dtype(self._types[name].dtype), shape, index, draw.style)
             for name, shape in shapes.items()
         }
 
-    def _shapes(self, index: int, draw: Draw) -> dict[str, list[int]]:
+    def shapes(self, index: int, draw: Draw) -> dict[str, list[int]]:
+        """The shape of every input."""
         sizes: dict[str, int] = {}
         return {
             name: [
@@ -347,6 +404,11 @@ def _check(name: str, type_: Type) -> None:
 
 
 def _refuse_large(shapes: Mapping[str, Sequence[int]]) -> None:
+    for name, shape in shapes.items():
+        if len(shape) > _MOST_AXES:
+            raise RequestError(
+                f"input '{name}' has {len(shape)} axes: numpy draws arrays of {_MOST_AXES} at most"
+            )
     cells = sum(map(prod, shapes.values()))
     needed, allowed = cells * _DRAWN_BYTES, processes.current().memory_allowed
     if needed > allowed:
@@ -365,11 +427,15 @@ def _size(
 ) -> int:
     if isinstance(size, int):
         return size
+    if draw.channels and axis == 1 and rank > 2:
+        return draw.channels
     if size is None:
-        return draw.size_from
+        return draw.sizes[axis % len(draw.sizes)] if draw.sizes and axis else draw.size_from
     if size.name not in sizes:
         if axis == 0 and rank > 1:
             wanted = 1 + index % 2
+        elif draw.sizes:
+            wanted = draw.sizes[0 if draw.square else len(sizes) % len(draw.sizes)]
         elif draw.square:
             wanted = draw.size_from * (1 + index % 2)
         else:
@@ -426,7 +492,7 @@ def output_row(
     name: str,
     level: str,
     results: tuple[Array | None, Array | None],
-    bound: float | None = None,
+    bound: Bound | None = None,
 ) -> OutputRow:
     """One line of the report for an output of both models (None: did not run).
 
@@ -436,10 +502,11 @@ def output_row(
     shapes = [None if value is None else tuple(value.shape) for value in (before, after)]
     if before is None or after is None:
         return OutputRow(sample, name, level, shapes[0], shapes[1], equal=False, max_abs=None)
-    found = gap(before, after, bound or 0.0)
+    found = gap(before, after, 0.0 if bound is None else bound)
     equal = same(before, after)
+    allowed = None if bound is None else found.bound if found.where else largest(bound)
     return OutputRow(
-        sample, name, level, shapes[0], shapes[1], equal, found.max_abs, bound, found.where
+        sample, name, level, shapes[0], shapes[1], equal, found.max_abs, allowed, found.where
     )
 
 

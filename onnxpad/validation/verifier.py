@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +13,10 @@ from onnxpad.errors import LimitMet, OnnxpadError
 from onnxpad.model.comparing.regions import Region, regions
 from onnxpad.padding.operators import operator
 from onnxpad.sessions import RunFailure
-from onnxpad.validation.agreement import gap, relative_gap, same
+from onnxpad.validation.agreement import gap, largest, relative_gap, same, untelling
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.changed_parts import Case
+from onnxpad.validation.hidden import Prober, reached, warned
 from onnxpad.validation.report import (
     EVALUATOR,
     NOBODY,
@@ -28,6 +29,7 @@ from onnxpad.validation.samples import (
     Pair,
     Ran,
     captured,
+    degenerate,
     failure_text,
     lacking,
     max_pools,
@@ -51,6 +53,7 @@ class Verifier:
     apart: frozenset[str] = frozenset()
     found: list[Region] = field(default_factory=list)
     settled: bool = False
+    probed: bool = False
 
     def __post_init__(self) -> None:
         self._locate()
@@ -89,8 +92,61 @@ class Verifier:
         apart = [row for row in first if row.verdict is Verdict.DIFFERENT]
         hidden = next((row for row in apart if not renamed(self.pair, whole, judged, row)), None)
         finding = self._concluded(ran, rows, judged, (first, hidden))
+        if not self.probed and finding.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING):
+            finding = self._probed(ran, finding)
         self.settled = finding.verdict is Verdict.DIFFERENT
         return finding
+
+    def judged_briefly(self, ran: Ran) -> SampleFinding | None:
+        """The finding on a sample that differs by more than rounding, None where none does."""
+        before, after = ran.before, ran.after
+        if isinstance(before, dict) and isinstance(after, dict):
+            apart = [n for n in self.pair.before.outputs if not same(before[n], after[n])]
+            if not apart or self._by_noise(ran, before, after):
+                return None
+        found = self.judged(run_both(self.bench, self.pair, ran.index, ran.feeds, self.probes))
+        return found if found.verdict in (Verdict.DIFFERENT, Verdict.UNVERIFIED) else None
+
+    def _by_noise(self, ran: Ran, before: Mapping[str, Array], after: Mapping[str, Array]) -> bool:
+        """Whether the outputs lie within what rounding moves those of both models."""
+        total: dict[str, Array] = {}
+        for network, values in zip(self.pair.both(), (before, after), strict=True):
+            bounds = self.bench.noise(network, ran.feeds, values)
+            if bounds is None or any(before[n].shape != after[n].shape for n in before):
+                return False
+            total = {name: total.get(name, 0.0) + bound for name, bound in bounds.items()}
+        wide = any(untelling(before[n], largest(bound)) for n, bound in total.items())
+        return not wide and all(gap(before[n], after[n], total[n]).within for n in before)
+
+    def _probed(self, ran: Ran, finding: SampleFinding) -> SampleFinding:
+        """The finding on a sample whose outputs agree, with what probes of changed parts show."""
+        names = set(self.probes)
+        if any(isinstance(r, dict) and not names <= r.keys() for r in (ran.before, ran.after)):
+            ran = run_both(self.bench, self.pair, ran.index, ran.feeds, self.probes)
+        self.probed = True
+        prober = Prober(self.bench, self.pair, self.found)
+        hidden = prober.probed(ran)
+        for one in hidden:
+            if one.shown is False:
+                self.bench.warn(warned(one))
+        seen = [one for one in hidden if one.shown is not False]
+        if not seen:
+            for feeds in prober.scaled(ran):
+                moved = run_both(self.bench, self.pair, ran.index, feeds, ())
+                runs = isinstance(moved.before, dict) and not degenerate(
+                    self.pair.before, moved.before
+                )
+                if runs and (worse := self.judged_briefly(moved)):
+                    return worse
+            return finding
+        rows = [reached(one) for one in seen]
+        if seen[0].shown:
+            return SampleFinding(finding.outputs, rows, Verdict.DIFFERENT, "")
+        why = (
+            f"'{rows[0].tensor}' differs where the part runs alone on inputs of other sizes "
+            f"({rows[0].where}); whether the models ever give it such inputs is not known"
+        )
+        return SampleFinding(finding.outputs, rows, Verdict.UNVERIFIED, why)
 
     def _regions(self, ran: Ran) -> list[RegionRow]:
         try:
@@ -207,14 +263,9 @@ class Verifier:
             return False
         if self.bench.on_cuda or not all(same(before[n], after[n]) for n in before):
             return False
-        bounds = self.bench.noise(self.pair.before, ran.feeds, before)
-        if (
-            bounds is None
-            or isinstance(ran.before, RunFailure)
-            or isinstance(ran.after, RunFailure)
-        ):
+        if isinstance(ran.before, RunFailure) or isinstance(ran.after, RunFailure):
             return False
-        return all(gap(ran.before[n], ran.after[n], bounds[n]).within for n in before)
+        return self._by_noise(ran, ran.before, ran.after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,18 @@
-"""Signals and pipes that close: onnxpad as a well-behaved process."""
+"""Signals and streams that close or are full: onnxpad as a well-behaved process."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import COMMAND, MODELS, environment
+from tests.cli.processes import COMMAND, MODELS, SAME, environment, onnxpad
 
 LONG = 600
 """Seconds that no machine needs, however busy it is."""
@@ -24,9 +26,13 @@ def _interrupts() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+posix = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
+
+
+@posix
 @pytest.mark.usefixtures("_interrupts")
-def test_an_interrupt_ends_with_130_and_without_a_traceback() -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_with_its_code_and_without_a_traceback(number: int) -> None:
     reading, writing = os.pipe()
     os.write(writing, b"\x08\x0a")
     with subprocess.Popen(
@@ -37,12 +43,46 @@ def test_an_interrupt_ends_with_130_and_without_a_traceback() -> None:
         env=environment() | {"PYTHONVERBOSE": ""},
     ) as process:
         _wait_until_it_has_read(reading)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, errors = process.communicate(timeout=LONG)
     os.close(reading)
     os.close(writing)
-    assert process.returncode == 130
-    assert b"Traceback" not in errors
+    assert process.returncode == 128 + number
+    assert errors == b""
+
+
+DEAF = """
+import hashlib, sys, onnxpad.cli
+onnxpad.cli.main = lambda: (print("here", flush=True), {work})
+from onnxpad.__main__ import main
+main()
+"""
+
+
+@posix
+@pytest.mark.usefixtures("_interrupts")
+@pytest.mark.parametrize(
+    "work",
+    ["hashlib.pbkdf2_hmac('sha256', b'', b'', 2**31 - 1)", "[None for _ in iter(int, 1)]"],
+    ids=["native code", "Python"],
+)
+def test_a_signal_ends_whatever_is_being_done(work: str) -> None:
+    code = DEAF.format(work=work)
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=LONG) == 143
+
+
+@posix
+def test_a_signal_that_was_ignored_stays_ignored() -> None:
+    code = DEAF.format(work="__import__('os').kill(__import__('os').getpid(), 1), sys.exit(7)")
+    command = ["nohup", sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment(), capture_output=True, check=False)
+    assert done.returncode == 7
 
 
 def _wait_until_it_has_read(pipe: int) -> None:
@@ -70,3 +110,80 @@ def test_a_reader_that_goes_away_is_no_news(arguments: tuple[object, ...]) -> No
     _, errors = process.communicate(timeout=LONG)
     assert process.returncode == 141
     assert errors == b""
+
+
+def shell(
+    command: str, folder: Path, *, stdin: bytes = b"", **more: str
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of bash in which `onnxpad` is this one."""
+    line = f"onnxpad() {{ '{sys.executable}' -m onnxpad \"$@\"; }}; {command}"
+    return subprocess.run(
+        ["/bin/bash", "-c", line],
+        input=stdin,
+        capture_output=True,
+        check=False,
+        env=environment() | more,
+        cwd=folder,
+    )
+
+
+STREAMS = [
+    (">/dev/full", "cannot write"),
+    (">/dev/full 2>/dev/full", ""),
+    (">&-", "standard output is closed"),
+    (">&- 2>&-", ""),
+    ("<&- >&- 2>&-", ""),
+    ("1</dev/null", "the system refuses: Bad file descriptor"),
+]
+COMMANDS = ("--help", "--version", "explain", "inspect {model}", "rewrite {model} -o -")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize(("streams", "said"), STREAMS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_streams_that_take_nothing_end_with_2_and_one_message(
+    command: str, streams: str, said: str, tmp_path: Path
+) -> None:
+    done = shell(f"onnxpad {command.format(model=SAME)} {streams}", tmp_path)
+    assert done.returncode == 2
+    if "write to standard" not in done.stderr.decode():
+        assert said in done.stderr.decode()
+    assert len(done.stderr.splitlines()) == bool(said)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full", "<&-", "<&- 2>&-"])
+@pytest.mark.parametrize(
+    ("command", "code"), [("inspect {model}", 0), ("inspect absent", 2), ("--frob", 2)]
+)
+def test_errors_that_have_no_place_leave_the_exit_code(
+    command: str, code: int, streams: str, tmp_path: Path
+) -> None:
+    done = shell(f"onnxpad {command.format(model=SAME)} {streams}", tmp_path)
+    assert done.returncode == code
+    assert b"Traceback" not in done.stderr
+
+
+def test_closed_standard_input_is_said(tmp_path: Path) -> None:
+    done = shell("onnxpad inspect - <&-", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error: standard input: it is closed; give a file")
+
+
+def test_no_output_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None:
+    """What is said on a closed stderr would stand in the model otherwise."""
+    done = shell(f"onnxpad rewrite '{SAME}' -o out.onnx <&- 2>&-", tmp_path)
+    assert done.returncode == 0
+    assert onnxpad("rewrite", SAME, "-o", tmp_path / "other.onnx").returncode == 0
+    assert (tmp_path / "out.onnx").read_bytes() == (tmp_path / "other.onnx").read_bytes()
+
+
+@posix
+@pytest.mark.parametrize(
+    "command", ["onnxpad rewrite '{model}' -o -", "_ONNXPAD_COMPLETE=bash_source onnxpad"]
+)
+def test_a_model_into_a_closed_pipe_is_no_news(command: str, tmp_path: Path) -> None:
+    line = f"({command.format(model=SAME)}; echo $? >code) | true"
+    done = shell(line, tmp_path)
+    assert (tmp_path / "code").read_text() == "141\n"
+    assert done.stderr == b""

@@ -178,7 +178,7 @@ def test_a_model_that_onnxruntime_refuses_is_an_error(capsys: Captured, tmp_path
 def test_nodes_that_leave_the_gpu_are_findings(
     capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def assigned(*_: object) -> dict[str, str]:
+    def assigned(*_: object, **__: object) -> dict[str, str]:
         names = {f"onnxpad/{key}": "CUDAExecutionProvider" for key in range(50)}
         return names | {"onnxpad/0": "CPUExecutionProvider"}
 

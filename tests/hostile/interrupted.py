@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,16 +34,21 @@ OLD = b"what was there before"
 INSIDE, BESIDE = 10_000_000, 15_000_000
 """Elements of four bytes."""
 LONG = 60.0
+MOST_WRONG = 20
 
 
-def large_model(folder: Path) -> Path:
-    """A padded convolution beside 40 MB of weights in the file and 60 MB in another one."""
+def large_model(folder: Path, share: int = 1) -> Path:
+    """A padded convolution beside 40 MB of weights in the file and 60 MB in another one.
+
+    Or an equal `share` of both.
+    """
+    inside_it, beside_it = INSIDE // share, BESIDE // share
     numbers = np.random.default_rng(0)
     folder.mkdir(parents=True)
-    beside = TensorProto(name="beside", data_type=TensorProto.FLOAT, dims=[BESIDE])
+    beside = TensorProto(name="beside", data_type=TensorProto.FLOAT, dims=[beside_it])
     beside.data_location = TensorProto.EXTERNAL
     beside.external_data.add(key="location", value="weights.bin")
-    numbers.standard_normal(BESIDE, np.float32).tofile(folder / "weights.bin")
+    numbers.standard_normal(beside_it, np.float32).tofile(folder / "weights.bin")
     graph = helper.make_graph(
         [
             helper.make_node("Conv", ["x", "w"], ["y"], name="conv", auto_pad="SAME_UPPER"),
@@ -53,11 +59,11 @@ def large_model(folder: Path) -> Path:
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 8, 8])],
         [
             helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-            for name, shape in (("y", [1, 1, 8, 8]), ("z", [INSIDE]), ("t", [BESIDE]))
+            for name, shape in (("y", [1, 1, 8, 8]), ("z", [inside_it]), ("t", [beside_it]))
         ],
         [
             numpy_helper.from_array(np.ones((1, 1, 3, 3), np.float32), "w"),
-            numpy_helper.from_array(numbers.standard_normal(INSIDE, np.float32), "inside"),
+            numpy_helper.from_array(numbers.standard_normal(inside_it, np.float32), "inside"),
             beside,
         ],
     )
@@ -80,25 +86,21 @@ class Attack:
 
     folder: Path
     seed: int
+    share: int = 1
+    patience: float = 1.0
     counts: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     slowest: float = 0.0
+    ended: int = 0
 
     def __post_init__(self) -> None:
         """Make the model and time a whole run."""
         self.draw = random.Random(self.seed)  # noqa: S311 - nothing secret
-        self.model = large_model(self.folder / "in")
+        self.model = large_model(self.folder / "in", self.share)
         self.inputs = self._digests(self.folder / "in")
-        for _ in range(2):
-            out = self._fresh()
-            started = time.monotonic()
-            with subprocess.Popen(
-                [*COMMAND, self.model, "-o", out], stdout=subprocess.DEVNULL
-            ) as p:
-                wait_for_the_first(p, out.parent)
-                self.before = time.monotonic() - started
-            self.time = time.monotonic() - started
-        self.whole = self._digests(out.parent)
+        self.time = self.writing = LONG
+        self._note(self._started(self._fresh()))
+        self.whole = self._digests(self.folder / "out")
 
     def _digests(self, folder: Path) -> tuple[str, str]:
         return digest(folder / "model.onnx"), digest(folder / "weights.bin")
@@ -111,53 +113,68 @@ class Attack:
         (out / "model.onnx").write_bytes(OLD)
         return out / "model.onnx"
 
+    def _started(self, out: Path) -> subprocess.Popen[bytes]:
+        self.began = time.monotonic()
+        return subprocess.Popen(
+            [*COMMAND, self.model, "-o", out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+
+    def _note(self, process: subprocess.Popen[bytes]) -> None:
+        """How long a run takes, and its writing; a busy machine makes it longer for a while."""
+        wait_for_the_first(process, self.folder / "out")
+        first = time.monotonic()
+        process.communicate()
+        self.writing = min(self.writing, time.monotonic() - first)
+        self.time = min(self.time, time.monotonic() - self.began)
+
     def run(self, number: signal.Signals) -> None:
         """One run, its signal, and the look at what is left."""
         out = self._fresh()
-        with subprocess.Popen(
-            [*COMMAND, self.model, "-o", out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        ) as process:
-            self._wait(process, out.parent)
-            writing = bool(temporary(out.parent))
-            process.send_signal(number)
-            sent = time.monotonic()
-            try:
-                _, errors = process.communicate(timeout=LONG)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                self.wrong.append(f"{number.name}: still there after {LONG:g} s")
-                return
-        took = time.monotonic() - sent
-        ended = process.returncode
-        self.counts["writing" if writing else "before or after it"] += 1
-        self.counts["whole" if ended == 0 else "ended by the signal"] += 1
-        self._look(number, ended, errors, out)
-        if ended:
-            self.slowest = max(self.slowest, took)
-            self._expect(took < 1.0, f"{number.name}: ended {took:.2f} s after it")
-
-    def _wait(self, process: subprocess.Popen[bytes], folder: Path) -> None:
+        process = self._started(out)
         if self.draw.random() < 0.5:
             time.sleep(self.draw.uniform(0, self.time))
+        else:
+            wait_for_the_first(process, out.parent)
+            time.sleep(self.draw.uniform(0, self.writing))
+        writing = bool(temporary(out.parent))
+        process.send_signal(number)
+        sent = time.monotonic()
+        try:
+            _, errors = process.communicate(timeout=LONG)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.wrong.append(f"{number.name}: still there after {LONG:g} s")
             return
-        wait_for_the_first(process, folder)
-        time.sleep(self.draw.uniform(0, 0.9 * (self.time - self.before)))
+        took, ended = time.monotonic() - sent, process.returncode
+        self._look(number, ended, errors, out)
+        if not ended:
+            self.counts["too late"] += 1
+            self.time = min(self.time, sent + took - self.began)
+            return
+        self.ended += 1
+        self.counts["while it wrote" if writing else "before it wrote, or after"] += 1
+        self.slowest = max(self.slowest, took)
+        self._expect(took < self.patience, f"{number.name}: ended {took:.2f} s after it")
 
     def _look(self, number: signal.Signals, ended: int, errors: bytes, out: Path) -> None:
         model, data = self._digests(out.parent)
         old = hashlib.sha256(OLD).hexdigest()
         told = f"{number.name}, exit {ended}"
-        self._expect(ended in (0, 128 + number, -number), f"{told}: another exit code")
         self._expect(model in (old, self.whole[0]), f"{told}: the output is neither old nor whole")
         self._expect(data in ("", self.whole[1]), f"{told}: the data is not whole")
         whole = (model, data) == self.whole
         self._expect(whole or model == old, f"{told}: a model without its data")
         self._expect(whole or ended != 0, f"{told}: nothing was written")
-        self._expect(not errors, f"{told}: said {errors.decode()!r}")
+        # onnxpad's first act replaces the handler that raises this: Python was still starting.
+        early = b"KeyboardInterrupt" in errors or ended == -number != -signal.SIGKILL
+        self.counts["while Python started"] += early
+        self._expect(early or ended in (0, 128 + number, -number), f"{told}: another exit code")
+        self._expect(early or not errors, f"{told}: said {errors.decode()!r}")
         self._expect(self._digests(self.folder / "in") == self.inputs, f"{told}: the input changed")
         left = temporary(out.parent)
-        self.counts["left something temporary"] += bool(left)
         if number == signal.SIGKILL:
+            self.counts["left something"] += bool(left)
             subprocess.run([*COMMAND, self.model, "-o", out], check=True, capture_output=True)
             left = temporary(out.parent)
             self._expect(self._digests(out.parent) == self.whole, f"{told}: the next run differs")
@@ -166,6 +183,11 @@ class Attack:
     def _expect(self, fine: bool, told: str) -> None:
         if not fine:
             self.wrong.append(told)
+
+    def attack(self, count: int, signals: Sequence[signal.Signals]) -> None:
+        """As many runs as it takes for `count` to end by signals, each in its turn."""
+        while self.ended < count and len(self.wrong) < MOST_WRONG:
+            self.run(signals[self.ended % len(signals)])
 
 
 def wait_for_the_first(process: subprocess.Popen[bytes], folder: Path) -> None:
@@ -179,15 +201,6 @@ def temporary(folder: Path) -> list[str]:
     return [name for name in os.listdir(folder) if name.startswith(".")]  # noqa: PTH208 - quick
 
 
-def attacked(count: int, signals: list[signal.Signals], seed: int) -> Attack:
-    """`count` runs, each signal in its turn."""
-    with tempfile.TemporaryDirectory() as folder:
-        attack = Attack(Path(folder), seed)
-        for index in range(count):
-            attack.run(signals[index % len(signals)])
-    return attack
-
-
 def main() -> int:
     """Attack and print what was found; 1 where something was wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -196,9 +209,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     signals = [signal.Signals[f"SIG{name}"] for name in given.signal.split(",")]
-    attack = attacked(given.count, signals, given.seed)
+    for number in signals:
+        if number != signal.SIGKILL:
+            signal.signal(number, signal.SIG_DFL)  # what is ignored here is ignored there
+    with tempfile.TemporaryDirectory() as folder:
+        attack = Attack(Path(folder), given.seed)
+        attack.attack(given.count, signals)
     counts = ", ".join(f"{count} {what}" for what, count in sorted(attack.counts.items()))
-    print(f"{given.count} runs of {attack.time:.1f} s, {given.signal}: {counts}")
+    print(f"{attack.ended} runs of {attack.time:.1f} s ended by {given.signal}: {counts}")
     print(f"the slowest ended {attack.slowest:.2f} s after its signal")
     print(*attack.wrong, f"{len(attack.wrong)} wrong", sep="\n")
     return int(bool(attack.wrong))

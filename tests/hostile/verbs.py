@@ -27,7 +27,7 @@ def limits(verb: str) -> tuple[str, ...]:
     if _takes(verb, "--timeout"):
         found += ("--timeout", str(SECONDS))
     if _takes(verb, "--memory"):
-        found += ("--memory", str(MEGABYTES))
+        found += ("--memory", f"{MEGABYTES}M")
     return found
 
 

@@ -72,10 +72,11 @@ def test_sequences_become_arrays_of_tensors() -> None:
     assert result["y"].shape == (9,)
 
 
-def test_each_node_is_assigned_to_a_provider() -> None:
-    found = assignments(two_convs().SerializeToString(), Settings())
+@pytest.mark.parametrize("apart", [False, True])
+def test_each_node_is_assigned_to_a_provider(*, apart: bool) -> None:
+    found = assignments(two_convs().SerializeToString(), Settings(), apart=apart)
     assert found == {"c1": CPU, "relu": CPU, "c2": CPU}
-    assert isinstance(assignments(b"no model", Settings()), RunFailure)
+    assert isinstance(assignments(b"no model", Settings(), apart=apart), RunFailure)
 
 
 def test_cuda_without_its_libraries_is_an_error_that_says_why(

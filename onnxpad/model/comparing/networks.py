@@ -17,10 +17,15 @@ from onnx.inliner import inline_local_functions
 from onnxpad.errors import ModelError
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
+from onnxpad.model.shapes.inference_bounds import calls_in
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
 Array = NDArray[Any]
+_DEFAULTS_SINCE = 4
+_MOST_CALLS = 10_000
+# What onnx and numpy raise where a tensor or an attribute is damaged.
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ class Network:
     """
 
     def __init__(self, model: ModelProto, folder: Path | None = None) -> None:
-        self.model = inline_local_functions(model) if model.functions else model
+        self.model = _inlined(model) if model.functions else model
         self.folder = folder
 
     @cached_property
@@ -73,6 +78,13 @@ class Network:
         """Inputs that a caller must give: those without a default value."""
         names = (value.name for value in self.model.graph.input)
         return tuple(name for name in names if name not in self.initializers)
+
+    @cached_property
+    def replaceable(self) -> tuple[str, ...]:
+        """Inputs that a caller may give in place of an initializer: since IR version 4."""
+        names = (value.name for value in self.model.graph.input)
+        old = self.model.ir_version < _DEFAULTS_SINCE
+        return () if old else tuple(name for name in names if name in self.initializers)
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
@@ -143,8 +155,9 @@ class Network:
             return None
         try:
             return numpy_helper.to_array(tensor, base_dir=str(self.folder or ""))
-        except (OSError, ValueError) as error:
-            raise ModelError(f"initializer '{name}' cannot be read: {error}") from error
+        except _UNREADABLE as error:
+            said = _first_line(error)
+            raise ModelError(f"initializer '{name}' cannot be read: {said}") from error
 
     def reads(self, indices: Iterable[int], values: Mapping[str, Array]) -> dict[str, Array]:
         """Those of `values` that the nodes at `indices` read."""
@@ -159,7 +172,7 @@ class Network:
         """A node as plain values."""
         node = self.nodes[index]
         domain = plain_domain(node.domain)
-        attributes = {item.name: _plain(item) for item in node.attribute}
+        attributes = {item.name: _value(node, item) for item in node.attribute}
         return Operation(
             index,
             node.op_type,
@@ -175,6 +188,20 @@ class Network:
         """The model's bytes; names of external data stay relative to `folder`."""
         data: bytes = self.model.SerializeToString()
         return data
+
+
+def _inlined(model: ModelProto) -> ModelProto:
+    """The model without local functions; ModelError where they cannot be written out."""
+    if calls_in(model) > _MOST_CALLS:
+        raise ModelError(
+            f"local functions are called more than {_MOST_CALLS} times, calls inside of calls "
+            "counted each time, or in a circle: they are not written out"
+        )
+    try:
+        return inline_local_functions(model)
+    except Exception as error:
+        said = _first_line(error)
+        raise ModelError(f"its local functions cannot be written out: {said}") from error
 
 
 def open_network(model: ModelLike, folder: Path | None = None) -> Network:
@@ -222,12 +249,27 @@ def _constant(node: NodeProto) -> TensorProto | None:
     if attribute.name == "value":
         tensor: TensorProto = attribute.t
         return tensor
-    value = _plain(attribute)
+    value = _value(node, attribute)
     kind = attribute.name.removesuffix("s")
     if kind not in ("value_float", "value_int"):
         return None
     dtype = np.float32 if kind == "value_float" else np.int64
     return numpy_helper.from_array(np.asarray(value, dtype), node.output[0])
+
+
+def _value(node: NodeProto, attribute: AttributeProto) -> Any:  # noqa: ANN401 - as `_plain`
+    """The value of an attribute; ModelError, which names the node, where the file is damaged."""
+    try:
+        return _plain(attribute)
+    except _UNREADABLE as error:
+        label = f"{node.op_type} '{node.name or next(iter(node.output), '?')}'"
+        raise ModelError(
+            f"{label}: its attribute '{attribute.name}' cannot be read: {_first_line(error)}"
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def _plain(attribute: AttributeProto) -> Any:  # noqa: ANN401 - whatever the attribute holds

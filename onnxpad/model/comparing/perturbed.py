@@ -7,7 +7,7 @@ from math import prod, sqrt
 
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
-from onnxpad.model.comparing.networks import Network
+from onnxpad.model.comparing.networks import Network, bodies
 from onnxpad.model.shapes.native_inference import infer_shapes
 from onnxpad.model.shapes.types import open_negative_sizes
 
@@ -18,6 +18,13 @@ _UNIT: dict[int, float] = {
 }
 _FILTERS = {"Conv": 0, "FusedConv": 0, "ConvTranspose": 1}  # axis of w that is not summed over
 _UNKNOWN_TERMS = 1024
+# Partial sums against the sum of the magnitudes.
+_SHARE = 0.25
+_USUAL_TAPS = 9
+_ROUNDED_ONCE = ("Add", "Sub", "Mul", "Div", "Sqrt", "Cast", "DequantizeLinear", "PRelu")
+_SUMS_OF_ONE = ("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum")
+_SUMS = ("MatMul", "Gemm", "BatchNormalization", *_SUMS_OF_ONE)
+_MEAN, _VARIANCE = 3, 4
 PHASE = "onnxpad/noise_phase"
 _LONG = ("Reduce", "LayerNormalization", "InstanceNormalization", "GlobalAveragePool", "Softmax")
 _COPIES = {
@@ -26,16 +33,22 @@ _COPIES = {
     *("DepthToSpace", "SpaceToDepth", "ScatterND", "ScatterElements", "Dropout", "Constant"),
     *("Relu", "MaxPool", "GlobalMaxPool", "Max", "Min", "Clip", "Abs", "Neg", "QuantizeLinear"),
 }
+_STEPS = {
+    *("Round", "Floor", "Ceil", "Sign", "Equal", "Greater", "GreaterOrEqual", "Less", "Where"),
+    *("LessOrEqual", "ArgMax", "ArgMin", "TopK", "Hardmax", "NonMaxSuppression", "ThresholdedRelu"),
+    *("Shrink", "Mod", "IsInf", "NonZero", "Compress", "Unique"),
+}
 _NOT_DATA = ("Shape", "Size", "NonZero", "ArgMax", "ArgMin", "ConstantOfShape", "EyeLike")
 
 
-def perturbed(network: Network, *, roundings: float = 2.0) -> Network | None:
+def perturbed(network: Network, *, roundings: float = 1 / 16) -> Network | None:
     """The model with noise of the size of its own rounding behind every float operation.
 
-    A sum of K products gets up to roundings*sqrt(K)u of the largest value in its result, any
-    operation 4u (Higham, Accuracy and Stability, 3.1); half precision is taken to be summed in
-    float32 and rounded once. Values that come from shapes get none. The noise depends on the
-    further input `PHASE`, a scalar. None where no tensor can carry noise.
+    A sum of K products gets up to roundings*sqrt(K)u of its size (`_size`), any operation 4u
+    (Higham, Accuracy and Stability, 3.1; onnxruntime's CPU sums in blocks: twice the largest error
+    in 25600 products was 15u of the size); half precision is taken to be summed in float32 and
+    rounded once. Values that come from shapes get none. The noise depends on the further input
+    `PHASE`, a scalar. None where no tensor can carry noise.
     """
     types = _element_types(network)
     data = _data(network, types)
@@ -54,11 +67,18 @@ def perturbed(network: Network, *, roundings: float = 2.0) -> Network | None:
                 clean = copy.output[position] = f"{name}/without_noise"
                 sums = 3 + roundings * sqrt(_terms(network, node))
                 level = unit + sums * min(unit, 2.0**-24)
-                nodes.extend(_noise(clean, name, level, types[name]))
+                nodes.extend(_noise(network, node, clean, name, level, types[name]))
     if not kinds:
         return None
     phases = [helper.make_node("Cast", [PHASE], [_phase(kind)], to=kind) for kind in sorted(kinds)]
     return Network(_with_nodes(network, [*phases, *nodes]), network.folder)
+
+
+def jumps(network: Network) -> bool:
+    """Whether a value that moves by a rounding may move others by a whole step."""
+    return any(node.op_type in _STEPS or "Quant" in node.op_type for node in network.nodes) or any(
+        node.op_type.startswith("QLinear") or bodies(node) for node in network.nodes
+    )
 
 
 def only_copies(network: Network) -> bool:
@@ -66,25 +86,98 @@ def only_copies(network: Network) -> bool:
     return all(node.op_type in _COPIES for node in network.nodes)
 
 
-def _noise(clean: str, name: str, level: float, kind: int) -> list[NodeProto]:
-    """name = clean + level * largest(clean) * sin(1000 clean + phase).
+def _noise(
+    network: Network, node: NodeProto, clean: str, name: str, level: float, kind: int
+) -> list[NodeProto]:
+    """name = clean + level * size(clean) * sin(1000 clean + phase).
 
     The sine spreads like random numbers; onnxruntime has RandomUniformLike for few opsets only.
     """
-    part = {key: f"{name}/noise_{key}" for key in ("size", "largest", "angle", "wave", "unit")}
+    part = {key: f"{name}/noise_{key}" for key in ("angle", "wave", "unit")}
     factor = 1.0 if kind == TensorProto.FLOAT16 else 1000.0
+    sizes, size = _size(network, node, clean, name, kind)
     return [
         _scalar(f"{name}/noise_factor", factor, kind),
         _scalar(f"{name}/noise_level", level, kind),
         helper.make_node("Mul", [clean, f"{name}/noise_factor"], [part["angle"]]),
         helper.make_node("Add", [part["angle"], _phase(kind)], [f"{part['angle']}/moved"]),
         helper.make_node("Sin", [f"{part['angle']}/moved"], [part["wave"]]),
-        helper.make_node("Abs", [clean], [part["size"]]),
-        helper.make_node("ReduceMax", [part["size"]], [part["largest"]], keepdims=1),
-        helper.make_node("Mul", [part["largest"], f"{name}/noise_level"], [part["unit"]]),
+        *sizes,
+        helper.make_node("Mul", [size, f"{name}/noise_level"], [part["unit"]]),
         helper.make_node("Mul", [part["wave"], part["unit"]], [f"{name}/noise"]),
         helper.make_node("Add", [clean, f"{name}/noise"], [name]),
     ]
+
+
+def _size(
+    network: Network, node: NodeProto, clean: str, name: str, kind: int
+) -> tuple[list[NodeProto], str]:
+    """Nodes that compute what the rounding of `clean` goes with, and the name of the result.
+
+    A single operation rounds by its result. A sum rounds by its partial sums: a share of the sum of
+    the magnitudes, which the operator gives of magnitudes, or, for a convolution, whose taps all
+    read one kind of data, what it gives of their means. Of others the largest value.
+    """
+    result, twin, share = f"{name}/noise_abs", f"{name}/noise_sum", _SHARE
+    nodes = [helper.make_node("Abs", [clean], [result])]
+    if node.op_type in _ROUNDED_ONCE:
+        return nodes, result
+    if node.op_type in _FILTERS:
+        nodes += [helper.make_node("GlobalMaxPool", [result], [f"{result}/largest"])]
+        nodes += _means_through(node, name, twin)
+        result = f"{result}/largest"
+        share *= _taps(network, node)
+    elif node.op_type in _SUMS:
+        nodes += _of_magnitudes(node, name, twin)
+    else:
+        nodes += [helper.make_node("ReduceMax", [result], [f"{result}/largest"], keepdims=1)]
+        return nodes, f"{result}/largest"
+    nodes += [
+        _scalar(f"{name}/noise_share", share, kind),
+        helper.make_node("Mul", [twin, f"{name}/noise_share"], [f"{twin}/shared"]),
+        helper.make_node("Max", [result, f"{twin}/shared"], [f"{name}/noise_size"]),
+    ]
+    return nodes, f"{name}/noise_size"
+
+
+def _means_through(node: NodeProto, name: str, result: str) -> list[NodeProto]:
+    """The convolution of mean magnitudes, one for each channel, with the means of its taps."""
+    part = f"{name}/noise_mean"
+    names = [f"{part}_{key}" for key in ("abs", "of_x", "w", "taps")]
+    facts = {one.name: one.i for one in node.attribute if one.name == "group"}
+    kind = "ConvTranspose" if node.op_type == "ConvTranspose" else "Conv"
+    return [
+        helper.make_node("Abs", [node.input[0]], [names[0]]),
+        helper.make_node("GlobalAveragePool", [names[0]], [names[1]]),
+        helper.make_node("Abs", [node.input[1]], [names[2]]),
+        helper.make_node("GlobalAveragePool", [names[2]], [names[3]]),
+        helper.make_node(kind, [names[1], names[3]], [result], **facts),
+    ]
+
+
+def _taps(network: Network, node: NodeProto) -> int:
+    """How many cells of one channel a convolution adds up."""
+    weight = network.initializers.get(node.input[1])
+    return _USUAL_TAPS if weight is None else max(1, prod(weight.dims[2:]))
+
+
+def _of_magnitudes(node: NodeProto, name: str, result: str) -> list[NodeProto]:
+    """The same operator of the magnitudes of what it adds up."""
+    added = 1 if node.op_type in _SUMS_OF_ONE else len(node.input)
+    nodes, inputs = [], list(node.input)
+    for place, given in enumerate(node.input[:added]):
+        if not given or (node.op_type == "BatchNormalization" and place == _VARIANCE):
+            continue
+        inputs[place] = f"{name}/noise_of_{place}"
+        nodes.append(helper.make_node("Abs", [given], [inputs[place]]))
+        if node.op_type == "BatchNormalization" and place == _MEAN:  # which is taken off
+            nodes.append(helper.make_node("Neg", [inputs[place]], [f"{inputs[place]}/off"]))
+            inputs[place] = f"{inputs[place]}/off"
+    copy = NodeProto()
+    copy.CopyFrom(node)
+    copy.name = ""
+    copy.input[:], copy.output[:] = inputs, [result]
+    return [*nodes, copy]
 
 
 def _scalar(name: str, value: float, kind: int) -> NodeProto:

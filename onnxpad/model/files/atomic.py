@@ -30,6 +30,7 @@ _REMEDIES = {
     errno.EPERM: "change the permissions, or write to another folder",
     errno.EROFS: "write to another folder",
     errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ENXIO: "start what reads from it first",
     errno.EPIPE: "whatever read from it has stopped",
 }
 

@@ -6,16 +6,13 @@ import os
 import stat
 import sys
 from collections.abc import Callable
-from io import BufferedReader, FileIO
+from io import BufferedReader
 from time import monotonic, sleep
 from typing import BinaryIO
-
-import numpy as np
 
 PATIENCE = 10.0
 """Seconds that somebody has to open a named pipe for writing."""
 _PIECE = 1 << 20
-_HUGE = 1 << 22
 _SEEN = 4096  # bytes that tell what a stream is
 _PLAIN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
@@ -57,26 +54,6 @@ def contents(
             return _drained(_from_pipe(file.fileno()), most, too_large, wrong)
         _refuse_device(found.st_mode, file)
         return _drained(lambda: file.read(_PIECE), most, too_large, wrong)
-
-
-def in_huge_pages(path: str | os.PathLike[str], most: int) -> memoryview | None:
-    """All of a large regular file, in memory for which numpy asks the system for huge pages.
-
-    None where it is not regular, not large, or more than `most` bytes.
-    """
-    with open(path, "rb", buffering=0, opener=_opened) as file:
-        found = os.fstat(file.fileno())
-        if stat.S_ISREG(found.st_mode) and _HUGE <= found.st_size <= most:
-            return _paged(file, found.st_size)
-    return None
-
-
-def _paged(file: FileIO, size: int) -> memoryview:
-    view, count = np.empty(size, np.uint8).data, 0
-    while count < size and (more := file.readinto(view[count:])):
-        count += more
-    rest = file.read()
-    return memoryview(b"".join((view[:count], rest))) if rest else view[:count].toreadonly()
 
 
 def standard_input(

@@ -10,10 +10,13 @@ import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic, sleep
 
 from onnxpad.errors import ModelError
 from onnxpad.model.files.atomic import Together, explained, holds
+from onnxpad.model.files.contents import PATIENCE
 from onnxpad.model.files.external import DataFile, locate
+from onnxpad.model.files.unread import Piece, all_read, write_all
 
 _PIECE = 1 << 20
 
@@ -116,7 +119,7 @@ def check_target(path: AnyPath) -> None:
 
 
 def deliver(
-    data: Sequence[memoryview], files: tuple[DataFile, ...], path: AnyPath, *, origin: Path | None
+    data: Sequence[Piece], files: tuple[DataFile, ...], path: AnyPath, *, origin: Path | None
 ) -> None:
     """Write a serialised model, with the external data that it refers to, all or nothing.
 
@@ -145,25 +148,42 @@ def deliver(
                 f"{error}; or pass source=, the path of the file that the model came from"
             ) from error
         with together.create(target.resolve(), replace=True) as file:
-            file.writelines(data)
+            write_all(data, file)
         together.commit()
 
 
-def _stream(data: Sequence[memoryview], files: tuple[DataFile, ...], path: AnyPath) -> None:
+def _stream(data: Sequence[Piece], files: tuple[DataFile, ...], path: AnyPath) -> None:
     told = "cannot write to standard output" if is_standard(path) else f"cannot write to '{path}'"
     if files:
         raise ModelError(
             f"{told}: the model has its weights in '{files[0].location}', which would stay behind; "
             "write to a file in a folder"
         )
+    in_memory = all_read(data)
     with explained(told):
         if is_standard(path):
             sys.stdout.flush()
-            sys.stdout.buffer.writelines(data)
+            sys.stdout.buffer.writelines(in_memory)
             sys.stdout.buffer.flush()
             return
-        with open(os.open(path, os.O_WRONLY), "wb") as stream:  # noqa: PTH123 - a descriptor
-            stream.writelines(data)
+        with open(_opened(path), "wb") as stream:
+            stream.writelines(in_memory)
+
+
+def _opened(path: AnyPath) -> int:
+    """A descriptor of a device or pipe, which is not waited for without an end."""
+    deadline = monotonic() + PATIENCE
+    while True:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+        except OSError as error:
+            if error.errno != errno.ENXIO or monotonic() > deadline:
+                raise
+            sleep(0.02)  # a pipe that nobody reads yet
+        else:
+            if os.name != "nt":
+                os.set_blocking(descriptor, True)
+            return descriptor
 
 
 def _is_stream(path: Path) -> bool:

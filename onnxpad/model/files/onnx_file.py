@@ -13,10 +13,11 @@ from onnx import ModelProto
 
 from onnxpad.errors import ModelError, RequestError, is_path, refuse_unless
 from onnxpad.model.files.atomic import explained
-from onnxpad.model.files.contents import Refused, contents, in_huge_pages, standard_input
+from onnxpad.model.files.contents import Refused, contents, standard_input
 from onnxpad.model.files.delivery import AnyPath, deliver, is_standard
 from onnxpad.model.files.external import data_files, locate
-from onnxpad.model.files.splicing import Contents, Light, lighten, whole
+from onnxpad.model.files.splicing import Light, lighten, whole
+from onnxpad.model.files.unread import Original, Piece, UnreadFile, all_read, unread
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MODEL_FIELDS = {
@@ -33,7 +34,6 @@ _MODEL_FIELDS = {
     25: _BYTES,  # functions
     26: _BYTES,  # configuration
 }
-_SEEN = 4096  # bytes that tell what a file is instead of a model
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
 _PATH = "the path of a file, or '-'"
 _FETCH_AGAIN = "export, download or copy it again"
@@ -63,7 +63,7 @@ class MessageFields:
     missing_bytes: int
 
 
-def why_not_a_model(data: Contents) -> str | None:
+def why_not_a_model(data: bytes) -> str | None:
     """What is wrong with `data` as an ONNX file and what to try, or None if it looks like one.
 
     Looks at the first bytes and the top-level fields only, whatever the size of the model
@@ -79,7 +79,7 @@ def why_not_a_model(data: Contents) -> str | None:
     )
     if layout and not layout.missing_bytes and not absent:
         return None
-    foreign = _foreign(bytes(data[:_SEEN]))
+    foreign = _foreign(data)
     if foreign:
         return f"not an ONNX model but {foreign[0]}; {foreign[1]}"
     if layout is None:
@@ -95,7 +95,7 @@ def why_not_a_model(data: Contents) -> str | None:
     )
 
 
-def _layout(data: Contents) -> MessageFields | None:
+def _layout(data: bytes) -> MessageFields | None:
     """The top-level fields, or None where a field cannot be one of a ModelProto."""
     fields: set[int] = set()
     position, size = 0, len(data)
@@ -117,7 +117,7 @@ def _layout(data: Contents) -> MessageFields | None:
     return MessageFields(frozenset(fields), position - size)
 
 
-def _varint(data: Contents, position: int) -> tuple[int, int]:
+def _varint(data: bytes, position: int) -> tuple[int, int]:
     """The value and the position behind it, which is past the end where the data stops early."""
     value = shift = 0
     while position < len(data) and shift < 70:
@@ -131,11 +131,11 @@ def _varint(data: Contents, position: int) -> tuple[int, int]:
 
 
 def _foreign(data: bytes) -> tuple[str, str] | None:
-    """What data that begins so is instead of a model, and what to try, where that can be told."""
+    """What the data is instead of a model and what to try, where that can be told."""
     for offset, magic, found, attempt in _SIGNATURES:
         if data.startswith(magic, offset):
             return found, attempt
-    start = data.lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] in (b"{", b"["):
         return "JSON text", "onnx.load(..., format='json') and onnx.save convert ONNX JSON"
     if start[:1] == b"<":
@@ -160,18 +160,25 @@ class Source:
 
     Attributes:
         path: the file, absolute; None for standard input or a model made in memory.
-        data: what was read, bytes where `light` is None; None for a ModelProto made in memory.
+        data: the bytes of the file, or the file itself, open, where its large weights were not
+            read; None for a ModelProto made in memory.
         light: what was parsed, where large weights were left out of the model.
     """
 
     path: Path | None
-    data: Contents | None = field(repr=False)
+    data: Original | None = field(repr=False)
     light: Light | None = field(default=None, repr=False)
 
     @property
     def folder(self) -> Path | None:
         """The folder that locations of external data are relative to."""
         return None if self.path is None else self.path.parent
+
+    @property
+    def parsed(self) -> bytes | None:
+        """The bytes that were parsed: without the weights that were left out."""
+        known = self.light.data if self.light else self.data
+        return None if isinstance(known, UnreadFile) else known
 
 
 def load(path: AnyPath) -> ModelProto:
@@ -220,17 +227,26 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
     """
     refuse_unless(is_path, _PATH, "path", path)
     if is_standard(path):
-        data: Contents = _standard_bytes()
+        data = _standard_bytes()
         name, absolute, folder = "standard input", None, None
     else:
-        data = _contents_of(path)
         name, absolute = str(path), Path(path).absolute()
         folder = absolute.parent
+        if light and (source := _left_unread(path, absolute)) and source.parsed:
+            return parse(source.parsed, name=name, folder=folder), source
+        data = _bytes_of(path)
     found = lighten(data) if light and not why_not_a_model(data) else None
-    if found is None:
-        data = bytes(data)
-    model = parse(found.data if found else bytes(data), name=name, folder=folder)
+    model = parse(found.data if found else data, name=name, folder=folder)
     return model, Source(absolute, data, found)
+
+
+def _left_unread(path: AnyPath, absolute: Path) -> Source | None:
+    """A file that looks like a model with large weights, which were not read."""
+    file = unread(path, _LARGEST)
+    found = lighten(file) if file else None
+    if found is None or why_not_a_model(found.data):
+        return None
+    return Source(absolute, file, found)
 
 
 def completed(model: ModelProto, source: Source | None) -> ModelProto:
@@ -238,7 +254,7 @@ def completed(model: ModelProto, source: Source | None) -> ModelProto:
     if source is None or source.light is None or source.data is None:
         return model
     complete = ModelProto()
-    complete.ParseFromString(b"".join(whole(model, source.light, source.data)))
+    complete.ParseFromString(b"".join(all_read(whole(model, source.light, source.data))))
     return complete
 
 
@@ -294,17 +310,18 @@ def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> 
         ModelError: the model is too large for one file, or the model or its external data cannot
             be written; nothing has changed then.
     """
+    searched, pieces = b"", list[Piece]()
     try:
         if source and source.light and source.data:
-            pieces = whole(model, source.light, source.data)
+            searched, pieces = source.light.data, whole(model, source.light, source.data)
         else:
-            pieces = [memoryview(model.SerializeToString())]
+            searched = model.SerializeToString()
+            pieces = [searched]
     except EncodeError as error:
         raise ModelError(f"cannot write '{path}': {error}; {_TOO_LARGE}") from error
     size = sum(len(piece) for piece in pieces)
     if size > _LARGEST:
         raise ModelError(f"cannot write '{path}': {size} bytes; {_TOO_LARGE}")
-    searched = source.light.data if source and source.light else bytes(pieces[0])
     files = data_files(model, searched, name=str(path))
     deliver(pieces, files, path, origin=source.folder if source else None)
 
@@ -319,18 +336,15 @@ def write_unchanged(source: Source, path: AnyPath) -> None:
         raise ModelError(
             f"cannot write '{path}': a model made in memory has no original bytes; use write"
         )
-    data, model = source.light.data if source.light else bytes(source.data), ModelProto()
-    if b"location" in data:
-        model.ParseFromString(data)
-    files = data_files(model, data, name=str(path))
-    deliver([memoryview(source.data)], files, path, origin=source.folder)
+    model, parsed = ModelProto(), source.parsed or b""
+    if b"location" in parsed:
+        model.ParseFromString(parsed)
+    files = data_files(model, parsed, name=str(path))
+    deliver([source.data[:]], files, path, origin=source.folder)
 
 
-def _contents_of(path: AnyPath) -> Contents:
+def _bytes_of(path: AnyPath) -> bytes:
     try:
-        large = in_huge_pages(path, _LARGEST)
-        if large is not None:
-            return large
         return contents(path, _LARGEST, too_large=_TOO_LARGE, wrong=_wrong_start)
     except Refused as refused:
         raise ModelError(f"{path}: {refused}") from None

@@ -288,10 +288,13 @@ class ChainReader:
             return _troubled(chain, odd)
         refusals.check_lengths(node, attributes, len(kernel), source)
         first = _first_axis(chain.op, attributes)
+        axes = _axes(kernel, attributes, source, first)
+        if wide := refusals.too_wide(axes):
+            return _troubled(chain, *wide)
         padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
         return replace(
             chain,
-            axes=_axes(kernel, attributes, source, first),
+            axes=axes,
             padding=padding,
             ceil_mode=attributes.get("ceil_mode") == 1,
             output_padding=_ints(attributes, "output_padding"),
@@ -351,8 +354,9 @@ def _unread(context: Context, op: Operator, source: Type, why: Unclear) -> Chain
     return replace(bare, pad=step, trouble=why, shape=source.dims)
 
 
-def _troubled(chain: Chain, reason: str) -> Chain:
-    return replace(chain, padding=Unclear(reason), trouble=Unclear(reason))
+def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
+    trouble = Unclear(reason, hints)
+    return replace(chain, padding=trouble, trouble=trouble)
 
 
 def _ints(attributes: Mapping[str, Value], name: str) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -17,6 +18,7 @@ from onnx import (
 )
 
 from onnxpad.errors import ModelError
+from onnxpad.geometry.budgets import FOLDED_CELLS
 from onnxpad.model.reading.attributes import Bindings, Value, read_attributes, resolved
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Document, Scope
@@ -37,7 +39,8 @@ class Context:
     that call the function in this way, the first of them `call` in `caller`. `declared_only`
     names the tensors of which some size is known by the word of the file alone. `hanging` says
     what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
-    and the attribute that holds them.
+    and the attribute that holds them. `ends` count the readers of a tensor that hand it on to
+    nobody, with those of which that is not known yet; `alike` those that say the same.
     """
 
     document: Document
@@ -54,6 +57,8 @@ class Context:
     hanging: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
+    ends: dict[str, tuple[int, list[Node]]] = field(default_factory=dict)
+    alike: dict[str, Counter[tuple[object, ...]]] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
     _inner_readers: dict[str, list[tuple[Scope, Node]]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)
@@ -123,8 +128,12 @@ class Context:
 
     def _computed(self, name: str) -> np.ndarray | None:
         if name not in self.folded:
-            self.folded[name] = None  # what a constant computes itself from is not constant
-            self.folded[name] = computed(self, name)
+            for one in _inputs_first(self, name):
+                self.folded[one] = None  # what a constant computes itself from is not constant
+                value = computed(self, one)
+                self.document.folded_cells += 0 if value is None else value.size
+                if self.document.folded_cells <= FOLDED_CELLS:
+                    self.folded[one] = value
         return self.folded[name]
 
     def _array(self, found: TensorProto | AttributeProto) -> np.ndarray | None:
@@ -251,6 +260,24 @@ def has_value(context: Context, name: str) -> bool:
     if context.constant_tensor(name) is not None:
         return True
     return context.scope.parent is None and name in context.document.overridable
+
+
+def _inputs_first(context: Context, name: str) -> list[str]:
+    """The tensor, behind those of its scope from which its value follows and is not known yet."""
+    found: list[str] = []
+    pending, seen = [(name, False)], set[str]()
+    while pending:
+        one, is_ready = pending.pop()
+        if is_ready:
+            found.append(one)
+        if is_ready or one in seen or one in context.folded:
+            continue
+        seen.add(one)
+        pending.append((one, True))
+        maker = context.scope.producers.get(one)
+        if maker is not None and maker.op_type in FOLDABLE and maker.op_type != "Shape":
+            pending += [(read, False) for read in maker.inputs if read in context.scope.producers]
+    return found
 
 
 def computed(context: Context, name: str) -> Array | None:

@@ -16,6 +16,7 @@ from onnx import (
 )
 
 from onnxpad.errors import ModelError
+from onnxpad.geometry.budgets import DEEPEST
 from onnxpad.model.reading.nodes import Node, in_order
 from onnxpad.model.reading.scopes import Document, Scope, quantisation_notes, scope_label
 from onnxpad.padding.operators import FREE_INITIALIZERS, PLAIN_DOMAINS
@@ -140,6 +141,8 @@ def _open_bodies(scope: Scope, node: Node, scopes: dict[str, Scope]) -> None:
     for attribute in node.proto.attribute:
         if attribute.type not in (GRAPH, GRAPHS):
             continue
+        if scope.depth >= DEEPEST.most:
+            raise ModelError(DEEPEST.reason())
         graphs = [attribute.g] if attribute.type == GRAPH else list(attribute.graphs)
         for index, graph in enumerate(graphs):
             name = attribute.name + (f"[{index}]" if attribute.type == GRAPHS else "")

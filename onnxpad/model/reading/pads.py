@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from onnxpad.geometry.budgets import AXES
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
@@ -38,9 +39,12 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
             return _unclear(rank, f"the Pad's {what} is the function's attribute '{found.name}'")
     if by_attribute:
         flat = attributes.get("pads", attributes.get("paddings"))
-        fill: Fill = Constant(float(attributes.get("value", 0.0)))  # type: ignore[arg-type]
-        if not isinstance(flat, tuple):
+        value = attributes.get("value", 0.0)
+        if not isinstance(flat, tuple) or any(isinstance(pad, float) for pad in flat):
             return _unclear(rank, "the Pad has no pads")
+        if not isinstance(value, int | float):
+            return _unclear(rank, "the Pad's value is no number")
+        fill: Fill = Constant(float(value))
         if any(abs(pad) > LARGEST for pad in flat):
             return _unclear(rank, f"the Pad's pads are {list(flat)}, beyond any real size")
         numbers: tuple[int, ...] | None = tuple(int(pad) for pad in flat)
@@ -102,6 +106,8 @@ def _placed(
     flat: tuple[int, ...], axes: tuple[int, ...] | None, rank: int | None, fill: Fill, mode: str
 ) -> PadStep:
     count = len(flat) // 2
+    if max(count, rank or 0) > AXES.most:
+        return _unclear(None, AXES.reason(f"the Pad's input has {rank or count:,}"), mode)
     if axes is None:
         if len(flat) % 2 or (rank is not None and count != rank):
             return _unclear(rank, f"the Pad has {len(flat)} pads for {rank} axes", mode)

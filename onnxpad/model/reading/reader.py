@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from math import prod
 from pathlib import Path
 
 from onnx import FunctionProto, GraphProto, TensorProto
 
 from onnxpad.errors import ModelError
+from onnxpad.geometry.budgets import CALLS, DEEPEST, READ_NODES
 from onnxpad.geometry.size import Size
 from onnxpad.model.reading.attributes import bindings_of
 from onnxpad.model.reading.chains import ChainReader
@@ -67,7 +69,6 @@ def joined(context: Context, node: Node, declared: Type, found: Type) -> Type:
     return Type(whole.dtype, tuple(own if read is not None else said for said, own, read in sides))
 
 
-MAX_DEPTH = 200
 Declared = Mapping[str, Mapping[str, Type]]
 
 
@@ -127,13 +128,16 @@ class _Reader:
         self.declared_only = False
         self._calls: dict[tuple[object, ...], Context] = {}
         self._open: list[Scope] = []
+        written = sum(len(scope.nodes) for scope in document.scopes.values())
+        self._left = max(READ_NODES.most, 10 * written)
 
     def main(self) -> None:
         context = Context(self.document, self.document.main, self.folder)
         self._declare(context)
         self._walk(context)
+        called = {id(context.scope) for context in self.contexts}
         for scope in self.document.functions.values():
-            if not any(context.scope is scope for context in self.contexts):
+            if id(scope) not in called:
                 self._walk(Context(self.document, scope, self.folder))
 
     def _declare(self, context: Context) -> None:
@@ -160,9 +164,11 @@ class _Reader:
                 types[name] = tensor_type(tensor)
 
     def _walk(self, context: Context) -> None:
-        if len(self._open) > MAX_DEPTH:
-            where = context.scope.label or "the model"
-            raise ModelError(f"{where}: bodies and functions are nested over {MAX_DEPTH} deep")
+        if len(self._open) > DEEPEST.most:
+            raise ModelError(DEEPEST.reason())
+        self._left -= len(context.scope.nodes)
+        if self._left < 0:
+            raise ModelError(READ_NODES.reason())
         self.contexts.append(context)
         self._open.append(context.scope)
         types = context.types
@@ -227,6 +233,8 @@ class _Reader:
         constants = tuple(_constant_key(context, name) for name in node.inputs)
         key = (function.id, inputs, values, constants)
         if key not in self._calls:
+            if len(self._calls) >= CALLS.most:
+                raise ModelError(CALLS.reason())
             inner = Context(self.document, function, self.folder, None, context, node, bindings)
             inner.types.update(zip(function.inputs, inputs, strict=False))
             pairs = zip(function.inputs, node.inputs, strict=False)
@@ -282,4 +290,4 @@ def _constant_key(context: Context, name: str) -> bytes | None:
         return None
     if isinstance(found, TensorProto) and prod(found.dims) > MAX_CONSTANT:
         return None  # too large to be read as a constant anywhere
-    return bytes(found.SerializeToString())
+    return sha256(found.SerializeToString()).digest()

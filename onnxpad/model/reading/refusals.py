@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import onnx
 from onnx import AttributeProto
 
 from onnxpad.errors import ModelError
+from onnxpad.geometry.budgets import AXES, WINDOW
+from onnxpad.geometry.windows import Axis
 from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.shapes.types import Type
@@ -126,6 +128,19 @@ def check_weight(node: Node, weight: Weight, kernel: tuple[int, ...] | None) -> 
         f"{describe(node)}: its kernel has {len(kernel)} axes, its weight {len(weight.shape)} axes "
         f"in all; {len(kernel) + 2} were expected"
     )
+
+
+def too_wide(axes: Sequence[Axis]) -> tuple[str, tuple[str, ...]] | None:
+    """Why the windows of an operator are not worked out, and what to look at in the file."""
+    if len(axes) + 2 > AXES.most:
+        return AXES.reason(f"its input has {len(axes) + 2:,}"), ("fewer axes in the file",)
+    for axis in axes:
+        if axis.span > WINDOW.most:
+            reason = WINDOW.reason(f"its window spans {axis.span:,}")
+            return reason, ("a smaller kernel or dilation in the file",)
+        if axis.stride > WINDOW.most:
+            return WINDOW.reason(f"its stride is {axis.stride:,}"), ("smaller strides in the file",)
+    return None
 
 
 def describe(node: Node) -> str:

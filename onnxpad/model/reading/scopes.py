@@ -63,6 +63,11 @@ class Scope:
         return isinstance(self.proto, FunctionProto)
 
     @property
+    def depth(self) -> int:
+        """How many graphs it stands in."""
+        return 0 if self.parent is None else self.parent.depth + 1
+
+    @property
     def rearranged(self) -> bool:
         """Whether nodes came or went since it was read."""
         return bool(self.before or self.behind or self.removed)
@@ -114,13 +119,17 @@ class Scope:
 
 @dataclass(eq=False)
 class Document:
-    """A model with its scopes; `overridable` are initializers that an input may replace."""
+    """A model with its scopes; `overridable` are initializers that an input may replace.
+
+    `folded_cells` counts the cells of values that followed from others.
+    """
 
     model: ModelProto
     main: Scope
     functions: dict[tuple[str, str, str], Scope]
     scopes: dict[str, Scope]
     overridable: frozenset[str]
+    folded_cells: int = 0
 
     def function(self, node: Node) -> Scope | None:
         """The local function that a node calls."""

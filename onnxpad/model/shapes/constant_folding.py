@@ -7,7 +7,7 @@ of numbers, some cells of which may be open (open_cells.py); whatever is missing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import prod
 from typing import NamedTuple, TypeAlias
@@ -124,6 +124,8 @@ Values: TypeAlias = Sequence[Array | None]
 Attributes: TypeAlias = dict[str, AttributeProto]
 FoldingRule: TypeAlias = Callable[[Attributes, Values], Array | None]
 LARGEST = 4096
+"""Cells of a tensor whose value is followed; pads and shapes have a few, the largest tables of
+sizes in use a few hundred."""
 
 
 def need(inputs: Values, position: int) -> Array:
@@ -142,13 +144,21 @@ def numbers(inputs: Values, position: int) -> list[int]:
     return [int(number) for number in found.reshape(-1)]
 
 
+def _is_shape(sizes: Iterable[int]) -> bool:
+    """Whether these are sizes of a tensor that is small enough; no size is below 0."""
+    known = list(sizes)
+    return min(known, default=0) >= 0 and prod(known) <= LARGEST
+
+
 def axes_of(attributes: Attributes, inputs: Values) -> tuple[int, ...]:
     """The attribute axes, or the input of that name; ValueError where it is not known."""
     return tuple(attributes["axes"].ints if "axes" in attributes else numbers(inputs, 1))
 
 
-def _concat(attributes: Attributes, inputs: Values) -> Array:
+def _concat(attributes: Attributes, inputs: Values) -> Array | None:
     rows = [need(inputs, position) for position in range(len(inputs))]
+    if sum(row.size for row in rows) > LARGEST:
+        return None
     if any(is_open(row) for row in rows):
         rows = [opened(row) for row in rows]
     return np.concatenate(rows, attributes["axis"].i)
@@ -173,6 +183,8 @@ def _slice(attributes: Attributes, inputs: Values) -> Array:
         axes = numbers(inputs, 3) if len(inputs) > 3 and inputs[3] is not None else None
         given = numbers(inputs, 4) if len(inputs) > 4 and inputs[4] is not None else None
         steps = given or [1] * len(starts)
+    if len(starts) > data.ndim:
+        raise ValueError(starts)
     for place, start, end, step in zip(
         axes or range(len(starts)), starts, ends, steps, strict=True
     ):
@@ -191,8 +203,10 @@ def _flatten(attributes: Attributes, inputs: Values) -> Array:
 
 def _tile(_: Attributes, inputs: Values) -> Array | None:
     data, repeats = need(inputs, 0), numbers(inputs, 1)
-    if len(inputs) != 2 or len(repeats) != data.ndim or data.size * prod(repeats) > LARGEST:
+    if len(inputs) != 2 or len(repeats) != data.ndim:
         return None  # Tile-1 has other inputs
+    if not _is_shape(size * count for size, count in zip(data.shape, repeats, strict=True)):
+        return None
     return np.tile(data, repeats)
 
 
@@ -215,6 +229,8 @@ def _gather(attributes: Attributes, inputs: Values) -> Array | None:
     if is_open(index):
         return None
     axis = (attributes["axis"].i if "axis" in attributes else 0) % data.ndim
+    if data.size * index.size > LARGEST * max(1, data.shape[axis]):
+        return None
     taken = np.take(data, index.reshape(-1), axis)  # a list of places: one alone is no array
     return taken.reshape(data.shape[:axis] + index.shape + data.shape[axis + 1 :])
 
@@ -222,7 +238,7 @@ def _gather(attributes: Attributes, inputs: Values) -> Array | None:
 def _expand(_: Attributes, inputs: Values) -> Array | None:
     data, shape = need(inputs, 0), tuple(numbers(inputs, 1))
     wide = np.broadcast_shapes(data.shape, shape)
-    return None if np.prod(wide, dtype=np.int64) > LARGEST else np.broadcast_to(data, wide)
+    return np.broadcast_to(data, wide) if _is_shape(wide) else None
 
 
 def _range(_: Attributes, inputs: Values) -> Array | None:
@@ -311,7 +327,7 @@ def shape_of(node: NodeProto, dims: Sequence[Size | None]) -> Array:
 
 def _constant_of_shape(attributes: Attributes, inputs: Values) -> Array | None:
     shape = tuple(numbers(inputs, 0))
-    if np.prod(shape, dtype=np.int64) > LARGEST:
+    if not _is_shape(shape):
         return None
     value = numpy_helper.to_array(attributes["value"].t) if "value" in attributes else None
     if value is None:
@@ -363,6 +379,8 @@ def _elementary(name: str, attributes: Attributes, inputs: Values) -> Array | No
 def _clip(attributes: Attributes, inputs: Values) -> Array | None:
     """Clip-11 and newer, whose bounds are inputs."""
     found: Array | None = need(inputs, 0)
+    if any(bound is not None and bound.size > 1 for bound in inputs[1:]):
+        return None
     for name, bound in zip(("Max", "Min"), inputs[1:], strict=False):
         if found is not None and bound is not None:
             found = applied(name, [found, bound])

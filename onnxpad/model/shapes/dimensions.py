@@ -9,21 +9,20 @@ from collections.abc import Callable, Mapping
 from onnx import TypeProto
 
 from onnxpad.errors import ModelError, RequestError
+from onnxpad.geometry.budgets import LARGEST_SIZE, LONGEST_NAME
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.shapes.types import UNKNOWN, Type, dtype_name
-
-_LARGEST = 2**63 - 1
-"""Sizes in a file are int64."""
 
 
 def linear_terms(text: str) -> tuple[int, str, int] | None:
     """(factor, name, offset) of '32*h', 'h*32', '2*h+1'; None for anything else."""
-    if not re.search(r"[*+-]", text):
+    if not re.search(r"[*+-]", text) or len(text) > LONGEST_NAME:
         return None
     try:
-        return _terms(ast.parse(text, mode="eval").body)
-    except (SyntaxError, ValueError):
+        found = _terms(ast.parse(text, mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    return None if found is None or max(found[0], abs(found[2])) > LARGEST_SIZE else found
 
 
 def _terms(node: ast.expr) -> tuple[int, str, int] | None:
@@ -140,6 +139,8 @@ def _fact(name: str, fact: int | str) -> int | Callable[[str], Symbol]:
         raise RequestError(f"cannot read '{fact}' for '{name}': expected a number or '%32=0'")
     if value < 1:
         raise RequestError(f"dimension '{name}' cannot be {value}: a size is at least 1")
-    if value > _LARGEST:
-        raise RequestError(f"dimension '{name}' cannot be {value}: a size is at most {_LARGEST}")
+    if value > LARGEST_SIZE:
+        raise RequestError(
+            f"dimension '{name}' cannot be {value}: a size is at most {LARGEST_SIZE}"
+        )
     return value

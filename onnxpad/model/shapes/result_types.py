@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from onnx import AttributeProto, GraphProto, TensorProto
 
+from onnxpad.geometry.budgets import LARGEST_SIZE
 from onnxpad.geometry.size import Size, plus, times
 from onnxpad.geometry.sums import Sum, size_of, sum_of
 from onnxpad.model.reading.context import Context, tensor_type
@@ -62,12 +63,14 @@ def window_type(
 
 def _real(size: Size | None) -> Size | None:
     """A size that can be; padding that crops more than there is gives none."""
-    return None if isinstance(size, int) and size < 0 else size
+    return None if isinstance(size, int) and not 0 <= size <= LARGEST_SIZE else size
 
 
 def fitting(sizes: Sequence[Size | None]) -> tuple[Size | None, ...]:
     """Output sizes that can be: where no window fits, onnxruntime makes one cell or none."""
-    return tuple(None if isinstance(size, int) and size < 1 else size for size in sizes)
+    return tuple(
+        None if isinstance(size, int) and not 1 <= size <= LARGEST_SIZE else size for size in sizes
+    )
 
 
 def _dtype(context: Context, node: Node, chain: Chain, source: Type) -> str:

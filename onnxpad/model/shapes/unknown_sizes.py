@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from onnx import NodeProto
 
+from onnxpad.geometry.budgets import READ_BACK
 from onnxpad.geometry.size import Size, Symbol, show
 from onnxpad.model.reading.context import Context, given_by, valued_inputs
 from onnxpad.model.reading.nodes import Node
@@ -13,6 +15,7 @@ from onnxpad.model.shapes.constant_folding import FOLDABLE, fold, shape_of
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _EXAMPLE = 640
+_MOST_PICKS = 64
 _PICKS = frozenset({"Gather", "Slice", "Split", "Squeeze", "Unsqueeze", "Reshape", "Identity"})
 
 
@@ -39,14 +42,12 @@ def _which(size: Size | None) -> str:
 
 def _unknown(context: Context, name: str) -> Iterator[tuple[str, int, Size | None] | None]:
     """Sizes without a number that the arithmetic reads; None for anything else that varies."""
-    pending, seen = [(context, name)], set()
-    while pending:
+    pending, seen = [(context, name)], set[tuple[str, str]]()
+    while pending and len(seen) <= READ_BACK:
         context, name = pending.pop()
         if not name or context.constant(name) is not None:
             continue
-        inside: Context | None = context
-        while inside is not None and name not in inside.scope.producers:
-            inside = inside.outer
+        inside = _maker_of(context, name)
         if inside is None:
             yield None
             continue
@@ -64,6 +65,16 @@ def _unknown(context: Context, name: str) -> Iterator[tuple[str, int, Size | Non
             yield None
         else:
             pending += [(inside, read) for read in valued_inputs(maker)]
+    if pending:
+        yield None
+
+
+def _maker_of(context: Context, name: str) -> Context | None:
+    """The context, this or one around it, in which a node writes the tensor."""
+    inside: Context | None = context
+    while inside is not None and name not in inside.scope.producers:
+        inside = inside.outer
+    return inside
 
 
 def _in_branches(context: Context, node: Node, output: int) -> list[tuple[Context, str]]:
@@ -76,25 +87,38 @@ def _in_branches(context: Context, node: Node, output: int) -> list[tuple[Contex
 
 def _picked(context: Context, name: str) -> tuple[str, np.ndarray] | None:
     """A tensor and those of its axes whose sizes `name` holds; None where it is computed."""
-    maker = context.scope.producers.get(name)
-    if maker is None or maker.domain not in PLAIN_DOMAINS or not maker.inputs:
-        return None
-    source, proto = maker.inputs[0], context.bound(maker)
-    if proto is None:
-        return None
-    if maker.op_type == "Shape":
-        dims = context.type_of(source).dims
-        return None if dims is None else (source, shape_of(proto, list(range(len(dims)))))
-    if maker.op_type not in _PICKS:
-        return None
-    found = _picked(context, source)
-    if found is None:
-        return None
-    others = [context.constant(one) if one else None for one in maker.inputs[1:]]
-    if any(name and one is None for name, one in zip(maker.inputs[1:], others, strict=True)):
-        return None
-    axes = fold(proto, [found[1], *others], maker.outputs.index(name))
-    return None if axes is None else (found[0], axes)
+    picks: list[tuple[Node, NodeProto, str]] = []
+    while len(picks) < _MOST_PICKS:
+        maker = context.scope.producers.get(name)
+        if maker is None or maker.domain not in PLAIN_DOMAINS or not maker.inputs:
+            return None
+        source, proto = maker.inputs[0], context.bound(maker)
+        if proto is None:
+            return None
+        if maker.op_type == "Shape":
+            dims = context.type_of(source).dims
+            axes = None if dims is None else shape_of(proto, list(range(len(dims))))
+            return _picked_from(context, axes, source, picks)
+        if maker.op_type not in _PICKS:
+            return None
+        picks.append((maker, proto, name))
+        name = source
+    return None
+
+
+def _picked_from(
+    context: Context,
+    axes: np.ndarray | None,
+    source: str,
+    picks: Sequence[tuple[Node, NodeProto, str]],
+) -> tuple[str, np.ndarray] | None:
+    """What is left of the axes of `source` behind the nodes that pick, the last one first."""
+    for maker, proto, name in reversed(picks):
+        others = [context.constant(one) if one else None for one in maker.inputs[1:]]
+        if any(name and one is None for name, one in zip(maker.inputs[1:], others, strict=True)):
+            return None
+        axes = None if axes is None else fold(proto, [axes, *others], maker.outputs.index(name))
+    return None if axes is None else (source, axes)
 
 
 def _sizes(

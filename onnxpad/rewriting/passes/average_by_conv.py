@@ -99,7 +99,10 @@ def _convolved(chain: Chain, channels: int, pads: Pads, counted: Pads) -> Verdic
         return Skip(f"Mul of opset {chain.opset} does not broadcast shapes")
     result = _conv(composer, chain, channels, pads)
     sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]
-    for factor in corrections(chain, pads, counted, sizes):
+    factors = corrections(chain, pads, counted, sizes)
+    if isinstance(factors, Skip):
+        return factors
+    for factor in factors:
         result = composer.add("Mul", result, factor, role=factor.role.replace("factor", "average"))
     return composer.finish(result)
 

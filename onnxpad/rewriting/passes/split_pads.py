@@ -33,9 +33,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from math import prod
 
+from onnxpad.geometry.budgets import LARGEST_SIZE
 from onnxpad.geometry.windows import holds_padding_alone
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip, Verdict, is_same
 from onnxpad.padding.effective_pads import (
     axes_behind,
     effective_pads,
@@ -121,6 +123,9 @@ def _indices_refusal(chain: Chain, pads: Pads) -> Skip | None:
         for axis, begin, count in windows
     ):
         return Skip("its Indices are used, and a window may hold padding alone")
+    sizes = [axis.size for axis in axes_behind(chain, pads) if isinstance(axis.size, int)]
+    if prod(sizes) > LARGEST_SIZE:
+        return Skip("its Indices are used, and no int64 counts so many cells")
     if _follows_infinity(chain):
         return Skip("its Indices are used, and the Pad in front may fill a window with -inf")
     return None
@@ -151,7 +156,7 @@ def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> Verdict:
 
 
 def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    same = is_same(chain.padding)
     return replace(
         chain,
         axes=axes_behind(chain, pads),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from itertools import product
 from math import prod
 
-from onnxpad.geometry.windows import Axis, overhang
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.geometry.budgets import CONSTANT
+from onnxpad.geometry.windows import Axis, cells_within, overhang
+from onnxpad.padding.chain import Chain, Pads, Skip, is_same
 from onnxpad.padding.expansion import AttributeValue, Made, Numbers
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.rewriting.steps.composer import Composer
@@ -15,13 +16,10 @@ from onnxpad.rewriting.steps.run_time_pads import int64s, sizes_of_input
 _LARGEST = 1 << 14
 _WINDOW = ("kernel_shape", "strides", "dilations")
 
-COUNTS: dict[str, AttributeValue] = {"count_include_pad": 1}
-"""Says nothing without pads, but onnxruntime 1.20 forgets it when it fuses a Pad(0) into a pool."""
-
 
 def beyond_the_end(chain: Chain, pads: Pads) -> Pads | Skip:
     """End pads that let ceil_mode go: what its last windows read beyond `pads`."""
-    if not chain.ceil_mode or chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
+    if not chain.ceil_mode or is_same(chain.padding):
         return Pads.zero(chain.rank)
     sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
     if any(end >= axis.span for axis, _, end in sides):
@@ -61,12 +59,20 @@ def counted_share(
     )
 
 
-def corrections(chain: Chain, pads: Pads, counted: Pads, sizes: list[int]) -> list[Numbers]:
+def corrections(chain: Chain, pads: Pads, counted: Pads, sizes: list[int]) -> list[Numbers] | Skip:
     """What to multiply averages over whole kernels by, for each window.
 
     `pads` are those of the windows, of which `counted` belong to the divisor like data; `sizes`
-    are those of the spatial axes. One constant like a channel of the output, or one for each axis.
+    are those of the spatial axes. One constant like a channel of the output, or one for each axis;
+    a Skip where that would be too large.
     """
+    for index, (axis, size) in enumerate(zip(chain.axes, sizes, strict=True)):
+        windows = (size + pads.begins[index] + pads.ends[index] - axis.span) // axis.stride + 1
+        if windows > CONSTANT.most and (pads.begins[index], pads.ends[index]) != (
+            counted.begins[index],
+            counted.ends[index],
+        ):
+            return Skip(CONSTANT.reason(f"what makes up for its padding would be {windows:,}"))
     sides = zip(pads.begins, pads.ends, counted.begins, counted.ends, strict=True)
     rows = [
         _row(axis, size, (begin, end), (first, last))
@@ -88,8 +94,19 @@ def _row(
     """The factor of each window along one axis; one number where all are 1, 0 without a cell."""
     if pads == counted:
         return (1.0,)
-    counts = []
-    for start in range(-pads[0], size + pads[1] - axis.span + 1, axis.stride):
-        cells = range(start, start + axis.span, axis.dilation)
-        counts.append(sum(-counted[0] <= cell < size + counted[1] for cell in cells))
-    return tuple(axis.kernel / count if count else 0.0 for count in counts)
+    starts = range(-pads[0], size + pads[1] - axis.span + 1, axis.stride)
+    low, high = -counted[0], size + counted[1]
+    inside = cells_within(starts, low, high - axis.span + 1)
+    before = starts[: (inside.start - starts.start) // axis.stride]
+    behind = starts[len(before) + len(inside) :]
+    return (
+        *(_factor(axis, start, low, high) for start in before),
+        *(1.0,) * len(inside),
+        *(_factor(axis, start, low, high) for start in behind),
+    )
+
+
+def _factor(axis: Axis, start: int, low: int, high: int) -> float:
+    """The factor of the window from `start` on, of which cells from `low` up to `high` count."""
+    count = len(cells_within(range(start, start + axis.span, axis.dilation), low, high))
+    return axis.kernel / count if count else 0.0

@@ -13,7 +13,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from onnxpad.geometry.windows import Axis
+from onnxpad.geometry.windows import Axis, cells_within
 from onnxpad.padding.chain import Around, Chain, InFront, Pads, Skip
 from onnxpad.padding.effective_pads import (
     axes_in_front,
@@ -121,6 +121,21 @@ def worse(before: Chain, after: Chain) -> Harm | None:
         return None
     earlier = harm(before, before.around, doubtful=True)
     return found if earlier is None or (earlier.loads and not found.loads) else None
+
+
+def loses_count(chain: Chain, around: Around) -> bool:
+    """Whether onnxruntime up to 1.20 fuses Pads into an average that then leaves them out.
+
+    The cells of a Pad are data, which an average divides by; fused into one with
+    count_include_pad=0 they are padding. 1.20.1 divides by too little where a window reads them,
+    and refuses pads that reach the kernel; 1.21.1 and later do neither.
+    """
+    if chain.op.kind is not Kind.AVERAGE or chain.counts_padding or not _takes_pads(chain):
+        return False
+    if chain.opset < Since.COUNT_INCLUDE_PAD:
+        return False
+    row = _folded(chain, around.front, doubtful=True)
+    return any(one.pad.unclear or any(_spatial(chain, one).flat) for one in row)
 
 
 def may_reach_kernel(chain: Chain) -> bool:
@@ -243,11 +258,14 @@ def _window(
     begin, end, stay, stay_end = cells
     start = place * axis.stride - ahead
     read = range(start, start + axis.span, axis.dilation)
-    fused = any(0 <= one < begin or size - end <= one < size for one in read)
-    data = any(begin <= one < size - end for one in read)
-    safe = any(
-        begin <= one < begin + stay or size - end - stay_end <= one < size - end for one in read
-    )
+
+    def reads(low: int, high: int) -> bool:
+        return bool(cells_within(read, low, high))
+
+    behind = size - end
+    fused = reads(0, begin) or reads(behind, size)
+    data = reads(begin, behind)
+    safe = reads(begin, begin + stay) or reads(behind - stay_end, behind)
     return fused, data, safe
 
 

@@ -3,11 +3,14 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 
 import pytest
 from onnx import ModelProto
 
 from onnxpad.errors import ModelError
+from onnxpad.model.files import atomic
+from onnxpad.model.files.atomic import Together
 from onnxpad.model.files.onnx_file import Source, load, read, write
 from tests.models.external_data import external_tensor, model_of, saved
 
@@ -174,3 +177,142 @@ def test_the_temporary_file_is_one_that_is_ignored(
 def test_a_stream_that_takes_no_more_is_told() -> None:
     with pytest.raises(ModelError, match="cannot write to '/dev/full': No space left on device; f"):
         write(model_of(), "/dev/full")
+
+
+LEFT = ".0123456789abcdef.onnxpad.tmp"
+folder_locks = pytest.mark.skipif(os.name == "nt", reason="Windows has no locks on folders")
+
+
+@folder_locks
+def test_what_a_killed_run_left_is_swept_by_the_next_and_nothing_else(
+    read_in: tuple[ModelProto, Source], out: Path
+) -> None:
+    kept = [".0123456789abcdef.kept.onnxpad.tmp", ".onnxpad.tmp", "0123456789abcdef.onnxpad.tmp"]
+    (out.parent / "sub" / "deep").mkdir(parents=True)
+    for name in (LEFT, f"sub/deep/{LEFT}", *kept):
+        (out.parent / name).touch()
+    (out.parent / LEFT.replace("0", "f")).mkdir()
+    write(read_in[0], out, source=read_in[1])
+    assert below(out.parent) == {
+        *("model.onnx", "sub", "sub/deep", *NAMES, *kept),
+        LEFT.replace("0", "f"),
+    }
+
+
+@folder_locks
+def test_a_run_that_is_alive_keeps_its_files(out: Path) -> None:
+    with Together() as living, living.create(out, replace=True) as file:
+        file.write(b"new")
+        write(model_of(), out.with_name("other.onnx"))
+        (temporary,) = (name for name in below(out.parent) if name.endswith(".tmp"))
+        file.flush()
+        assert (out.parent / temporary).read_bytes() == b"new"
+    assert out.read_bytes() == OLD
+    write(model_of(), out.with_name("other.onnx"))
+    assert below(out.parent) == {"model.onnx", "other.onnx"}
+
+
+@folder_locks
+def test_without_locks_on_folders_no_other_run_touches_the_file(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    with monkeypatch.context() as patch, Together() as living:
+        patch.setattr("fcntl.flock", no_locks)
+        with living.create(out, replace=True) as file:
+            patch.undo()
+            write(model_of(), out.with_name("other.onnx"))
+            file.write(b"new")
+        living.commit()
+    assert out.read_bytes() == b"new"
+
+
+def test_two_runs_that_make_the_same_files_both_succeed(
+    read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one writes everything while the first is about to rename its files."""
+    real = Together.commit
+    others: list[bool] = []
+
+    def commit(self: Together) -> None:
+        monkeypatch.setattr(Together, "commit", real)
+        write(read_in[0], out, source=read_in[1])
+        others.append(load(out) == MODEL)
+        real(self)
+
+    monkeypatch.setattr(Together, "commit", commit)
+    write(read_in[0], out, source=read_in[1])
+    assert others == [True]
+    assert load(out) == MODEL
+    assert below(out.parent) == {"model.onnx", "sub", "sub/deep", *NAMES}
+
+
+def test_a_run_that_fails_leaves_what_another_one_made(
+    read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Together.commit
+
+    def commit(self: Together) -> None:
+        monkeypatch.setattr(Together, "commit", real)
+        write(read_in[0], out, source=read_in[1])
+        failing(monkeypatch, "replace", 1, FULL, late=False)
+        real(self)
+
+    monkeypatch.setattr(Together, "commit", commit)
+    with pytest.raises(ModelError, match="No space left"):
+        write(read_in[0], out, source=read_in[1])
+    assert load(out) == MODEL
+    assert below(out.parent) == {"model.onnx", "sub", "sub/deep", *NAMES}
+
+
+def test_a_folder_that_another_run_makes_meanwhile_is_fine_and_stays(
+    read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.mkdir
+    theirs = out.parent / "sub"
+
+    def made_by_both(path: Path, mode: int = 0o777) -> None:
+        if Path(path) == theirs:
+            real(path, mode)
+        real(path, mode)
+
+    failing(monkeypatch, "fsync", 2, FULL, late=False)
+    monkeypatch.setattr(os, "mkdir", made_by_both)
+    with pytest.raises(ModelError, match="No space left"):
+        write(read_in[0], out, source=read_in[1])
+    assert below(out.parent) == {"model.onnx", "sub"}
+
+
+@pytest.mark.parametrize("name", ["link", "replace"])
+def test_a_file_system_without_hard_links_is_no_failure(
+    name: str, read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    if name == "replace":
+        failing(monkeypatch, "replace", 3, FULL, late=False)
+        with pytest.raises(ModelError, match="No space left"):
+            write(read_in[0], out, source=read_in[1])
+        assert nothing_happened(out)
+    else:
+        write(read_in[0], out, source=read_in[1])
+        assert load(out) == MODEL
+
+
+def test_a_process_that_ends_now_undoes_what_is_not_finished(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = Lock()  # it is never released
+    monkeypatch.setattr(atomic, "_changing", lock)
+    together = Together()
+    with together:
+        together.make_folders(out.parent / "new")
+        with together.create(out.parent / "new" / "w.bin", replace=False) as file:
+            file.write(b"w")
+        atomic.abandon(1.0)
+        assert nothing_happened(out)
+        lock.release()

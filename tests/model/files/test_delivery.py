@@ -9,6 +9,7 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 from onnxpad.errors import ModelError
+from onnxpad.model.files import delivery
 from onnxpad.model.files.delivery import check_target
 from onnxpad.model.files.onnx_file import read, write
 from tests.models.external_data import model_of
@@ -142,3 +143,11 @@ def test_a_pipe_is_read_and_written(tmp_path: Path) -> None:
         write(MODEL, pipe)
         assert reader.communicate()[0].strip() == str(len(BYTES)).encode()
     assert only(tmp_path) == {"pipe"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_that_nobody_reads_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(delivery, "PATIENCE", 0.1)
+    with pytest.raises(ModelError, match="start what reads from it first"):
+        write(MODEL, tmp_path / "pipe")

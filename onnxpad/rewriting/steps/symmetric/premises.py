@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 from typing import NamedTuple
 
+from onnxpad.geometry.budgets import CONSTANT, WINDOW
 from onnxpad.geometry.windows import SurplusWindows, cut_rounding_up, equal_ends
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, floored, rounds_up, short_axis
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
+
+_MOST_GROWTH = 16
 
 
 class Way(NamedTuple):
@@ -68,6 +73,20 @@ def cuts_rounding_up(chain: Chain, pads: Pads) -> list[SurplusWindows]:
     found = [cut_rounding_up(axis, begin, end, counts=counts) for axis, begin, end in sides]
     cuts = [one for one in found if one is not None]
     return cuts if len(cuts) == len(found) else []
+
+
+def kernel_refusal(chain: Chain, kernel: Sequence[int]) -> Skip | None:
+    """Why the weight cannot be written with a kernel of this size."""
+    spans = [axis.dilation * (taps - 1) + 1 for axis, taps in zip(chain.axes, kernel, strict=True)]
+    if max(spans) > WINDOW.most:
+        return Skip(WINDOW.reason(f"its window would span {max(spans):,}"))
+    sizes = (chain.weight.shape or ())[:2]
+    filters = prod(size for size in sizes if isinstance(size, int))
+    old = filters * prod(axis.kernel for axis in chain.axes)
+    new = filters * prod(kernel)
+    if new > max(CONSTANT.most, _MOST_GROWTH * old):
+        return Skip(CONSTANT.reason(f"its weight would grow to {new:,}"))
+    return None
 
 
 def unsaid(chain: Chain) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from onnxpad.padding.expansion import Grown, Read
 from onnxpad.rewriting import costs
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.steps.composer import LAST, Composer
-from onnxpad.rewriting.steps.symmetric.premises import Way
+from onnxpad.rewriting.steps.symmetric.premises import Way, kernel_refusal
 from onnxpad.rewriting.steps.transposed import Crop, standard_crop, with_crop, written
 
 
@@ -86,6 +86,8 @@ def grown(chain: Chain, crop: Crop, taps: list[TapsAround]) -> Way | Skip:
     if not chain.weight.is_constant:
         return Skip("its weight is no constant of the model, sparse, or an input can replace it")
     kernel = tuple(a.kernel + one.front + one.back for a, one in zip(chain.axes, taps, strict=True))
+    if refusal := kernel_refusal(chain, kernel):
+        return refusal
     sets, gone = written(chain, crop)
     if chain.attribute("kernel_shape", ()):
         sets["kernel_shape"] = kernel

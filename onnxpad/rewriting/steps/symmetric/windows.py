@@ -20,6 +20,7 @@ from onnxpad.rewriting.steps.symmetric.premises import (
     asymmetric,
     cuts_rounding_up,
     free,
+    kernel_refusal,
     unsaid,
 )
 
@@ -63,7 +64,8 @@ def by_kernel(chain: Chain) -> list[Way] | Skip:
             f"begin and end pads {begin},{end} do not differ by a multiple of the dilation "
             f"{axis.dilation}"
         )
-    return [_grown(chain, growths)]
+    kernel = tuple(a.kernel + g.front + g.back for a, g in zip(chain.axes, growths, strict=True))
+    return kernel_refusal(chain, kernel) or [_grown(chain, growths, kernel)]
 
 
 def by_pad(chain: Chain) -> list[Way] | Skip:
@@ -156,11 +158,10 @@ def _weight_refusal(chain: Chain) -> Skip | None:
     return None
 
 
-def _grown(chain: Chain, growths: list[Growth]) -> Way:
+def _grown(chain: Chain, growths: list[Growth], kernel: tuple[int, ...]) -> Way:
     weight, own = chain.op.weight or 0, tuple(one.pad for one in growths)
     begins = (0, 0, *(one.front for one in growths))
     ends = (0, 0, *(one.back for one in growths))
-    kernel = tuple(a.kernel + g.front + g.back for a, g in zip(chain.axes, growths, strict=True))
     zero = chain.op.weight_zero_point
     known = zero is not None and chain.inputs[zero : zero + 1] == (True,)
     sets: dict[str, AttributeValue] = {"pads": own + own}

@@ -1,0 +1,76 @@
+"""What a file may make onnxpad compute, and what is said where it asks for more.
+
+A model comes from a stranger: a few bytes can ask for 2**62 cells. Each number here is far above
+what models in use need, and low enough that reading one ends in seconds. Beyond it stands a
+reason: a sum that is too long becomes a size of which only its name is known, a node is left alone,
+a model that cannot be read is an error.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Budget(NamedTuple):
+    """A number, and the sentence for what goes beyond it ('{most}' stands for the number)."""
+
+    most: int
+    sentence: str
+
+    def reason(self, what: str = "") -> str:
+        """The sentence; `what` begins it and says who asks for more."""
+        return f"{what}{self.sentence.format(most=f'{self.most:,}')}"
+
+
+LARGEST_SIZE: Final = 2**63 - 1
+"""Sizes and numbers of shapes are int64; what is beyond has overflowed in every runtime."""
+
+LONGEST_NAME: Final = 400
+"""Characters of a size's expression. A stack of a hundred pools needs less than 40, what users
+read less than 80; arithmetic on two sizes can double it with each node."""
+
+MOST_TERMS: Final = 64
+"""Different sizes in one sum: models add up a few, a Concat of 10,000 inputs has quadratic work."""
+
+WINDOW: Final = Budget(1 << 16, " cells, more than the {most} that onnxpad works out cell by cell")
+"""Cells under one window, or between two. The widest in use are 16,384 (Fourier transforms
+written as convolutions); windows are compared cell by cell, at hundreds of sizes."""
+
+COMPARED: Final = Budget(
+    1 << 26, " cells would be read to compare its windows, more than {most}; --dim states sizes"
+)
+"""Cells of windows in one comparison of two ways to pad: a kernel of 500 at every size."""
+
+AXES: Final = Budget(64, " axes, more than the {most} that an array of numpy can have")
+"""Axes of a tensor."""
+
+CONSTANT: Final = Budget(1 << 24, " numbers in a new constant, more than {most}")
+"""Numbers of a constant that a rewrite makes: 64 MiB of floats. Weights that are larger already may
+grow to 16 times as many."""
+
+FOLDED_CELLS: Final = 1 << 24
+"""Cells of all values that follow from constants and sizes: 128 MiB. What comes later stays a value
+that the model computes."""
+
+READ_BACK: Final = 1000
+"""Nodes through which computed pads are followed to the sizes that they hang on."""
+
+READERS: Final = Budget(
+    2000, " holds what a Pad writes for more than {most} operators: give them Pads of their own"
+)
+"""Padded operators behind one Pad: what may be done with one hangs on all others."""
+
+DEEPEST: Final = Budget(100, "bodies and functions are nested over {most} deep: inline them")
+"""Python's own stack ends at 1,000 calls, and reading a body takes up to six. Protocol buffers
+hold 33 graphs in each other, exporters write functions about as deep as a network has modules."""
+
+CALLS: Final = Budget(
+    10_000, "its functions are called in more than {most} different ways: inline them"
+)
+"""Readings of functions: n functions that each call the next twice have 2**n."""
+
+READ_NODES: Final = Budget(
+    200_000, "its functions stand for more than {most} nodes where they are called: inline them"
+)
+"""Nodes of functions, each time that they are read; ten times those of the file where that is
+more."""

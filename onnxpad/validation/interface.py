@@ -1,0 +1,114 @@
+"""What callers of two models see of them: names, order and types of what goes in and comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from onnx import TensorProto, ValueInfoProto
+
+from onnxpad.errors import RequestError
+from onnxpad.geometry.size import show
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.comparing.pieces import renamed
+from onnxpad.model.shapes.types import Type
+from onnxpad.validation.request import quoted
+
+
+def matched(warn: Callable[[str], None], before: Network, after: Network) -> Network:
+    """The second model under the first one's names of inputs and outputs.
+
+    Where names differ but the numbers agree, they are matched by position, with a warning. Raises
+    RequestError where the numbers differ.
+    """
+    mapping: dict[str, str] = {}
+    for kind, ours, theirs in _listed(before, after):
+        if set(ours) == set(theirs):
+            continue
+        if len(ours) != len(theirs):
+            raise RequestError(
+                f"the models cannot be compared: {kind} {quoted(ours)} against {quoted(theirs)}"
+            )
+        warn(f"{kind} have other names and are matched by position: {quoted(theirs)}")
+        mapping |= dict(zip(theirs, ours, strict=True))
+    return renamed(after, mapping) if mapping else after
+
+
+def joint_types(before: Mapping[str, Type], after: Mapping[str, Type]) -> dict[str, Type]:
+    """Types that fit both models: a size that one of them fixes holds for both.
+
+    Raises RequestError where element types, ranks or fixed sizes contradict each other.
+    """
+    joint = {}
+    for name, first in before.items():
+        second = after[name]
+        if first.dtype != second.dtype:
+            raise RequestError(
+                f"input '{name}' is {first.dtype or 'unknown'} in the first model and "
+                f"{second.dtype or 'unknown'} in the second"
+            )
+        dims = second.dims if first.dims is None else first.dims
+        if first.dims is not None and second.dims is not None:
+            pairs = list(zip(first.dims, second.dims, strict=False))
+            fixed = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
+            if len(first.dims) != len(second.dims) or any(a != b for a, b in fixed):
+                raise RequestError(
+                    f"input '{name}' is {_sizes(first)} in the first model and "
+                    f"{_sizes(second)} in the second"
+                )
+            dims = tuple(b if isinstance(b, int) else a for a, b in pairs)
+        joint[name] = Type(first.dtype, dims)
+    return joint
+
+
+def broken(before: Network, after: Network) -> str:
+    """What a caller of the first model gets wrong from the second, matched one; '' if nothing.
+
+    A caller may give and take tensors by position (onnxruntime's `get_inputs()`, C API, most
+    deployment runtimes), so another order is another model. So is another type of an output.
+    """
+    for kind, ours, theirs in _listed(before, after):
+        if ours != theirs:
+            return (
+                f"the {kind} stand in another order, {quoted(ours)} in the first model and "
+                f"{quoted(theirs)} in the second: a caller by position gets something else"
+            )
+    first, second = (
+        {value.name: _kind(value) for value in network.model.graph.output}
+        for network in (before, after)
+    )
+    for name, kind in first.items():
+        if kind and second[name] and kind != second[name]:
+            return f"output '{name}' is {kind} in the first model and {second[name]} in the second"
+    return ""
+
+
+def lost_defaults(before: Network, after: Network) -> str:
+    """A warning where callers of the first model may replace initializers that the second fixes.
+
+    Since IR version 4 an initializer that is listed among the inputs is a default value (ONNX IR,
+    Graphs); before, every initializer had to be listed there.
+    """
+    lost = [name for name in before.replaceable if name not in after.replaceable]
+    if not lost:
+        return ""
+    given = quoted(lost[:4]) + (f" and {len(lost) - 4} more" if lost[4:] else "")
+    return (
+        f"callers of the first model may give {given} in place of its initializer; the second "
+        "model does not take that"
+    )
+
+
+def _listed(
+    before: Network, after: Network
+) -> tuple[tuple[str, Sequence[str], Sequence[str]], ...]:
+    return ("inputs", before.fed, after.fed), ("outputs", before.outputs, after.outputs)
+
+
+def _kind(value: ValueInfoProto) -> str:
+    """The element type that the file states of a tensor, '' where it states none."""
+    code = value.type.tensor_type.elem_type
+    return str(TensorProto.DataType.Name(code)).lower() if code else ""
+
+
+def _sizes(type_: Type) -> str:
+    return f"[{', '.join(show(size) for size in type_.dims or ())}]"

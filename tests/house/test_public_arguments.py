@@ -1,0 +1,92 @@
+"""Arguments of the wrong kind: an error of onnxpad that says what to give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import onnxpad
+from onnxpad import ModelError, RequestError
+
+PATH = Path(__file__).parents[2] / "models" / "pd_same_static_op13.onnx"
+MODEL = onnx.load(PATH)
+X = np.zeros((1, 3, 40, 44), np.float32)
+RUN = {"inputs": {"x": X}, "outputs": {"fetch_name_0": X}}
+CONV = {"input_shape": (1, 3, 8, 8), "weight_shape": (4, 3, 3, 3)}
+
+verbs: Any = onnxpad
+ARGUMENTS: dict[str, tuple[Callable[[], object], str]] = {
+    "bytes": (lambda: verbs.inspect(b"\x08"), "onnx.load_from_string makes a ModelProto of bytes"),
+    "no model": (lambda: verbs.inspect(None), "a model is a path, .*, not NoneType"),
+    "target 5": (lambda: verbs.inspect(MODEL, target=5), "target is 5, and must be a name, or a"),
+    "target [5]": (lambda: verbs.inspect(MODEL, target=[5]), r"target is \[5\], and must be"),
+    "targets": (lambda: verbs.rewrite(MODEL, target=["ncnn"]), "must be one name"),
+    "dims list": (lambda: verbs.inspect(MODEL, dims=["H=3"]), "dims is .*, and must be a dict"),
+    "dims text": (lambda: verbs.inspect(MODEL, dims="H=3"), "dims is 'H=3', and must be a dict"),
+    "dims float": (lambda: verbs.inspect(MODEL, dims={"H": 3.5}), "dims is .*, and must be a d"),
+    "nodes": (lambda: verbs.inspect(MODEL, nodes=[5]), "nodes is .* must be a glob over addresses"),
+    "which": (lambda: verbs.inspect(MODEL, ambiguous="no"), "must be 'auto_pad' or 'pads'"),
+    "inspect tpu": (lambda: verbs.inspect(PATH, device="tpu"), "must be 'cpu' or 'cuda'"),
+    "passes": (lambda: verbs.rewrite(MODEL, passes=5), "passes is 5, and must be a name"),
+    "prefer": (lambda: verbs.rewrite(MODEL, target="ncnn", prefer=[5]), "prefer is"),
+    "progress": (lambda: verbs.rewrite(MODEL, progress=5), "progress is 5, and must be a function"),
+    "legacy_split": (lambda: verbs.rewrite(MODEL, legacy_split="yes"), "must be True or False"),
+    "to": (lambda: verbs.retarget(MODEL, to=["tf"]), "to is .*, and must be a name"),
+    "plan": (lambda: verbs.retarget(MODEL, plan=[]), "plan is .*, and must be a Plan, its JSON"),
+    "budget": (lambda: verbs.diagnose(MODEL, **RUN, budget="5"), "a number of seconds"),
+    "timeout": (lambda: verbs.inspect(MODEL, timeout="5"), "timeout is '5', and must be a number"),
+    "memory": (lambda: verbs.inspect(MODEL, memory=2.5), "bytes, or a text such as '4G'"),
+    "diagnose tpu": (lambda: verbs.diagnose(MODEL, **RUN, device="tpu"), "'auto', 'cuda' or"),
+    "validate tpu": (lambda: verbs.validate(MODEL, MODEL, device="tpu"), "'auto', 'cuda' or 'cpu'"),
+    "device None": (lambda: verbs.validate(MODEL, MODEL, device=None), "'auto', 'cuda' or 'cpu'"),
+    "samples": (lambda: verbs.validate(MODEL, MODEL, samples=3.0), "samples is 3.0, and must be a"),
+    "seed": (lambda: verbs.validate(MODEL, MODEL, seed="a"), "seed is 'a', and must be a whole"),
+    "input 5": (lambda: verbs.validate(MODEL, MODEL, inputs={5: X}), "has no input '5'"),
+    "ragged": (
+        lambda: verbs.validate(MODEL, MODEL, inputs={"x": ([[1, 2], [3]],)}),
+        "input 'x' is no array: .*; give numpy arrays",
+    ),
+    "shape": (lambda: verbs.resolve("tf", "conv", **CONV | {"input_shape": "1,3"}), "input_shape"),
+    "framework": (lambda: verbs.resolve(5, "conv", **CONV), "no convention is called '5'"),
+    "explain": (lambda: verbs.explain(None), "name is None, and must be a name"),
+    "load": (lambda: verbs.load(5), "path is 5, and must be the path of a file, or '-'"),
+    "load bytes": (lambda: verbs.load(b"m.onnx"), "path is b'm.onnx', and must be the path"),
+    "save": (lambda: verbs.save(MODEL, None), "path is None, and must be the path of a file"),
+    "save 5": (lambda: verbs.save(5, "m.onnx"), "save takes a ModelProto, not int"),
+    "source": (lambda: verbs.save(MODEL, "m.onnx", source=5), "source is 5, and must be the path"),
+    "to save": (lambda: verbs.rewrite(MODEL).save(5), "path is 5, and must be the path of a file"),
+}
+
+
+@pytest.mark.parametrize("case", ARGUMENTS)
+def test_wrong_kinds_are_said(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    call, said = ARGUMENTS[case]
+    with pytest.raises(RequestError, match=said):
+        call()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_lists_and_tuples_are_alike() -> None:
+    once = onnxpad.rewrite(MODEL, passes=("split-pads",), nodes=("Conv*",), dims={})
+    again = onnxpad.rewrite(MODEL, passes=["split-pads"], nodes=["Conv*"], dims={})
+    assert once.to_json() == again.to_json()
+    layer = onnxpad.resolve("tf", "conv", input_shape=[1, 3, 8, 8], weight_shape=[4, 3, 3, 3])
+    assert layer.to_json() == verbs.resolve("tf", "conv", **CONV).to_json()
+
+
+def test_no_message_repeats_more_than_a_line() -> None:
+    for call in (
+        lambda: onnxpad.load("n" * 100_000),
+        lambda: onnxpad.explain("n" * 100_000),
+        lambda: verbs.inspect(MODEL, dims={"H": 10**4_000}),
+        lambda: verbs.inspect(MODEL, target="n" * 100_000),
+    ):
+        with pytest.raises((RequestError, ModelError)) as caught:
+            call()
+        assert len(str(caught.value)) < 3_000

@@ -1,0 +1,140 @@
+"""Archives and headers that promise more than they hold, or more than anybody wants."""
+
+from __future__ import annotations
+
+import os
+import random
+import struct
+import threading
+import zipfile
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onnxpad.errors import RequestError
+from onnxpad.model.files import arrays
+from onnxpad.model.files.arrays import array_from_npy, arrays_in
+
+X = np.arange(6.0).reshape(2, 3)
+
+
+def npy(header: str, data: bytes = b"", version: bytes = b"\x01\x00") -> bytes:
+    text = header.encode("latin1")
+    size = struct.pack("<H" if version == b"\x01\x00" else "<I", len(text))
+    return b"\x93NUMPY" + version + size + text + data
+
+
+def npz(path: Path, content: bytes, how: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(path, "w", how) as archive:
+        archive.writestr("x.npy", content)
+    return path
+
+
+FLOATS = "{{'descr': '<f8', 'fortran_order': False, 'shape': {}, }}\n"
+HEADERS = {
+    "2^60 cells": (FLOATS.format((2**60,)), "its header promises 9223372036854775808 bytes"),
+    "too many cells": (FLOATS.format((3, 3)), "its header promises 72 bytes, and 48 follow"),
+    "digits": (FLOATS.format("(" + "9" * 5000 + ",)"), ""),
+    "objects": (FLOATS.format((1,)).replace("<f8", "|O"), "it holds Python objects"),
+    "negative": (FLOATS.format((-3,)), ""),
+    "no dict": ("[1, 2]\n", ""),
+    "no closing bracket": ("{'descr': ('\n", ""),
+    "deep": ("{'shape': " + "(" * 3000 + "\n", ""),
+    "signs": ("{'shape': " + "-" * 9000 + "1}\n", ""),
+    "NUL": ("{'shape': \0}\n", ""),
+    "long": (" " * 20_000 + FLOATS.format((2, 3)), ""),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_header_that_cannot_be_is_one_message(name: str, tmp_path: Path) -> None:
+    header, said = HEADERS[name]
+    content = npy(header, X.tobytes())
+    (tmp_path / "x.npy").write_bytes(content)
+    with pytest.raises(RequestError, match=rf"x\.npy: is not a readable \.npy file: {said}"):
+        array_from_npy(tmp_path / "x.npy")
+    with pytest.raises(RequestError, match=rf"x\.npz: is not a readable \.npz file: {said}"):
+        arrays_in(npz(tmp_path / "x.npz", content), "x")
+
+
+@pytest.mark.parametrize("version", [b"\x01\x00", b"\x02\x00", b"\x03\x00"])
+def test_every_version_of_the_format_is_read(version: bytes, tmp_path: Path) -> None:
+    content = npy(FLOATS.format((2, 3)), X.tobytes(), version)
+    (tmp_path / "x.npy").write_bytes(content)
+    np.testing.assert_array_equal(array_from_npy(tmp_path / "x.npy"), X)
+    found = arrays_in(npz(tmp_path / "x.npz", content), "x")
+    np.testing.assert_array_equal(found["x"], X)
+
+
+@pytest.mark.parametrize("how", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
+def test_a_small_archive_of_gigabytes_is_refused_before_it_is_unpacked(
+    how: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = 90_000_000
+    path = npz(tmp_path / "bomb.npz", npy(FLOATS.format((cells,)), bytes(1000)), how)
+    _pretend(path, cells * 8)
+    monkeypatch.setattr(arrays, "_member", None)
+    with pytest.raises(RequestError, match=r"its \d+ bytes unpack to 7\d+, and 536870912 are the"):
+        arrays_in(path, "x")
+
+
+def _pretend(path: Path, size: int) -> None:
+    """Let the archive declare another size, which makes it quick to make."""
+    data = bytearray(path.read_bytes())
+    entry = data.rindex(b"PK\x01\x02")
+    data[entry + 24 : entry + 28] = struct.pack("<I", size)
+    path.write_bytes(data)
+
+
+def test_a_large_archive_may_unpack_to_a_few_times_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arrays, "UNPACKED", 1000)
+    noise = np.random.default_rng(0).standard_normal(10_000)
+    np.savez_compressed(tmp_path / "fine.npz", x=noise)
+    np.testing.assert_array_equal(arrays_in(tmp_path / "fine.npz", "x")["x"], noise)
+    np.savez_compressed(tmp_path / "flat.npz", x=np.zeros(10_000))
+    with pytest.raises(RequestError, match="save it without compression"):
+        arrays_in(tmp_path / "flat.npz", "x")
+
+
+def test_the_number_of_members_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.savez(tmp_path / "x.npz", X, X, X)
+    monkeypatch.setattr(arrays, "MEMBERS", 2)
+    with pytest.raises(RequestError, match="it has 3 members, and 2 are the most"):
+        arrays_in(tmp_path / "x.npz", "x")
+
+
+@pytest.mark.parametrize("how", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
+def test_damage_anywhere_is_one_message(how: int, tmp_path: Path) -> None:
+    content = BytesIO()
+    np.save(content, X)
+    whole = npz(tmp_path / "x.npz", content.getvalue(), how).read_bytes()
+    draw = random.Random(0)  # noqa: S311 - nothing secret
+    refused = 0
+    for _ in range(300):
+        damaged = bytearray(whole)
+        damaged[draw.randrange(len(damaged))] ^= 1 << draw.randrange(8)
+        (tmp_path / "x.npz").write_bytes(damaged)
+        try:
+            arrays_in(tmp_path / "x.npz", "x")
+        except RequestError:
+            refused += 1
+    assert refused > 100
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+@pytest.mark.parametrize("name", ["x.npz", "x.npy"])
+def test_data_comes_from_pipes_too(name: str, tmp_path: Path) -> None:
+    content = BytesIO()
+    np.save(content, X)
+    data = npz(tmp_path / "real.npz", content.getvalue()).read_bytes()
+    os.mkfifo(tmp_path / name)
+    given = data if name == "x.npz" else content.getvalue()
+    writer = threading.Thread(target=(tmp_path / name).write_bytes, args=(given,))
+    writer.start()
+    found = array_from_npy if name == "x.npy" else lambda path: arrays_in(path, "x")["x"]
+    np.testing.assert_array_equal(found(tmp_path / name), X)
+    writer.join()

@@ -1,0 +1,149 @@
+"""Differences that three draws of N(0, 1) do not show, and honest rewrites that must stay fine."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import ModelProto, NodeProto, TensorProto
+
+from onnxpad.validation import Validation, Verdict, validate
+from onnxpad.validation.ranges import Range, Ranges
+from tests.validation.builders import RANDOM, W1, W2, Array, model, node
+
+POOL: dict[str, Any] = {"kernel_shape": [3, 3], "strides": [2, 2]}
+SMALL = (W1 / 20).astype(np.float32)
+
+
+def cpu(before: ModelProto, after: ModelProto) -> Validation:
+    return validate(before, after, device="cpu")
+
+
+def scalar(value: float) -> Array:
+    return np.array(value, np.float32)
+
+
+def activated(activation: NodeProto, *behind: NodeProto, **constants: Array) -> ModelProto:
+    nodes = [node("Conv", ["x", "W"], ["c"], name="c1"), activation, *behind]
+    nodes.append(node("Conv", [nodes[-1].output[0], "W2"], ["y"], name="c2"))
+    return model(nodes, {"W": SMALL, "W2": W2, **constants})
+
+
+SIX = {"lo": scalar(0), "hi": scalar(6)}
+RELU = node("Relu", ["c"], ["r"], name="act")
+RELU6 = node("Clip", ["c", "lo", "hi"], ["r"], name="act")
+
+
+def test_relu6_is_not_relu() -> None:
+    report = cpu(activated(RELU6, **SIX), activated(RELU, **SIX))
+    assert report.verdict is Verdict.DIFFERENT
+    assert report.first_difference is not None
+    assert report.first_difference.node == "Clip 'act'"
+
+
+def test_relu6_is_relu_where_nothing_reaches_6() -> None:
+    def bounded(activation: NodeProto) -> ModelProto:
+        nodes = [node("Sigmoid", ["x"], ["c"]), activation, node("Conv", ["r", "W"], ["y"])]
+        return model(nodes, {"W": W1, **SIX})
+
+    assert cpu(bounded(RELU6), bounded(RELU)).verdict is Verdict.IDENTICAL
+
+
+def test_a_limit_that_a_later_node_sets_again_is_no_difference() -> None:
+    again = node("Clip", ["r", "lo", "hi"], ["s"])
+    report = cpu(activated(RELU6, again, **SIX), activated(RELU, again, **SIX))
+    assert report.verdict is Verdict.IDENTICAL
+    assert any("'r' inside differs" in warning for warning in report.warnings)
+
+
+def test_a_limit_that_moved_to_a_later_node_is_no_difference() -> None:
+    later = node("Clip", ["r", "lo", "hi"], ["s"])
+    kept = node("Identity", ["r"], ["s"])
+    assert cpu(activated(RELU, later, **SIX), activated(RELU6, kept, **SIX)).ok
+    assert cpu(activated(RELU6, kept, **SIX), activated(RELU, later, **SIX)).ok
+
+
+def pooled(fill: float | None, front: str) -> ModelProto:
+    nodes = [node(front, ["x"], ["f"])]
+    if fill is None:
+        nodes.append(node("MaxPool", ["f"], ["y"], name="p", pads=[1] * 4, **POOL))
+        return model(nodes, {})
+    nodes.append(node("Pad", ["f", "pads", "v"], ["q"], name="pad"))
+    nodes.append(node("MaxPool", ["q"], ["y"], name="p", **POOL))
+    return model(nodes, {"pads": np.array([0, 0, 1, 1, 0, 0, 1, 1]), "v": scalar(fill)})
+
+
+@pytest.mark.parametrize(
+    ("front", "fill", "verdict"),
+    [
+        ("Identity", -3.0, Verdict.DIFFERENT),
+        ("Identity", -300.0, Verdict.DIFFERENT),
+        ("Identity", -np.inf, Verdict.IDENTICAL),
+        ("Identity", float(np.finfo(np.float32).min), Verdict.IDENTICAL),
+        ("Relu", 0.0, Verdict.IDENTICAL),
+        ("Tanh", -3.0, Verdict.IDENTICAL),
+        ("Tanh", -0.75, Verdict.DIFFERENT),
+    ],
+)
+def test_a_fill_is_judged_by_what_stands_in_front(
+    front: str, fill: float, verdict: Verdict
+) -> None:
+    assert cpu(pooled(None, front), pooled(fill, front)).verdict is verdict
+
+
+def test_thresholds_are_tried_on_both_sides() -> None:
+    def above(limit: float) -> ModelProto:
+        return activated(node("ThresholdedRelu", ["c"], ["r"], name="act", alpha=limit))
+
+    assert cpu(above(4.0), above(5.0)).verdict is Verdict.DIFFERENT
+    assert cpu(above(4.0), above(4.0)).verdict is Verdict.IDENTICAL
+
+
+def test_ties_are_tried() -> None:
+    def compared(operator: str) -> ModelProto:
+        nodes = [node(operator, ["x", "k"], ["l"]), node("Where", ["l", "x", "n"], ["y"])]
+        return model(nodes, {"k": scalar(1.5), "n": scalar(0)})
+
+    assert cpu(compared("Less"), compared("LessOrEqual")).verdict is Verdict.DIFFERENT
+
+
+@pytest.mark.parametrize("rows", [100, 5000])
+def test_every_row_of_a_table_is_looked_up(rows: int) -> None:
+    table = RANDOM.standard_normal((rows, 5)).astype(np.float32)
+    other = table.copy()
+    other[71] += 1
+
+    def looked_up(values: Array) -> ModelProto:
+        gather = node("Gather", ["t", "x"], ["y"])
+        return model(
+            [gather],
+            {"t": values},
+            shape=["N", 7],
+            dtype=TensorProto.INT64,
+            out=TensorProto.FLOAT,
+        )
+
+    assert cpu(looked_up(table), looked_up(other)).verdict is Verdict.DIFFERENT
+    assert cpu(looked_up(table), looked_up(table)).verdict is Verdict.IDENTICAL
+
+
+def test_ranges_follow_operators() -> None:
+    from onnxpad.model.comparing.networks import Network
+
+    nodes = [
+        node("Relu", ["x"], ["r"]),
+        node("Clip", ["x", "lo", "hi"], ["six"]),
+        node("Conv", ["six", "W"], ["c"]),
+        node("Mul", ["x", "x"], ["square"]),
+        node("Concat", ["r", "six"], ["both"], axis=1),
+        node("Loop", ["x"], ["y"]),
+    ]
+    ranges = Ranges(Network(model(nodes, {"W": W1, **SIX})))
+    assert ranges.of("x") == Range(-np.inf, np.inf)
+    assert ranges.of("r") == Range(0, np.inf)
+    assert ranges.of("six") == Range(0, 6)
+    assert ranges.of("square") == Range(0, np.inf)
+    assert ranges.of("both") == Range(0, np.inf)
+    taps = W1.reshape(8, -1).astype(np.float64)
+    assert ranges.of("c").high == pytest.approx(6 * np.maximum(taps, 0).sum(1).max())
+    assert ranges.of("c").low == pytest.approx(6 * np.minimum(taps, 0).sum(1).min())
+    assert not ranges.of("y").sure
