@@ -161,6 +161,8 @@ ARGUMENTS: dict[str, tuple[Check, str]] = {
     "samples": (_is_count, "a whole number"),
     "seed": (_is_count, "a whole number"),
     "budget": (lambda value: isinstance(value, int | float), "a number of seconds"),
+    "timeout": (lambda value: isinstance(value, int | float), "a number of seconds"),
+    "memory": (lambda value: is_text(value) or _is_count(value), "bytes, or a text such as '4G'"),
     "progress": (callable, "a function"),
     "device": (lambda value: value in ("auto", "cuda", "cpu"), "'auto', 'cuda' or 'cpu'"),
     "ambiguous": (lambda value: value in ("auto_pad", "pads"), "'auto_pad' or 'pads'"),

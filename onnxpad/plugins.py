@@ -55,8 +55,8 @@ class Plugins(Generic[T]):
         raise RequestError(f"no {self._kind} is called '{name}': {self._advice(name)}")
 
     def _advice(self, name: str) -> str:
-        if "," in name:
-            each = [one.strip() for one in name.split(",") if one.strip()]
+        each = [one.strip() for one in name.split(",") if one.strip()]
+        if "," in name and each:
             known = " ".join(f"{self._option} {one}" for one in each) if self._option else each[0]
             return f"one name at a time, such as {known}"
         near = nearest(name.replace("_", "-"), self)

@@ -78,6 +78,7 @@ class Child:
         import subprocess  # few commands start a child
 
         self.module = module
+        self._before = 0
         self.held: dict[str, Any] = {}
         """What callers remember of what it holds."""
         self._replies: SimpleQueue[Reply | None] = SimpleQueue()
@@ -226,6 +227,13 @@ def end_all() -> None:
         child.kill()
 
 
+class Limits(NamedTuple):
+    """Seconds that a call may take, and bytes by which the memory of its child may grow."""
+
+    seconds: float
+    memory: int
+
+
 class Work:
     """What one call of a verb may take of native code whose cost is not known beforehand.
 
@@ -263,23 +271,26 @@ class Work:
         *,
         what: str = "onnxruntime",
         more: int = 0,
-        seconds: float | None = None,
+        own: Limits | None = None,
     ) -> Reply:
         """One call of a child of this work, within its limits.
 
         `what` stands in messages for what runs there, `more` are bytes that it reads by itself;
-        `seconds` is a default for this call alone. Raises LimitMet and ChildEnded.
+        `own` are defaults for this call alone. Raises LimitMet and ChildEnded.
         """
         self._given += more + sum(map(len, buffers))
         started = time.monotonic()
-        allowed = min(self._seconds_left(seconds), self.deadline - started)
-        memory = self.memory_allowed
+        total, memory = self._seconds(own), self.memory_allowed
+        if own is not None and self.memory is None:
+            memory = own.memory
+        spent = 0.0 if own is not None and self.seconds is None else self._spent
+        allowed = min(total - spent, self.deadline - started)
         try:
             if allowed <= 0:
                 raise LimitMet("time")  # noqa: TRY301 - the same as in the child
             return child.call(head, buffers, seconds=allowed, memory=memory)
         except LimitMet as limit:
-            raise self._said(str(limit), what, started, memory) from None
+            raise self._said(str(limit), what, total, memory) from None
         finally:
             self._spent += time.monotonic() - started
 
@@ -298,27 +309,23 @@ class Work:
         for child in children.values():
             _returned(child)
 
-    def _seconds_left(self, default: float | None) -> float:
+    def _seconds(self, own: Limits | None) -> float:
         if self.seconds is not None:
-            return self.seconds - self._spent
-        if default is not None:
-            return default
-        return SECONDS + SECONDS_PER_MB * self._given / 1e6 - self._spent
+            return self.seconds
+        return own.seconds if own else SECONDS + SECONDS_PER_MB * self._given / 1e6
 
-    def _said(self, limit: str, what: str, started: float, memory: int) -> LimitMet:
-        now = time.monotonic()
+    def _said(self, limit: str, what: str, seconds: float, memory: int) -> LimitMet:
         if limit == "memory":
             size = readable(memory)
             said = f"{what} took more than {size} of memory and was ended"
             cure = f"--memory {readable(4 * memory, '')}"
         elif limit != "time":
             return LimitMet(f"{what}: {limit} within {_START:g} s")
-        elif now >= self.deadline:
+        elif time.monotonic() >= self.deadline:
             said, cure = f"the time was up while {what} was running, which was ended", ""
         else:
-            spent = self._spent + now - started
-            said = f"{what} took more than {spent:.{0 if spent >= 10 else 1}f} s and was ended"
-            cure = "--timeout 600" if spent < 600 else f"--timeout {10 * spent:.0f}"
+            said = f"{what} took more than {seconds:.3g} s and was ended"
+            cure = f"--timeout {max(600, 10 * seconds):.0f}"
         text = f"{said}; {cure} gives it more" if cure else said
         self.met[what] = text
         return LimitMet(text)

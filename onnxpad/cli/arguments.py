@@ -75,14 +75,14 @@ timeout = click.option(
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
     help="How long native code may take whose cost is not known beforehand. [default: 60 for "
-    "running models, and 1 more for each MB of them; 10 for finding sizes]",
+    "running models, and 1 more for each MB of them; 5 for finding sizes]",
 )
 memory = click.option(
     "--memory",
     metavar="SIZE",
     callback=lambda _context, _option, size: parse_memory(size),
-    help="How much memory it may take, such as 4G. [default: 2G, and 32 bytes more for each byte "
-    "of models and inputs]",
+    help="How much memory it may take, such as 4G. [default: 2G for running models, and 32 "
+    "bytes more for each byte of them; 512M for finding sizes]",
 )
 samples = click.option(
     "--samples",

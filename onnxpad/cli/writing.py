@@ -72,11 +72,12 @@ def _one(job: Job, request: Request, edit: Callable[[Job, Request], int]) -> int
 
 def before(model: str, found: Edited) -> object:
     """The model as it was read; standard input cannot be read again."""
-    if model != STANDARD or found.source is None or found.source.data is None:
+    data = found.source.data if found.source else None
+    if model != STANDARD or not isinstance(data, bytes):
         return model
     from onnxpad.model.files.onnx_file import parse
 
-    return parse(found.source.data, name="standard input", folder=None)
+    return parse(data, name="standard input", folder=None)
 
 
 def conclude(

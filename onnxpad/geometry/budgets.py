@@ -55,6 +55,11 @@ that the model computes."""
 READ_BACK: Final = 1000
 """Nodes through which computed pads are followed to the sizes that they hang on."""
 
+READERS: Final = Budget(
+    2000, " holds what a Pad writes for more than {most} operators: give them Pads of their own"
+)
+"""Padded operators behind one Pad: what may be done with one hangs on all others."""
+
 DEEPEST: Final = Budget(100, "bodies and functions are nested over {most} deep: inline them")
 """Python's own stack ends at 1,000 calls, and reading a body takes up to six. Protocol buffers
 hold 33 graphs in each other, exporters write functions about as deep as a network has modules."""

@@ -113,12 +113,13 @@ class _Cutter:
             self._gather(node)
         nodes = [node for node in self._context.scope.ordered() if node.key in self._kept]
         places = {node.key: place for place, node in enumerate(nodes)}
+        fronts = pads_before(self._context, self._focus)
         return Excerpt(
             self._written(nodes),
             self._types,
             places[self._focus.key],
-            tuple(places[node.key] for node in readers),
-            tuple(places[node.key] for node in pads_before(self._context, self._focus)),
+            tuple(places[node.key] for node in readers if node.key in places),
+            tuple(places[node.key] for node in fronts if node.key in places),
         )
 
     def _gather(self, node: Node) -> None:

@@ -70,11 +70,11 @@ def untouched(opened: Opened) -> ModelOrGraph:
     """
     if opened.surgeon is not None:
         return opened.surgeon
-    source = opened.source
-    if not opened.owned or source is None or source.data is None:
+    parsed = opened.source.parsed if opened.source else None
+    if not opened.owned or parsed is None:
         return opened.model
     model = ModelProto()
-    model.ParseFromString(source.data if source.light is None else source.light.data)
+    model.ParseFromString(parsed)
     return model
 
 

@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 from onnxpad.proof.call import Budget, Call, Notes, Rule, Value
 
 Array = NDArray[Any]
-_MOVING = ("Gather", "Slice", "Concat", "Transpose", "Squeeze", "Unsqueeze", "Reshape", "Identity")
+_MOVING = {
+    *("Gather", "Slice", "Concat", "Transpose", "Squeeze", "Unsqueeze", "Identity"),
+    *("Reshape", "Expand"),
+}
 _BROADCAST = {
     *("Add", "Sub", "Mul", "Div", "Mod", "Max", "Min", "Pow", "Sum", "Mean", "Where", "PRelu"),
     *("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor"),
@@ -132,8 +135,12 @@ def _origins(call: Call, rule: Rule, value: Value) -> Array | None:
             if one.origins is not None:
                 found = found | one.origins
         return found
+    if call.op in ("Expand", "Reshape"):
+        values = values[:1]
+    if not any(one.sized for one in values):
+        return None
     data = len(values) if call.op == "Concat" else 1
-    if call.op in _MOVING and not any(one.sized for one in values[data:] if call.op != "Reshape"):
+    if call.op in _MOVING and not any(one.sized for one in values[data:]):
         inputs = [_masks(one) if at < data else one for at, one in enumerate(call.inputs)]
         again = replace(call, inputs=inputs, notes=Notes(), budget=Budget(1 << 30))
         moved: Array = rule(again)[0].cells

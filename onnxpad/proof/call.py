@@ -245,6 +245,8 @@ class Call:
 
     def embedded(self, value: Value) -> Array:
         """A tensor in the domain."""
+        if value.sources:
+            self.notes.breaks("a size becomes data")
         return self.d.embed(value.cells) if value.known else value.cells
 
     def ints(self, index: int, attribute: str = "") -> list[int] | None:

@@ -33,10 +33,7 @@ class Numbering:
         """The classes of inputs and constants."""
         classes = {one.name: self.number(("input", one.name)) for one in graph.inputs}
         for name, constant in graph.constants.items():
-            if name in graph.replaceable:
-                classes[name] = self.number(("input", name))
-            else:
-                classes[name] = self.number(("constant", constant.digest()))
+            classes[name] = self.number(("constant", constant.digest()))
         return classes
 
     def add(self, node: Node, classes: Classes, depth: int = 0) -> None:

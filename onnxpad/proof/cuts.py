@@ -37,11 +37,14 @@ class Side:
     classes: Classes
     makers: dict[str, Node] = field(default_factory=dict)
     static: set[str] = field(default_factory=set)
+    biases: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.static = {name for name in self.graph.constants if name not in self.graph.replaceable}
+        self.static = set(self.graph.constants)
         for node in self.graph.nodes:
             self.makers |= {name: node for name in node.outputs if name}
+            if node.op in ("Conv", "ConvTranspose") and not node.domain:
+                self.biases |= set(node.inputs[2:3])
             sizes = node.op in ("Shape", "Size") and not node.domain
             names = read_by(node)
             if sizes or (names and names <= self.static):
@@ -57,6 +60,11 @@ class Cutting:
     facts: dict[str, Fact]
     readings: Readings
     _shapes: Shapes | None = None
+
+    @property
+    def is_static(self) -> bool:
+        """Whether the model's inputs leave no size open."""
+        return all(isinstance(one, int) for cut in self.inputs for one in cut.sizes)
 
     @property
     def shapes(self) -> Shapes:
@@ -122,7 +130,8 @@ class Cutting:
             number = side.classes.get(name)
             constant = side.graph.constants.get(name)
             stopped = number in stops and (
-                name not in side.static or (constant is not None and _is_weight(constant))
+                name not in side.static
+                or (constant is not None and (_is_weight(constant) or name in side.biases))
             )
             yield name, number if stopped else None
             if not stopped and name in side.makers:
@@ -145,13 +154,13 @@ class Cutting:
         name = names[0][0]
         constant = self.sides[0].graph.constants.get(name)
         if constant is not None:
-            return Cut(("class", number), names, constant.dtype, constant.shape)
+            return Cut(("class", number), names, constant.dtype, constant.shape, data=False)
         dtype = next((self.shapes.dtypes[n] for n in names[0] if n in self.shapes.dtypes), None)
         rank = next((self.shapes.ranks[n] for n in names[0] if n in self.shapes.ranks), None)
         if dtype is None or rank is None:
             raise Undecided(f"the type or the rank of {name} is not known")
         shape = next((self.shapes.shapes[n] for n in names[0] if n in self.shapes.shapes), None)
-        if shape is not None and not self.facts:
+        if shape is not None and self.is_static:
             return Cut(("class", number), names, dtype, shape)
         return Cut(("class", number), names, dtype, self._open(names[0], rank))
 
@@ -194,8 +203,9 @@ class Cutting:
 
 def _is_weight(constant: Constant) -> bool:
     """Whether a constant may be left open: floats in several axes that are nobody's size."""
-    floats = constant.dtype.kind not in "biu"
-    return floats and len(constant.shape) > 1 and constant.size >= _LARGE
+    if constant.dtype.kind in "biu" or constant.size < 2:
+        return False
+    return len(constant.shape) > 2 or (len(constant.shape) > 1 and constant.size >= _LARGE)
 
 
 def merge_by_name(

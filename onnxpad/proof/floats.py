@@ -75,8 +75,8 @@ class Numeric:
 
     def function(self, op: str, parameters: Mapping[str, Any], *args: Array) -> Array:
         """A function of one number; raises Undecided for one that has no float version here."""
-        if op == "Pow" and len(args) == 2:
-            return np.asarray(np.power(*args))
+        if op == "PRelu":
+            return np.where(args[0] < 0, args[0] * args[1], args[0])
         if op not in FLOATS or len(args) != 1:
             raise Undecided(f"{op} has no numbers here")
         return np.asarray(FLOATS[op](args[0], parameters))

@@ -26,8 +26,16 @@ _OPERATIONS = {
     "Div": operator.truediv,
 }
 _DENOMINATOR = 1 << 10
+_DRAWN = 1 << 10
+_TOGETHER = 1 << 21
+"""Products that are made at once: more of them would not fit into caches, nor into memory."""
 _REGISTERED = 1 << 12
 """Constants with more different values than this are not looked up when a function meets them."""
+
+
+def _part(a: Cells, axis: int, at: int, step: int) -> Cells:
+    """Some entries of an axis, or the only one."""
+    return a if a.shape[axis] == 1 else a[(slice(None),) * axis + (slice(at, at + step),)]
 
 
 class Formal:
@@ -44,7 +52,8 @@ class Formal:
         self.places: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.infinities: list[int] = []
         self._embedded: dict[int, tuple[Array, Cells]] = {}
-        self._maxima: dict[Hashable, int] = {}
+        self._maxima: dict[Hashable, dict[frozenset[int], int]] = {}
+        self._drawn: list[int] = []
         self._inputs: dict[Hashable, Cells] = {}
 
     # Constants.
@@ -111,9 +120,12 @@ class Formal:
 
     def name(self, key: Hashable) -> int:
         """The random element of a key."""
-        if key not in self.names:
-            self.names[key] = int(self.field.random((1,))[0])
-        return self.names[key]
+        element = self.names.get(key)
+        if element is None:
+            if not self._drawn:
+                self._drawn = self.field.random((_DRAWN,)).tolist()
+            element = self.names[key] = self._drawn.pop()
+        return element
 
     def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Cells:
         """Independent random cells that stand for whatever the key names."""
@@ -168,7 +180,18 @@ class Formal:
 
     def contract(self, a: Cells, b: Cells) -> Cells:
         """Sum of a b over the last axis, broadcast."""
-        return self.total(self.field.mul(self._finite(a), self._finite(b)))
+        a, b = self._finite(a), self._finite(b)
+        count = math.prod(np.broadcast_shapes(a.shape, b.shape))
+        for axis in range(a.ndim - 1):
+            if count > _TOGETHER and max(a.shape[axis], b.shape[axis]) > 1:
+                width = max(a.shape[axis], b.shape[axis])
+                step = max(1, width * _TOGETHER // count)
+                parts = [
+                    self.contract(_part(a, axis, at, step), _part(b, axis, at, step))
+                    for at in range(0, width, step)
+                ]
+                return np.concatenate(parts, axis=axis)
+        return self.field.total(self.field.mul(a, b))
 
     def _finite(self, a: Cells) -> Cells:
         for element in self.infinities:
@@ -209,35 +232,31 @@ class Formal:
         and where nothing else is left the maximum is -inf, if `floor` is None. A floor is a number
         that no cell of `a` falls below, whatever its value (integers have one).
         """
-        rows = a.reshape(-1, a.shape[-1])
-        found = [self._largest_of(frozenset(row), lowest, floor) for row in rows.tolist()]
+        known = self._maxima.setdefault((lowest, floor), {})
+        found = []
+        for row in map(frozenset, a.reshape(-1, a.shape[-1]).tolist()):
+            element = known.get(row)
+            if element is None:
+                self.asked |= row
+                element = known[row] = self._make_largest(row, lowest, floor)
+            found.append(element)
         return np.asarray(found, np.int64).reshape(a.shape[:-1])
-
-    def _largest_of(self, row: frozenset[int], lowest: Number, floor: Number | None) -> int:
-        key = (row, lowest, floor)
-        if key not in self._maxima:
-            self.asked |= row
-            self._maxima[key] = self._make_largest(row, lowest, floor)
-        return self._maxima[key]
 
     def _make_largest(self, row: frozenset[int], lowest: Number, floor: Number | None) -> int:
         flat: set[int] = set()
         for element in row:
             flat |= self.members.get(element, {element})
-        known = {element: self.numbers[element] for element in flat if element in self.numbers}
-        unknown = flat - known.keys()
-        bounds = [self.least[element] for element in unknown if element in self.least]
-        if floor is not None and unknown:
+        known = flat & self.numbers.keys()
+        members = flat - known
+        bounds = [self.least[element] for element in members & self.least.keys()]
+        if floor is not None and members:
             bounds.append(floor)
-        top = max(known.values(), default=None)
-        if top is not None and floor is None and top <= lowest:
-            top = None
-        if top is not None and any(bound >= top for bound in bounds):
-            top = None
-        members = set(unknown)
-        if top is not None:
-            members.add(self.number(top))
-            bounds.append(top)
+        if known:
+            top = max(self.numbers[element] for element in known)
+            neutral = floor is None and top <= lowest
+            if not neutral and not any(bound >= top for bound in bounds):
+                members.add(self.number(top))
+                bounds.append(top)
         if not members:
             return self.infinity(-1)
         if len(members) == 1:

@@ -30,13 +30,15 @@ def _softplus(x: Floats) -> Floats:
 
 def _gelu(x: Floats, p: Parameters) -> Floats:
     if p.get("approximate") == "tanh":
-        inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
-        return np.asarray(x / 2 * (1 + np.tanh(inner)), np.float64)
+        inner: Floats = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
+        rounded: Floats = x / 2 * (1 + np.tanh(inner))
+        return rounded
     return np.asarray(x / 2 * (1 + _erf(x / math.sqrt(2))))
 
 
 def _selu(x: Floats, p: Parameters) -> Floats:
-    alpha, gamma = p.get("alpha", 1.67326319217681884765625), p.get("gamma", 1.05070102214813232)
+    alpha = float(p.get("alpha", 1.67326319217681884765625))
+    gamma = float(p.get("gamma", 1.05070102214813232))
     return np.where(x > 0, gamma * x, gamma * alpha * np.expm1(np.minimum(x, 0)))
 
 

@@ -114,13 +114,17 @@ class Input:
 
 @dataclass(eq=False, slots=True)
 class Graph:
-    """Nodes in their order; `constants` by name, `inputs` that somebody must give."""
+    """Nodes in their order; `constants` by name, `inputs` that somebody may give.
+
+    `defaults` are what inputs are where nobody gives them; since a caller may (from IR 4 on), they
+    are no constants.
+    """
 
     inputs: list[Input]
     outputs: list[str]
     nodes: list[Node]
     constants: dict[str, Constant]
-    replaceable: set[str] = field(default_factory=set)
+    defaults: dict[str, Constant] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,8 @@ def read(model: onnx.ModelProto, folder: Path | None = None) -> Graph:
     scope = _Scope(_opsets(model.opset_import), functions, {}, folder)
     graph = _graph(model.graph, scope)
     if model.ir_version >= 4:
-        graph.replaceable = {given.name for given in graph.inputs} & graph.constants.keys()
+        names = {given.name for given in graph.inputs} & graph.constants.keys()
+        graph.defaults = {name: graph.constants.pop(name) for name in names}
     graph.inputs = [given for given in graph.inputs if given.name not in graph.constants]
     _check_names(graph, set())
     return graph

@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -11,6 +11,7 @@ from typing import Literal
 import onnx
 
 from onnxpad.proof.call import Budget, Readings
+from onnxpad.proof.channels import one_channel
 from onnxpad.proof.classes import Numbering
 from onnxpad.proof.counterexamples import Counterexample, confirm
 from onnxpad.proof.cuts import Cutting, Side, merge_by_name
@@ -18,7 +19,7 @@ from onnxpad.proof.field import Source
 from onnxpad.proof.graphs import Graph, Input, read
 from onnxpad.proof.outcomes import Undecided
 from onnxpad.proof.regions import Clock, Cut, Mismatch, Region, Workshop
-from onnxpad.proof.sizes import Fact, Facts, prove_sizes
+from onnxpad.proof.sizes import Fact, Facts, prove_sizes, shrunk
 
 Verdict = Literal["proved", "refuted", "undecided"]
 _FORMULA = re.compile(r"(\d+)\*(\w+)(?:\+(\d+))?")
@@ -170,7 +171,7 @@ def _region(
     """One change, from its nearest cuts, then from further back."""
     reason = Undecided(f"{wanted[0]} is computed otherwise")
     region = None
-    for region in cutting.regions(wanted, limits.deepest):
+    for region in _candidates(cutting, wanted, limits):
         shop.clock.divide(3)
         kept = shop.budget.cells
         shop.budget.cells = kept // 3
@@ -188,11 +189,20 @@ def _region(
             reason = Undecided("the first model has no result at any size")
             continue
         reason = Undecided(f"{found.reason} in form, and no numbers were found that differ")
-        is_whole = all(cut.key[0] == "input" for cut in region.cuts)
+        is_whole = all(cut in cutting.inputs for cut in region.cuts)
         shop.clock.divide(1)
         if last and is_whole and (shown := confirm(region, found, shop)):
             return Refuted(shown)
     return reason
+
+
+def _candidates(cutting: Cutting, wanted: tuple[str, str], limits: Limits) -> Iterator[Region]:
+    """Regions from the nearest cuts back, each with what may stand for it first."""
+    for region in cutting.regions(wanted, limits.deepest):
+        small = shrunk(one_channel(region) or region, cutting.facts)
+        if small != region:
+            yield small
+        yield region
 
 
 def _compared(
@@ -219,9 +229,13 @@ def interface(before: Graph, after: Graph) -> str:
     ):
         if first != second:
             return f"the {what} were {', '.join(first)} and are {', '.join(second)}"
-    for one, other in zip(before.inputs, after.inputs, strict=True):
-        if one.dtype != other.dtype:
-            return f"the input {one.name} was {one.dtype} and is {other.dtype}"
+    for name in sorted(before.defaults.keys() | after.defaults.keys()):
+        one, other = (graph.defaults.get(name) for graph in (before, after))
+        if one is None or other is None or one.digest() != other.digest():
+            return f"the input {name} has another default, or none"
+    for given, taken in zip(before.inputs, after.inputs, strict=True):
+        if given.dtype != taken.dtype:
+            return f"the input {given.name} was {given.dtype} and is {taken.dtype}"
     return ""
 
 

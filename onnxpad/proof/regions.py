@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,19 +20,21 @@ Array = NDArray[Any]
 Size = int | str | None
 Sizes = Mapping[str, int]
 _FORKS = 64
+_MIXED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
     """A tensor that both sides hold, by the names that it has there; a free variable.
 
-    `sizes` are numbers or names of variables; `stands_for` is a constant that was left open.
+    `sizes` are numbers or names of variables; `data` says that it is no constant left open.
     """
 
     key: Any
     names: tuple[tuple[str, ...], tuple[str, ...]]
     dtype: np.dtype[Any]
     sizes: tuple[int | str, ...]
+    data: bool = True
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape where the variables have these sizes."""
@@ -98,6 +100,20 @@ class Workshop:
     repetitions: int = 2
     risk: float = 0.0
     used: set[str] = field(default_factory=set)
+    salt: bytes = b""
+
+    def __post_init__(self) -> None:
+        self.salt = self.source(64)
+
+    def mixed(self, columns: Mapping[str, Sequence[int]]) -> list[dict[str, int]]:
+        """A few combinations of sizes that nobody can foresee; the same ones for a whole proof."""
+        if len(columns) < 2:
+            return []
+        turns = iter(self.salt)
+        return [
+            {name: column[next(turns) % len(column)] for name, column in columns.items()}
+            for _ in range(min(_MIXED, len(self.salt) // len(columns)))
+        ]
 
     def evaluation(self, d: Domain, decisions: Mapping[Any, bool]) -> Evaluation:
         """An evaluation that shares budget and constants."""

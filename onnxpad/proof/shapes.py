@@ -114,8 +114,7 @@ def shapes_of(
         name: Value(d.fresh(None, shape), dtype) for name, (dtype, shape) in given.items()
     }
     for name, constant in graph.constants.items():
-        if name not in graph.replaceable:
-            values[name] = _constant(run, graph, name)
+        values[name] = _constant(run, graph, name)
         found.ranks[name], found.dtypes[name] = len(constant.shape), constant.dtype
     for name, value in values.items():
         _keep(found, name, value)

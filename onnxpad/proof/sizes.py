@@ -7,32 +7,42 @@ windows whose reading is a translate of one that was seen; cells near the front 
 the front, cells near the end from the end. Conditions: every operator is a product of maps of one
 axis each, and sizes that are computed are linear plus a function of the remainder by the period.
 
-Open sizes that are apart are taken along a diagonal; of those that hang on each other (pads of one
-axis computed from the size of another, say) all combinations are taken.
+Open sizes that are apart are taken one at a time, with the others at sizes that have a result. That
+is enough where both sides are products of maps of one axis, F1(n) x F2(m) and G1(n) x G2(m): from
+F1(n) x F2(M) = G1(n) x G2(M) for all n follows F1 = c G1 with the c of F2(M) = G2(M) / c, and with
+the same c F2 = G2 / c from F1(N) x F2(m) = G1(N) x G2(m). A few combinations at random are taken as
+well. Of open sizes that hang on each other (pads of one axis computed from the size of another) all
+combinations are taken.
 
 Lemma 3. A fixed size may stand for a smaller one beyond that bound with the same remainder.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
+from itertools import islice, product, takewhile
 
 from onnxpad.proof.call import Notes
 from onnxpad.proof.outcomes import Undecided
 from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, bit_of, compare
 
 _ROUNDS = 8
-_LARGE = 24
+_LARGE = 12
+_STRIDES = 24
+"""A multiple of what most regions step by, before that is known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of a variable: size = remainder modulo period, and at least `least`."""
+    """What is known of a variable: size = remainder modulo period, and at least `least`.
+
+    `only` is a fixed size that smaller ones stand for (lemma 3).
+    """
 
     period: int = 1
     remainder: int = 0
     least: int = 1
+    only: int = 0
 
     def sizes(self) -> Iterator[int]:
         """All sizes that agree with it, from the least on."""
@@ -50,24 +60,28 @@ def bound(bit: int, notes: Notes, fact: Fact) -> int:
     return notes.far.get(bit, 0) + math.lcm(notes.period.get(bit, 1), fact.period)
 
 
-def first_result(region: Region, facts: Facts, shop: Workshop) -> Mismatch | bool:
-    """Compare at sizes that are large enough for a result, to learn what reaches how far."""
-    for start in (6, 12, 24, 48):
-        sizes = _large(region, facts, start)
+def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch | bool, Sizes]:
+    """Compare at sizes that are large enough for a result, and which those are."""
+    sizes: Sizes = {}
+    for start in (5, 9, 17, 33, 65):
+        sizes = _moderate(region, facts, start)
         found = compare(region, sizes, shop)
         if found is not False:
-            return found
-    return False
+            return found, sizes
+    return False, sizes
 
 
-def _large(region: Region, facts: Facts, start: int) -> dict[str, int]:
+def _moderate(region: Region, facts: Facts, start: int) -> dict[str, int]:
     """Sizes from `start` on, but small ones of the first two axes, where windows are rare."""
     found: dict[str, int] = {}
     for cut in region.cuts:
         for axis, name in enumerate(cut.sizes):
             if isinstance(name, str) and name not in found:
                 least = 2 if axis < 2 < len(cut.sizes) else start + len(found)
-                found[name] = next(one for one in facts[name].sizes() if one >= least)
+                if only := facts[name].only:
+                    found[name] = _stand_in(only, least, _STRIDES)
+                else:
+                    found[name] = next(one for one in facts[name].sizes() if one >= least)
     return {name: found[name] for name in region.variables}
 
 
@@ -81,54 +95,76 @@ def prove_sizes(
     shop.notes = Notes(readings=shop.used)
     if not region.variables:
         return compare(region, {}, shop), 1
-    found = first_result(region, facts, shop)
+    found, moderate = first_result(region, facts, shop)
     if not found or isinstance(found, Mismatch):
         return found, 1
-    done: set[tuple[int, ...]] = set()
+    done: set[tuple[int, ...]] = {tuple(moderate.values())}
     for _ in range(_ROUNDS):
         if shop.notes.irregular:
             raise Undecided(f"sizes are open, and {shop.notes.irregular}")
-        asked = _asked(region, facts, shop.notes, most)
+        asked = _asked(region, facts, shop, moderate, most)
         todo = [one for one in asked if tuple(one.values()) not in done]
         if not todo:
             return True, len(done)
         for one in todo:
             done.add(tuple(one.values()))
-            found = _compare_at(region, one, facts, shop)
+            found = compare(region, one, shop)
             if isinstance(found, Mismatch):
                 return found, len(done)
     raise Undecided("the bound of sizes grows with the size")
 
 
-def _asked(region: Region, facts: Facts, notes: Notes, most: int) -> list[Sizes]:
+def _asked(
+    region: Region, facts: Facts, shop: Workshop, moderate: Sizes, most: int
+) -> list[dict[str, int]]:
     """The sizes of all variables at which to compare."""
     columns: dict[str, list[int]] = {}
     for at, name in enumerate(region.variables):
-        limit = bound(bit_of(at), notes, facts[name])
-        column: list[int] = []
-        columns[name] = column
-        for one in facts[name].sizes():
-            if column and one > limit + facts[name].least:
-                break
-            column.append(one)
-            if len(column) > most:
-                raise Undecided(f"lemma 2 asks for more than {most} sizes of {name}")
-    rows = []
-    for names in _groups(region.variables, notes):
+        limit = bound(bit_of(at), shop.notes, facts[name]) + facts[name].least
+        if facts[name].only:
+            period = shop.notes.period.get(bit_of(at), 1)
+            columns[name] = [_stand_in(facts[name].only, limit, period)]
+            continue
+        columns[name] = list(islice(takewhile(limit.__ge__, facts[name].sizes()), most + 1))
+        columns[name] = columns[name] or [next(facts[name].sizes())]
+        if len(columns[name]) > most:
+            raise Undecided(f"lemma 2 asks for more than {most} sizes of {name}")
+    found = []
+    for names in _groups(region.variables, shop.notes):
         combined = [columns[name] for name in names]
         count = math.prod(map(len, combined))
         if count > most * most:
             raise Undecided(f"lemma 2 asks for {count} combinations of {', '.join(names)}")
-        rows.append([dict(zip(names, one, strict=True)) for one in product(*combined)])
-    turns = range(max(map(len, rows)))
-    return [
-        {
-            name: size
-            for at, row in enumerate(rows)
-            for name, size in row[(turn + at) % len(row)].items()
-        }
-        for turn in turns
-    ]
+        found += [{**moderate, **dict(zip(names, one, strict=True))} for one in product(*combined)]
+    return found + shop.mixed(columns)
+
+
+def _stand_in(size: int, limit: int, period: int) -> int:
+    """The smallest size beyond a bound with the same remainder as a fixed one (lemma 3)."""
+    return min(size, limit + (size - limit) % period)
+
+
+def shrunk(region: Region, facts: dict[str, Fact]) -> Region:
+    """The region with fixed sizes as variables that smaller ones may stand for.
+
+    An axis is taken where all data that has it has one size there.
+    """
+    cuts = list(region.cuts)
+    data = [cut for cut in cuts if cut.data]
+    for axis in range(2, max((len(cut.sizes) for cut in data), default=0)):
+        found = {cut.sizes[axis] for cut in data if len(cut.sizes) > axis}
+        size = found.pop()
+        if found or not isinstance(size, int) or size < _LARGE:
+            continue
+        name = f"axis {axis} of {size}"
+        facts[name] = Fact(only=size)
+        cuts = [
+            replace(cut, sizes=(*cut.sizes[:axis], name, *cut.sizes[axis + 1 :]))
+            if cut.data and len(cut.sizes) > axis
+            else cut
+            for cut in cuts
+        ]
+    return replace(region, cuts=tuple(cuts))
 
 
 def _groups(names: Sequence[str], notes: Notes) -> list[list[str]]:
@@ -143,15 +179,3 @@ def _groups(names: Sequence[str], notes: Notes) -> list[list[str]]:
     for name, mask in zip(names, masks, strict=True):
         found.setdefault(mask, []).append(name)
     return list(found.values())
-
-
-def _compare_at(region: Region, sizes: Sizes, facts: Facts, shop: Workshop) -> Mismatch | bool:
-    """Compare; where there is no result, each size is also taken with large ones of the others."""
-    found = compare(region, sizes, shop)
-    if found is not False or len(sizes) == 1:
-        return found
-    for name, one in sizes.items():
-        other = compare(region, {**_large(region, facts, _LARGE), name: one}, shop)
-        if isinstance(other, Mismatch):
-            return other
-    return False

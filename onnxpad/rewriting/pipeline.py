@@ -22,7 +22,7 @@ from onnxpad.padding.operators import Since
 from onnxpad.reports import reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
-from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
+from onnxpad.runtimes.onnxruntime.safe_spelling import Twins, Writer
 
 MAX_ROUNDS = 10_000
 
@@ -86,6 +86,10 @@ class Clones:
     """A function got copies for calls that need different padding; nothing else changed yet."""
 
 
+class Later:
+    """The node waits for the next round: what stands around it changed since it was read."""
+
+
 class Start(NamedTuple):
     """How many changes and refusals there were before a pass."""
 
@@ -136,10 +140,11 @@ def _run_pass(
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
         again = expanded = False
+        twins = Twins()
         for site in session.sites():
             if not selected(session.as_given(site)):
                 continue
-            verdict = _decide(session, rule, site, writer)
+            verdict = _decide(session, rule, site, writer, twins)
             if isinstance(verdict, Change):
                 outcome.changes.append(verdict)
                 again |= _uncovers(verdict)
@@ -147,6 +152,8 @@ def _run_pass(
             elif isinstance(verdict, Clones):
                 again = True
                 break
+            elif isinstance(verdict, Later):
+                again = True
             elif verdict is not None:
                 refusals.append(verdict)
         # New nodes may be read where those that they replace could not.
@@ -168,8 +175,8 @@ def _absorbs(before: Chain, after: Chain) -> bool:
 
 
 def _decide(
-    session: EditSession, rule: Pass, site: Site, writer: Writer
-) -> Change | Refusal | Clones | None:
+    session: EditSession, rule: Pass, site: Site, writer: Writer, twins: Twins
+) -> Change | Refusal | Clones | Later | None:
     results = [_rewrite(session, rule, chain, site, writer) for chain in site.chains]
     groups = _groups(site.chains, results)
     if max(groups) > 0:
@@ -183,6 +190,11 @@ def _decide(
     first = results[0]
     if isinstance(first, Skip):
         return None if first.moot and not first.noted else _refusal(rule, site, first)
+    pairs = list(zip(site.chains, results, strict=True))
+    if any(twins.outdated(*pair) for pair in pairs):
+        return Later()
+    for pair in pairs:
+        twins.add(*pair)
     edits = tuple(session.change(site, first))
     return Change(rule.name, site.address, site.op, site.chain, first, edits)
 
@@ -220,7 +232,7 @@ def would_change(session: EditSession, rule: Pass, site: Site, writer: Writer) -
 def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site, writer: Writer) -> Verdict:
     label = site.address.label
     name = rule.name if writer.alone is None else f"{rule.name} for {writer.alone.name}"
-    found = session.remembered(name, chain, lambda: that_runs(rule, chain, label, writer))
+    found = session.remembered(name, chain, lambda: _that_runs(rule, chain, label, writer))
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
         return found
     if found.writes_integers and as_nodes(site.contexts[0]):
@@ -228,7 +240,7 @@ def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site, writer:
     return found
 
 
-def that_runs(rule: Pass, chain: Chain, label: str, writer: Writer) -> Verdict:
+def _that_runs(rule: Pass, chain: Chain, label: str, writer: Writer) -> Verdict:
     """What the writer takes of the pass's ways, or why none can be written."""
     if chain.trouble and chain.trouble.too_new:
         return Skip(chain.trouble.reason)

@@ -233,8 +233,12 @@ class Case:
         rounding = [i for i in indices if network.nodes[i].op_type in ROUNDING]
         if len(rounding) > DEEPEST:
             raise NotEvaluable(f"{len(rounding)} convolutions or pools in one changed region")
-        self._traced[side] = trace(self.bench, network, indices, self._read(side), arithmetic)
-        return self._traced[side]
+        traced = trace(self.bench, network, indices, self._read(side), arithmetic)
+        for name in self.region.outputs:
+            if name not in traced:
+                raise NotEvaluable(f"'{name}' is not made where it is read: a name is given twice")
+        self._traced[side] = traced
+        return traced
 
     def _arithmetic(self) -> Arithmetic:
         return self.bench.arithmetic(list(self.feeds.values()))

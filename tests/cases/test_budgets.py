@@ -247,3 +247,29 @@ def test_many_functions_are_read_once_each() -> None:
     model = unbounded.graph(relu, [unbounded.value("x", [1])], ["y"], (), functions)
     with within():
         assert len(onnxpad.inspect(model).nodes) == len(functions)
+
+
+def fan(count: int, op: str = "Conv") -> ModelProto:
+    """A Pad with many readers."""
+    rest = ["w"] if op == "Conv" else []
+    nodes = [helper.make_node("Pad", ["x", "p"], ["q"], "pad")]
+    nodes += [helper.make_node(op, ["q", *rest], [f"y{k}"], f"op{k}") for k in range(count)]
+    constants = [*window("Conv").graph.initializer, whole("p", [0, 0, 1, 0, 0, 1])]
+    outputs = [f"y{k}" for k in range(count)]
+    return unbounded.graph(nodes, [unbounded.value("x", [1, 1, 8])], outputs, constants)
+
+
+def test_a_pad_with_many_readers_is_read_or_refused() -> None:
+    assert ask(fan(1500), "inspect") == "; " * 1500
+    assert "for more than 2,000 operators" in ask(fan(2500), "inspect")
+    assert ask(fan(5000, "Identity"), "inspect") == ""
+
+
+def test_a_long_row_of_pads_and_thousands_of_equal_nodes() -> None:
+    assert ask(chain("Pad", 3000), "inspect") == "; " * 2999
+    same = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[3], pads=[1, 1])
+    model = unbounded.graph([same], [unbounded.value("x", [1, 1, 8])], ["y"])
+    for number in range(10_000):
+        model.graph.node.add().CopyFrom(same)
+        model.graph.node[-1].output[0] = f"y{number}"
+    assert ask(model, "inspect") == "; " * 10_000

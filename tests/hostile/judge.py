@@ -22,6 +22,7 @@ SECONDS = 10.0
 GIGABYTE = 1 << 30
 LINE, MESSAGE = 4_000, 40_000
 """Characters of a line on standard error, and of all of it."""
+AFTER_SIGNAL = 1.0
 EXITS = frozenset({0, 1, 2, 141})
 _FORBIDDEN = re.compile(
     rb"Traceback \(most recent call last\)|please report|internal error|Exception ignored|"
@@ -114,9 +115,8 @@ def _exits(command: Command, outcome: Outcome) -> Iterator[Fault]:
     allowed = EXITS
     if command.signal:
         allowed |= {128 + command.signal[0]}
-        late = outcome.late or 0.0
-        if late > 1.0 and late > 3 * max(0.3, outcome.seconds):
-            yield Fault(f"{command.signal[0].name} ends it late", f"{late:.1f} s")
+        if (outcome.late or 0.0) > AFTER_SIGNAL:
+            yield Fault(f"{command.signal[0].name} ends it late", f"{outcome.late:.1f} s")
     if command.copies > 1 and outcome.code != 0:
         yield Fault("one of several at once fails", _around(outcome.stderr, 0))
     if outcome.code not in allowed:

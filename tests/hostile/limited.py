@@ -26,16 +26,15 @@ from pathlib import Path
 from tests.hostile.case import Command, Place
 
 POLL = 0.02
-WALL = 90.0
-"""Seconds: a process that waits for nothing takes no processor, and is ended for that."""
+IDLE, SHARE = 60.0, 20
+"""Seconds that a process may wait without using even a SHAREth of a processor: a busy machine gives
+each its turn, a process that waits for nothing takes none."""
 ORPHANS = 2.0
 """Seconds that processes may outlive the one that started them."""
-AFTER_SIGNAL = 1.0
-"""Seconds of processor in which a signal has to end a process; a busy machine takes longer."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TICK = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_SUBREAPER, _NEW_NAMESPACE, _PRIVATE = 36, 0x00020000, 1 << 18 | 1 << 14
+_DIES_WITH_PARENT, _SUBREAPER, _NEW_NAMESPACE, _PRIVATE = 1, 36, 0x00020000, 1 << 18 | 1 << 14
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,8 @@ class Outcome:
     """How a process ended: `code` is what a shell would say, `ended` why it was ended by us.
 
     `seconds` are of processor and `memory` is the most that was resident beyond the start, of it
-    and of all that it started.
+    and of all that it started. `late` is what passed between a signal and its end, in seconds of
+    processor, or a twentieth of the clock's where that is more.
     """
 
     code: int
@@ -117,6 +117,7 @@ class _Started:
         self._start = time.monotonic()
         self._seconds, self._memory, self._ended, self._status = 0.0, 0, "", 0
         self._signalled: float | None = None
+        self._used_before = 0.0
         self._late: float | None = None
         self.running = True
         for path in self._streams:
@@ -124,7 +125,7 @@ class _Started:
         signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
         self._process = os.fork()
         if self._process == 0:
-            _become(place, command, self._streams)
+            _become(place, command, self._streams, limits)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         self._base = _resident(os.getpid())
 
@@ -140,20 +141,21 @@ class _Started:
             own = used.ru_maxrss * 1024 - self._base
             self._memory = max(self._memory, own)
             if self._signalled is not None:
-                self._late = now - self._signalled
+                used_since = self._seconds - self._used_before
+                self._late = max(used_since, (now - self._signalled) / SHARE)
             self._wall = now
             return
         tree = [self._process, *_descendants(self._process)]
         self._seconds = max(self._seconds, sum(map(_processor, tree)))
         self._memory = max(self._memory, sum(map(_resident, tree)) - self._base)
         if self._command.signal and self._signalled is None and now >= self._command.signal[1]:
-            self._signalled = now
+            self._signalled, self._used_before = now, self._seconds
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._process, self._command.signal[0])
         for what, beyond in (
             ("processor", self._seconds > self._limits.seconds),
             ("memory", self._memory > self._limits.memory),
-            ("waiting", now > WALL),
+            ("waiting", now - SHARE * self._seconds > IDLE),
         ):
             if beyond and not self._ended:
                 self._ended = what
@@ -177,11 +179,14 @@ class _Started:
         )
 
 
-def _become(place: Place, command: Command, streams: Sequence[Path]) -> None:
+def _become(place: Place, command: Command, streams: Sequence[Path], limits: Limits) -> None:
     """In the child: be the process that a shell would have started. Does not come back."""
     status = 99
     try:
         os.setsid()
+        ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+        most = round(2 * limits.seconds)  # nobody watches it where that was ended
+        resource.setrlimit(resource.RLIMIT_CPU, (most, most))
         os.chdir(place.inside)
         os.environ["TMPDIR"] = str(place.temporary)
         tempfile.tempdir = None

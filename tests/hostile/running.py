@@ -11,7 +11,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -156,4 +156,5 @@ def spread(cases: Sequence[Case], processes: int, part: int = 8) -> Iterator[Sum
     parts = [cases[start : start + part] for start in range(0, len(cases), part)]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        yield from pool.map(_part, parts)
+        for done in as_completed([pool.submit(_part, one) for one in parts]):
+            yield done.result()

@@ -40,9 +40,7 @@ def graph(
     return helper.make_model(body, opset_imports=OPSETS, functions=functions, ir_version=10)
 
 
-def window(
-    op: str = "MaxPool", size: Size = 8, kernel: int = 3, **attributes: Any
-) -> ModelProto:
+def window(op: str = "MaxPool", size: Size = 8, kernel: int = 3, **attributes: Any) -> ModelProto:
     """One pool, or a convolution with a weight of ones."""
     inputs, constants = ["x"], []
     if "Conv" in op:

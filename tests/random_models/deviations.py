@@ -35,7 +35,8 @@ def _dilated(op: str, written: Attributes) -> bool:
 
 def _short_kernel(op: str, written: Attributes) -> bool:
     kernel, strides = written.get("kernel_shape", ()), written.get("strides", ())
-    short = any(k < s for k, s in zip(kernel, strides, strict=False))
+    pairs = zip(reversed(kernel), reversed(strides), strict=False)  # lift-rank adds a first axis
+    short = any(k < s for k, s in pairs)
     return op in (*POOLS, *CONVOLUTIONS) and _same(written) and short
 
 

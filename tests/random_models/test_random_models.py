@@ -129,6 +129,22 @@ def test_broken_passes_are_caught(
     assert len(repr(small.spec)) <= len(repr(failures[0].spec))
 
 
+def test_a_kernel_that_is_not_written_is_that_of_the_last_axes() -> None:
+    """onnxruntime shifts SAME below the stride, before lift-rank and behind it alike."""
+    spec = Spec(
+        kind="FusedConv",
+        opset=25,
+        spatial=(4,),
+        kernel=(1,),
+        strides=(4,),
+        dilations=(1,),
+        padding="SAME_UPPER",
+        writes_kernel=False,
+        seed=328900,
+    )
+    assert failure(spec, ("lift-rank",)) is None
+
+
 def test_wrong_numbers_are_shrunk_to_one_axis(monkeypatch: pytest.MonkeyPatch) -> None:
     rule = Pass("broken", frozenset(), frozenset(Form), split_with_zero, "")
     monkeypatch.setattr(passes, "all_passes", lambda: {"broken": rule})

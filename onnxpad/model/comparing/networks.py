@@ -24,6 +24,8 @@ from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 Array = NDArray[Any]
 _DEFAULTS_SINCE = 4
 _MOST_CALLS = 10_000
+# What onnx and numpy raise where a tensor or an attribute is damaged.
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +155,9 @@ class Network:
             return None
         try:
             return numpy_helper.to_array(tensor, base_dir=str(self.folder or ""))
-        except (OSError, ValueError) as error:
-            raise ModelError(f"initializer '{name}' cannot be read: {error}") from error
+        except _UNREADABLE as error:
+            said = _first_line(error)
+            raise ModelError(f"initializer '{name}' cannot be read: {said}") from error
 
     def reads(self, indices: Iterable[int], values: Mapping[str, Array]) -> dict[str, Array]:
         """Those of `values` that the nodes at `indices` read."""
@@ -169,7 +172,7 @@ class Network:
         """A node as plain values."""
         node = self.nodes[index]
         domain = plain_domain(node.domain)
-        attributes = {item.name: _plain(item) for item in node.attribute}
+        attributes = {item.name: _value(node, item) for item in node.attribute}
         return Operation(
             index,
             node.op_type,
@@ -197,7 +200,7 @@ def _inlined(model: ModelProto) -> ModelProto:
     try:
         return inline_local_functions(model)
     except Exception as error:
-        said = str(error).strip().partition("\n")[0]
+        said = _first_line(error)
         raise ModelError(f"its local functions cannot be written out: {said}") from error
 
 
@@ -246,12 +249,27 @@ def _constant(node: NodeProto) -> TensorProto | None:
     if attribute.name == "value":
         tensor: TensorProto = attribute.t
         return tensor
-    value = _plain(attribute)
+    value = _value(node, attribute)
     kind = attribute.name.removesuffix("s")
     if kind not in ("value_float", "value_int"):
         return None
     dtype = np.float32 if kind == "value_float" else np.int64
     return numpy_helper.from_array(np.asarray(value, dtype), node.output[0])
+
+
+def _value(node: NodeProto, attribute: AttributeProto) -> Any:  # noqa: ANN401 - as `_plain`
+    """The value of an attribute; ModelError, which names the node, where the file is damaged."""
+    try:
+        return _plain(attribute)
+    except _UNREADABLE as error:
+        label = f"{node.op_type} '{node.name or next(iter(node.output), '?')}'"
+        raise ModelError(
+            f"{label}: its attribute '{attribute.name}' cannot be read: {_first_line(error)}"
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def _plain(attribute: AttributeProto) -> Any:  # noqa: ANN401 - whatever the attribute holds

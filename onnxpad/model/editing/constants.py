@@ -109,5 +109,5 @@ class Weights:
         stub, start, end = light.tensors.get(tensor.name, (b"", 0, 0))
         if stub != tensor.SerializeToString():
             return tensor
-        whole: TensorProto = TensorProto.FromString(self._source.data[start:end])
+        whole: TensorProto = TensorProto.FromString(bytes(self._source.data[start:end]))
         return whole

@@ -16,6 +16,7 @@ from onnxpad.errors import ModelError
 from onnxpad.model.files.atomic import Together, explained, holds
 from onnxpad.model.files.contents import PATIENCE
 from onnxpad.model.files.external import DataFile, locate
+from onnxpad.model.files.unread import Piece, all_read, write_all
 
 _PIECE = 1 << 20
 
@@ -118,7 +119,7 @@ def check_target(path: AnyPath) -> None:
 
 
 def deliver(
-    data: Sequence[memoryview], files: tuple[DataFile, ...], path: AnyPath, *, origin: Path | None
+    data: Sequence[Piece], files: tuple[DataFile, ...], path: AnyPath, *, origin: Path | None
 ) -> None:
     """Write a serialised model, with the external data that it refers to, all or nothing.
 
@@ -147,25 +148,26 @@ def deliver(
                 f"{error}; or pass source=, the path of the file that the model came from"
             ) from error
         with together.create(target.resolve(), replace=True) as file:
-            file.writelines(data)
+            write_all(data, file)
         together.commit()
 
 
-def _stream(data: Sequence[memoryview], files: tuple[DataFile, ...], path: AnyPath) -> None:
+def _stream(data: Sequence[Piece], files: tuple[DataFile, ...], path: AnyPath) -> None:
     told = "cannot write to standard output" if is_standard(path) else f"cannot write to '{path}'"
     if files:
         raise ModelError(
             f"{told}: the model has its weights in '{files[0].location}', which would stay behind; "
             "write to a file in a folder"
         )
+    in_memory = all_read(data)
     with explained(told):
         if is_standard(path):
             sys.stdout.flush()
-            sys.stdout.buffer.writelines(data)
+            sys.stdout.buffer.writelines(in_memory)
             sys.stdout.buffer.flush()
             return
         with open(_opened(path), "wb") as stream:
-            stream.writelines(data)
+            stream.writelines(in_memory)
 
 
 def _opened(path: AnyPath) -> int:

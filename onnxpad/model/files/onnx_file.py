@@ -17,6 +17,7 @@ from onnxpad.model.files.contents import Refused, contents, standard_input
 from onnxpad.model.files.delivery import AnyPath, deliver, is_standard
 from onnxpad.model.files.external import data_files, locate
 from onnxpad.model.files.splicing import Light, lighten, whole
+from onnxpad.model.files.unread import Original, Piece, UnreadFile, all_read, unread
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MODEL_FIELDS = {
@@ -159,18 +160,25 @@ class Source:
 
     Attributes:
         path: the file, absolute; None for standard input or a model made in memory.
-        data: the bytes that were read; None for a ModelProto made in memory.
+        data: the bytes of the file, or the file itself, open, where its large weights were not
+            read; None for a ModelProto made in memory.
         light: what was parsed, where large weights were left out of the model.
     """
 
     path: Path | None
-    data: bytes | None = field(repr=False)
+    data: Original | None = field(repr=False)
     light: Light | None = field(default=None, repr=False)
 
     @property
     def folder(self) -> Path | None:
         """The folder that locations of external data are relative to."""
         return None if self.path is None else self.path.parent
+
+    @property
+    def parsed(self) -> bytes | None:
+        """The bytes that were parsed: without the weights that were left out."""
+        known = self.light.data if self.light else self.data
+        return None if isinstance(known, UnreadFile) else known
 
 
 def load(path: AnyPath) -> ModelProto:
@@ -222,12 +230,23 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
         data = _standard_bytes()
         name, absolute, folder = "standard input", None, None
     else:
-        data = _bytes_of(path)
         name, absolute = str(path), Path(path).absolute()
         folder = absolute.parent
+        if light and (source := _left_unread(path, absolute)) and source.parsed:
+            return parse(source.parsed, name=name, folder=folder), source
+        data = _bytes_of(path)
     found = lighten(data) if light and not why_not_a_model(data) else None
     model = parse(found.data if found else data, name=name, folder=folder)
     return model, Source(absolute, data, found)
+
+
+def _left_unread(path: AnyPath, absolute: Path) -> Source | None:
+    """A file that looks like a model with large weights, which were not read."""
+    file = unread(path, _LARGEST)
+    found = lighten(file) if file else None
+    if found is None or why_not_a_model(found.data):
+        return None
+    return Source(absolute, file, found)
 
 
 def completed(model: ModelProto, source: Source | None) -> ModelProto:
@@ -235,7 +254,7 @@ def completed(model: ModelProto, source: Source | None) -> ModelProto:
     if source is None or source.light is None or source.data is None:
         return model
     complete = ModelProto()
-    complete.ParseFromString(b"".join(whole(model, source.light, source.data)))
+    complete.ParseFromString(b"".join(all_read(whole(model, source.light, source.data))))
     return complete
 
 
@@ -291,17 +310,18 @@ def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> 
         ModelError: the model is too large for one file, or the model or its external data cannot
             be written; nothing has changed then.
     """
+    searched, pieces = b"", list[Piece]()
     try:
         if source and source.light and source.data:
-            pieces = whole(model, source.light, source.data)
+            searched, pieces = source.light.data, whole(model, source.light, source.data)
         else:
-            pieces = [memoryview(model.SerializeToString())]
+            searched = model.SerializeToString()
+            pieces = [searched]
     except EncodeError as error:
         raise ModelError(f"cannot write '{path}': {error}; {_TOO_LARGE}") from error
     size = sum(len(piece) for piece in pieces)
     if size > _LARGEST:
         raise ModelError(f"cannot write '{path}': {size} bytes; {_TOO_LARGE}")
-    searched = source.light.data if source and source.light else bytes(pieces[0])
     files = data_files(model, searched, name=str(path))
     deliver(pieces, files, path, origin=source.folder if source else None)
 
@@ -316,11 +336,11 @@ def write_unchanged(source: Source, path: AnyPath) -> None:
         raise ModelError(
             f"cannot write '{path}': a model made in memory has no original bytes; use write"
         )
-    model = ModelProto()
-    if b"location" in source.data:
-        model.ParseFromString(source.data)
-    files = data_files(model, source.data, name=str(path))
-    deliver([memoryview(source.data)], files, path, origin=source.folder)
+    model, parsed = ModelProto(), source.parsed or b""
+    if b"location" in parsed:
+        model.ParseFromString(parsed)
+    files = data_files(model, parsed, name=str(path))
+    deliver([source.data[:]], files, path, origin=source.folder)
 
 
 def _bytes_of(path: AnyPath) -> bytes:

@@ -13,8 +13,12 @@ from typing import NamedTuple
 from onnx import ModelProto, TensorProto
 
 from onnxpad.errors import InternalError
+from onnxpad.model.files.unread import Original, Piece, UnreadFile
 
 LARGE = 1 << 16
+_BLOCK = 1 << 14
+_LONGEST = 63  # bits of a number before its last byte
+_HEADER = 20  # bytes of a tag and a size, at most
 _GRAPH, _INITIALIZER, _NAME = 7, 5, 8
 _CONTENT = {4, 5, 7, 9, 10, 11}  # float_data, int32_data, int64_data, raw_data, double, uint64
 _BYTES_PER_FIELD = 20_000
@@ -37,47 +41,51 @@ class Light(NamedTuple):
     tensors: dict[str, tuple[bytes, int, int]]
 
 
-def lighten(data: bytes) -> Light | None:
+def lighten(data: Original) -> Light | None:
     """The bytes without large weights, or None where that is not worth it or not simple."""
     budget = max(_FEWEST_FIELDS, len(data) // _BYTES_PER_FIELD)
+    wire = _Wire(data)
     try:
-        graphs = [field for field in _fields(data, 0, len(data)) if field.number == _GRAPH]
+        graphs = [field for field in wire.fields(0, len(data)) if field.number == _GRAPH]
         if len(graphs) != 1:
             return None
         graph = graphs[0]
         pieces, tensors, kept = [], {}, graph.start
-        for count, field in enumerate(_fields(data, graph.start, graph.end)):
+        for count, field in enumerate(wire.fields(graph.start, graph.end)):
             if count > budget:
                 return None
             if field.number != _INITIALIZER or field.end - field.start <= LARGE:
                 continue
-            name, stub = _without_content(data, field)
+            name, stub = _without_content(wire, data, field)
             if name in tensors:
                 return None
             tensors[name] = (stub, field.start, field.end)
-            pieces += [data[kept : field.tag], _field(_INITIALIZER, stub)]
+            pieces += [bytes(data[kept : field.tag]), _field(_INITIALIZER, stub)]
             kept = field.end
     except (IndexError, UnicodeDecodeError):
         return None
     if not tensors:
         return None
-    pieces.append(data[kept : graph.end])
+    pieces.append(bytes(data[kept : graph.end]))
     body = b"".join(pieces)
-    return Light(data[: graph.tag] + _field(_GRAPH, body) + data[graph.end :], tensors)
+    before, behind = bytes(data[: graph.tag]), bytes(data[graph.end :])
+    return Light(before + _field(_GRAPH, body) + behind, tensors)
 
 
-def whole(model: ModelProto, light: Light, data: bytes) -> list[memoryview]:
+def whole(model: ModelProto, light: Light, data: Original) -> list[Piece]:
     """The edited model with its large weights, as pieces that follow each other.
 
     `data` are the bytes that `light` was made from. Raises InternalError where a weight that
     was left out has been edited.
     """
     edited = model.SerializeToString()
-    graph = next(f for f in _fields(edited, 0, len(edited)) if f.number == _GRAPH)
-    view, original = memoryview(edited), memoryview(data)
-    pieces: list[memoryview] = []
+    wire = _Wire(edited)
+    graph = next(f for f in wire.fields(0, len(edited)) if f.number == _GRAPH)
+    view = memoryview(edited)
+    original = memoryview(data) if isinstance(data, bytes) else data
+    pieces: list[Piece] = []
     kept, position = graph.start, 0
-    for field in _fields(edited, graph.start, graph.end):
+    for field in wire.fields(graph.start, graph.end):
         if field.number != _INITIALIZER:
             continue
         found = light.tensors.get(model.graph.initializer[position].name)
@@ -94,37 +102,52 @@ def whole(model: ModelProto, light: Light, data: bytes) -> list[memoryview]:
     return [view[: graph.tag], _header(_GRAPH, size), *pieces, view[graph.end :]]
 
 
-def _without_content(data: bytes, tensor: Field) -> tuple[str, bytes]:
+def _without_content(wire: _Wire, data: Original, tensor: Field) -> tuple[str, bytes]:
     name, kept, pieces = "", tensor.start, []
-    for field in _fields(data, tensor.start, tensor.end):
+    for field in wire.fields(tensor.start, tensor.end):
         if field.number == _NAME:
-            name = data[field.start : field.end].decode()
+            name = bytes(data[field.start : field.end]).decode()
         elif field.number in _CONTENT and field.end - field.start > LARGE:
-            pieces.append(data[kept : field.tag])
+            pieces.append(bytes(data[kept : field.tag]))
             kept = field.end
-    return name, b"".join([*pieces, data[kept : tensor.end]])
+    return name, b"".join([*pieces, bytes(data[kept : tensor.end])])
 
 
-def _fields(data: bytes, position: int, end: int) -> Iterator[Field]:
-    """The length-delimited fields of a message, in file order."""
-    while position < end:
-        tag = position
-        key, position = _varint(data, position)
-        match key & 7:
-            case 0:
-                _, position = _varint(data, position)
-            case 1:
-                position += 8
-            case 5:
-                position += 4
-            case 2:
-                size, position = _varint(data, position)
-                yield Field(key >> 3, tag, position, position + size)
-                position += size
-            case _:
-                raise IndexError(position)
-    if position > end:
-        raise IndexError(position)
+class _Wire:
+    """Walks through the fields of messages; of an unread file it reads what lies around tags."""
+
+    def __init__(self, data: Original) -> None:
+        self._file = data if isinstance(data, UnreadFile) else None
+        self._block, self._first = (b"", 0) if isinstance(data, UnreadFile) else (data, 0)
+
+    def fields(self, position: int, end: int) -> Iterator[Field]:
+        """The length-delimited fields of a message, in file order."""
+        while position < end:
+            if self._file is not None:
+                self._reach(self._file, position)
+            block, first = self._block, self._first
+            tag = position
+            key, behind = _varint(block, position - first)
+            match key & 7:
+                case 0:
+                    position = _varint(block, behind)[1] + first
+                case 1:
+                    position = behind + first + 8
+                case 5:
+                    position = behind + first + 4
+                case 2:
+                    size, behind = _varint(block, behind)
+                    position = behind + first + size
+                    yield Field(key >> 3, tag, behind + first, position)
+                case _:
+                    raise IndexError(position)
+        if position > end:
+            raise IndexError(position)
+
+    def _reach(self, file: UnreadFile, position: int) -> None:
+        ends = self._first + len(self._block)
+        if not self._first <= position < ends or ends - _HEADER < position < len(file) - _HEADER:
+            self._block, self._first = bytes(file[position : position + _BLOCK]), position
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
@@ -136,6 +159,8 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, position
         shift += 7
+        if shift > _LONGEST:
+            raise IndexError(position)
 
 
 def _field(number: int, content: bytes) -> bytes:

@@ -288,10 +288,10 @@ class ChainReader:
             return _troubled(chain, odd)
         refusals.check_lengths(node, attributes, len(kernel), source)
         first = _first_axis(chain.op, attributes)
-        padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
         axes = _axes(kernel, attributes, source, first)
         if wide := refusals.too_wide(axes):
-            padding = trouble = Unclear(wide)
+            return _troubled(chain, *wide)
+        padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
         return replace(
             chain,
             axes=axes,
@@ -354,8 +354,9 @@ def _unread(context: Context, op: Operator, source: Type, why: Unclear) -> Chain
     return replace(bare, pad=step, trouble=why, shape=source.dims)
 
 
-def _troubled(chain: Chain, reason: str) -> Chain:
-    return replace(chain, padding=Unclear(reason), trouble=Unclear(reason))
+def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
+    trouble = Unclear(reason, hints)
+    return replace(chain, padding=trouble, trouble=trouble)
 
 
 def _ints(attributes: Mapping[str, Value], name: str) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -38,7 +39,8 @@ class Context:
     that call the function in this way, the first of them `call` in `caller`. `declared_only`
     names the tensors of which some size is known by the word of the file alone. `hanging` says
     what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
-    and the attribute that holds them.
+    and the attribute that holds them. `ends` count the readers of a tensor that hand it on to
+    nobody, with those of which that is not known yet; `alike` those that say the same.
     """
 
     document: Document
@@ -55,6 +57,8 @@ class Context:
     hanging: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
+    ends: dict[str, tuple[int, list[Node]]] = field(default_factory=dict)
+    alike: dict[str, Counter[tuple[object, ...]]] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
     _inner_readers: dict[str, list[tuple[Scope, Node]]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)

@@ -189,6 +189,7 @@ def _is_even(dims: tuple[object, ...] | None, carried: _Carried) -> bool:
 
 
 _FAR = 8
+_LONGEST_ROW = 64
 
 
 class Front(NamedTuple):
@@ -286,27 +287,29 @@ def _far_pad(context: Context, node: Node, rank: int) -> tuple[PadStep | None, t
 
 def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
     if context.call is not None and path.source in context.scope.input_places:
-        return _behind_more(context, path, rank, "outside the function", "the call")
+        return _behind_more(context, path, rank, None)
     maker, reason = pad_behind(context, path.source)
     if reason:
         return out_of_reach(context, path.source, reason, rank)
     if maker is None:
         last = context.scope.producers.get(path.source)
-        name = f"{last.op_type} '{last.name or path.source}'" if last else ""
-        return _behind_more(context, path, rank, f"in front of {name}", name) if last else None
+        return _behind_more(context, path, rank, last) if last else None
     dims = context.type_of(maker.inputs[0]).dims
     step = read_pad(context, maker, None if dims is None else len(dims))
     seen = seen_behind(context, step, path)
     return None if len(seen.pads.begins) != rank and not seen.unclear else seen
 
 
-def _behind_more(
-    context: Context, path: Path, rank: int, place: str, crossed: str
-) -> PadStep | None:
-    """A Pad behind what cannot be crossed, but does not keep onnxruntime from fusing it."""
+def _behind_more(context: Context, path: Path, rank: int, last: Node | None) -> PadStep | None:
+    """A Pad behind what cannot be crossed, but does not keep onnxruntime from fusing it.
+
+    That is the node `last`, or the call of the function.
+    """
     found = made_by(context, path.source)
     if found is None or not is_pad(found[1]):
         return None
+    crossed = f"{last.op_type} '{last.name or path.source}'" if last else "the call"
+    place = f"in front of {crossed}" if last else "outside the function"
     step = read_pad(*found, rank)
     name = found[1].name or found[1].outputs[0]
     return replace(beyond_reach(step, f"the Pad '{name}' stands {place}"), crossed=(crossed,))
@@ -315,8 +318,9 @@ def _behind_more(
 def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
     """The Pads in front of a node that add up, the nearest first, and what they do together."""
     maker, _ = pad_behind(context, node.inputs[0])
-    found, whole = [], None
-    while maker is not None:
+    found: list[Node] = []
+    whole = None
+    while maker is not None and len(found) < _LONGEST_ROW:
         step = read_pad(context, maker, rank)
         together = step if whole is None else _sum(step, whole)
         if together is None or step.unclear or step.mode != "constant":

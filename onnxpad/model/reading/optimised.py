@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.crossing import data_position, hands_on
+from onnxpad.model.reading.crossing import IDLE, data_position, hands_on
 from onnxpad.model.reading.nodes import Node
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -11,6 +11,7 @@ _STEPS_BACK = 64
 _LAST = 2**63 - 1
 _MOVES = frozenset({"Cast", "Transpose", "Expand"})
 _NEUTRAL = {"Mul": 1, "Div": 1, "Add": 0, "Sub": 0}
+_MAY_VANISH = _MOVES | _NEUTRAL.keys() | IDLE | {"Slice"}
 
 
 def vanishes(context: Context, node: Node) -> bool:
@@ -21,7 +22,9 @@ def vanishes(context: Context, node: Node) -> bool:
     which it moves until it meets its inverse (measured with 1.31.1: with each of them behind it, a
     Pad that writes 0 was fused into a MaxPool).
     """
-    if node.domain not in PLAIN_DOMAINS or not node.inputs or not node.outputs:
+    if node.op_type not in _MAY_VANISH or node.domain not in PLAIN_DOMAINS:
+        return False
+    if not node.inputs or not node.outputs:
         return False
     if node.op_type in _MOVES:
         return True

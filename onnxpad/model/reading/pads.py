@@ -39,9 +39,12 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
             return _unclear(rank, f"the Pad's {what} is the function's attribute '{found.name}'")
     if by_attribute:
         flat = attributes.get("pads", attributes.get("paddings"))
-        fill: Fill = Constant(float(attributes.get("value", 0.0)))  # type: ignore[arg-type]
-        if not isinstance(flat, tuple):
+        value = attributes.get("value", 0.0)
+        if not isinstance(flat, tuple) or any(isinstance(pad, float) for pad in flat):
             return _unclear(rank, "the Pad has no pads")
+        if not isinstance(value, int | float):
+            return _unclear(rank, "the Pad's value is no number")
+        fill: Fill = Constant(float(value))
         if any(abs(pad) > LARGEST for pad in flat):
             return _unclear(rank, f"the Pad's pads are {list(flat)}, beyond any real size")
         numbers: tuple[int, ...] | None = tuple(int(pad) for pad in flat)

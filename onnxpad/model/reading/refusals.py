@@ -130,15 +130,16 @@ def check_weight(node: Node, weight: Weight, kernel: tuple[int, ...] | None) -> 
     )
 
 
-def too_wide(axes: Sequence[Axis]) -> str | None:
-    """Why the windows of an operator are not worked out: one is wider than any in use."""
+def too_wide(axes: Sequence[Axis]) -> tuple[str, tuple[str, ...]] | None:
+    """Why the windows of an operator are not worked out, and what to look at in the file."""
     if len(axes) + 2 > AXES.most:
-        return AXES.reason(f"its input has {len(axes) + 2:,}")
+        return AXES.reason(f"its input has {len(axes) + 2:,}"), ("fewer axes in the file",)
     for axis in axes:
         if axis.span > WINDOW.most:
-            return WINDOW.reason(f"its window spans {axis.span:,}")
+            reason = WINDOW.reason(f"its window spans {axis.span:,}")
+            return reason, ("a smaller kernel or dilation in the file",)
         if axis.stride > WINDOW.most:
-            return WINDOW.reason(f"its stride is {axis.stride:,}")
+            return WINDOW.reason(f"its stride is {axis.stride:,}"), ("smaller strides in the file",)
     return None
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from onnx import FunctionProto
 
+from onnxpad.errors import ModelError
+from onnxpad.geometry.budgets import READERS
 from onnxpad.model.reading.attributes import bindings_of
 from onnxpad.model.reading.context import Context, valued_inputs
 from onnxpad.model.reading.crossing import data_position, hands_on
@@ -55,12 +58,14 @@ def row_in_front(
     Only what hands on its data stands between them. `gone` are tensors that have one reader less
     than the model says.
     """
+    if _ends(context, name):
+        return ()
     place: _Place | None = _Place(context, name, tuple(range(rank)))
     found: list[InFront] = []
     untold, readers = False, 1
     reading = (context, node, name)
     for _ in range(_STEPS_BACK):
-        if place is None or _ends(place):
+        if place is None or _ends(place.context, place.name):
             break
         readers = max(readers, _readers(place, gone) - _twins(*reading))
         maker = place.context.scope.producers.get(place.name)
@@ -77,14 +82,13 @@ def row_in_front(
     return tuple(found)
 
 
-def _ends(place: _Place) -> bool:
+def _ends(context: Context, name: str) -> bool:
     """Whether no Pad can stand in front: its readers, which may be thousands, need no count."""
-    scope = place.context.scope
-    maker = scope.producers.get(place.name)
+    maker = context.scope.producers.get(name)
     if maker is None:
-        return place.name in scope.initializers
-    is_call = place.context.document.function(maker) is not None
-    return not (is_call or is_pad(maker) or vanishes(place.context, maker))
+        return name in context.scope.initializers
+    is_call = context.document.function(maker) is not None
+    return not (is_call or is_pad(maker) or vanishes(context, maker))
 
 
 def _entry(place: _Place, pad: Node, rank: int) -> InFront:
@@ -140,12 +144,20 @@ def _readers(place: _Place, gone: Gone) -> int:
 
 def _unread(context: Context, name: str) -> int:
     """Readers that hand a tensor on to nobody."""
-    uses = context.scope.uses
-    return sum(
-        1
-        for one in context.readers(name)
-        if not any(map(uses.get, one.outputs)) and hands_on(context, one)
-    )
+    if name not in context.ends:
+        uses = context.scope.uses
+        readers = context.readers(name)
+        ends = [one for one in readers if one.outputs and not any(map(uses.get, one.outputs))]
+        context.ends[name] = 0, ends
+    settled, waiting = context.ends[name]
+    later = []
+    for one in waiting:
+        if one.op_type == "Cast" and not context.type_of(one.outputs[0]).dtype:
+            later.append(one)  # its type is read behind it
+        else:
+            settled += hands_on(context, one)
+    context.ends[name] = settled, later
+    return settled
 
 
 def _twins(context: Context, node: Node, name: str) -> int:
@@ -153,14 +165,15 @@ def _twins(context: Context, node: Node, name: str) -> int:
     results = context.scope.outputs
     if context.scope.uses.get(name, 0) < 2 or results.intersection(node.outputs):
         return 0
-    written = _written(context, node)
-    alike = [one for one in context.readers(name) if _written(context, one) == written]
-    return sum(1 for one in alike if not results.intersection(one.outputs)) - 1
+    if name not in context.alike:
+        apart = (one for one in context.readers(name) if not results.intersection(one.outputs))
+        context.alike[name] = Counter(_written(context, one) for one in apart)
+    return context.alike[name][_written(context, node)] - 1
 
 
 def _written(context: Context, node: Node) -> tuple[object, ...]:
     """What a node says; of a Pad the numbers that it reads, whatever their names."""
-    attributes = sorted(one.SerializeToString() for one in node.proto.attribute)
+    attributes = tuple(sorted(one.SerializeToString() for one in node.proto.attribute))
     read: list[object] = list(node.inputs)
     if is_pad(node):
         for place, name in enumerate(node.inputs[1:], 1):
@@ -286,12 +299,17 @@ class Reader(NamedTuple):
 
 
 def readers_of(context: Context, name: str, gone: Gone, read: ReadChain) -> list[Reader]:
-    """The operators that read a tensor, as they are when it has one reader less."""
+    """The operators that read a tensor, as they are when it has one reader less.
+
+    Raises ModelError where they are so many that each cannot be seen beside all others.
+    """
     less, found = gone | {(context.scope.id, name)}, []
     for inner, reader in readers_behind(context, name):
         chain = read(inner, reader, less)
         if chain is not None:
             found.append(Reader(inner.scope, reader, name not in reader.inputs[1:], chain))
+        if len(found) > READERS.most:
+            raise ModelError(READERS.reason(f"'{name}'"))
     return found
 
 

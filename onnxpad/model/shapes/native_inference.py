@@ -9,12 +9,12 @@ from onnx import ModelProto
 
 from onnxpad import processes
 from onnxpad.model.shapes.inference_bounds import is_bounded
-from onnxpad.processes import Buffer, ChildEnded, ChildError, Reply
+from onnxpad.processes import Buffer, ChildEnded, ChildError, Limits, Reply
 
 _MODULE = "onnxpad.model.shapes.native_inference"
 _WHAT = "onnx's shape inference"
-SECONDS = 10.0
-"""What inference may take in a child, where nobody says otherwise."""
+SECONDS, MEMORY = 5.0, 2**29
+"""What one inference may take in a child, where nobody says otherwise."""
 
 
 def infer_shapes(
@@ -28,12 +28,15 @@ def infer_shapes(
     if is_bounded(model, data_prop=data_prop):
         return _infer(model, data_prop=data_prop, strict_mode=strict_mode)
     asked = {"do": "infer", "data_prop": data_prop, "strict_mode": strict_mode}
+    content = model.SerializeToString()
+    own = Limits(
+        SECONDS + processes.SECONDS_PER_MB * len(content) / 1e6,
+        MEMORY + processes.MEMORY_PER_BYTE * len(content),
+    )
     with processes.limited() as work:
         child = work.child(_MODULE, _WHAT)
         try:
-            reply = work.call(
-                child, asked, [model.SerializeToString()], what=_WHAT, seconds=SECONDS
-            )
+            reply = work.call(child, asked, [content], what=_WHAT, own=own)
         except ChildError as error:
             raise onnx.shape_inference.InferenceError(str(error)) from None
         except ChildEnded as error:

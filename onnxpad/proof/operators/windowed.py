@@ -395,6 +395,6 @@ def global_pool(call: Call) -> list[Value]:
         y = call.d.div(call.d.total(flat), call.d.embed(count))
     else:
         p = int(call.get("p", 2))
-        base = flat if p % 2 == 0 else call.d.function("Abs", {}, flat)
-        y = root(call, call.d.total(whole_power(call, base, p)), p)
+        positive = flat if p % 2 == 0 else call.d.function("Abs", {}, flat)
+        y = root(call, call.d.total(whole_power(call, positive, p)), p)
     return [call.made(y.reshape(*x.shape[:2], *[1] * rank))]

@@ -12,17 +12,14 @@ from onnxpad.model.reading.nodes import Place
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost
+from onnxpad.rewriting.for_target.obstacles import Judge, Unit, obstacles, plain_obstacles
 from onnxpad.rewriting.for_target.openings import opening
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.rewriting.for_target.search import (
     MAX_STEPS,
-    Judge,
     Planner,
-    Unit,
     advance,
     chosen,
-    obstacles,
-    plain_obstacles,
     title_of,
 )
 from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
@@ -30,33 +27,6 @@ from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
-
-
-def nodes_written(
-    session: EditSession, judge: Judge, changes: Sequence[Change]
-) -> Iterator[NodeVerdict]:
-    """What of the nodes that `changes` wrote, and that are still there, the target does not take.
-
-    What they wrote with padding is judged as every padded node is.
-    """
-    made: dict[Place, str] = {}
-    rules: dict[Place, str] = {}
-    for change in changes:
-        for edit in change.edits:
-            if isinstance(edit, InsertNode):
-                place = edit.address.place
-                made[place], rules[place] = title_of(edit), change.rule
-    for found in plain_obstacles(session, made, judge):
-        scope = session.document.scopes[found.place[0]]
-        node = next(one for one in scope.ordered() if one.key == found.place[1])
-        yield NodeVerdict(
-            address_of(scope, node),
-            found.op,
-            found.judgement,
-            NoWay((), ()),
-            rules[found.place],
-        )
-
 
 MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
@@ -114,6 +84,32 @@ def fit(
     return Fitted(
         tuple(plans), final, tuple(changes), cost, opening(session, planner, selected, final)
     )
+
+
+def nodes_written(
+    session: EditSession, judge: Judge, changes: Sequence[Change]
+) -> Iterator[NodeVerdict]:
+    """What of the nodes that `changes` wrote, and that are still there, the target does not take.
+
+    What they wrote with padding is judged as every padded node is.
+    """
+    made: dict[Place, str] = {}
+    rules: dict[Place, str] = {}
+    for change in changes:
+        for edit in change.edits:
+            if isinstance(edit, InsertNode):
+                place = edit.address.place
+                made[place], rules[place] = title_of(edit), change.rule
+    for found in plain_obstacles(session, made, judge):
+        scope = session.document.scopes[found.place[0]]
+        node = next(one for one in scope.ordered() if one.key == found.place[1])
+        yield NodeVerdict(
+            address_of(scope, node),
+            found.op,
+            found.judgement,
+            NoWay((), ()),
+            rules[found.place],
+        )
 
 
 def _carry_out(

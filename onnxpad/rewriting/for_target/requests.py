@@ -34,7 +34,8 @@ def planner(
         if named:
             raise RequestError(f"{' and '.join(named)}: only together with --target T")
         return None
-    from onnxpad.rewriting.for_target.search import Judge, Planner, Wishes
+    from onnxpad.rewriting.for_target.obstacles import Judge
+    from onnxpad.rewriting.for_target.search import Planner, Wishes
     from onnxpad.runtimes.targets import find_target
 
     wishes = Wishes(names_of(prefer), names_of(exclude))

@@ -9,8 +9,9 @@ from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain
+from onnxpad.rewriting.for_target.obstacles import Judge, written_padding
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
-from onnxpad.rewriting.for_target.search import Judge, Planner, written_padding
+from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.runtimes.judge import failing, judge_plain, newly_failing
 from onnxpad.runtimes.targets import Target, find_target
 

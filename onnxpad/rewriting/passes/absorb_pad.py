@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, PadStep, Skip, Verdict, is_same
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,
@@ -168,7 +168,7 @@ def _window_refusal(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Ski
     dilated = any(axis.dilation > 1 for axis in chain.axes)
     if chain.op.kind is Kind.MAX and dilated and not _same_fill(chain, step.fill):
         return Skip(f"the Pad writes {step.fill}, and a dilated window may hold its cells alone")
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    same = is_same(chain.padding)
     if chain.ceil_mode and not same:
         source = replace(chain, axes=axes_in_front(chain, folded))
         if not same_windows_when_padded(source, folded, own):
@@ -177,7 +177,7 @@ def _window_refusal(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Ski
 
 
 def _absorbed(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain:
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    same = is_same(chain.padding)
     counts = chain.fill is Implicit.NOTHING
     return replace(
         _freed(chain, step),

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, short_axis
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
@@ -62,17 +62,14 @@ def rewrite(chain: Chain) -> Chain | Skip:
 def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
     """Nothing is counted, not even what ceil_mode reads beyond the end.
 
-    SAME with windows that leave cells out becomes pads: onnxruntime 1.31.1 computes it where it
-    counts with ceil_mode, and refuses it otherwise ("padding values must be non-negative").
-    Behind a Pad, with idle operators between or not, count_include_pad stays, as it does when this
-    pass brings one: onnxruntime 1.20 forgets it when it fuses the two, and refuses a fused Pad that
-    reaches the kernel, where SAME kept them apart.
+    SAME with windows that leave cells out becomes pads: runtimes do not agree on it.
+    Behind a Pad, with idle operators between or not, all stays, for so this pass leaves averages.
     """
     before_group = chain.far_pad is not None and chain.around.dequantised is not None
     if stands_behind_pad(chain) or before_group:
         return Skip("it has no padding of its own", moot=True)
     plain = replace(chain, fill=Implicit.NOTHING)
-    if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and _leaves_out(chain):
+    if is_same(chain.padding) and _leaves_out(chain):
         return replace(plain, padding=pads, ceil_mode=False, read_as=NO_PREFERENCE)
     return plain
 

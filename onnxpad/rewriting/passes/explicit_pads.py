@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Skip, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Skip, Verdict, is_same
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
@@ -54,7 +54,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return offering_run_time(chain, pads)
     if short := short_axis(chain, pads):
         return short
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    same = is_same(chain.padding)
     ceil_mode = chain.ceil_mode and not same
     return replace(chain, padding=pads, ceil_mode=ceil_mode, read_as=NO_PREFERENCE)
 

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from onnxpad.geometry.windows import overhang
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, Skip, Verdict, is_same
 from onnxpad.padding.effective_pads import effective_pads, same_is_disputed, short_axis
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form, reaches_kernel
@@ -47,7 +47,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return pads
     if short := short_axis(chain, pads):
         return short
-    if chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
+    if is_same(chain.padding):
         return _under_same(chain, pads)
     sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
     if any(end >= axis.span for axis, _, end in sides):

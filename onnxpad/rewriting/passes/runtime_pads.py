@@ -26,14 +26,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from onnxpad.padding.chain import AutoPad, Chain, Skip, Verdict
+from onnxpad.padding.chain import AutoPad, Chain, Skip, Verdict, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import AttributeValue, Read
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.divisors import COUNTS, counted_share, ones_of_input
+from onnxpad.rewriting.steps.divisors import counted_share, ones_of_input
 from onnxpad.rewriting.steps.run_time_pads import (
     same_pads_of_input,
     value_while_running,
@@ -47,7 +47,7 @@ ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.DYNAMIC}
 
 def rewrite(chain: Chain) -> Verdict:
     """Compute the pads of SAME while the model runs."""
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    same = is_same(chain.padding)
     if not same or chain.op.kind is Kind.TRANSPOSED:
         return Skip("no SAME padding that hangs on a size", moot=True)
     pads = effective_pads(chain)
@@ -78,13 +78,11 @@ def _computed(chain: Chain, axes: Sequence[int] = ()) -> Verdict:
     pads = same_pads_of_input(composer, chain, lower=lower)
     padded = composer.pad_by(Read(0), pads, fill, axes=axes)
     sets: dict[str, AttributeValue] = {"pads": (0,) * (2 * chain.rank)}
-    if chain.fill is Implicit.NOTHING:
-        sets |= COUNTS
     idle = ("ceil_mode",) if chain.ceil_mode else ()
     result = composer.itself({0: padded}, sets=sets, removes=("auto_pad", *idle))
     if chain.fill is Implicit.NOTHING:
         ones = ones_of_input(composer, chain)
         padded = composer.pad_by(ones, pads, fill, role="share_pad", axes=axes)
-        share = counted_share(composer, chain, padded, COUNTS)
+        share = counted_share(composer, chain, padded, {})
         result = composer.add("Div", result, share, role="average")
     return composer.finish(result)

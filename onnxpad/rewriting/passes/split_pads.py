@@ -37,7 +37,7 @@ from math import prod
 
 from onnxpad.geometry.budgets import LARGEST_SIZE
 from onnxpad.geometry.windows import holds_padding_alone
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip, Verdict, is_same
 from onnxpad.padding.effective_pads import (
     axes_behind,
     effective_pads,
@@ -156,7 +156,7 @@ def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> Verdict:
 
 
 def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
-    same = chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    same = is_same(chain.padding)
     return replace(
         chain,
         axes=axes_behind(chain, pads),

@@ -27,7 +27,6 @@ from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.divisors import (
-    COUNTS,
     beyond_the_end,
     corrections,
     counted_share,
@@ -92,13 +91,13 @@ def _multiplied(composer: Composer, chain: Chain, pads: Pads, sizes: list[int]) 
 def _divided(composer: Composer, chain: Chain, pads: Pads) -> Verdict:
     result = _averaged(composer, chain, pads)
     padded = _padded(composer, chain, ones_of_input(composer, chain), pads, "share_pad")
-    share = counted_share(composer, chain, padded, _written(chain), pads)
+    share = counted_share(composer, chain, padded, _bare(chain), pads)
     return composer.finish(composer.add("Div", result, share, role="average"))
 
 
 def _averaged(composer: Composer, chain: Chain, pads: Pads) -> Made:
     padded = _padded(composer, chain, Read(0), pads, "pad")
-    sets = _written(chain)
+    sets = _bare(chain)
     old = [name for name, _ in chain.attributes if name in _OLD and name not in sets]
     return composer.itself({0: padded}, sets=sets, removes=old)
 
@@ -108,5 +107,5 @@ def _padded(composer: Composer, chain: Chain, data: Operand, pads: Pads, role: s
     return composer.pad(data, full.begins, full.ends, Constant(0), role=role)
 
 
-def _written(chain: Chain) -> dict[str, AttributeValue]:
-    return COUNTS | {"pads": (0,) * (2 * chain.rank)}
+def _bare(chain: Chain) -> dict[str, AttributeValue]:
+    return {"pads": (0,) * (2 * chain.rank)}

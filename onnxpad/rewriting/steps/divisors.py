@@ -7,7 +7,7 @@ from math import prod
 
 from onnxpad.geometry.budgets import CONSTANT
 from onnxpad.geometry.windows import Axis, cells_within, overhang
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import Chain, Pads, Skip, is_same
 from onnxpad.padding.expansion import AttributeValue, Made, Numbers
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.rewriting.steps.composer import Composer
@@ -16,13 +16,10 @@ from onnxpad.rewriting.steps.run_time_pads import int64s, sizes_of_input
 _LARGEST = 1 << 14
 _WINDOW = ("kernel_shape", "strides", "dilations")
 
-COUNTS: dict[str, AttributeValue] = {"count_include_pad": 1}
-"""Says nothing without pads; onnxruntime 1.20.1 obeys it where it fuses a Pad(0) into the pool."""
-
 
 def beyond_the_end(chain: Chain, pads: Pads) -> Pads | Skip:
     """End pads that let ceil_mode go: what its last windows read beyond `pads`."""
-    if not chain.ceil_mode or chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
+    if not chain.ceil_mode or is_same(chain.padding):
         return Pads.zero(chain.rank)
     sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
     if any(end >= axis.span for axis, _, end in sides):
@@ -99,9 +96,13 @@ def _row(
         return (1.0,)
     starts = range(-pads[0], size + pads[1] - axis.span + 1, axis.stride)
     low, high = -counted[0], size + counted[1]
-    return tuple(
-        1.0 if low <= start <= high - axis.span else _factor(axis, start, low, high)
-        for start in starts
+    inside = cells_within(starts, low, high - axis.span + 1)
+    before = starts[: (inside.start - starts.start) // axis.stride]
+    behind = starts[len(before) + len(inside) :]
+    return (
+        *(_factor(axis, start, low, high) for start in before),
+        *(1.0,) * len(inside),
+        *(_factor(axis, start, low, high) for start in behind),
     )
 
 

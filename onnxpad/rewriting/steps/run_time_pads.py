@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxpad.geometry.windows import same_pads, same_totals
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import Chain, Pads, Skip, is_same
 from onnxpad.padding.expansion import Made, Numbers, Read
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import Since
@@ -29,7 +29,7 @@ def why_not_while_running(chain: Chain) -> Skip | None:
 
 def offering_run_time(chain: Chain, skip: Skip) -> Skip:
     """A Skip for sizes that are not known, with the pass that does without where it can."""
-    if chain.trouble or chain.padding not in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
+    if chain.trouble or not is_same(chain.padding):
         return skip
     if why_not_while_running(chain):
         return skip

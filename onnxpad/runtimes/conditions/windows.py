@@ -7,7 +7,7 @@ from itertools import product
 
 from onnxpad.geometry.size import residues
 from onnxpad.geometry.windows import Axis, possible_same_pads, same_totals
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.operators import Kind
 from onnxpad.runtimes.conditions.rows import Condition
@@ -40,7 +40,7 @@ def cut_off(chain: Chain, pads: Pads) -> bool:
 
 def _always_even(chain: Chain, axis: Axis) -> bool:
     """Whether SAME pads every size so that the windows end with the padding."""
-    return chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER) and axis.span >= axis.stride
+    return is_same(chain.padding) and axis.span >= axis.stride
 
 
 def rests_of(axis: Axis) -> Sequence[int]:
@@ -54,15 +54,13 @@ POOLS = ("MaxPool", "AveragePool")
 WINDOWS = (*CONVOLUTIONS, *TRANSPOSED, *POOLS)
 QUANTISED = ("QLinearConv", "ConvInteger")
 
-_SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
-
 
 def possible_pads(chain: Chain) -> list[Pads]:
     """Pads in cells for every size that the model allows; nothing where they cannot be known."""
     found = effective_pads(chain)
     if not isinstance(found, Skip):
         return [found]
-    if chain.trouble or chain.padding not in _SAME or chain.op.kind is Kind.TRANSPOSED:
+    if chain.trouble or not is_same(chain.padding) or chain.op.kind is Kind.TRANSPOSED:
         return []
     lower = chain.padding is AutoPad.SAME_LOWER
     sides = [possible_same_pads(axis, lower=lower) for axis in chain.axes]
@@ -189,7 +187,7 @@ CUT_WINDOW = Condition(
 
 
 def _negative_crop(chain: Chain) -> bool:
-    if chain.op.kind is not Kind.TRANSPOSED or chain.padding not in _SAME:
+    if chain.op.kind is not Kind.TRANSPOSED or not is_same(chain.padding):
         return False
     return any(axis.span < axis.stride for axis in chain.axes)
 

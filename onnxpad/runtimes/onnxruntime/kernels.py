@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxpad.geometry.windows import Axis, same_totals
-from onnxpad.padding.chain import AutoPad, Chain, Pads
+from onnxpad.padding.chain import AutoPad, Chain, Pads, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes, short_axis
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind
 
-_SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 _AVERAGE_SHIFTS_SINCE = 19
 _OTHER_FLOATS = frozenset({"float64", "bfloat16"})
 _NO_KERNEL = {
@@ -53,7 +52,7 @@ def same_with_dilation(chain: Chain) -> str | None:
     its pools leave the dilation out, so their output is too small wherever there is more than
     one window. explicit-pads repairs both.
     """
-    if chain.padding not in _SAME or chain.trouble:
+    if not is_same(chain.padding) or chain.trouble:
         return None
     if chain.op.kind is Kind.CONVOLUTION and any(axis.dilation != 1 for axis in chain.axes):
         return f"onnxruntime refuses to run {chain.padding} together with dilations"
@@ -205,7 +204,7 @@ def same_is_refused(chain: Chain) -> bool:
 
 def same_shifts(chain: Chain) -> bool:
     """Whether windows begin inside the data by the negative padding counted for SAME."""
-    if chain.padding not in _SAME or chain.trouble or same_is_refused(chain):
+    if not is_same(chain.padding) or chain.trouble or same_is_refused(chain):
         return False
     lower = chain.padding is AutoPad.SAME_LOWER
     if chain.op.is_pool and not (_is_plain_same(chain) and _checks_pads(chain)):
@@ -217,7 +216,7 @@ def same_shifts(chain: Chain) -> bool:
 
 def _is_plain_same(chain: Chain) -> bool:
     plain = all(axis.dilation == 1 for axis in chain.axes)
-    return chain.padding in _SAME and not chain.trouble and plain
+    return is_same(chain.padding) and not chain.trouble and plain
 
 
 def _totals(chain: Chain) -> list[int]:

@@ -123,6 +123,21 @@ def worse(before: Chain, after: Chain) -> Harm | None:
     return found if earlier is None or (earlier.loads and not found.loads) else None
 
 
+def loses_count(chain: Chain, around: Around) -> bool:
+    """Whether onnxruntime up to 1.20 fuses Pads into an average that then leaves them out.
+
+    The cells of a Pad are data, which an average divides by; fused into one with
+    count_include_pad=0 they are padding. 1.20.1 divides by too little where a window reads them,
+    and refuses pads that reach the kernel; 1.21.1 and later do neither.
+    """
+    if chain.op.kind is not Kind.AVERAGE or chain.counts_padding or not _takes_pads(chain):
+        return False
+    if chain.opset < Since.COUNT_INCLUDE_PAD:
+        return False
+    row = _folded(chain, around.front, doubtful=True)
+    return any(one.pad.unclear or any(_spatial(chain, one).flat) for one in row)
+
+
 def may_reach_kernel(chain: Chain) -> bool:
     """Whether a Pad by computed pads of SAME may be fused beyond the kernel.
 

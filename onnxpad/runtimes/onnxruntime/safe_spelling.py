@@ -3,6 +3,7 @@
 Asked once for every rewrite: what the runtime computed right before, it must compute right after,
 and what it computed wrongly it must still load. Without a target the runtime is onnxruntime: where
 its Pad fusion would harm what is written, auto_pad=VALID keeps the Pad apart, or there is a Skip.
+For releases up to 1.20 count_include_pad is written as well where it says nothing else.
 
 With a target, what both run right comes first, as onnxruntime is what validates the model. For a
 node with no such way, the rows of the target alone decide, and the report says what onnxruntime
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from onnxpad.padding.chain import (
     Around,
@@ -21,19 +23,30 @@ from onnxpad.padding.chain import (
     Chain,
     InFront,
     NewPad,
+    Padding,
     Pads,
     PadStep,
     Skip,
+    Unclear,
     Verdict,
 )
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import OPERATORS, Kind, Operator, PadInput
 from onnxpad.runtimes.judge import newly_failing
-from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harm, may_reach_kernel, worse
+from onnxpad.runtimes.onnxruntime.pad_fusion import (
+    Way,
+    harm,
+    loses_count,
+    may_reach_kernel,
+    worse,
+)
 from onnxpad.runtimes.targets import Target, find_target
 
 _TRY = ("--pass absorb-pad",)
+Saying: TypeAlias = tuple[tuple[tuple[int, int, int], ...], Operator, Padding, bool, bool]
+"""What an operator says apart from its name and its tensors."""
+_COUNTS = ("count_include_pad", 1)
 
 
 class Writer:
@@ -117,7 +130,7 @@ def spelled(before: Chain, after: Verdict) -> Verdict:
         return after
     if before.op.kind is Kind.PAD:
         return _of_pad(before, after) if isinstance(after, Expansion) else after
-    if refusal := left_alone(before, after):
+    if refusal := _left_alone(before, after):
         return refusal
     if isinstance(after, Expansion):
         return _expansion(before, after)
@@ -125,6 +138,8 @@ def spelled(before: Chain, after: Verdict) -> Verdict:
     if refusal := _kernel_refusal(before, written):
         return refusal
     is_new = after.pad is not None and after.pad != before.pad
+    if _must_count(before, written, is_new=is_new):
+        after, written = (replace(one, fill=Constant(0)) for one in (after, written))
     if is_new and _is_bare(after) and _needs_shield(written):
         return _valid(after)
     if not _is_harmed(written):
@@ -139,7 +154,7 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
     return Skip(f"written like that, {rows[0].told(apart)}") if rows else None
 
 
-def left_alone(before: Chain, after: Verdict) -> Skip | None:
+def _left_alone(before: Chain, after: Verdict) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
     for other in _left_behind(before, after):
         found = harm(other, other.around, doubtful=True)
@@ -187,6 +202,16 @@ def _is_bare(chain: Chain) -> bool:
     return isinstance(padding, Pads) and not any(padding.flat) and not chain.ceil_mode
 
 
+def _must_count(before: Chain, written: Chain, *, is_new: bool) -> bool:
+    """Whether count_include_pad, which says nothing without pads, is to be written as well.
+
+    onnxruntime up to 1.20 would otherwise divide by too little, and did not before.
+    """
+    if not _is_bare(written) or not loses_count(written, written.around):
+        return False
+    return is_new or not loses_count(before, before.around)
+
+
 def _refusal(before: Chain, after: Chain) -> Skip:
     """Why what the rewrite writes would not run right."""
     found = harm(after, after.around, doubtful=True)
@@ -231,13 +256,50 @@ def _stands_instead(step: PadStep) -> bool:
 
 def _says_what(one: Chain, after: Chain) -> bool:
     """Whether another reader of the Pad then says what the operator says: one is made of both."""
-    windows, others = (
-        [(axis.kernel, axis.stride, axis.dilation) for axis in chain.axes] for chain in (after, one)
-    )
-    modes, its = (
-        (chain.op, chain.padding, chain.ceil_mode, chain.counts_padding) for chain in (after, one)
-    )
-    return windows == others and modes == its
+    return _saying(one) == _saying(after)
+
+
+def _saying(chain: Chain) -> Saying:
+    windows = tuple((axis.kernel, axis.stride, axis.dilation) for axis in chain.axes)
+    return windows, chain.op, chain.padding, chain.ceil_mode, chain.counts_padding
+
+
+class Twins:
+    """What readers of a Pad were written as since they were read: two of them may become alike.
+
+    onnxruntime makes one of nodes that say the same, and the Pad in front of them then has a
+    reader less. A chain knows its neighbours as they were when they were read.
+    """
+
+    def __init__(self) -> None:
+        self._written: dict[tuple[tuple[str, int], Saying], Saying] = {}
+
+    def outdated(self, before: Chain, after: Verdict) -> bool:
+        """Whether a neighbour that was not like it says by now what `after` says: read it anew."""
+        return any(
+            self._written.get(key, _saying(before)) != _saying(before)
+            for key in self._keys(before, after)
+        )
+
+    def add(self, before: Chain, after: Verdict) -> None:
+        """Remember what was written."""
+        self._written |= dict.fromkeys(self._keys(before, after), _saying(before))
+
+    def _keys(self, before: Chain, after: Verdict) -> Iterator[tuple[tuple[str, int], Saying]]:
+        shared = [one.key for one in before.around.front if one.readers > 1]
+        if not shared or isinstance(after, Skip):
+            return
+        if isinstance(after, Chain):
+            made = [after]
+        else:
+            made = [
+                one
+                for place, one in _windows(before, after)
+                if _data(after.steps[place]) == Read(0)
+            ]
+        for written in made:
+            for key in shared:
+                yield key, _saying(written)
 
 
 def _with_readers_less(front: tuple[InFront, ...], equals: int) -> tuple[InFront, ...]:
@@ -253,11 +315,14 @@ def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
         node = after.steps[place]
         if refusal := _kernel_refusal(before, _of_any_size(written, _data(node))):
             return refusal
-        if may_reach_kernel(before) and _reads_computed_zeros(after, node):
+        computed = _reads_computed_zeros(after, node)
+        if computed and may_reach_kernel(before):
             return Skip(
                 "onnxruntime would fuse the Pad beyond the kernel as soon as the size is fixed"
             )
         is_new = _data(node) != Read(0)
+        if _must_count(before, _behind_zeros(written) if computed else written, is_new=is_new):
+            steps[place] = node = _counting(node)
         if is_new and _is_bare(written) and _needs_shield(written):
             steps[place] = _shielded(before, node)
         elif _is_harmed(written) and worse(before, written):
@@ -282,6 +347,13 @@ def _reads_computed_zeros(after: Expansion, node: Step | Itself) -> bool:
         return False
     pads, *more = step.inputs[1:] or (None,)
     return isinstance(pads, Made) and not any(more)
+
+
+def _behind_zeros(chain: Chain) -> Chain:
+    """The operator behind a Pad by computed pads, of which onnxruntime may know the numbers."""
+    unclear = Unclear("its pads are computed")
+    pad = PadStep(Pads.zero(chain.tensor_rank), Constant(0), unclear=unclear, computed=(1,))
+    return replace(chain, around=replace(chain.around, front=(InFront(pad),)))
 
 
 def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
@@ -331,6 +403,15 @@ def _shielded(before: Chain, node: Step | Itself) -> Step | Itself:
     sets = (*kept, ("auto_pad", str(AutoPad.VALID)))
     gone = ("pads",) if "pads" in dict(before.attributes) else ()
     return replace(node, sets=sets, removes=tuple(dict.fromkeys((*node.removes, *gone))))
+
+
+def _counting(node: Step | Itself) -> Step | Itself:
+    """The node with count_include_pad=1."""
+    if isinstance(node, Step):
+        ahead = tuple(one for one in node.attributes if one[0] != "pads")
+        return replace(node, attributes=(*ahead, _COUNTS, *node.attributes[len(ahead) :]))
+    removes = tuple(name for name in node.removes if name != _COUNTS[0])
+    return replace(node, sets=(_COUNTS, *node.sets), removes=removes)
 
 
 def _with_valid(step: Step) -> Step:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from onnxpad.geometry.windows import same_totals
-from onnxpad.padding.chain import AutoPad, Chain
+from onnxpad.padding.chain import AutoPad, Chain, is_same
 from onnxpad.padding.operators import Kind
 from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.traps import chain_rule
 
-_SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
 
 
@@ -59,7 +58,7 @@ def transposed_same_short_kernel(chain: Chain) -> str | None:
     The ONNX text wants an output of input*stride cells, which then needs a negative crop.
     onnxruntime and onnx's shape inference do not crop and give fewer cells; so does onnxpad.
     """
-    if chain.op.kind is not Kind.TRANSPOSED or chain.padding not in _SAME or chain.output_shape:
+    if chain.op.kind is not Kind.TRANSPOSED or not is_same(chain.padding) or chain.output_shape:
         return None
     extra = chain.output_padding or (0,) * chain.rank
     if all(axis.span + more >= axis.stride for axis, more in zip(chain.axes, extra, strict=True)):

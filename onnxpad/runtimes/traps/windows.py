@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnxpad.geometry.windows import holds_padding_alone
-from onnxpad.padding.chain import AutoPad, Chain, Pads
+from onnxpad.padding.chain import Chain, Pads, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.runtimes.onnxruntime import kernels
@@ -81,7 +81,7 @@ def transposed_split_before_11(chain: Chain) -> str | None:
     if chain.op.kind is not Kind.TRANSPOSED or chain.opset >= Since.CROP_AS_PADS_SPLIT:
         return None
     pads = effective_pads(chain)
-    derived = chain.output_shape or chain.padding in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
+    derived = chain.output_shape or is_same(chain.padding)
     if not derived or not isinstance(pads, Pads) or pads.begins == pads.ends:
         return None
     return (

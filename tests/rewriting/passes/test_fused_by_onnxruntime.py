@@ -443,3 +443,14 @@ def test_a_pool_does_not_become_the_equal_of_another_behind_a_pad_that_reaches_i
     )
     model = tiny(body, "float[1,1,7]", constants="int64[6] p = {0, 0, 1, 0, 0, 2}")
     assert "onnxruntime makes one of both" in refused(model, "floor-pool").reason
+
+
+def test_two_pools_do_not_become_equal_in_one_round() -> None:
+    body = (
+        't = Pad (x, p) [one] y = MaxPool <kernel_shape = [2], auto_pad = "SAME_LOWER", '
+        'ceil_mode = 1> (t) [two] z = MaxPool <kernel_shape = [2], auto_pad = "SAME_LOWER"> (t)'
+    )
+    model = tiny(body, "float[1,1,7]", constants="int64[6] p = {0, 0, 2, 0, 0, 3}")
+    result = rewrite(model, passes=["symmetric-pads-by-slice"])
+    assert [one.node.label for one in result.changes] == ["one"]
+    assert [one.node.label for one in result.skips] == ["two"]

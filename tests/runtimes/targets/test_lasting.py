@@ -12,8 +12,9 @@ from onnx import ModelProto
 from onnxpad.inspection import inspect
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
+from onnxpad.rewriting.for_target.obstacles import Judge
 from onnxpad.rewriting.for_target.report import NoWay
-from onnxpad.rewriting.for_target.search import Judge, Planner
+from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.conditions.rows import Answer, Condition

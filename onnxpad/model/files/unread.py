@@ -1,0 +1,151 @@
+"""Large files that stay open instead of being read: their bytes are copied where they belong.
+
+Holding the weights of a model in memory costs more than to copy them from file to file.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from onnxpad.errors import ModelError
+
+SMALLEST = 1 << 22
+"""Bytes from which on a file is left unread."""
+_MOST_OPEN = 64
+_PIECE = 1 << 18  # bytes that are copied at once: they stay in the processor's cache
+_SECOND = 1_000_000_000
+_TICK = _SECOND // 50  # nanoseconds; systems count the times of files in steps of up to 10 ms
+
+
+class UnreadFile:
+    """The bytes of a regular file, read where they are asked for.
+
+    The file stays open as long as this is there: renaming or removing it changes nothing. Reading
+    raises ModelError where somebody has written to it since it was opened. Copied or pickled, it
+    becomes bytes.
+    """
+
+    def __init__(self, descriptor: int, name: str) -> None:
+        weakref.finalize(self, os.close, descriptor)
+        self.descriptor, self.name = descriptor, name
+        self._opened = _state(os.fstat(descriptor))
+        self._size = os.fstat(descriptor).st_size
+        _open.add(self)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, part: slice) -> Stretch:
+        start, end, _ = part.indices(self._size)
+        return Stretch(self, start, max(start, end))
+
+    def __reduce__(self) -> tuple[type[bytes], tuple[bytes]]:
+        return bytes, (bytes(self[:]),)
+
+    def read(self, start: int, end: int) -> bytes:
+        """The bytes from `start` up to `end`."""
+        pieces: list[bytes] = []
+        try:
+            while start < end and (piece := _read(self.descriptor, end - start, start)):
+                pieces.append(piece)
+                start += len(piece)
+        except OSError as error:
+            raise ModelError(
+                f"{self.name}: cannot be read: {error.strerror}; check the disk, or copy the file"
+            ) from error
+        self._refuse_changed(complete=start >= end)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def _refuse_changed(self, *, complete: bool) -> None:
+        """ModelError where the file is not what it was when it was opened."""
+        if not complete or _state(os.fstat(self.descriptor)) != self._opened:
+            raise ModelError(
+                f"{self.name}: the file was changed while onnxpad worked on it, so nothing was "
+                "taken from it; try again when whatever writes to it has finished"
+            )
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Bytes of an unread file."""
+
+    file: UnreadFile
+    start: int
+    end: int
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def __bytes__(self) -> bytes:
+        return self.file.read(self.start, self.end)
+
+    def write_to(self, target: BinaryIO) -> None:
+        """Copy the bytes to the end of a file, in pieces that end where its pages end."""
+        position = self.start
+        while position < self.end:
+            room = _PIECE - target.tell() % _PIECE
+            piece = self.file.read(position, min(position + room, self.end))
+            target.write(piece)
+            position += len(piece)
+
+
+Original = bytes | UnreadFile
+Piece = bytes | memoryview | Stretch
+_open: weakref.WeakSet[UnreadFile] = weakref.WeakSet()
+
+
+def unread(path: str | os.PathLike[str], most: int) -> UnreadFile | None:
+    """A large regular file of up to `most` bytes, opened; None for what is better read at once.
+
+    That is whatever else stands there or cannot be opened, a file in use on Windows (where it
+    could not be replaced), one that was written to just now, so that its time would not tell
+    whether that goes on, and one too many: open files are few.
+    """
+    if not hasattr(os, "pread") or len(_open) >= _MOST_OPEN:
+        return None
+    try:
+        if not _is_worth_it(Path(path).stat(), most):  # before opening: opening a pipe has effects
+            return None
+        found = UnreadFile(os.open(path, os.O_RDONLY | os.O_NONBLOCK), os.fspath(path))
+    except (OSError, ValueError):
+        return None
+    return found if _is_worth_it(os.fstat(found.descriptor), most) else None
+
+
+def write_all(pieces: Iterable[Piece], target: BinaryIO) -> None:
+    """Write pieces behind each other at the end of a file."""
+    for piece in pieces:
+        if isinstance(piece, Stretch):
+            piece.write_to(target)
+        else:
+            target.write(piece)
+
+
+def all_read(pieces: Iterable[Piece]) -> list[bytes | memoryview]:
+    """The same pieces, all of them in memory."""
+    return [bytes(piece) if isinstance(piece, Stretch) else piece for piece in pieces]
+
+
+def _is_worth_it(found: os.stat_result, most: int) -> bool:
+    age = time.time_ns() - found.st_mtime_ns
+    # Some file systems keep whole seconds only, in steps of up to two.
+    settled = age > (_TICK if found.st_mtime_ns % _SECOND else 2 * _SECOND)
+    return stat.S_ISREG(found.st_mode) and SMALLEST <= found.st_size <= most and settled
+
+
+def _state(found: os.stat_result) -> tuple[int, int, int, int]:
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _read(descriptor: int, size: int, position: int) -> bytes:
+    if sys.platform == "win32":
+        raise NotImplementedError
+    return os.pread(descriptor, size, position)

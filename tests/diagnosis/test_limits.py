@@ -1,0 +1,31 @@
+"""A diagnosis ends at its budget and its limits, whatever the model does."""
+
+import time
+
+import numpy as np
+
+from onnxpad.diagnosis import Cause, diagnose
+from tests.models import runaway
+
+ONE = np.ones(1, np.float32)
+
+
+def test_a_running_session_is_ended_at_the_budget() -> None:
+    started = time.monotonic()
+    found = diagnose(
+        runaway.endless_loop(), inputs={"x": ONE}, outputs={"y": ONE}, device="cpu", budget=2
+    )
+    assert time.monotonic() - started < 8
+    assert (found.explained, found.cause, found.complete) == (False, Cause.UNKNOWN, False)
+    assert found.reason.startswith("the time was up while onnxruntime was running")
+    assert not found.plan.entries
+    assert found.to_json()["residual"] is None
+
+
+def test_limits_end_it_too() -> None:
+    given = {"inputs": {"x": ONE}, "outputs": {"y": ONE[0]}, "device": "cpu"}
+    found = diagnose(runaway.four_gigabytes(), memory="300M", **given)  # type: ignore[arg-type]
+    assert "more than 300 MiB of memory" in found.reason
+    given["outputs"] = {"y": ONE}
+    found = diagnose(runaway.endless_loop(), timeout=0.5, **given)  # type: ignore[arg-type]
+    assert "took more than 0.5 s" in found.reason

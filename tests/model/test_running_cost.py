@@ -1,0 +1,96 @@
+"""What a run costs at most, and when nothing is known of it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import ModelProto, TensorProto, helper
+
+from onnxpad.model.comparing.networks import open_network
+from onnxpad.model.running_cost import RunningCost, is_small, running_cost, types_of
+from onnxpad.model.shapes.types import Type
+from tests.models import runaway
+from tests.models.runaway import made_of, node, value
+from tests.validation.builders import two_convs
+
+MODELS = Path(__file__).resolve().parents[2] / "models"
+X = {"x": Type("float32", (1, 3, 9, 8))}
+# Nothing here knows a size behind a QLinearConcat; onnxruntime runs it in a child.
+IN_A_CHILD = {"t_avgpool_both_ts_op11_qoperator"}
+
+
+def cost(model: ModelProto, **shapes: tuple[int, ...]) -> RunningCost | None:
+    return running_cost(model, {name: Type("float32", shape) for name, shape in shapes.items()})
+
+
+def test_cells_and_steps_of_convolutions() -> None:
+    found = running_cost(two_convs(), X)
+    assert found is not None
+    assert found.cells > 0
+    assert found.steps > found.cells
+    assert is_small(found)
+    larger = running_cost(two_convs(), {"x": Type("float32", (1, 3, 90, 80))})
+    assert larger is not None
+    assert 50 < larger.steps / found.steps < 300
+
+
+def test_memory_is_what_lives_at_once() -> None:
+    nodes = [node("Relu", [f"t{n}"], [f"t{n + 1}"]) for n in range(10)]
+    found = cost(made_of(nodes, [value("t0", [1000])], outputs=["t10"]), t0=(1000,))
+    assert found == RunningCost(10_000, 2 * 4000, found.steps if found else 0)
+
+
+@pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.stem)
+def test_real_models_are_bounded(path: Path) -> None:
+    network = open_network(path)
+    feeds = {
+        name: np.zeros(
+            [size if isinstance(size, int) else 64 for size in found.dims or ()], found.dtype
+        )
+        for name, found in network.input_types().items()
+    }
+    found = running_cost(network.model, types_of(feeds))
+    assert is_small(found) == (path.stem not in IN_A_CHILD)
+
+
+def test_what_is_not_bounded() -> None:
+    assert cost(runaway.endless_loop(), x=(1,)) is None
+    big = cost(runaway.four_gigabytes(), x=(1,))
+    assert big is None or not is_small(big)
+    computed = made_of(
+        [node("ConstantOfShape", ["s"], ["y"])], [value("s", [1], TensorProto.INT64)]
+    )
+    assert running_cost(computed, {"s": Type("int64", (1,))}) is None
+    assert running_cost(computed, {"s": Type("object", (1,))}) is None
+    assert cost(runaway.nested_functions(3), x=(2, 3)) is None
+    odd = made_of(
+        [node("OneHot", ["x", "d", "v"], ["y"])], [value("x", [1])], {"d": 3, "v": [0, 1]}
+    )
+    assert cost(odd, x=(1,)) is None
+    foreign = made_of([node("Anything", ["x"], ["y"], domain="far")], [value("x", [1])])
+    assert cost(foreign, x=(1,)) is None
+
+
+def test_what_the_file_declares_of_results_does_not_count() -> None:
+    model = made_of(
+        [node("ConstantOfShape", ["s"], ["t"]), node("Relu", ["t"], ["y"])],
+        [value("s", [1], TensorProto.INT64)],
+    )
+    model.graph.value_info.append(value("t", [1]))
+    model.graph.output[0].CopyFrom(value("y", [1]))
+    assert running_cost(model, {"s": Type("int64", (1,))}) is None
+
+
+def test_both_branches_count() -> None:
+    branches = {
+        name: helper.make_graph(
+            [node("Conv", ["x", "w"], ["z"])], name, [], [value("z", [1, 4, 6, 6])]
+        )
+        for name in ("then_branch", "else_branch")
+    }
+    weights = np.ones((4, 3, 3, 3), np.float32)
+    inputs = [value("x", [1, 3, 8, 8]), value("c", [], TensorProto.BOOL)]
+    model = made_of([node("If", ["c"], ["y"], **branches)], inputs, {"w": weights})
+    found = running_cost(model, {"x": Type("float32", (1, 3, 8, 8)), "c": Type("bool", ())})
+    assert found is not None
+    assert found.steps >= 2 * 4 * 6 * 6 * 27

@@ -1,0 +1,199 @@
+"""The lemmas, where one tries to break them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxpad.proof import proving, sizes
+from onnxpad.proof.call import Budget, Notes, Readings
+from onnxpad.proof.cuts import Cutting
+from onnxpad.proof.outcomes import NoResult
+from onnxpad.proof.proving import Limits, prove
+from onnxpad.proof.regions import Clock, Mismatch, Region, Workshop, bit_of, compare
+from onnxpad.proof.sizes import Fact, Facts
+from onnxpad.proof.windows import Axis, same_pads
+from tests.proof.law import random_spec, rewrites
+from tests.proof.small_models import text
+from tests.random_models.building import build
+from tests.random_models.feeding import stated
+
+
+def proved_regions(
+    before: onnx.ModelProto,
+    after: onnx.ModelProto,
+    dims: dict[str, int | str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> list[tuple[Region, Facts, Workshop, int]]:
+    """The regions with open sizes that a proof rests on, with the largest size that it took."""
+    found: list[tuple[Region, Facts, Workshop, int]] = []
+    original = sizes.prove_sizes
+
+    def kept(
+        region: Region, facts: Facts, shop: Workshop, most: int
+    ) -> tuple[Mismatch | bool, int]:
+        result = original(region, facts, shop, most)
+        if result[0] is True and region.variables:
+            limit = max(
+                sizes.bound(bit_of(at), shop.notes, facts[name])
+                for at, name in enumerate(region.variables)
+            )
+            found.append((region, dict(facts), replace(shop), limit))
+        return result
+
+    monkeypatch.setattr(proving, "prove_sizes", kept)
+    prove(before, after, dims=dims, limits=Limits(seconds=10))
+    return found
+
+
+def open_numbers() -> list[int]:
+    return [number for number in range(60) if any(random_spec(number, 21).free)][:14:3]
+
+
+@pytest.mark.parametrize("number", open_numbers())
+def test_lemma_2_holds_at_three_times_the_bound(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = random_spec(number, 21)
+    built = build(spec)
+    rng = np.random.default_rng(number)
+    for _, after in list(rewrites(spec, built))[:2]:
+        for region, facts, shop, limit in proved_regions(
+            built.model, after, stated(spec), monkeypatch
+        ):
+            shop.budget, shop.clock = Budget(10**8), Clock(np.inf)
+            chosen = {}
+            for name in region.variables:
+                far = (
+                    limit
+                    if any(axis == name for cut in region.cuts for axis in cut.sizes[2:])
+                    else 2
+                )
+                least = 3 * far + int(rng.integers(4))
+                chosen[name] = next(one for one in facts[name].sizes() if one >= min(least, 60))
+            assert not isinstance(compare(region, chosen, shop), Mismatch), f"{chosen}\n{spec!r}"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "dilation"), [(3, 2, 1), (2, 3, 1), (3, 3, 2), (5, 4, 1), (2, 4, 3)]
+)
+def test_lemma_2_sees_a_pad_that_is_wrong_at_one_remainder(
+    kernel: int, stride: int, dilation: int
+) -> None:
+    """Pads of SAME for one remainder of the size are wrong at another, or right at all."""
+    body = (
+        "g (float[1,1,H] x) => (float[a,b,c] y) {{ y = LpPool<kernel_shape = [{k}],"
+        " strides = [{s}], dilations = [{d}], {p}>(x) }}"
+    )
+    rest = {"k": kernel, "s": stride, "d": dilation}
+    before = text(body.format(**rest, p='auto_pad = "SAME_UPPER"'))
+    span = dilation * (kernel - 1) + 1
+    for size in range(span, span + stride):
+        total = max(0, (-(-size // stride) - 1) * stride + span - size)
+        pads = f"pads = [{total // 2}, {total - total // 2}]"
+        after = text(body.format(**rest, p=pads))
+        right = all(_alike(n, (kernel, stride, dilation), total) for n in range(1, 40))
+        verdict = prove(before, after).verdict
+        assert verdict == "refuted" or right
+        fact = f"%{stride}={size % stride}"
+        assert prove(before, after, dims={"H": fact}).verdict == "proved"
+
+
+def _alike(size: int, window: tuple[int, int, int], total: int) -> bool:
+    """Whether pads of this total read the same cells as SAME does."""
+    span = window[2] * (window[0] - 1) + 1
+    pads = same_pads(size, span, window[1], lower=False), (total // 2, total - total // 2)
+    first, second = (Axis(size, *window, *pad) for pad in pads)
+    try:
+        return np.array_equal(first.table(), second.table())
+    except NoResult:
+        return False
+
+
+def test_facts_give_their_sizes() -> None:
+    sizes_of = Fact(4, 3, 5).sizes()
+    assert [next(sizes_of) for _ in range(3)] == [7, 11, 15]
+
+
+def test_lemma_7_a_cut_is_no_loose_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tensors of equal names whose values differ are never taken for cuts."""
+    body = (
+        "g (float[1,1,8] x) => (float[a,b,c] y) {{ t = {0}(x)\n"
+        "y = MaxPool<kernel_shape = [2], {1}>(t) }}"
+    )
+    before = text(body.format("Relu", 'auto_pad = "VALID"'))
+    assert prove(before, text(body.format("Relu", "pads = [0, 0]"))).verdict == "proved"
+    assert prove(before, text(body.format("Abs", "pads = [0, 0]"))).verdict == "refuted"
+    seen = []
+    original = Cutting.regions
+
+    def kept(self: Cutting, wanted: tuple[str, str], deepest: int) -> Iterator[Region]:
+        for region in original(self, wanted, deepest):
+            seen.append([cut.names[0] for cut in region.cuts])
+            yield region
+
+    monkeypatch.setattr(Cutting, "regions", kept)
+    prove(before, text(body.format("Abs", "pads = [0, 0]")))
+    assert seen
+    assert all("t" not in names for cuts in seen for names in cuts)
+
+
+def test_notes_of_two_ways_are_not_added() -> None:
+    notes = Notes()
+    notes.window(1, 3, 2)
+    notes.window(1, 3, 2)
+    assert (notes.far[1], notes.period[1]) == (9, 4)
+    notes.reach({1: 4}, {1: 3})
+    assert (notes.far[1], notes.period[1]) == (9, 12)
+    assert not notes.tied
+    notes.window(3, 1)
+    assert notes.tied == {3}
+
+
+def test_readings_have_defaults() -> None:
+    assert Readings() == Readings(valid_ceil_up=True, wide_reflect=False, legacy_split=False)
+
+
+CHANNELS = """g (float[1,6,20] x) => (float[a,b,c] y) <float[4,3,3] w = {WEIGHT}, float[4] b = {BIAS}>
+{ NODES }"""
+
+
+def grouped(nodes: str) -> onnx.ModelProto:
+    weight = ", ".join(str(at % 7 - 3.0) for at in range(36))
+    body = CHANNELS.replace("WEIGHT", "{" + weight + "}").replace("BIAS", "{1, 2, 3, 4}")
+    return text(body.replace("NODES", nodes))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "verdict"),
+    [
+        ("y = Conv<group = 2, pads = [1, 1]>(x, w, b)", "proved"),
+        ("y = Conv<group = 2, pads = [0, 2]>(x, w, b)", "refuted"),
+        ("t = Conv<group = 2, pads = [1, 1]>(x, w)\ny = Identity(t)", "refuted"),
+    ],
+)
+def test_lemma_5_one_channel_stands_for_all(nodes: str, verdict: str) -> None:
+    before = grouped('y = Conv<group = 2, auto_pad = "SAME_UPPER">(x, w, b)')
+    assert prove(before, grouped(nodes)).verdict == verdict
+
+
+@pytest.mark.parametrize("pads", ["0, 1, 0, 0, -1, 0", "0, -1, 0, 0, 1, 0"])
+def test_lemma_4_does_not_hold_where_channels_are_padded(pads: str) -> None:
+    """With one channel, a Pad that moves channels would crop all there is."""
+    body = (
+        f"p = Constant<value_ints = [{pads}]>()\nt = Pad(x, p)\ny = MaxPool<kernel_shape = [1]>(t)"
+    )
+    before = grouped("y = MaxPool<kernel_shape = [1]>(x)")
+    after = grouped(f"{front}y = MaxPool<kernel_shape = [1]>(t)")
+    assert prove(before, after).verdict == "refuted"
+
+
+def test_lemma_3_needs_the_remainder() -> None:
+    body = "g (float[1,1,SIZE] x) => (float[a,b,c] y) { y = LpPool<kernel_shape = [4], PADS>(x) }"
+    for size, verdict in ((301, "refuted"), (300, "proved"), (302, "refuted")):
+        sized = body.replace("SIZE", str(size))
+        before = text(sized.replace("PADS", 'strides = [3], auto_pad = "SAME_UPPER"'))
+        after = text(sized.replace("PADS", "strides = [3], pads = [0, 1]"))
+        assert prove(before, after).verdict == verdict, size

@@ -1,0 +1,304 @@
+"""What prove() answers, on models that were written to deceive it as well."""
+
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from onnxpad.proof import Limits, Proof, Readings, prove
+from tests.proof.small_models import text
+
+POOL = "g (float[1,1,H] x) => (float[a,b,c] y) {{ {0} }}"
+CONV = "g (float[1,2,{size}] x) => (float[a,b,c] y) <float[2,2,3] w = {{{weight}}}> {{ {nodes} }}"
+
+
+def weights(count: int) -> str:
+    return ", ".join(str((at * 7) % 5 - 2.0) for at in range(count))
+
+
+def conv(nodes: str, size: str = "H", opset: int = 18) -> onnx.ModelProto:
+    return text(CONV.format(size=size, weight=weights(12), nodes=nodes), opset)
+
+
+def pool(nodes: str, opset: int = 18) -> onnx.ModelProto:
+    return text(POOL.format(nodes), opset)
+
+
+def chain(count: int, node: str) -> onnx.ModelProto:
+    names = ["x", *(f"t{at}" for at in range(1, count)), "y"]
+    nodes = [node.format(b, a=a) for a, b in itertools.pairwise(names)]
+    return pool("\n".join(nodes))
+
+
+SAME = conv("y = Conv<auto_pad = 'SAME_UPPER'>(x, w)".replace("'", '"'))
+PADS = conv("y = Conv<pads = [1, 1]>(x, w)")
+
+
+def test_same_is_its_pads_for_all_sizes_and_weights() -> None:
+    proof = prove(SAME, PADS)
+    assert proof.verdict == "proved"
+    (region,) = proof.regions
+    assert (set(region.cuts), region.open_sizes) == ({"w", "x"}, ("H",))
+    assert 0 < proof.probability < 1e-9
+    assert not proof.rounded
+
+
+def test_a_wrong_pad_is_refuted_with_numbers() -> None:
+    proof = prove(SAME, conv("y = Conv<pads = [0, 2]>(x, w)"))
+    assert proof.verdict == "refuted"
+    assert re.fullmatch(r"y\[0, 0, \d+\] is [-\d.e+]+, then [-\d.e+]+, at H=\d+", proof.reason)
+    shown = proof.counterexample
+    assert shown is not None
+    assert shown.inputs["x"].shape == (1, 2, shown.sizes["H"])
+
+
+def test_equal_models_need_no_region() -> None:
+    proof = prove(SAME, SAME)
+    assert (proof.verdict, proof.regions) == ("proved", ())
+
+
+@pytest.mark.parametrize("count", [10, 61, 62, 200])
+def test_doubling_is_never_the_identity(count: int) -> None:
+    """Modulo 2**61 - 1, 61 doublings are."""
+    once = pool("y = Identity(x)")
+    assert prove(once, chain(count, "{} = Add({a}, {a})")).verdict != "proved"
+
+
+@pytest.mark.parametrize("count", [3, 61, 64])
+def test_squaring_is_never_the_identity(count: int) -> None:
+    """Modulo a prime p, x to the p is x; beyond a degree nothing is decided."""
+    proof = prove(pool("y = Identity(x)"), chain(count, "{} = Mul({a}, {a})"))
+    assert proof.verdict != "proved"
+    if count > 40:
+        assert proof.verdict == "undecided"
+
+
+@pytest.mark.parametrize("factor", [2.0**61, float(2**61 - 1), 1.0000001, -1.0])
+def test_a_factor_is_not_one(factor: float) -> None:
+    body = "g (float[1,1,4] x) => (float[a,b,c] y) <float f = {{{0}}}> {{ y = Mul(x, f) }}"
+    other = text(body.format(repr(factor)))
+    assert prove(text(body.format("1.0")), other).verdict != "proved"
+
+
+LIMITED = """l = Constant<value = float {0}>()
+h = Constant<value = float {6}>()
+y = Clip(x, l, h)"""
+PADDED = """p = Constant<value_ints = [0, 0, 1, 0, 0, 1]>()
+v = Constant<value = float {VALUE}>()
+t = Pad(x, p, v)
+y = MaxPool<kernel_shape = [3]>(t)"""
+MAXIMUM = "y = MaxPool<kernel_shape = [3], pads = [1, 1]>(x)"
+AVERAGE = "y = AveragePool<kernel_shape = [3], pads = [1, 1]REST>(x)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = Relu(x)", LIMITED),
+        (MAXIMUM, PADDED.replace("VALUE", "-3")),
+        (MAXIMUM, PADDED.replace("VALUE", "0")),
+        ("y = Sigmoid(x)", "y = Tanh(x)"),
+        (AVERAGE.replace("REST", ""), AVERAGE.replace("REST", ", count_include_pad = 1")),
+    ],
+)
+def test_neighbours_are_refuted(before: str, after: str) -> None:
+    assert prove(pool(before), pool(after)).verdict == "refuted"
+
+
+def test_behind_relu_a_pad_of_zeros_is_neutral_to_a_maximum() -> None:
+    pads = "p = Constant<value_ints = [0, 0, 1, 0, 0, 1]>()\n"
+    for front, verdict in (("Relu", "proved"), ("Sigmoid", "proved"), ("Tanh", "refuted")):
+        before = pool(f"t = {front}(x)\ny = MaxPool<kernel_shape = [3], pads = [1, 1]>(t)")
+        after = pool(f"t = {front}(x)\n{pads}s = Pad(t, p)\ny = MaxPool<kernel_shape = [3]>(s)")
+        assert prove(before, after).verdict == verdict
+
+
+def test_pads_that_a_caller_may_replace_are_no_numbers() -> None:
+    body = (
+        "g (float[1,1,H] x, int64[6] p) => (float[a,b,c] y) <int64[6] p = {{0, 0, 1, 0, 0, 1}}>"
+        " {{ {0} }}"
+    )
+    before = text(body.format("t = Pad(x, p)\ny = AveragePool<kernel_shape = [3]>(t)"))
+    after = text(
+        body.format("y = AveragePool<kernel_shape = [3], pads = [1, 1], count_include_pad = 1>(x)")
+    )
+    proof = prove(before, after)
+    assert proof.verdict == "undecided"
+    assert "not known before the model runs" in proof.reason
+
+
+@pytest.mark.parametrize(("dropped", "said"), [("before", "x, p"), ("after", "x")])
+def test_the_interface_counts(dropped: str, said: str) -> None:
+    full = text(
+        "g (float[2] x, float[2] p) => (float[2] y) <float[2] p = {1, 2}> { y = Add(x, p) }"
+    )
+    less = text("g (float[2] x) => (float[2] y) <float[2] p = {1, 2}> { y = Add(x, p) }")
+    pair = (less, full) if dropped == "before" else (full, less)
+    proof = prove(*pair)
+    assert proof.verdict == "refuted"
+    assert proof.reason.endswith(f"are {said}")
+
+
+def test_swapped_outputs_are_refuted() -> None:
+    body = "g (float[3] x) => (float[3] {0}, float[3] {1}) {{ y = Neg(x)\nz = Exp(x) }}"
+    assert prove(text(body.format("y", "z")), text(body.format("z", "y"))).verdict == "refuted"
+    one = text("g (float[3] x) => (float[3] y, float[3] z) { y = Neg(x)\nz = Exp(x) }")
+    other = text("g (float[3] x) => (float[3] y, float[3] z) { y = Exp(x)\nz = Neg(x) }")
+    assert prove(one, other).verdict == "refuted"
+
+
+def test_a_row_of_a_table_counts() -> None:
+    body = (
+        "g (int64[4] x) => (float[4,2] y) <float[3,2] w = {{{0}}}> {{ y = Gather<axis = 0>(w, x) }}"
+    )
+    first = text(body.format("1, 2, 3, 4, 5, 6"))
+    proof = prove(first, text(body.format("1, 2, 3, 4, 5, 7")))
+    assert proof.verdict != "proved"
+
+
+def test_readings_are_named_and_decide() -> None:
+    ceil = 'auto_pad = "VALID", ceil_mode = 1'
+    before = text(
+        f"g (float[1,1,6] x) => (float[a,b,c] y) {{ y = MaxPool<kernel_shape = [3], strides = [2],"
+        f" {ceil}>(x) }}"
+    )
+    up, down = (
+        text(
+            "g (float[1,1,6] x) => (float[a,b,c] y) { y = MaxPool<kernel_shape = [3],"
+            f" strides = [2], {pads}>(x) }}"
+        )
+        for pads in ("pads = [0, 1]", "pads = [0, 0]")
+    )
+    proof = prove(before, up)
+    assert (proof.verdict, proof.readings) == ("proved", ("VALID with ceil_mode rounds up",))
+    assert prove(before, down).verdict == "refuted"
+    other = Readings(valid_ceil_up=False)
+    assert prove(before, down, readings=other).verdict == "proved"
+    assert prove(before, up, readings=other).verdict == "refuted"
+
+
+def test_a_size_that_only_one_width_tells() -> None:
+    """Pads that are wrong at H=64 alone must not be proved."""
+    body = (
+        "s = Shape<start = 2>(x)\nn = Constant<value_ints = [64]>()\n"
+        "o = Constant<value_ints = [1]>()\ne = Equal(s, n)\nc = Cast<to = 7>(e)\n"
+        "b = Sub(o, c)\nf = Add(o, c)\nz = Constant<value_ints = [0, 0]>()\n"
+        "p = Concat<axis = 0>(z, b, z, f)\nt = Pad(x, p)\ny = Conv(t, w)"
+    )
+    assert prove(SAME, conv(body)).verdict != "proved"
+
+
+@pytest.mark.parametrize("modulus", [2, 3, 64, 1000003])
+def test_pads_by_a_remainder_of_the_size(modulus: int) -> None:
+    body = (
+        f"s = Shape<start = 2>(x)\nn = Constant<value_ints = [{modulus}]>()\n"
+        "o = Constant<value_ints = [1]>()\nm = Mod(s, n)\nz = Constant<value_ints = [0, 0]>()\n"
+        "e = Min(m, o)\nb = Sub(o, e)\nf = Add(o, e)\n"
+        "p = Concat<axis = 0>(z, b, z, f)\nt = Pad(x, p)\ny = Conv(t, w)"
+    )
+    assert prove(SAME, conv(body)).verdict != "proved"
+
+
+def test_pads_of_one_axis_by_the_size_of_the_other() -> None:
+    """Along a diagonal H and W never have the same parity: all combinations are needed."""
+    plain = "g (float[1,1,H,W] x) => (float[a,b,c,d] y) {{ {0} }}"
+    sizes = (
+        "h = Constant<value_ints = [{0}]>()\nk = Constant<value_ints = [{1}]>()\n"
+        "s = Shape(x)\nsh = Gather<axis = 0>(s, h)\nsw = Gather<axis = 0>(s, k)\n"
+        "two = Constant<value_ints = [2]>()\n"
+    )
+    pads = (
+        "mh = Mod(sh, two)\nmw = Mod(sw, two)\nz = Constant<value_ints = [0, 0]>()\n"
+        "p = Concat<axis = 0>(z, mh, mw, z, mw, mh)\ny = Pad(x, p)"
+    )
+    before = text(plain.format(sizes.format(2, 3) + pads))
+    assert prove(before, text(plain.format(sizes.format(2, 3) + pads))).verdict == "proved"
+    other = pads.replace(
+        "mh = Mod(sh, two)",
+        "t = Sub(sw, sh)\no = Constant<value_ints = [1]>()\n"
+        "u = Sub(sh, t)\nv = Add(sw, o)\nmh = Mod(v, two)",
+    )
+    assert prove(before, text(plain.format(sizes.format(2, 3) + other))).verdict != "proved"
+
+
+def test_constants_that_are_no_numbers() -> None:
+    body = "g (float[2] x) => (float[2] y) <float[2] c = {{1, 2}}> {{ t = Add(x, c)\n y = {0}(t) }}"
+    first, second = (text(body.format(op)) for op in ("Identity", "Identity"))
+    nan = numpy_helper.from_array(np.array([1, np.nan], np.float32), "c")
+    second.graph.initializer[0].CopyFrom(nan)
+    proof = prove(first, second)
+    assert proof.verdict == "undecided"
+    assert "NaN" in proof.reason
+
+
+def test_external_weights_are_hashed_in_their_folder(tmp_path: Path) -> None:
+    def written(name: str, nodes: str, shift: float = 0) -> onnx.ModelProto:
+        folder = tmp_path / name
+        folder.mkdir()
+        model = conv(nodes)
+        array = numpy_helper.to_array(model.graph.initializer[0]) + np.float32(shift)
+        model.graph.initializer[0].CopyFrom(numpy_helper.from_array(array, "w"))
+        onnx.save(
+            model, folder / "m.onnx", save_as_external_data=True, location="w", size_threshold=0
+        )
+        return onnx.load(folder / "m.onnx", load_external_data=False)
+
+    first = written("a", "y = Conv<pads = [1, 1]>(x, w)")
+    second = written("b", 'y = Conv<auto_pad = "SAME_UPPER">(x, w)')
+    third = written("c", 'y = Conv<auto_pad = "SAME_UPPER">(x, w)', 1)
+    folders = {name: tmp_path / name for name in "abc"}
+    assert prove(first, second, folders=(folders["a"], folders["b"])).verdict == "proved"
+    assert prove(first, third, folders=(folders["a"], folders["c"])).verdict == "refuted"
+    assert prove(first, second).verdict == "undecided"
+
+
+@pytest.mark.parametrize("limits", [Limits(cells=10), Limits(seconds=0)])
+def test_budgets_end_with_a_reason(limits: Limits) -> None:
+    proof = prove(SAME, PADS, limits=limits)
+    assert proof.verdict == "undecided"
+    assert "budget" in proof.reason
+
+
+def test_unknown_operators_are_the_same_for_the_same_operands() -> None:
+    body = "y = Conv<{0}>(t, w)\n"
+    front = "t = com.microsoft.Unheard<a = 1>(x)\n"
+    before = conv(front + body.format('auto_pad = "SAME_UPPER"'))
+    assert prove(before, conv(front + body.format("pads = [1, 1]"))).verdict != "refuted"
+    changed = conv(front.replace("a = 1", "a = 2") + body.format("pads = [1, 1]"))
+    assert prove(before, changed).verdict == "undecided"
+
+
+def test_random_operators_are_no_functions() -> None:
+    body = "g (float[2] x) => (float[2] y) { r = RandomNormalLike(x)\ny = Add(x, r) }"
+    assert prove(text(body), text(body)).verdict == "undecided"
+
+
+@pytest.mark.parametrize("dims", [{"H": 8}, {"H": "%2=0"}])
+def test_what_is_said_of_sizes(dims: dict[str, int | str]) -> None:
+    before = conv('y = Conv<auto_pad = "SAME_UPPER", strides = [2]>(x, w)')
+    after = conv("y = Conv<pads = [0, 1], strides = [2]>(x, w)")
+    assert prove(before, after, dims=dims).verdict == "proved"
+    assert prove(before, after).verdict == "refuted"
+
+
+def test_a_proof_is_a_line_of_text() -> None:
+    assert str(prove(SAME, PADS)) == "proved"
+    assert str(Proof("undecided", "why")) == "undecided: why"
+
+
+def test_all_bodies_of_an_if_are_compared() -> None:
+    body = (
+        "g (bool c, float[1,1,6] x) => (float[a,b,d] y) {{ y = If(c)<"
+        "then_branch = t () => (float[a,b,d] u) {{ u = AveragePool<kernel_shape = [2], {0}>(x) }},"
+        "else_branch = e () => (float[a,b,d] v) {{ v = AveragePool<kernel_shape = [2], {1}>(x) }}"
+        "> }}"
+    )
+    none, same, other = 'auto_pad = "VALID"', "pads = [0, 0]", "pads = [0, 1]"
+    assert prove(text(body.format(none, none)), text(body.format(same, none))).verdict == "proved"
+    assert prove(text(body.format(none, none)), text(body.format(none, same))).verdict == "proved"
+    for pair in ((other, none), (none, other)):
+        assert prove(text(body.format(none, none)), text(body.format(*pair))).verdict == "refuted"

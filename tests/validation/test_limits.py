@@ -1,0 +1,174 @@
+"""Models that never end or take all memory: an answer within the limits, nothing left running."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import ModelProto
+
+import onnxpad
+from onnxpad import processes
+from onnxpad.errors import ModelError, RequestError
+from onnxpad.sessions import CPU
+from onnxpad.validation import Verdict, validate
+from tests.models import runaway
+from tests.models.runaway import made_of, node, value
+from tests.validation.builders import two_convs
+
+
+def test_an_endless_loop_is_not_verified() -> None:
+    model = runaway.endless_loop()
+    found = validate(model, model, device="cpu", timeout=1)
+    assert found.verdict is Verdict.UNVERIFIED
+    assert not found.ok
+    assert found.reason == (
+        "onnxruntime took more than 1 s and was ended; --timeout 600 gives it more"
+    )
+
+
+def test_four_gigabytes_are_not_taken() -> None:
+    model = runaway.four_gigabytes()
+    found = validate(model, model, device="cpu", memory="300M")
+    assert found.verdict is Verdict.UNVERIFIED
+    assert "more than 300 MiB of memory" in found.reason
+    assert "--memory 1.2G" in found.reason
+
+
+def test_against_a_reference_as_well() -> None:
+    model = runaway.endless_loop()
+    one = np.ones(1, np.float32)
+    found = validate(model, inputs={"x": one}, outputs={"y": one}, device="cpu", timeout=0.5)
+    assert found.verdict is Verdict.UNVERIFIED
+
+
+def test_a_model_that_crashes_onnxruntime_is_not_run() -> None:
+    nodes = [node("OneHot", ["i", "d", "v"], ["y"], axis=-9)]
+    model = made_of(nodes, [value("i", [3], onnx.TensorProto.INT64)], {"d": 3, "v": [0, 1]})
+    found = validate(model, model, device="cpu", samples=1)
+    assert found.verdict in (Verdict.UNVERIFIED, Verdict.IDENTICAL)
+
+
+def counting(times: int) -> ModelProto:
+    """A Loop that ends, of which nothing here knows how often it runs."""
+    model = runaway.endless_loop()
+    loop = model.graph.node[0]
+    loop.input[0] = "n"
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.array(times), "n"))
+    return model
+
+
+def test_what_ends_is_judged_in_the_child_as_here() -> None:
+    found = validate(counting(3), counting(5), device="cpu")
+    assert (found.verdict, found.providers) == (
+        Verdict.IDENTICAL,
+        {"before": (CPU,), "after": (CPU,)},
+    )
+    assert [child.module for child in processes.running()] == ["onnxpad.sessions"]
+    warm = processes.running()[0].pid
+    validate(counting(3), counting(4), device="cpu")
+    assert [child.pid for child in processes.running()] == [warm]
+
+
+def test_a_small_model_needs_no_child() -> None:
+    for child in processes.running():
+        child.end()
+    assert validate(two_convs(), two_convs(), device="cpu").ok
+    assert not processes.running()
+
+
+def test_validation_works_in_threads() -> None:
+    found = {}
+
+    def one(number: int) -> None:
+        found[number] = validate(counting(number), counting(number), device="cpu").verdict
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in (2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {2: Verdict.IDENTICAL, 3: Verdict.IDENTICAL}
+
+
+def test_a_child_ended_from_outside_is_an_error() -> None:
+    def end() -> None:
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            for child in processes.running():
+                if child.grown() > 0:
+                    time.sleep(0.5)
+                    os.kill(child.pid, signal.SIGKILL)
+                    return
+            time.sleep(0.01)
+
+    for child in processes.running():
+        child.end()
+    thread = threading.Thread(target=end)
+    thread.start()
+    model = runaway.endless_loop()
+    with pytest.raises(onnxpad.OnnxpadError, match=r"ended from outside \(SIGKILL\)"):
+        validate(model, model, device="cpu", timeout=30)
+    thread.join()
+
+
+@pytest.mark.parametrize("sizes", [(99_999_999, 99), (2**31, 2**31)])
+def test_inputs_that_do_not_fit_are_refused_before_they_are_drawn(sizes: tuple[int, int]) -> None:
+    dims = dict(zip("HW", sizes, strict=True))
+    with pytest.raises(
+        RequestError, match=r"cells and take .*GiB.*'x' is .*(?s:.*)--dim.*--memory"
+    ):
+        validate(two_convs(), two_convs(), dims=dims, device="cpu")
+
+
+def test_inputs_of_more_axes_than_numpy_has_are_refused() -> None:
+    model = made_of([node("Relu", ["x"], ["y"])], [value("x", [1] * 73)])
+    with pytest.raises(RequestError, match="'x' has 73 axes"):
+        validate(model, model, device="cpu")
+
+
+def test_functions_that_grow_without_bound_are_not_written_out() -> None:
+    model = runaway.nested_functions(40)
+    with pytest.raises(ModelError, match="called more than 10000 times"):
+        validate(model, model, device="cpu")
+    model = runaway.nested_functions(3)
+    model.functions.append(model.functions[0])
+    with pytest.raises(ModelError, match=r"cannot be written out: .*f0"):
+        validate(model, model, device="cpu")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_end_an_endless_loop(number: int, tmp_path: Path) -> None:
+    path = tmp_path / "loop.onnx"
+    onnx.save(runaway.endless_loop(), path)
+    verb = [sys.executable, "-m", "onnxpad", "validate", str(path), str(path), "--device", "cpu"]
+    running = subprocess.Popen(verb, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    child = _child_of(running.pid)
+    time.sleep(1)
+    sent = time.monotonic()
+    running.send_signal(number)
+    _, said = running.communicate(timeout=10)
+    assert time.monotonic() - sent < 3
+    assert running.returncode == 128 + number
+    assert b"Traceback" not in said
+    deadline = time.monotonic() + 3
+    while Path(f"/proc/{child}").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not Path(f"/proc/{child}").exists()
+
+
+def _child_of(pid: int) -> int:
+    """The child that runs onnxruntime, once it is there."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        if found:
+            return int(found[0])
+        time.sleep(0.05)
+    raise AssertionError("no child was started")
