@@ -11,7 +11,7 @@ import click
 
 from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
-from onnxpad.cli.streams import terminal
+from onnxpad.cli.streams import progress_bar, terminal
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def _validated(
     given = {}
     if data or inputs:
         given = _recorded(model, data, inputs, outputs, left_out.append)
-    found = validation.validate(model, after, **given, **options)
+    with progress_bar(None) as say:
+        found = validation.validate(model, after, **given, **options, progress=say)
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
 
 
