@@ -27,7 +27,7 @@ onnxpad validate model.onnx --data reference.npz
 onnxpad validate model.onnx --inputs x.npy --outputs y.npy
 
 An .npz file holds arrays under the names of tensors, or under s0_in0 (sample 0, input 0) and
-s0_out0. Verdicts: identical, rounding (exit 0), different, unverified (exit 1).
+s0_ref0. Verdicts: identical, rounding (exit 0), different, unverified (exit 1).
 """
 
 
