@@ -1,6 +1,7 @@
 import pickle
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,7 +65,8 @@ def test_a_zip_archive_is_named(tmp_path: Path) -> None:
 
 def test_arrays_are_sent_to_the_options_that_take_them(tmp_path: Path) -> None:
     for save in (np.savez, np.savez_compressed):
-        save(tmp_path / "x.npz", **{"functional_1/input:0": np.zeros((2, 3))})
+        arrays: dict[str, Any] = {"functional_1/input:0": np.zeros((2, 3))}
+        save(tmp_path / "x.npz", **arrays)
         said = refusal((tmp_path / "x.npz").read_bytes())
         assert "not an ONNX model but NumPy arrays" in said
         assert "--data" in said
