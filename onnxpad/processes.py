@@ -130,8 +130,9 @@ class Child:
         """The answer to one message.
 
         Raises LimitMet, with the child ended, where it takes longer or needs more memory: what its
-        own has grown by, and what was sent to it and comes back, which is here as well. ChildEnded where it ends; else what was raised in the child, where that is an
-        error of onnxpad or of Python.
+        own has grown by, and what was sent to it and comes back, which is here as well.
+        ChildEnded where it ends; else what was raised in the child, where that is an error of
+        onnxpad or of Python.
         """
         if not self.alive:
             raise self._lost()
@@ -245,7 +246,8 @@ class Work:
     """What one call of a verb may take of native code whose cost is not known beforehand.
 
     `seconds` is time in children, without their start; `memory` how far the resident memory of one
-    may grow, in bytes, with what a call sends and brings back. None stands for a default that grows with what the children were given.
+    may grow, in bytes, with what a call sends and brings back. None stands for a default that grows
+    with what the children were given.
     `met` says which limits were met, by what ran there: it is not run again.
     """
 
