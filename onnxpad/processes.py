@@ -397,6 +397,8 @@ def readable(size: float, unit: str = "iB") -> str:
             break
         size /= 1024
     number = f"{size:.0f}" if size >= 10 or size == int(size) else f"{size:.1f}"
+    if unit == "iB" and not name:
+        return f"{number} bytes"
     return f"{number} {name}{unit}" if unit else f"{number}{name}"
 
 

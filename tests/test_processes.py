@@ -288,6 +288,7 @@ def test_sizes_are_written_as_they_are_read() -> None:
     for size in (1, 1000, 2**20, 3 * 2**29, 2**40):
         assert abs(bytes_of(readable(size, "")) - size) <= 0.05 * size
     assert readable(2**31) == "2 GiB"
+    assert readable(1000) == "1000 bytes"
 
 
 def test_limits_are_checked() -> None:

@@ -18,7 +18,12 @@ FREE_BITS = 64
 
 
 class Domain(Protocol):
-    """What cells are; `Formal`, `Numeric` and `Hollow` are three of them."""
+    """What cells are; `Formal`, `Numeric` and `Hollow` are three of them.
+
+    `computes` is false where only shapes are kept.
+    """
+
+    computes: bool
 
     def embed(self, numbers: Array) -> Array:
         """Numbers as cells."""
@@ -290,6 +295,12 @@ class Call:
     def spend(self, count: float) -> None:
         """Take cells off the budget before they are made."""
         self.budget.spend(int(count))
+
+    def multiply(self, a: Array, b: Array) -> Array:
+        """Sum of a b over the last axis, which the budget pays where cells are computed."""
+        if self.d.computes:
+            self.spend(math.prod(np.broadcast_shapes(a.shape, b.shape)))
+        return self.d.contract(a, b)
 
     def reads(self, reading: str) -> None:
         """Name a reading that this result hangs on."""

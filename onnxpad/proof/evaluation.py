@@ -22,6 +22,7 @@ ROOMS = (arithmetic, moving, sampled, windowed)
 _TRIPS = 16
 _POWERS = ("LpPool", "Pow", "GlobalLpPool", "ReduceL2", "ReduceSumSquare")
 _QUOTIENTS = ("Div", "Reciprocal", "BatchNormalization", "QuantizeLinear", "QLinearConv")
+_TYPES = {"float32": "float", "float64": "double"}
 STEEPEST = 1 << 24
 """A polynomial of a higher degree is not tested by random points here."""
 
@@ -107,7 +108,7 @@ class Evaluation:
             self.budget,
             count,
         )
-        check_text(node)
+        check_text(node, inputs)
         try:
             made = rule(call)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -233,25 +234,32 @@ class Evaluation:
         )
 
 
-def check_text(node: Node) -> None:
-    """Raise Undecided for an operator, attribute or input that the text of the opset lacks."""
+def check_text(node: Node, inputs: Sequence[Value | None]) -> None:
+    """Raise Undecided for what the text of the opset lacks: operator, attribute, input or type."""
     if node.domain:
         return
-    attributes, inputs = _schema(node.op, node.opset)
+    attributes, most, types = _schema(node.op, node.opset)
     unknown = node.attributes.keys() - attributes
-    if unknown or len(node.inputs) > inputs:
+    for value, allowed in zip(inputs, types, strict=False):
+        if value is not None and _TYPES.get(value.dtype.name, value.dtype.name) not in allowed:
+            raise Undecided(f"{node.op} of {value.dtype}, which opset {node.opset} does not take")
+    if unknown or len(node.inputs) > most:
         what = f"the attribute {min(unknown)}" if unknown else f"{len(node.inputs)} inputs"
         raise Undecided(f"{node.op} with {what}, which opset {node.opset} does not have")
 
 
 @cache
-def _schema(op: str, opset: int) -> tuple[frozenset[str], int]:
-    """The attributes of an operator, and how many inputs it may have."""
+def _schema(op: str, opset: int) -> tuple[frozenset[str], int, tuple[frozenset[str], ...]]:
+    """The attributes of an operator, how many inputs it may have, and their types."""
     try:
         schema = onnx.defs.get_schema(op, opset, "")
     except onnx.defs.SchemaError:
         raise Undecided(f"{op} is no operator of opset {opset}") from None
-    return frozenset(schema.attributes), schema.max_input
+    types = tuple(
+        frozenset(one.removeprefix("tensor(").removesuffix(")") for one in slot.types)
+        for slot in schema.inputs
+    )
+    return frozenset(schema.attributes), schema.max_input, types
 
 
 def _bounds(call: Call) -> tuple[int, int]:

@@ -15,6 +15,8 @@ Array = NDArray[Any]
 class Numeric:
     """Arithmetic of float64; whatever is not a number by itself raises Undecided."""
 
+    computes = True
+
     def __init__(self, inputs: Mapping[Hashable, Array]) -> None:
         self._inputs = inputs
 

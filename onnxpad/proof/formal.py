@@ -41,6 +41,8 @@ def _part(a: Cells, axis: int, at: int, step: int) -> Cells:
 class Formal:
     """Cells of a field with their meaning; shared by all that is compared."""
 
+    computes = True
+
     def __init__(self, field: Field, *, fractions: bool = False) -> None:
         self.field = field
         self.fractions, self.rounded = fractions, False

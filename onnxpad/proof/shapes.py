@@ -29,6 +29,8 @@ _TYPE_KEPT = ("Pad", "Resize", "Slice", "Concat", "Transpose", "Conv", "ConvTran
 class Hollow:
     """The domain of one cell: whatever is computed, only its shape is kept."""
 
+    computes = False
+
     def embed(self, numbers: Array) -> Array:
         """Numbers without their values."""
         return np.zeros(numbers.shape, np.int8)

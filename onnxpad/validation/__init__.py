@@ -11,6 +11,7 @@ from onnxpad import processes
 from onnxpad.errors import LimitMet, RequestError, verb
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.comparing.pieces import chosen
+from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.opened import ModelLike
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Preference
@@ -19,7 +20,6 @@ from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.conclude import concluded, qualified
 from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
 from onnxpad.validation.optimised import optimised
-from onnxpad.validation.random_nodes import random_nodes
 from onnxpad.validation.recorded import samples_from_npz
 from onnxpad.validation.reference import against_reference
 from onnxpad.validation.report import (

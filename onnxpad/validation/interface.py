@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from onnx import TensorProto, ValueInfoProto
-
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import show
 from onnxpad.model.comparing.networks import Network
@@ -72,13 +70,11 @@ def broken(before: Network, after: Network) -> str:
                 f"the {kind} stand in another order, {quoted(ours)} in the first model and "
                 f"{quoted(theirs)} in the second: a caller by position gets something else"
             )
-    first, second = (
-        {value.name: _kind(value) for value in network.model.graph.output}
-        for network in (before, after)
-    )
-    for name, kind in first.items():
-        if kind and second[name] and kind != second[name]:
-            return f"output '{name}' is {kind} in the first model and {second[name]} in the second"
+    first, second = before.stated_types(), after.stated_types()
+    for name in before.outputs:
+        kinds = first[name].dtype, second[name].dtype
+        if all(kinds) and kinds[0] != kinds[1]:
+            return f"output '{name}' is {kinds[0]} in the first model and {kinds[1]} in the second"
     return ""
 
 
@@ -102,12 +98,6 @@ def _listed(
     before: Network, after: Network
 ) -> tuple[tuple[str, Sequence[str], Sequence[str]], ...]:
     return ("inputs", before.fed, after.fed), ("outputs", before.outputs, after.outputs)
-
-
-def _kind(value: ValueInfoProto) -> str:
-    """The element type that the file states of a tensor, '' where it states none."""
-    code = value.type.tensor_type.elem_type
-    return str(TensorProto.DataType.Name(code)).lower() if code else ""
 
 
 def _sizes(type_: Type) -> str:

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import NodeProto
 
-from onnxpad.model.comparing.networks import Network
+from onnxpad.model.comparing.networks import Network, Operation
 from onnxpad.model.comparing.regions import Region
 from onnxpad.validation.ranges import Range
 
@@ -128,7 +127,7 @@ def _constants(networks: tuple[Network, Network], region: Region) -> Array:
     for network, indices in zip(networks, (region.before, region.after), strict=True):
         for index in indices:
             node = network.nodes[index]
-            found += _held(node)
+            found += _held(network.operation(index))
             for name in node.input:
                 value = network.constant(name) if _is_small(network, name) else None
                 if value is not None and value.dtype.kind in "fiu":
@@ -142,9 +141,10 @@ def _is_small(network: Network, name: str) -> bool:
     return tensor is not None and int(np.prod(tensor.dims)) <= _FEW
 
 
-def _held(node: NodeProto) -> list[float]:
+def _held(operation: Operation) -> list[float]:
     names = ("min", "max", "alpha", "lambd", "threshold", "value")
-    return [one.f for one in node.attribute if one.name in names and one.f]
+    numbers = [operation.attributes.get(name) for name in names]
+    return [one for one in numbers if isinstance(one, float)]
 
 
 def _tables(networks: tuple[Network, Network], region: Region, drawn: set[str]) -> dict[str, int]:

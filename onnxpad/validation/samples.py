@@ -46,6 +46,7 @@ _MOST_AXES = 64
 _MORE_TRIES = 4
 _MOST_TRIED = 1 << 23
 _SMALL_SAMPLE = 1 << 19
+_FURTHER_SIZES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +345,7 @@ class Sampler:
         """As `settled`, at each of the sizes in turn; nothing where no size is open."""
         dims = [d for t in self._types.values() for d in (t.dims or ())[1:]]
         if any(isinstance(size, Symbol) or size is None for size in dims):
-            for first in range(len(sizes)):
+            for first in range(min(_FURTHER_SIZES, len(sizes))):
                 yield replace(settled, sizes=(*sizes[first:], *sizes[:first]))
 
     @property

@@ -156,13 +156,13 @@ def test_readings_have_defaults() -> None:
     assert Readings() == Readings(valid_ceil_up=True, wide_reflect=False, legacy_split=False)
 
 
-CHANNELS = """g (float[1,6,20] x) => (float[a,b,c] y) <float[4,3,3] w = {WEIGHT}, float[4] b = {BIAS}>
-{ NODES }"""
+CHANNELS = """g (float[1,6,20] x) => (float[a,b,c] y)
+<float[4,3,3] w = {WEIGHT}, float[4] b = {BIAS}> { NODES }"""
 
 
 def grouped(nodes: str) -> onnx.ModelProto:
     weight = ", ".join(str(at % 7 - 3.0) for at in range(36))
-    body = CHANNELS.replace("WEIGHT", "{" + weight + "}").replace("BIAS", "{1, 2, 3, 4}")
+    body = CHANNELS.replace("WEIGHT", weight).replace("BIAS", "1, 2, 3, 4")
     return text(body.replace("NODES", nodes))
 
 
@@ -182,9 +182,7 @@ def test_lemma_5_one_channel_stands_for_all(nodes: str, verdict: str) -> None:
 @pytest.mark.parametrize("pads", ["0, 1, 0, 0, -1, 0", "0, -1, 0, 0, 1, 0"])
 def test_lemma_4_does_not_hold_where_channels_are_padded(pads: str) -> None:
     """With one channel, a Pad that moves channels would crop all there is."""
-    body = (
-        f"p = Constant<value_ints = [{pads}]>()\nt = Pad(x, p)\ny = MaxPool<kernel_shape = [1]>(t)"
-    )
+    front = f"p = Constant<value_ints = [{pads}]>()\nt = Pad(x, p)\n"
     before = grouped("y = MaxPool<kernel_shape = [1]>(x)")
     after = grouped(f"{front}y = MaxPool<kernel_shape = [1]>(t)")
     assert prove(before, after).verdict == "refuted"

@@ -302,3 +302,13 @@ def test_all_bodies_of_an_if_are_compared() -> None:
     assert prove(text(body.format(none, none)), text(body.format(none, same))).verdict == "proved"
     for pair in ((other, none), (none, other)):
         assert prove(text(body.format(none, none)), text(body.format(*pair))).verdict == "refuted"
+
+
+def test_types_that_an_operator_does_not_take() -> None:
+    body = "g (int8[1,1,4] x) => (int8[a,b,c] y) { y = OP<kernel_shape = [1]>(x) }"
+    before, after = (text(body.replace("OP", op)) for op in ("MaxPool", "AveragePool"))
+    proof = prove(before, after)
+    assert (proof.verdict, proof.reason) == (
+        "undecided",
+        "AveragePool of int8, which opset 18 does not take",
+    )

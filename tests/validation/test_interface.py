@@ -87,7 +87,7 @@ def cast(kind: int) -> ModelProto:
 def test_another_element_type_is_said() -> None:
     report = cpu(cast(F), cast(D))
     assert report.verdict is Verdict.DIFFERENT
-    assert report.reason == "output 'y' is float in the first model and double in the second"
+    assert report.reason == "output 'y' is float32 in the first model and float64 in the second"
 
 
 def with_noise(kind: str, *, used: bool = True, **attributes: Any) -> ModelProto:

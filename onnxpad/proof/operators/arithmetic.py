@@ -326,8 +326,10 @@ def matmul(call: Call) -> list[Value]:
         raise NoResult(f"{call.op} of shapes {a.shape} and {b.shape}")
     call.breaks(f"{call.op} sums over an axis")
     left, right = a[..., :, None, :], np.swapaxes(b, -1, -2)[..., None, :, :]
-    _broadcast(call, [left, right])
-    y = call.d.contract(left, right)
+    try:
+        y = call.multiply(left, right)
+    except ValueError:
+        raise NoResult(f"{call.op} of shapes {a.shape} and {b.shape}") from None
     if call.op == "Gemm":
         y = _scaled(call, y, "alpha")
         added = call.optional(2)

@@ -43,7 +43,7 @@ def deform_conv(call: Call) -> list[Value]:
         cells = call.d.mul(cells.reshape(shape), m).reshape(cells.shape)
     n, c, m_count, places = x.shape[0], w.shape[1], w.shape[0] // group, math.prod(counts)
     left = cells.reshape(n, group, c * taps, places).swapaxes(2, 3)[:, :, None]
-    y = call.d.contract(left, w.reshape(1, group, m_count, 1, c * taps))
+    y = call.multiply(left, w.reshape(1, group, m_count, 1, c * taps))
     return [call.made(biased(call, y.reshape(n, group * m_count, *counts), call.optional(4)))]
 
 

@@ -105,8 +105,7 @@ def convolved(call: Call, x: Array, w: Array) -> Array:
     cells = cells.reshape(n, group, c, places, -1).transpose(0, 1, 3, 2, 4)
     left = cells.reshape(n, group, 1, places, -1)
     right = w.reshape(1, group, m, 1, -1)
-    call.spend(n * group * m * places * right.shape[-1])
-    return call.d.contract(left, right).reshape(n, group * m, *counts)
+    return call.multiply(left, right).reshape(n, group * m, *counts)
 
 
 def biased(call: Call, y: Array, bias: Value | None) -> Array:
@@ -204,11 +203,11 @@ def _deconvolved(call: Call, pads: list[int] | None = None) -> Array:
     n, c, m = x.shape[0], x.shape[1] // group, w.shape[1]
     counts = [len(table) for table in tables]
     places, taps = math.prod(counts), math.prod(kernel)
-    call.spend(n * group * m * places * c * taps + n * x.shape[1] * places * taps)
+    call.spend(n * x.shape[1] * places * taps)
     cells = gather(x, tables, 2, 0).reshape(n, group, c, places, taps)
     left = cells.transpose(0, 1, 3, 2, 4).reshape(n, group, 1, places, c * taps)
     weights = w.reshape(group, c, m, taps).transpose(0, 2, 1, 3).reshape(1, group, m, 1, c * taps)
-    return call.d.contract(left, weights).reshape(n, group * m, *counts)
+    return call.multiply(left, weights).reshape(n, group * m, *counts)
 
 
 def _transposed_tables(
