@@ -130,7 +130,7 @@ def _check_proof(options: dict[str, Any]) -> None:
 
 def _shown(found: Validation, path: str) -> Validation:
     """The report after its counterexample was written, or with a warning that there is none."""
-    from onnxpad.validation.proved import counterexample_file
+    from onnxpad.validation.kernel_verdict import counterexample_file
 
     data = counterexample_file(found)
     if data is None:

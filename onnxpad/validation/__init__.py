@@ -20,8 +20,8 @@ from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.conclude import concluded, qualified
 from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
+from onnxpad.validation.kernel_verdict import proved
 from onnxpad.validation.optimised import optimised
-from onnxpad.validation.proved import proved
 from onnxpad.validation.recorded import samples_from_npz
 from onnxpad.validation.reference import against_reference
 from onnxpad.validation.report import (
