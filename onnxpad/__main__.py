@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from _thread import start_new_thread
+from functools import cache
 from types import FrameType
 
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
@@ -30,8 +31,9 @@ def _open_standard_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003 - its only one
 
 
+@cache
 def _end_on_signals() -> None:
-    """Let a thread end the process: the main one may be in native code, which hears no signal.
+    """Let one thread end the process: the main one may be in native code, which hears no signal.
 
     What was ignored stays ignored, as under nohup.
     """

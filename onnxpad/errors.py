@@ -133,6 +133,10 @@ def _is_count(value: object) -> bool:
     return hasattr(value, "__index__") and not isinstance(value, bool)
 
 
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _are_facts(value: object) -> bool:
     return isinstance(value, Mapping) and all(
         is_text(fact) or _is_count(fact) for fact in value.values()
@@ -147,7 +151,7 @@ def _is_plan(value: object) -> bool:
     return is_path(value) or isinstance(value, Mapping) or hasattr(value, "entries")
 
 
-_DIMS = "a dict of numbers and facts, such as {'height': 640, 'width': '%32==0'}"
+_DIMS = "a dict of numbers and facts, such as {'height': 640, 'width': '%32=0'}"
 ARGUMENTS: dict[str, tuple[Check, str]] = {
     "target": (_is_texts, "a name, or a list of names"),
     "passes": (_is_texts, "a name, or a list of names"),
@@ -160,8 +164,8 @@ ARGUMENTS: dict[str, tuple[Check, str]] = {
     "dims": (_are_facts, _DIMS),
     "samples": (_is_count, "a whole number"),
     "seed": (_is_count, "a whole number"),
-    "budget": (lambda value: isinstance(value, int | float), "a number of seconds"),
-    "timeout": (lambda value: isinstance(value, int | float), "a number of seconds"),
+    "budget": (_is_number, "a number of seconds"),
+    "timeout": (_is_number, "a number of seconds"),
     "memory": (lambda value: is_text(value) or _is_count(value), "bytes, or a text such as '4G'"),
     "progress": (callable, "a function"),
     "device": (lambda value: value in ("auto", "cuda", "cpu"), "'auto', 'cuda' or 'cpu'"),

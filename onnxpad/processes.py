@@ -34,7 +34,8 @@ MIB = 2**20
 SECONDS, MEMORY = 60.0, 2 * 2**30
 """What calls of unknown cost may take together, where nobody says otherwise."""
 SECONDS_PER_MB, MEMORY_PER_BYTE = 1.0, 32
-"""What they may take more for what they were given: models and their inputs."""
+"""What they may take more for what they were given: models and their inputs. Memory is for models
+that are open, each with the most that it was run on, and for the call that is made."""
 _START = 120.0
 _WATCH = 0.01
 _GRACE, _POLITE = 1.0, 0.05
@@ -79,6 +80,7 @@ class Child:
 
         self.module = module
         self._before = 0
+        self._arriving = 0
         self.held: dict[str, Any] = {}
         """What callers remember of what it holds."""
         self._replies: SimpleQueue[Reply | None] = SimpleQueue()
@@ -127,18 +129,21 @@ class Child:
     ) -> Reply:
         """The answer to one message.
 
-        Raises LimitMet, with the child ended, where it takes longer or its resident memory grows
-        by more; ChildEnded where it ends; else what was raised in the child, where that is an
-        error of onnxpad or of Python.
+        Raises LimitMet, with the child ended, where it takes longer or needs more memory: what its
+        own has grown by, and what was sent to it and comes back, which is here as well.
+        ChildEnded where it ends; else what was raised in the child, where that is an error of
+        onnxpad or of Python.
         """
         if not self.alive:
             raise self._lost()
+        allowed = None if memory is None else memory - sum(map(len, buffers))
+        self._arriving = 0
         try:
             said = {**head, "ends_after": seconds + _GRACE}
             stdin = self._process.stdin
             assert stdin is not None  # noqa: S101 - it is a pipe
             _send(stdin, Reply(said, list(buffers)))
-            reply = self._next(str(head.get("do", "")), time.monotonic() + seconds, memory)
+            reply = self._next(str(head.get("do", "")), time.monotonic() + seconds, allowed)
         except OSError:
             raise self._lost() from None
         except BaseException:
@@ -179,7 +184,7 @@ class Child:
         if time.monotonic() > deadline:
             self.end()
             raise LimitMet("time" if doing != "start" else "it did not start")
-        if memory is not None and self.grown() > memory:
+        if memory is not None and self.grown() + self._arriving > memory:
             self.end()
             raise LimitMet("memory")
 
@@ -187,13 +192,16 @@ class Child:
         stdout = self._process.stdout
         assert stdout is not None  # noqa: S101 - it is a pipe
         try:
-            while (reply := _read(stdout)) is not None:
+            while (reply := _read(stdout, self._expect)) is not None:
                 self._replies.put(reply)
         except (OSError, ValueError):  # it broke off in the middle, or was closed
             pass
         finally:
             self._replies.put(None)
             stdout.close()
+
+    def _expect(self, size: int) -> None:
+        self._arriving = size
 
     def _lost(self) -> ChildEnded:
         _CHILDREN.discard(self)
@@ -238,7 +246,8 @@ class Work:
     """What one call of a verb may take of native code whose cost is not known beforehand.
 
     `seconds` is time in children, without their start; `memory` how far the resident memory of one
-    may grow, in bytes. None stands for a default that grows with what the children were given.
+    may grow, in bytes, with what a call sends and brings back. None stands for a default that grows
+    with what the children were given.
     `met` says which limits were met, by what ran there: it is not run again.
     """
 
@@ -249,6 +258,8 @@ class Work:
         self.deadline = float("inf")
         self._spent = 0.0
         self._given = 0
+        self.kept: dict[tuple[int, int], int] = {}
+        """Bytes given to each model that is open, by the process and its number there."""
         self._children: dict[str, Child] = {}
 
     def child(self, module: str, what: str = "onnxruntime") -> Child:
@@ -260,6 +271,8 @@ class Work:
             raise LimitMet(self.met[what])
         known = self._children.get(module)
         if known is None or not known.alive:
+            if known is not None:  # what it held has gone with it
+                self.kept = {key: size for key, size in self.kept.items() if key[0] != known.pid}
             self._children[module] = known = _lent(module)
         return known
 
@@ -278,9 +291,10 @@ class Work:
         `what` stands in messages for what runs there, `more` are bytes that it reads by itself;
         `own` are defaults for this call alone. Raises LimitMet and ChildEnded.
         """
-        self._given += more + sum(map(len, buffers))
+        now = more + sum(map(len, buffers))
+        self._given += now
         started = time.monotonic()
-        total, memory = self._seconds(own), self.memory_allowed
+        total, memory = self._seconds(own), self.memory_allowed(now)
         if own is not None and self.memory is None:
             memory = own.memory
         spent = 0.0 if own is not None and self.seconds is None else self._spent
@@ -294,10 +308,11 @@ class Work:
         finally:
             self._spent += time.monotonic() - started
 
-    @property
-    def memory_allowed(self) -> int:
-        """Bytes by which a child may grow."""
-        return MEMORY + MEMORY_PER_BYTE * self._given if self.memory is None else self.memory
+    def memory_allowed(self, given: int = 0) -> int:
+        """Bytes that a call may take which is given so many, beside the models that are open."""
+        if self.memory is not None:
+            return self.memory
+        return MEMORY + MEMORY_PER_BYTE * (given + sum(tuple(self.kept.values())))
 
     def __del__(self) -> None:
         for child in self._children.values():
@@ -382,6 +397,8 @@ def readable(size: float, unit: str = "iB") -> str:
             break
         size /= 1024
     number = f"{size:.0f}" if size >= 10 or size == int(size) else f"{size:.1f}"
+    if unit == "iB" and not name:
+        return f"{number} bytes"
     return f"{number} {name}{unit}" if unit else f"{number}{name}"
 
 
@@ -433,14 +450,20 @@ def _send(stream: IO[bytes], message: Reply) -> None:
             done += stream.write(part[done:])
 
 
-def _read(stream: IO[bytes]) -> Reply | None:
-    """The next message, None at the end; ValueError where it breaks off."""
+def _read(stream: IO[bytes], expect: Callable[[int], None] | None = None) -> Reply | None:
+    """The next message, None at the end; ValueError where it breaks off.
+
+    `expect` is told the size of its buffers before they are read.
+    """
     start = stream.read(1)
     if not start:
         return None
     length = int.from_bytes(start + _exactly(stream, _LENGTH - 1), "little")
     head: dict[str, Any] = json.loads(_exactly(stream, length))
-    return Reply(head, [_exactly(stream, size) for size in head.pop("sizes")])
+    sizes = head.pop("sizes")
+    if expect is not None:
+        expect(sum(sizes))
+    return Reply(head, [_exactly(stream, size) for size in sizes])
 
 
 def _exactly(stream: IO[bytes], count: int) -> bytearray:

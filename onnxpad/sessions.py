@@ -95,10 +95,14 @@ class Session:
 class SessionApart(Session):
     """An open model in a child process; it lasts as long as the work that opened it."""
 
-    def __init__(self, work: Work, child: Child, opened: Mapping[str, Any]) -> None:
+    def __init__(self, work: Work, child: Child, opened: Mapping[str, Any], size: int) -> None:
+        """`size`: bytes of the model."""
+        self._size = size
         self._work = work
         self._child = child
         self._number = opened["number"]
+        self._place = child.pid, self._number
+        work.kept[self._place] = size
         self.providers = tuple(opened["providers"])
         self.outputs = tuple(opened["outputs"])
         self.inputs = tuple(opened["inputs"])
@@ -119,6 +123,9 @@ class SessionApart(Session):
         buffers: list[Buffer] = []
         packed = {name: _packed(value, buffers) for name, value in feeds.items()}
         said = {"do": "run", "number": self._number, "feeds": packed, "names": wanted}
+        most = self._size + sum(map(len, buffers))
+        kept = self._work.kept
+        kept[self._place] = max(most, kept.get(self._place, 0))
         found = _asked(self._work, self._child, said, buffers, "run")
         if isinstance(found, RunFailure):
             return found
@@ -156,7 +163,9 @@ def open_apart(
         said["path"] = str(model)
     content = [] if isinstance(model, Path) else [model]
     found = _asked(work, child, said, content, "open", more)
-    return found if isinstance(found, RunFailure) else SessionApart(work, child, found.head)
+    if isinstance(found, RunFailure):
+        return found
+    return SessionApart(work, child, found.head, more + sum(map(len, content)))
 
 
 def _asked(
@@ -167,9 +176,11 @@ def _asked(
     stage: Literal["open", "run"],
     more: int = 0,
 ) -> Reply | RunFailure:
-    said["closed"] = child.held.pop("closed", [])
+    said["closed"] = closed = child.held.pop("closed", [])
     try:
         reply = work.call(child, said, buffers, more=more)
+        for number in closed:
+            work.kept.pop((child.pid, number), None)
     except ChildEnded as ended:
         if not ended.crashed:
             raise

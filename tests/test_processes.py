@@ -32,6 +32,10 @@ def sleep(head, buffers):
     time.sleep(head["seconds"])
     return Reply({}, [])
 
+def hold(head, buffers):
+    time.sleep(head["seconds"])
+    return Reply({}, [])
+
 def grow(head, buffers):
     kept = [np.ones(2**20) for _ in range(512)]
     time.sleep(60)
@@ -50,7 +54,7 @@ def say(head, buffers):
     print("to standard output", flush=True)
     return Reply({"input": sys.stdin.read()}, [])
 
-serve({one.__name__: one for one in (echo, spin, sleep, grow, fail, crash, say)}
+serve({one.__name__: one for one in (echo, spin, sleep, hold, grow, fail, crash, say)}
       | {"clear": lambda *_: Reply({}, [])})
 """
 
@@ -127,6 +131,24 @@ def test_memory_is_watched_from_outside(module: str) -> None:
         with pytest.raises(LimitMet, match=r"more than 256 MiB of memory .*--memory 1G"):
             work.call(child, {"do": "grow"})
         assert not is_running(child.pid)
+
+
+def test_what_is_sent_and_comes_back_counts_as_memory(module: str) -> None:
+    """It is there twice, in the child and here."""
+    sent = bytes(160 * 2**20)
+    with limited(memory="256M") as work:
+        work.call(work.child(module), {"do": "echo", "text": ""}, [sent[: 2**20]])
+        with pytest.raises(LimitMet, match="more than 256 MiB of memory"):
+            work.call(work.child(module), {"do": "hold", "seconds": 1}, [sent])
+
+
+def test_memory_grows_with_what_is_open_and_not_with_what_was(module: str) -> None:
+    sent = bytes(2**20)
+    with limited() as work:
+        for _ in range(3):
+            work.call(work.child(module), {"do": "echo", "text": ""}, [sent])
+        assert work.memory_allowed() == processes.MEMORY
+        assert work.memory_allowed(10) == processes.MEMORY + 10 * processes.MEMORY_PER_BYTE
 
 
 def test_time_is_counted_over_all_calls(module: str) -> None:
@@ -266,6 +288,7 @@ def test_sizes_are_written_as_they_are_read() -> None:
     for size in (1, 1000, 2**20, 3 * 2**29, 2**40):
         assert abs(bytes_of(readable(size, "")) - size) <= 0.05 * size
     assert readable(2**31) == "2 GiB"
+    assert readable(1000) == "1000 bytes"
 
 
 def test_limits_are_checked() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +9,7 @@ import click
 
 from onnxpad.cli import arguments, plan_files
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, say
-from onnxpad.cli.streams import report_stream, terminal
+from onnxpad.cli.streams import progress_bar, report_stream, terminal
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -122,7 +119,7 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
         inputs, outputs = recorded_apart(
             options["inputs"], options["outputs"], network, left_out.append
         )
-    with _bar(options["budget"]) as say:
+    with progress_bar(options["budget"]) as say:
         found = diagnosis.diagnose(
             model,
             inputs=inputs,
@@ -135,11 +132,3 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
             progress=say,
         )
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
-
-
-def _bar(budget: float) -> AbstractContextManager[Callable[[str], None] | None]:
-    if terminal(sys.stderr) is None:
-        return nullcontext()
-    from onnxpad.show.progress import trying
-
-    return trying(sys.stderr, budget)

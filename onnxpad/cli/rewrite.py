@@ -124,12 +124,23 @@ def _rewritten(job: Job, request: Request) -> int:
 
 def _objection(found: Rewriting, validation: Validation | None, request: Request) -> str:
     if validation is not None and not validation.ok:
-        return f"the rewritten model is not validated ({validation.verdict}: {validation.reason})"
+        alone = _only_for_the_target(found, validation)
+        hint = f"; without --validate it is written for {found.target} alone" if alone else ""
+        verdict = f"{validation.verdict}: {validation.reason}"
+        return f"the rewritten model is not validated{hint} ({verdict})"
     if found.unfit:
         return _unfit(found)
     if request.strict and found.skips:
         return f"--strict allows no skips, and there are {len(found.skips)}"
     return ""
+
+
+def _only_for_the_target(found: Rewriting, validation: Validation) -> bool:
+    """Whether only onnxruntime's optimiser harms it, in a form that it is said to harm."""
+    if found.fitting is None or not found.fitting.elsewhere:
+        return False
+    plain = [row.equal for row in validation.outputs if row.level == "off"]
+    return bool(plain) and all(plain)
 
 
 def _unfit(found: Rewriting) -> str:
@@ -157,7 +168,7 @@ def _report(
         return
     from onnxpad.show.rewritings import rewriting_text
 
-    compared = request.judging is None or found.changed
+    compared = request.judging is None or found.changed or bool(found.unfit)
     stream.write(
         rewriting_text(model, written, found, validation, script=request.dry_run, compared=compared)
     )

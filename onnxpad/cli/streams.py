@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -24,3 +26,12 @@ def terminal(stream: TextIO) -> Terminal | None:
 def report_stream(*, model_on_stdout: bool) -> TextIO:
     """Standard output, or standard error where the model itself takes standard output."""
     return sys.stderr if model_on_stdout else sys.stdout
+
+
+def progress_bar(budget: float | None) -> AbstractContextManager[Callable[[str], None] | None]:
+    """What is being done, on standard error where that is a terminal; `budget` is in seconds."""
+    if terminal(sys.stderr) is None:
+        return nullcontext()
+    from onnxpad.show.progress import trying
+
+    return trying(sys.stderr, budget)

@@ -11,7 +11,7 @@ import click
 
 from onnxpad.cli import arguments, destinations
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
-from onnxpad.cli.streams import terminal
+from onnxpad.cli.streams import progress_bar, terminal
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ onnxpad validate model.onnx --inputs x.npy --outputs y.npy
 onnxpad validate model.onnx explicit.onnx --proof-only
 
 An .npz file holds arrays under the names of tensors, or under s0_in0 (sample 0, input 0) and
-s0_out0. Verdicts: identical, rounding, proved (exit 0), different, unverified (exit 1). So far a
+s0_ref0. Verdicts: identical, rounding, proved (exit 0), different, unverified (exit 1). So far a
 proof is only given on request, by --proof-only, and in place of the runs.
 """
 
@@ -161,7 +161,8 @@ def _validated(
     given = {}
     if data or inputs:
         given = _recorded(model, data, inputs, outputs, left_out.append)
-    found = validation.validate(model, after, **given, **options)
+    with progress_bar(None) as say:
+        found = validation.validate(model, after, **given, **options, progress=say)
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
 
 

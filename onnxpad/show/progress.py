@@ -32,8 +32,8 @@ def following(
 
 
 @contextmanager
-def trying(stream: TextIO, budget: float) -> Iterator[Callable[[str], None]]:
-    """A bar that fills as `budget` seconds pass; what it gives shows what is being tried."""
+def trying(stream: TextIO, budget: float | None) -> Iterator[Callable[[str], None]]:
+    """A bar that fills as `budget` seconds pass, or moves; it shows what is being tried."""
     from rich.console import Console  # slow to import, and only for terminals
     from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

@@ -148,7 +148,7 @@ def _check_unused(
 ) -> None:
     """RequestError for what is said of runs where there are none."""
     given = {"inputs": inputs is not None, "device": device != "auto", "samples": samples != 3}
-    given |= {"seed": seed != 0, "memory": memory is not None, "tf32": tf32}
+    given |= {"seed": seed != 0, "memory": memory is not None, "tf32": tf32 is True}
     if names := [name for name, is_given in given.items() if is_given]:
         raise RequestError(f"proof_only runs no model: leave {' and '.join(names)} out")
 

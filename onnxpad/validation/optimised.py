@@ -28,11 +28,16 @@ WORSE = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A model whose output changes by more than rounding, or that no longer runs."""
+    """A model whose output changes by more than rounding, or that no longer runs.
+
+    `cure` names the optimiser's rule without which it would not; `why` is what onnxruntime says.
+    """
 
     output: str
     max_abs: float
     said: str
+    cure: str = ""
+    why: str = ""
 
 
 def optimised(
@@ -103,29 +108,29 @@ class SampleDamage:
 
 def _problem(bench: Bench, pair: Pair, found: list[SampleDamage], regions: Sequence[Region]) -> str:
     """Warn of the worst damage to each model; the reason where changed nodes suffer."""
-    said = "onnxruntime's default optimiser {} the {} model"
     suspects = [harm for harm in found if harm.worse]
-    harmful = None
-    for harm in suspects:
-        if not _inherited(bench, pair, harm, regions):
-            harmful = _worse(harmful, harm.second)
+    harms = [harm for harm in suspects if not _inherited(bench, pair, harm, regions)]
+    harmful = _complaint(bench, pair.after, [(harm.ran, harm.second) for harm in harms])
     first = _complaint(bench, pair.before, [(h.ran, h.first) for h in found])
     second = _complaint(bench, pair.after, [(h.ran, h.second) for h in found])
     if first == second and first is not None and harmful is None:
-        damage, hint = first
-        bench.warn(f"onnxruntime's default optimiser {damage} both models alike{hint}")
+        bench.warn(_sentence(first, "both models alike"))
         return ""
     for title, complaint in (("first", first), ("second", second)):
         if complaint is not None and (title == "first" or harmful is None):
-            damage, hint = complaint
-            bench.warn(said.format(damage, title) + hint)
-    return "" if harmful is None else said.format(harmful.said, "second")
+            bench.warn(_sentence(complaint, f"the {title} model"))
+    return "" if harmful is None else _sentence(harmful, "the second model")
+
+
+def _sentence(complaint: tuple[str, str], models: str) -> str:
+    said, more = complaint
+    return f"onnxruntime's default optimiser {said} {models}{more}"
 
 
 def _complaint(
     bench: Bench, network: Network, damages: Sequence[tuple[Ran, Damage | None]]
 ) -> tuple[str, str] | None:
-    """What the worst damage to a model is, and where it is and what to try."""
+    """What the worst damage to a model is, and behind its name where it is and what to try."""
     worst: Damage | None = None
     feeds: Mapping[str, Array] = {}
     for ran, damage in damages:
@@ -133,8 +138,8 @@ def _complaint(
             worst, feeds = damage, ran.feeds
     if worst is None:
         return None
-    hint = advice(damaged_pools(bench, network, feeds)) if FUSION in worst.said else ""
-    return worst.said, hint
+    hint = advice(damaged_pools(bench, network, feeds)) if FUSION in worst.cure else ""
+    return worst.said, f"{worst.cure}{hint}{worst.why}"
 
 
 def _inherited(bench: Bench, pair: Pair, harm: SampleDamage, regions: Sequence[Region]) -> bool:
@@ -198,7 +203,7 @@ def _damage(
         return None
     if isinstance(on, RunFailure):
         cure = _cured(bench, network, ran, off, None)
-        return Damage("", float("inf"), f"breaks{cure} ({on})")
+        return Damage("", float("inf"), "breaks", cure, f"; onnxruntime says: {on}")
     for name in network.outputs:
         if same(off[name], on[name]):
             continue
@@ -206,8 +211,7 @@ def _damage(
         if not found.within:
             cure = _cured(bench, network, ran, off, bounds)
             how = f"by up to {found.max_abs:.3g}" if isfinite(found.max_abs) else found.where
-            said = f"changes output '{name}' ({how}){cure} in"
-            return Damage(name, found.max_abs, said)
+            return Damage(name, found.max_abs, f"changes output '{name}' ({how}) in", cure)
     return None
 
 

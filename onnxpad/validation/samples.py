@@ -40,8 +40,8 @@ _SCHEMES: tuple[tuple[int, bool], ...] = (
 )
 # A float32 or float64 beyond this came from the lowest float, not from data of ordinary size.
 HUGE = 1e37
-# A cell is drawn as float64 and converted.
-_DRAWN_BYTES = 16
+# So many cells are drawn at once, as float64 or int64, and converted.
+_BLOCK = 1 << 18
 _MOST_AXES = 64
 _MORE_TRIES = 4
 _MOST_TRIED = 1 << 23
@@ -378,11 +378,31 @@ class Sampler:
         """
         random = np.random.default_rng([self._seed, index])
         shapes = self.shapes(index, draw)
-        _refuse_large(shapes)
+        self._refuse_large(shapes)
         return {
             name: _values(random, np.dtype(self._types[name].dtype), shape, index, draw.style)
             for name, shape in shapes.items()
         }
+
+    def _refuse_large(self, shapes: Mapping[str, Sequence[int]]) -> None:
+        for name, shape in shapes.items():
+            if len(shape) > _MOST_AXES:
+                raise RequestError(
+                    f"input '{name}' has {len(shape)} axes: numpy draws arrays of {_MOST_AXES} at "
+                    "most"
+                )
+        bytes_of = {n: prod(s) * np.dtype(self._types[n].dtype).itemsize for n, s in shapes.items()}
+        needed = 2 * sum(bytes_of.values())  # here, and where the model runs
+        allowed = processes.current().memory_allowed()
+        if needed > allowed:
+            name = max(bytes_of, key=bytes_of.__getitem__)
+            raise RequestError(
+                f"random inputs of these sizes have {sum(map(prod, shapes.values()))} cells and "
+                f"take {processes.readable(needed)} of memory, more than "
+                f"{processes.readable(allowed)}: '{name}' is {list(shapes[name])}\n"
+                "  try     smaller sizes with --dim, inputs of your own with --inputs, or "
+                f"--memory {processes.readable(2 * needed, '')}"
+            )
 
     def shapes(self, index: int, draw: Draw) -> dict[str, list[int]]:
         """The shape of every input."""
@@ -402,25 +422,6 @@ def _check(name: str, type_: Type) -> None:
         raise RequestError(f"input '{name}' has {kind}: random numbers cannot fill it; give inputs")
     if type_.dims is None:
         raise RequestError(f"input '{name}' has no shape in the model: give inputs for it")
-
-
-def _refuse_large(shapes: Mapping[str, Sequence[int]]) -> None:
-    for name, shape in shapes.items():
-        if len(shape) > _MOST_AXES:
-            raise RequestError(
-                f"input '{name}' has {len(shape)} axes: numpy draws arrays of {_MOST_AXES} at most"
-            )
-    cells = sum(map(prod, shapes.values()))
-    needed, allowed = cells * _DRAWN_BYTES, processes.current().memory_allowed
-    if needed > allowed:
-        name = max(shapes, key=lambda name: prod(shapes[name]))
-        raise RequestError(
-            f"random inputs of these sizes have {cells} cells and take {processes.readable(needed)}"
-            f" of memory, more than {processes.readable(allowed)}: '{name}' is "
-            f"{list(shapes[name])}\n"
-            "  try     smaller sizes with --dim, inputs of your own with --inputs, or "
-            f"--memory {processes.readable(2 * needed, '')}"
-        )
 
 
 def _size(
@@ -455,29 +456,29 @@ def _values(
 ) -> Array:
     if dtype.kind == "b" and not shape:
         return np.array(index % 2 == 0)  # every branch of an If gets its turn
-    if dtype.kind == "b":
-        return random.integers(0, 2, shape).astype(bool)
-    if dtype.kind in "iu":
-        return _integers(random, dtype, shape, style)
-    values = random.standard_normal(shape)
-    if index % 3 == 1:
-        values = -np.abs(values) - 0.05
-    drawn: Array = values.astype(dtype)
-    return drawn
-
-
-def _integers(
-    random: np.random.Generator, dtype: np.dtype[Any], shape: list[int], style: Style
-) -> Array:
-    if style == "ones":
+    if style == "ones" and dtype.kind in "iu":
         return np.ones(shape, dtype)
-    if style == "small":
-        return random.integers(0, 2, shape).astype(dtype)
-    if dtype.itemsize <= 2:
+    values = np.empty(shape, dtype)
+    flat = values.reshape(-1)
+    for start in range(0, flat.size, _BLOCK):
+        block = flat[start : start + _BLOCK]
+        block[:] = _drawn(random, dtype, block.size, index, style)
+    return values
+
+
+def _drawn(
+    random: np.random.Generator, dtype: np.dtype[Any], count: int, index: int, style: Style
+) -> Array:
+    """The next `count` numbers: what a generator gives is the same in blocks as at once."""
+    if dtype.kind == "b" or (dtype.kind in "iu" and style == "small"):
+        return random.integers(0, 2, count)
+    if dtype.kind in "iu" and dtype.itemsize <= 2:
         info = np.iinfo(dtype)
-        return random.integers(info.min, int(info.max) + 1, shape).astype(dtype)
-    least = 0 if dtype.kind == "u" else -4
-    return random.integers(least, 8, shape).astype(dtype)
+        return random.integers(info.min, int(info.max) + 1, count)
+    if dtype.kind in "iu":
+        return random.integers(0 if dtype.kind == "u" else -4, 8, count)
+    values: Array = random.standard_normal(count)
+    return -np.abs(values) - 0.05 if index % 3 == 1 else values
 
 
 def output_rows(pair: Pair, ran: Ran) -> list[OutputRow]:

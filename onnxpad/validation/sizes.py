@@ -19,10 +19,10 @@ def stage_sizes(networks: Iterable[Network]) -> tuple[int, ...]:
     """
     strides = sorted({one for network in networks for one in _cumulative(network)})
     whole = strides[-1] if strides else 1
-    base = whole * -(-_LEAST // whole)
-    found = [base * -(-_WHOLE // base), base + 1, base + whole - 1]
-    found += [base + stride for stride in strides[:2]]
-    found += [base + stride + 1 for stride in strides[-2:-1]]
+    step = whole * -(-_LEAST // whole)
+    found = [step * -(-_WHOLE // step), step + 1, step + whole - 1]
+    found += [step + stride for stride in strides[:2]]
+    found += [step + stride + 1 for stride in strides[-2:-1]]
     return tuple(dict.fromkeys(size for size in found if size <= _MOST))
 
 

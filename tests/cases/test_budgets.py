@@ -121,8 +121,7 @@ def test_windows_are_not_counted_one_by_one(name: str) -> None:
         (
             window("AveragePool", 2**33, pads=[1, 1]),
             "uncounted-padding",
-            "what makes up for its padding would be 8,589,934,592 numbers in a new constant, "
-            "more than 16,777,216",
+            "what makes up for its padding would be 8,589,934,592 numbers in a new constant",
         ),
         (
             window("AveragePool", 2**33, pads=[1, 1]),

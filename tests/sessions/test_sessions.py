@@ -4,9 +4,18 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from onnxpad import sessions
+from onnxpad import processes, sessions
 from onnxpad.errors import RuntimeUnavailable
-from onnxpad.sessions import CPU, RunFailure, Session, Settings, assignments, open_session
+from onnxpad.sessions import (
+    CPU,
+    RunFailure,
+    Session,
+    SessionApart,
+    Settings,
+    assignments,
+    open_apart,
+    open_session,
+)
 from tests.validation.builders import pooled, two_convs
 
 X = np.random.default_rng(0).standard_normal((1, 3, 9, 8)).astype(np.float32)
@@ -105,3 +114,17 @@ def test_a_provider_that_silently_stays_away_is_noticed(monkeypatch: pytest.Monk
     monkeypatch.setattr(sessions, "cuda_problem", lambda: None)
     with pytest.raises(RuntimeUnavailable, match="not for this model"):
         open_session(two_convs().SerializeToString(), Settings(device="cuda"))
+
+
+def test_memory_grows_with_open_models_and_the_most_they_ran_on() -> None:
+    model = two_convs().SerializeToString()
+    with processes.limited() as work:
+        first, second = (open_apart(model, Settings()) for _ in range(2))
+        assert isinstance(first, SessionApart)
+        assert isinstance(second, SessionApart)
+        for _ in range(2):
+            assert isinstance(first.run({"x": X}), dict)
+        assert sum(work.kept.values()) == 2 * len(model) + X.nbytes
+        del first
+        assert isinstance(second.run({"x": X}), dict)
+        assert sum(work.kept.values()) == len(model) + X.nbytes

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -67,3 +69,16 @@ def test_an_axis_of_one_or_two_cells_has_no_borders(
     other = np.zeros(shape)
     other[place] = 1
     assert gap(np.zeros(shape), other).where == said
+
+
+def test_large_arrays_are_compared_without_large_copies() -> None:
+    first = np.zeros((1, 1, 1 << 22), np.float32)
+    second = first.copy()
+    second[..., -1] = 3
+    tracemalloc.start()
+    found = gap(first, second, 0.5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (found.max_abs, found.ratio, found.bound) == (3, 6, 0.5)
+    assert found.where == "borders: end of axis 2"
+    assert peak < 2 * first.nbytes

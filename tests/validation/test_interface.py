@@ -111,3 +111,11 @@ def test_dropout_draws_where_it_trains(training: bool) -> None:
     model = made(nodes, [("x", F, [1, 40])], [("y", F, None)], constants)
     report = cpu(model, model)
     assert report.verdict is (Verdict.UNVERIFIED if training else Verdict.IDENTICAL)
+
+
+def test_a_node_without_outputs_is_no_internal_error() -> None:
+    nodes = [helper.make_node("Relu", ["x"], []), node("Neg", ["x"], ["y"])]
+    model = made(nodes, [("x", F, ["n", "c", "h"])], [("y", F, None)])
+    report = cpu(model, model)
+    assert not report.ok
+    assert "cannot run Relu" in report.reason

@@ -65,6 +65,8 @@ def counting(times: int) -> ModelProto:
 
 
 def test_what_ends_is_judged_in_the_child_as_here() -> None:
+    for child in processes.running():
+        child.end()
     found = validate(counting(3), counting(5), device="cpu")
     assert (found.verdict, found.providers) == (
         Verdict.IDENTICAL,

@@ -59,7 +59,31 @@ def test_damage_to_nodes_that_changed_is_different(runs: bool) -> None:
     first = conv if runs else {"auto_pad": "SAME_UPPER", "dilations": [2, 2]}
     report = cpu(old_damage(axes=True, **first), old_damage(**conv))
     assert report.verdict is Verdict.DIFFERENT
-    assert "Pad_Fusion" in report.reason
+    assert "in the second model (its rule Pad_Fusion), at MaxPool 'pool'; try" in report.reason
+    assert "rule Pad_Fusion disabled" in report.reason
+
+
+def test_what_onnxruntime_says_of_a_model_that_its_optimiser_breaks_comes_last() -> None:
+    """The pads of the Pad and of the pool reach the kernel together."""
+    constants = {"pads": np.array([0, 0, 2, 2, 0, 0, 2, 2])}
+    models = [
+        model(
+            [
+                node("Pad", ["x", "pads"], ["q"], name="pad"),
+                node("MaxPool", ["q"], ["y"], name="pool", **WINDOW, **padding),
+            ],
+            constants,
+        )
+        for padding in ({"auto_pad": "SAME_UPPER"}, {"pads": [0, 1, 1, 1]})
+    ]
+    report = cpu(*models)
+    assert report.verdict is Verdict.DIFFERENT
+    said, _, native = report.reason.partition("; onnxruntime says: ")
+    assert said.startswith(
+        "onnxruntime's default optimiser breaks the second model (its rule Pad_Fusion)"
+    )
+    assert "ONNXRuntimeError" in native
+    assert "ONNXRuntimeError" not in said
 
 
 def test_a_changed_node_next_to_an_old_damage_does_not_inherit_it() -> None:

@@ -65,6 +65,15 @@ def test_files_that_are_no_npz(tmp_path: Path, write: Any, said: str) -> None:
     assert str(path) in str(caught.value)
 
 
+def test_the_advice_does_not_write_over_what_is_no_npz(tmp_path: Path) -> None:
+    model = tmp_path / "model.onnx"
+    model.write_bytes(b"a model")
+    with pytest.raises(RequestError, match=r"np\.savez\('data\.npz', x=array\)"):
+        samples_from_npz(model, ["x"])
+    with pytest.raises(RequestError, match=r"^/dev/zero: it is a device, [^:]*a pipe$"):
+        samples_from_npz(Path("/dev/zero"), ["x"])
+
+
 def test_the_command_raises_no_other_error(tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     one_array(path)

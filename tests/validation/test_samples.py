@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -74,3 +76,19 @@ def test_indices_that_must_stay_small() -> None:
     report = validate(gather, gather, device="cpu")
     assert report.verdict == "identical"
     assert not any("does not run" in warning for warning in report.warnings)
+
+
+def test_a_large_sample_takes_little_more_than_its_cells() -> None:
+    sampler = Sampler({"x": Type("float32", (1, 1, 1 << 22))}, 0)
+    draw = next(iter(sampler.draws()))
+    tracemalloc.start()
+    for index in range(2):
+        drawn = sampler.sample(index, draw)["x"]
+        assert tracemalloc.get_traced_memory()[1] < 1.5 * drawn.nbytes
+        random = np.random.default_rng([0, index]).standard_normal(1000)
+        assert np.array_equal(
+            drawn[0, 0, :1000], np.float32(-np.abs(random) - 0.05 if index else random)
+        )
+        del drawn, random
+        tracemalloc.reset_peak()
+    tracemalloc.stop()

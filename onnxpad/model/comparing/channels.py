@@ -66,7 +66,9 @@ def _answers(
                 )
                 yield axis, shape[_WEIGHTS[reader.op_type][1]] * groups, len(shape)
             behind = _behind(network, reader, name, order)
-            if behind is not None and (reader.outputs[0], behind) not in seen:
+            if behind is None or not reader.outputs:
+                continue
+            if (reader.outputs[0], behind) not in seen:
                 seen.add((reader.outputs[0], behind))
                 waiting.append((reader.outputs[0], behind))
 

@@ -16,7 +16,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
-from onnxpad.model.files.contents import contents
+from onnxpad.model.files.contents import Refused, contents
 
 Array = NDArray[Any]
 LARGEST = 2**31 - 1
@@ -40,13 +40,16 @@ def array_from_npy(path: str | Path) -> Array:
 
 def arrays_in(path: str | Path, example: str) -> dict[str, Array]:
     """All arrays of an .npz file; RequestError, with `example` as a name, where it is none."""
-    cure = f"save it with np.savez({str(path)!r}, {example}=array)"
+    name = str(path) if str(path).endswith(".npz") else "data.npz"
+    cure = f"save it with np.savez({name!r}, {example}=array)"
     try:
         stream, size = _opened(path)
         with stream:
             return _members(stream, size, str(path), cure)
     except RequestError:
         raise
+    except Refused as refused:
+        raise RequestError(f"{path}: {refused}") from None
     except Exception as error:  # zipfile, the decompressors and numpy raise many kinds
         raise RequestError(
             f"{path}: is not a readable .npz file: {_said(error)}; {cure}"

@@ -37,8 +37,10 @@ _MODEL_FIELDS = {
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
 _PATH = "the path of a file, or '-'"
 _FETCH_AGAIN = "export, download or copy it again"
+_AS_DATA = "name the .onnx file, and give arrays to validate or diagnose, with --data or --inputs"
 _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"version https://git-lfs", "a Git LFS pointer, not the file itself", "run git lfs pull"),
+    (0, b"\x93NUMPY", "a NumPy array (.npy)", _AS_DATA),
     (0, b"PK\x03\x04", "a zip archive", "unpack it, or export the PyTorch or Keras model to ONNX"),
     (0, b"\x1f\x8b", "gzip data", "run gunzip on it first"),
     (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", "export the Keras model to ONNX"),
@@ -95,6 +97,11 @@ def why_not_a_model(data: bytes) -> str | None:
     )
 
 
+def _first_member(archive: bytes) -> bytes:
+    """The name in the first local file header (APPNOTE.TXT of PKWARE, 4.3.7)."""
+    return archive[30 : 30 + int.from_bytes(archive[26:28], "little")]
+
+
 def _layout(data: bytes) -> MessageFields | None:
     """The top-level fields, or None where a field cannot be one of a ModelProto."""
     fields: set[int] = set()
@@ -132,6 +139,8 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
 
 def _foreign(data: bytes) -> tuple[str, str] | None:
     """What the data is instead of a model and what to try, where that can be told."""
+    if data.startswith(b"PK\x03\x04") and _first_member(data).endswith(b".npy"):
+        return "NumPy arrays (.npz)", _AS_DATA
     for offset, magic, found, attempt in _SIGNATURES:
         if data.startswith(magic, offset):
             return found, attempt
@@ -350,7 +359,8 @@ def _bytes_of(path: AnyPath) -> bytes:
         raise ModelError(f"{path}: {refused}") from None
     except FileNotFoundError:
         raise ModelError(
-            f"{path}: there is no such file; check the name and the folder it is relative to"
+            f"{path or repr('')}: there is no such file; check the name and the folder that it is "
+            "relative to"
         ) from None
     except IsADirectoryError:
         raise ModelError(f"{path}: it is a folder; name the .onnx file in it") from None

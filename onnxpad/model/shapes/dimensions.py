@@ -130,7 +130,9 @@ def _fact(name: str, fact: int | str) -> int | Callable[[str], Symbol]:
         value = fact
     elif (match := re.fullmatch(r"\s*%\s*(\d+)\s*={1,2}\s*(\d+)\s*", fact)) is not None:
         modulus, residue = int(match[1]), int(match[2])
-        if modulus < 1 or residue >= modulus:
+        if modulus < 1:
+            raise RequestError(f"'{name}{fact}' can never hold: a divisor is at least 1")
+        if residue >= modulus:
             raise RequestError(f"'{name}{fact}' can never hold: a remainder is below its divisor")
         return lambda text: Symbol(text, modulus, residue, root=text)
     elif fact.strip().isdigit():

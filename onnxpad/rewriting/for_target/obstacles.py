@@ -139,7 +139,7 @@ def written_padding(survey: Survey) -> Iterator[tuple[Context, Node, str]]:
     for context in survey.contexts:
         found: dict[int, tuple[Context, Node, str]] = {}
         for node in reversed(list(context.scope.ordered())):
-            if node.op_type == "Concat" and node.domain in PLAIN_DOMAINS:
+            if node.op_type == "Concat" and node.domain in PLAIN_DOMAINS and any(node.outputs[:1]):
                 readers = context.readers(node.outputs[0])
                 feeds = any(
                     one.key in found or _reads_cells(context, one, node.outputs[0])
@@ -164,13 +164,14 @@ def _told_apart(context: Context, node: Node, op: str) -> str:
     Of Slice, whether it reads an input of the model and is no part of a Concat; of Concat, whether
     it joins a constant or what Expand makes, whether that is infinite, and on which axis.
     """
-    if op == "Slice" and is_model_input(context, node.inputs[0]):
+    if op == "Slice" and node.outputs and any(is_model_input(context, x) for x in node.inputs[:1]):
         joined = any(one.op_type == "Concat" for one in context.readers(node.outputs[0]))
         return op if joined else INPUT_CROP[0]
     if op != "Concat":
         return op
     makers = map(context.scope.producers.get, node.inputs)
-    made = [one.inputs[0] for one in makers if one is not None and one.op_type == "Expand"]
+    expands = [one for one in makers if one is not None and one.op_type == "Expand"]
+    made = [name for one in expands for name in one.inputs[:1]]
     stored = [name for name in node.inputs if context.constant_tensor(name) is not None]
     if not made and not stored:
         return PIECES[0]

@@ -33,6 +33,11 @@ def test_a_device_with_nothing_in_it_is_an_empty_file() -> None:
         read("/dev/null")
 
 
+def test_a_path_without_a_letter_is_shown_in_quotes() -> None:
+    with pytest.raises(ModelError, match=r"^'': there is no such file"):
+        read("")
+
+
 @pipes
 def test_a_pipe_that_nobody_writes_to_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")

@@ -1,7 +1,9 @@
 import pickle
 import zipfile
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -59,6 +61,17 @@ def test_a_zip_archive_is_named(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "model.pt", "w") as archive:
         archive.writestr("data.pkl", b"")
     assert "a zip archive" in refusal((tmp_path / "model.pt").read_bytes())
+
+
+def test_arrays_are_sent_to_the_options_that_take_them(tmp_path: Path) -> None:
+    for save in (np.savez, np.savez_compressed):
+        arrays: dict[str, Any] = {"functional_1/input:0": np.zeros((2, 3))}
+        save(tmp_path / "x.npz", **arrays)
+        said = refusal((tmp_path / "x.npz").read_bytes())
+        assert "not an ONNX model but NumPy arrays" in said
+        assert "--data" in said
+    np.save(tmp_path / "x.npy", np.zeros(3))
+    assert "--inputs" in refusal((tmp_path / "x.npy").read_bytes())
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,8 @@ def test_unnamed_dimensions_go_by_input_and_axis() -> None:
     [
         ({"q": 3}, "no dimension is called 'q'.*h, w"),
         ({"h": "%2"}, "cannot read '%2' for 'h'"),
-        ({"h": "%2=2"}, "can never hold"),
+        ({"h": "%2=2"}, "can never hold: a remainder is below its divisor"),
+        ({"h": "%0=0"}, "can never hold: a divisor is at least 1"),
         ({"h": 0}, "at least 1"),
     ],
 )

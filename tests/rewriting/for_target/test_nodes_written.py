@@ -10,6 +10,7 @@ import pytest
 from onnxpad.cli import run
 from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.runtimes.targets import all_targets
 from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
 
 Captured = pytest.CaptureFixture[str]
@@ -75,3 +76,13 @@ def test_a_concat_that_joins_the_numbers_of_pads_writes_no_padding() -> None:
     assert done.unfit == ()
     (judged,) = inspect(model_of(MIRRORED), target="ncnn").targets["ncnn"]
     assert judged.op == "Pad"
+
+
+@pytest.mark.parametrize("name", all_targets())
+def test_nodes_that_lack_inputs_or_outputs_are_judged_too(name: str) -> None:
+    model = model_of(PADDED)
+    odd = [("Concat", ["e", "c"], []), ("Concat", ["e"], ["d"]), ("Slice", [], ["c"])]
+    for op, inputs, outputs in (*odd, ("Expand", [], ["e"]), ("Slice", [], [])):
+        model.graph.node.append(onnx.helper.make_node(op, inputs, outputs))
+    rewrite(model, target=name)
+    inspect(model, target=name)
