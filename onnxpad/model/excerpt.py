@@ -111,7 +111,7 @@ class _Cutter:
             readers = readers_of(self._context, self._focus)
         for node in list(self._kept.values()):
             self._gather(node)
-        nodes = [node for node in self._context.scope.ordered() if node.key in self._kept]
+        nodes = self._context.scope.in_order(self._kept.values())
         places = {node.key: place for place, node in enumerate(nodes)}
         fronts = pads_before(self._context, self._focus)
         return Excerpt(

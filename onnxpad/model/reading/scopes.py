@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -85,6 +85,18 @@ class Scope:
         for one in (*self.before.get(node.key, ()), node, *self.behind.get(node.key, ())):
             if one.key not in self.removed:
                 yield one
+
+    def node(self, key: int) -> Node:
+        """The node with this key, which edits may have inserted and have not removed."""
+        anchor = self.anchors.get(key, key)
+        return next(one for one in self.row(self.nodes[self._places[anchor]]) if one.key == key)
+
+    def in_order(self, nodes: Iterable[Node]) -> list[Node]:
+        """These nodes in graph order, whatever their number is among all others."""
+        wanted = {node.key for node in nodes}
+        anchors = {self._places[self.anchors.get(key, key)] for key in wanted}
+        rows = (self.row(self.nodes[anchor]) for anchor in sorted(anchors))
+        return [node for row in rows for node in row if node.key in wanted]
 
     def stands_before(self, one: Node, other: Node) -> bool:
         """Whether `one` comes first in graph order."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -127,6 +127,14 @@ class Survey:
             self._read()
         yield from self._sites.values()
 
+    def sites_at(self, places: Collection[Place]) -> Iterator[Site]:
+        """The padded nodes among `places` in graph order: looked up, however many others are."""
+        if self._stale:
+            self._read()
+        known = [place for place in places if place in self._sites]
+        for place in sorted(known, key=self._order.__getitem__):
+            yield self._sites[place]
+
     @without_collections()
     def _open(self, model: ModelProto) -> None:
         self._document: Document = open_document(model)
@@ -152,6 +160,7 @@ class Survey:
             reading = again
         self._contexts = reading.contexts
         self._sites = {s.address.place: s for s in _group(reading)}
+        self._order = {place: number for number, place in enumerate(self._sites)}
 
     def _is_doubted(self, reading: Reading) -> bool:
         """Whether a padded node reads a size that the file declares and inference has not seen."""

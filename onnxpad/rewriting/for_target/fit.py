@@ -12,7 +12,13 @@ from onnxpad.model.reading.nodes import Place
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost
-from onnxpad.rewriting.for_target.obstacles import Judge, Unit, obstacles, plain_obstacles
+from onnxpad.rewriting.for_target.obstacles import (
+    Judge,
+    Owners,
+    Unit,
+    obstacles,
+    plain_obstacles,
+)
 from onnxpad.rewriting.for_target.openings import opening
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.rewriting.for_target.search import (
@@ -102,7 +108,7 @@ def nodes_written(
                 made[place], rules[place] = title_of(edit), change.rule
     for found in plain_obstacles(session, made, judge):
         scope = session.document.scopes[found.place[0]]
-        node = next(one for one in scope.ordered() if one.key == found.place[1])
+        node = scope.node(found.place[1])
         yield NodeVerdict(
             address_of(scope, node),
             found.op,
@@ -117,6 +123,7 @@ def _carry_out(
 ) -> list[Change]:
     """Run each step of all plans, pass by pass; `alone` writes all of them for the target alone."""
     units = [_unit(session, judge, verdict) for verdict in wanted]
+    owners = Owners(units)
     plans = [verdict.way for verdict in wanted if isinstance(verdict.way, PassPlan)]
     ways = [tuple((name, plan.alone or alone) for name in plan.passes) for plan in plans]
     writers = {False: Writer(), True: Writer(judge.target)}
@@ -131,25 +138,17 @@ def _carry_out(
             ]
             for unit in mine:
                 places |= chosen(session, unit, obstacles(session, unit, judge), rule)
-            changes += advance(
-                session, rule, places, lambda place: _owner(units, place), writers[own]
-            )
+            changes += advance(session, rule, places, owners, writers[own])
     return changes
 
 
 def _unit(session: EditSession, judge: Judge, verdict: NodeVerdict) -> Unit:
     focus = verdict.node.place
-    sites = {site.address.place: site for site in session.sites()}
-    site = sites[focus]
+    site = next(session.sites_at({focus}))
     context = site.contexts[0]
     read = readers_of(context, site.node) if site.op == "Pad" else []
     readers = frozenset((focus[0], node.key) for node in read)
     fronts = frozenset((focus[0], node.key) for node in pads_before(context, site.node))
-    tolerated = {one for one in readers | fronts if judge.objects(judge.site(sites[one]))}
+    beside = session.sites_at(readers | fronts)
+    tolerated = {site.address.place for site in beside if judge.objects(judge.site(site))}
     return Unit(focus, readers, fronts, frozenset(tolerated))
-
-
-def _owner(units: list[Unit], place: Place) -> Unit | None:
-    """The unit that a node belongs to, its own before one that it is only a reader of."""
-    own = (unit for unit in units if unit.focus == place or place in unit.made)
-    return next(own, next((unit for unit in units if place in unit.members), None))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -51,6 +51,28 @@ class Unit:
             for side in (self.readers, self.fronts, self.tolerated)
         )
         return Unit(places.get(self.focus, _GONE), readers, fronts, tolerated, made)
+
+
+class Owners:
+    """Which unit a node belongs to: its own before one that it is only a reader or a front of."""
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self._own: dict[Place, Unit] = {}
+        self._near: dict[Place, Unit] = {}
+        for unit in units:
+            for place in (unit.focus, *unit.made):
+                self._own.setdefault(place, unit)
+            for place in unit.readers | unit.fronts:
+                self._near.setdefault(place, unit)
+
+    def of(self, place: Place) -> Unit | None:
+        """The unit of a node; the first of several, None where there is none."""
+        return self._own.get(place, self._near.get(place))
+
+    def wrote(self, unit: Unit, place: Place, op: str) -> None:
+        """A new node with this operator belongs to the unit."""
+        unit.made[place] = op
+        self._own.setdefault(place, unit)
 
 
 class Judge:
@@ -102,10 +124,9 @@ class Judge:
 def obstacles(session: EditSession, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
     """Nodes of the unit that the target does not take, in graph order; plain ones last."""
     members = unit.members - unit.tolerated
-    for site in session.sites():
-        place = site.address.place
-        if place in members and judge.objects(found := judge.site(site)):
-            yield Obstacle(place, site.address.label, site.chain.op.title, found)
+    for site in session.sites_at(members):
+        if judge.objects(found := judge.site(site)):
+            yield Obstacle(site.address.place, site.address.label, site.chain.op.title, found)
     yield from plain_obstacles(session, unit.made, judge)
 
 
@@ -113,12 +134,12 @@ def plain_obstacles(
     session: EditSession, made: Mapping[Place, str], judge: Judge
 ) -> Iterator[Obstacle]:
     """Those of the nodes in `made`, operators by place, that have no padding and are not taken."""
-    padded = {site.address.place for site in session.sites()}
+    padded = {site.address.place for site in session.sites_at(made)}
     for place, op in made.items():
         if place in padded or not _exists(session, place):
             continue
         context = next(one for one in session.contexts if one.scope.id == place[0])
-        node = next(one for one in context.scope.ordered() if one.key == place[1])
+        node = context.scope.node(place[1])
         name = _told_apart(context, node, op)
         found = judge_plain(judge.target, name, context.scope.opset)
         if judge.objects(found):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
@@ -15,7 +15,7 @@ from onnxpad.model.shapes.types import Type
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
-from onnxpad.rewriting.for_target.obstacles import Judge, Unit, obstacles
+from onnxpad.rewriting.for_target.obstacles import Judge, Owners, Unit, obstacles
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, run, would_change
@@ -37,33 +37,29 @@ def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pa
         places |= unit.fronts
     if Form.PAD_NODE not in rule.removes:
         return places
-    pads = {site.address.place for site in session.sites() if site.chain.op.kind is Kind.PAD}
-    return places | unit.readers if places & pads else places
+    has_pad = any(site.chain.op.kind is Kind.PAD for site in session.sites_at(places))
+    return places | unit.readers if has_pad else places
 
 
 def would_do(session: EditSession, places: set[Place], rule: Pass, writer: Writer) -> bool:
     """Whether a pass would change any of the nodes."""
-    return any(
-        would_change(session, rule, site, writer)
-        for site in session.sites()
-        if site.address.place in places
-    )
+    return any(would_change(session, rule, site, writer) for site in session.sites_at(places))
 
 
 def advance(
     session: EditSession,
     rule: Pass,
     wanted: set[Place],
-    owner: Callable[[Place], Unit | None],
+    owners: Owners,
     writer: Writer,
 ) -> tuple[Change, ...]:
     """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
     outcome = run(session, [rule], lambda address: address.place in wanted, writer=writer)
     for change in outcome.changes:
-        unit = owner(change.node.place)
+        unit = owners.of(change.node.place)
         for edit in change.edits:
             if unit is not None and isinstance(edit, InsertNode):
-                unit.made[edit.address.place] = title_of(edit)
+                owners.wrote(unit, edit.address.place, title_of(edit))
     return tuple(outcome.changes)
 
 
@@ -211,7 +207,7 @@ class _PassSearch:
         unit = state.in_file() if state else self._unit
         if rule is not None:
             wanted = chosen(session, unit, obstacles(session, unit, self._judge), rule)
-            advance(session, rule, wanted, lambda place: _owner(unit, place), self._writer)
+            advance(session, rule, wanted, Owners([unit]), self._writer)
         passes = (*(state.passes if state else ()), *((rule.name,) if rule else ()))
         total = work_of(session.typed_contexts()) - self._before
         step = (total - (state.cost if state else Cost())).weight
@@ -227,10 +223,6 @@ class _PassSearch:
         if state is None:
             return self._part.opened()
         return self._part.opened(state.looks, state.types)
-
-
-def _owner(unit: Unit, place: Place) -> Unit | None:
-    return unit if place in unit.members else None
 
 
 def _entry(state: _State) -> tuple[int, int, int, tuple[str, ...], _State]:
