@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import arguments
+from onnxpad.cli import arguments, destinations
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
 from onnxpad.cli.streams import progress_bar, terminal
 from onnxpad.errors import RequestError
@@ -25,9 +25,11 @@ onnxpad validate model.onnx explicit.onnx
 onnxpad validate model.onnx explicit.onnx --device cuda --samples 10 --dim height=224
 onnxpad validate model.onnx --data reference.npz
 onnxpad validate model.onnx --inputs x.npy --outputs y.npy
+onnxpad validate model.onnx explicit.onnx --proof-only
 
 An .npz file holds arrays under the names of tensors, or under s0_in0 (sample 0, input 0) and
-s0_ref0. Verdicts: identical, rounding (exit 0), different, unverified (exit 1).
+s0_ref0. Verdicts: identical, rounding, proved (exit 0), different, unverified (exit 1). So far a
+proof is only given on request, by --proof-only, and in place of the runs.
 """
 
 
@@ -53,13 +55,28 @@ s0_ref0. Verdicts: identical, rounding (exit 0), different, unverified (exit 1).
 @arguments.dims
 @arguments.ambiguous
 @click.option("--tf32", is_flag=True, help="Let CUDA round convolution inputs to 10 bits.")
+@click.option(
+    "--proof-only",
+    is_flag=True,
+    help="Run nothing: prove that both are the same function for all inputs, and all sizes that "
+    "they and --dim leave open, or refute it.",
+)
+@click.option(
+    "--counterexample",
+    type=click.Path(allow_dash=True),
+    metavar="FILE",
+    help="With --proof-only: write inputs that show the difference, .npz.",
+)
 @arguments.timeout
 @arguments.memory
 @arguments.as_json
 def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Validate and print the verdict."""
     _check(options)
+    path = options.pop("counterexample")
     found = _validated(**options)
+    if path is not None:
+        found = _shown(found, path)
     if options["as_json"]:
         from onnxpad.reports import json_line
 
@@ -85,9 +102,44 @@ def _check(options: dict[str, Any]) -> None:
         )
     if options["outputs"] and not options["inputs"]:
         raise click.UsageError("--outputs needs the --inputs that it was computed from")
+    _check_proof(options)
     for name in ("inputs", "data"):
         if options[name]:
             arguments.refuse_given(f"--{name} says what the models run on", "samples", "seed")
+
+
+def _check_proof(options: dict[str, Any]) -> None:
+    """UsageError for options of runs beside --proof-only, and for its own without it."""
+    path = options["counterexample"]
+    if not options["proof_only"]:
+        arguments.refuse_given("only --proof-only finds one", "counterexample")
+        return
+    used = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32", "memory")
+    arguments.refuse_given("--proof-only runs no model", *used)
+    if path is None:
+        return
+    destinations.refuse_overwriting(
+        path, [options["before"], options["after"]], "give another --counterexample"
+    )
+    if path == STANDARD:
+        raise click.UsageError("--counterexample needs the name of a file: the report is printed")
+    from onnxpad.model.files.delivery import check_target
+
+    check_target(path)
+
+
+def _shown(found: Validation, path: str) -> Validation:
+    """The report after its counterexample was written, or with a warning that there is none."""
+    from onnxpad.validation.kernel_verdict import counterexample_file
+
+    data = counterexample_file(found)
+    if data is None:
+        said = f"there is no counterexample: '{path}' was not written"
+        return replace(found, warnings=(*found.warnings, said))
+    from onnxpad.model.files.delivery import deliver
+
+    deliver([memoryview(data)], (), path, origin=None)
+    return found
 
 
 def _validated(

@@ -2,6 +2,6 @@
 
 from onnxpad.proof.call import Readings
 from onnxpad.proof.counterexamples import Counterexample
-from onnxpad.proof.proving import Limits, Proof, prove
+from onnxpad.proof.proving import Limits, Proof, Proved, prove
 
-__all__ = ["Counterexample", "Limits", "Proof", "Readings", "prove"]
+__all__ = ["Counterexample", "Limits", "Proof", "Proved", "Readings", "prove"]

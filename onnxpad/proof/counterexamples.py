@@ -22,12 +22,29 @@ _MAGNITUDES = (1.0, 8.0, 0.01, 3000.0)
 
 
 @dataclass(frozen=True, slots=True)
+class OutputCell:
+    """A cell of an output, by its place, and the number that each model gives there."""
+
+    output: str
+    index: tuple[int, ...]
+    before: float
+    after: float
+
+    def __str__(self) -> str:
+        return f"{self.output}{list(self.index)} is {self.before:.6g}, then {self.after:.6g}"
+
+
+@dataclass(frozen=True, slots=True)
 class Counterexample:
-    """An input of a region on which two sides differ; `inputs` by the name in the first model."""
+    """An input of a region on which two sides differ; `inputs` by the name in the first model.
+
+    `cell` is None where no single cell differs: another shape, another type, no result any more.
+    """
 
     text: str
     sizes: Mapping[str, int]
     inputs: Mapping[str, Array] = field(repr=False)
+    cell: OutputCell | None = None
 
 
 def confirm(region: Region, mismatch: Mismatch, shop: Workshop) -> Counterexample | None:
@@ -48,9 +65,9 @@ def confirm(region: Region, mismatch: Mismatch, shop: Workshop) -> Counterexampl
                 if mismatch.cell is None:
                     continue
                 return None
-            text = _difference(region, *made)
-            if text:
-                return _shown(region, mismatch, turn, text)
+            found = _difference(region, *made)
+            if found:
+                return _shown(region, mismatch, turn, found)
     return None
 
 
@@ -91,8 +108,8 @@ def drawn(
 
 def _difference(
     region: Region, first: list[Value] | NoResult, second: list[Value] | NoResult
-) -> str:
-    """What differs, as a sentence without its full stop; empty for nothing."""
+) -> OutputCell | str:
+    """What differs, as a cell or a sentence without its full stop; empty for nothing."""
     if isinstance(first, NoResult):
         return ""
     if isinstance(second, NoResult):
@@ -111,13 +128,15 @@ def _difference(
         unclear = np.isnan(left) | np.isnan(right)
         if (wrong := ~near & ~unclear).any():
             cell = tuple(int(one) for one in np.argwhere(wrong)[0])
-            return f"{name}{list(cell)} is {left[cell]:.6g}, then {right[cell]:.6g}"
+            return OutputCell(name, cell, float(left[cell]), float(right[cell]))
     return ""
 
 
 def _shown(
-    region: Region, mismatch: Mismatch, inputs: Mapping[Any, Array], text: str
+    region: Region, mismatch: Mismatch, inputs: Mapping[Any, Array], found: OutputCell | str
 ) -> Counterexample:
     sizes = ", ".join(f"{name}={size}" for name, size in mismatch.sizes.items())
     named = {cut.names[0][0]: inputs[cut.key].astype(cut.dtype) for cut in region.cuts}
-    return Counterexample(text + (f", at {sizes}" if sizes else ""), mismatch.sizes, named)
+    text = f"{found}, at {sizes}" if sizes else str(found)
+    cell = found if isinstance(found, OutputCell) else None
+    return Counterexample(text, mismatch.sizes, named, cell)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import counted, either, paragraph, shape_text, visible
-from onnxpad.validation import OutputRow, Validation
+from onnxpad.validation import OutputRow, ProofReport, Validation
 
 _FIRST, _LAST = ("sample", "output", "optimised"), ("difference", "allowed", "where")
 _PARTS_SHOWN = 10
+_REGION = ("changed tensor", "computed from", "sizes tried")
 
 
 def validation_text(validation: Validation, terminal: Terminal | None = None) -> str:
@@ -18,6 +19,7 @@ def validation_text(validation: Validation, terminal: Terminal | None = None) ->
     names = ("output", *validation.compared, "where")
     parts = [
         table(headers, [_row(row) for row in validation.outputs], terminal, names=names),
+        _proved_parts(validation.proof, terminal),
         paragraph(visible(line) for line in _parts(validation)),
         paragraph(visible(f"warning: {warning}") for warning in validation.warnings),
         paragraph(visible(line) for line in _conclusion(validation)),
@@ -27,7 +29,31 @@ def validation_text(validation: Validation, terminal: Terminal | None = None) ->
 
 def _conclusion(validation: Validation) -> tuple[str, ...]:
     hints = f"  try     {either(validation.hints)}" if validation.hints else ""
-    return _first_difference(validation), _run(validation), verdict_line(validation), hints
+    rests_on = (_run(validation),) if validation.proof is None else _proof(validation.proof)
+    return _first_difference(validation), *rests_on, verdict_line(validation), hints
+
+
+def _proved_parts(proof: ProofReport | None, terminal: Terminal | None) -> str:
+    """The changed parts that were proved, as a table."""
+    if proof is None:
+        return ""
+    rows = [
+        (", ".join(one.outputs), ", ".join(sorted(one.cuts)), str(one.sizes))
+        for one in proof.regions
+    ]
+    shown = table(_REGION, rows[:_PARTS_SHOWN], terminal, names=_REGION[:2])
+    more = len(rows) - _PARTS_SHOWN
+    return shown + (f"\nand {counted(more, 'more part')}" if more > 0 else "")
+
+
+def _proof(proof: ProofReport) -> tuple[str, ...]:
+    """What the proof rests on; it is read beside its verdict."""
+    parts = counted(len(proof.regions), "changed part")
+    readings = (f"reading: {one}" for one in proof.readings)
+    if proof.verdict != "proved":
+        return *readings, f"{parts} proved; nothing was run"
+    risk = f", with a probability of error of {proof.probability:.1e}" if proof.regions else ""
+    return *readings, f"{parts} proved over the reals{risk}; nothing was run"
 
 
 def verdict_line(validation: Validation) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.conclude import concluded, qualified
 from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
+from onnxpad.validation.kernel_verdict import proved
 from onnxpad.validation.optimised import optimised
 from onnxpad.validation.recorded import samples_from_npz
 from onnxpad.validation.reference import against_reference
@@ -27,6 +29,7 @@ from onnxpad.validation.report import (
     ONNXRUNTIME,
     FirstDifference,
     OutputRow,
+    ProofReport,
     RegionRow,
     Validation,
     Verdict,
@@ -55,6 +58,7 @@ Array = NDArray[Any]
 __all__ = [
     "FirstDifference",
     "OutputRow",
+    "ProofReport",
     "RegionRow",
     "Validation",
     "Verdict",
@@ -79,6 +83,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     timeout: float | None = None,
     memory: int | str | None = None,
     progress: Callable[[str], None] | None = None,
+    proof_only: bool = False,
 ) -> Validation:
     """Run two models on the same inputs, or one against reference `outputs`, and judge the gap.
 
@@ -96,11 +101,19 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     and grow by `memory` (bytes, or a text such as '4G'): 60 s and 2 GiB where nothing is said, and
     more for large models and inputs. Beyond that the verdict is `unverified`, with the reason.
 
+    With `proof_only` nothing is run: the verdict is `proved` where both are the same function over
+    the reals for all inputs, and all sizes that they and `dims` leave open, `different` where that
+    is refuted, else `unverified`; `.proof` says more. `timeout` is then what the proof may take.
+
     Raises RequestError for names, shapes or options that do not fit, ModelError for models that
     cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
     """
     _check(after, outputs, samples)
+    if proof_only:
+        _check_unused(inputs, device, samples, seed, memory, tf32=tf32)
     with processes.limited(timeout, memory):
+        if proof_only and after is not None:
+            return _proof(before, after, dims, ambiguous, timeout)
         bench = Bench(Settings(device=resolved(device), tf32=tf32), progress=progress or silent)
         try:
             first = _read(bench, open_network(before), ambiguous)
@@ -115,6 +128,29 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
             return _of_pair(bench, pair, sampler, samples, seed)
         except LimitMet as limit:
             return _ended(bench, str(limit), None if inputs else seed)
+
+
+def _proof(
+    before: ModelLike,
+    after: ModelLike,
+    dims: Mapping[str, int | str] | None,
+    ambiguous: Preference,
+    timeout: float | None,
+) -> Validation:
+    bench = Bench(Settings())
+    first = _read(bench, open_network(before), ambiguous)
+    pair = _paired(bench, first, after, ambiguous)
+    return replace(proved(pair, dims, timeout), warnings=tuple(bench.warnings))
+
+
+def _check_unused(
+    inputs: object, device: object, samples: object, seed: object, memory: object, *, tf32: object
+) -> None:
+    """RequestError for what is said of runs where there are none."""
+    given = {"inputs": inputs is not None, "device": device != "auto", "samples": samples != 3}
+    given |= {"seed": seed != 0, "memory": memory is not None, "tf32": tf32 is True}
+    if names := [name for name, is_given in given.items() if is_given]:
+        raise RequestError(f"proof_only runs no model: leave {' and '.join(names)} out")
 
 
 def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:

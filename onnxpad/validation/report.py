@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
+
+from onnxpad.proof import Counterexample, Proved
 
 SCHEMA = 1
 
@@ -13,6 +16,7 @@ SCHEMA = 1
 class Verdict(StrEnum):
     """How two models compare."""
 
+    PROVED = "proved"
     IDENTICAL = "identical"
     ROUNDING = "rounding"
     DIFFERENT = "different"
@@ -21,6 +25,7 @@ class Verdict(StrEnum):
 
 SEVERITY = (Verdict.IDENTICAL, Verdict.ROUNDING, Verdict.UNVERIFIED, Verdict.DIFFERENT)
 ONNXRUNTIME, EVALUATOR = "onnxruntime", "onnxpad float64 evaluator"
+KERNEL = "onnxpad proof"
 STRUCTURE, NOBODY = "comparison of nodes", "nobody"
 
 
@@ -88,10 +93,46 @@ class FirstDifference:
 
 
 @dataclass(frozen=True, slots=True)
+class ProofReport:
+    """Whether two models are the same function over the reals, and what that rests on.
+
+    `proved` holds for all values of the inputs, for all sizes of the dimensions `open_sizes`, and
+    for those of `dims` as it says; `rounded` says that a float was taken for the fraction that it
+    rounds ("up to rounding of constants"). It errs with `probability`, over random points that no
+    file can foresee. `readings` are choices that the ONNX text leaves open. `refuted` has a
+    `counterexample`, except where inputs or outputs themselves are not the same; of `undecided`,
+    `reason` says what stood in the way. Each of `regions` is a changed part that was proved: the
+    `outputs` that it makes from the tensors `cuts`, evaluated at so many `sizes`.
+    Nothing is said about rounding, NaN, infinities in the data, or what a runtime does.
+    """
+
+    verdict: Literal["proved", "refuted", "undecided"]
+    reason: str
+    rounded: bool
+    open_sizes: tuple[str, ...]
+    dims: Mapping[str, int | str]
+    regions: tuple[Proved, ...]
+    readings: tuple[str, ...]
+    probability: float
+    seconds: float
+    counterexample: Counterexample | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as plain data; of the counterexample's inputs, their shapes."""
+        shown = self.counterexample
+        plain: dict[str, Any] = asdict(replace(self, counterexample=None))
+        if shown is not None:
+            shapes = {name: list(value.shape) for name, value in shown.inputs.items()}
+            plain["counterexample"] = asdict(replace(shown, inputs={})) | {"inputs": shapes}
+        return plain
+
+
+@dataclass(frozen=True, slots=True)
 class Validation:
     """The verdict on two models, or on a model and a reference, and what it rests on.
 
-    `compared` says what 'before' and 'after' stand for in the rows; `hints` are what to try.
+    `compared` says what 'before' and 'after' stand for in the rows; `hints` are what to try;
+    `proof` is there where one was asked for.
     """
 
     verdict: Verdict
@@ -107,18 +148,21 @@ class Validation:
     input_shapes: tuple[dict[str, tuple[int, ...]], ...] = field(default=())
     compared: tuple[str, str] = ("before", "after")
     hints: tuple[str, ...] = ()
+    proof: ProofReport | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether the models agree: identical, or apart by rounding only."""
-        return self.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING)
+        """Whether the models agree: proved, identical, or apart by rounding only."""
+        return self.verdict in (Verdict.PROVED, Verdict.IDENTICAL, Verdict.ROUNDING)
 
     def to_json(self) -> dict[str, Any]:
         """Numbers, texts, lists and dicts; `schema` says how to read them.
 
         Differences that are infinite or no number are written as texts.
         """
-        content = {"schema": SCHEMA, "ok": self.ok, **asdict(self)}
+        content = {"schema": SCHEMA, "ok": self.ok, **asdict(replace(self, proof=None))}
+        if self.proof is not None:
+            content["proof"] = self.proof.to_json()
         plain: dict[str, Any] = plain_values(content)
         return plain
 

@@ -1,0 +1,168 @@
+"""A proof instead of a run: the formal kernel's verdict on two models, in the words of a report."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad import processes
+from onnxpad.geometry.size import Symbol
+from onnxpad.model.comparing.random_nodes import random_nodes
+from onnxpad.model.shapes.types import Type
+from onnxpad.proof import Counterexample, Limits, Proof, prove
+from onnxpad.validation.interface import joint_types
+from onnxpad.validation.report import KERNEL, NOBODY, ProofReport, Validation, Verdict
+from onnxpad.validation.samples import Pair
+
+Array = NDArray[Any]
+_VERDICTS = {
+    "proved": Verdict.PROVED,
+    "refuted": Verdict.DIFFERENT,
+    "undecided": Verdict.UNVERIFIED,
+}
+
+
+def proved(pair: Pair, dims: Mapping[str, int | str] | None, timeout: float | None) -> Validation:
+    """Whether two models are the same function, for the sizes that they and `dims` allow.
+
+    `timeout` is in seconds. Raises RequestError where the inputs of the two cannot be compared.
+    """
+    stated = pair.before.input_types()
+    types = joint_types(pair.before.input_types(dims), pair.after.input_types())
+    facts, open_sizes = _facts(stated, types)
+    found = _proof(pair, facts, processes.SECONDS if timeout is None else timeout)
+    drawn = [label for one in pair.both() for label in random_nodes(one)]
+    if drawn and found.verdict == "proved":
+        found = replace(
+            found, verdict="undecided", reason=f"{drawn[0]} draws random numbers: no function"
+        )
+    shown = found.counterexample
+    report = ProofReport(
+        found.verdict,
+        found.reason,
+        found.rounded,
+        open_sizes,
+        facts,
+        found.regions,
+        found.readings,
+        found.probability,
+        found.seconds,
+        None if shown is None else _whole(shown, types),
+    )
+    judge = NOBODY if found.verdict == "undecided" else KERNEL
+    return Validation(
+        _VERDICTS[found.verdict], _reason(report), judge, {}, "none", None, proof=report
+    )
+
+
+def counterexample_file(found: Validation) -> bytes | None:
+    """Inputs on which two models differ, as an .npz file; None where none are known.
+
+    Types that numpy has no format for, such as bfloat16, are written as float32.
+    """
+    shown = found.proof.counterexample if found.proof else None
+    if shown is None:
+        return None
+    arrays = {
+        name: value if value.dtype.isbuiltin == 1 else value.astype(np.float32)
+        for name, value in shown.inputs.items()
+    }
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:  # savez takes no array of the name 'file'
+        for name, value in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, value, allow_pickle=False)
+    return content.getvalue()
+
+
+def _proof(pair: Pair, facts: Mapping[str, int | str], seconds: float) -> Proof:
+    """What the kernel says; where a damaged model breaks it off, nothing is decided."""
+    before, after = pair.before, pair.after
+    try:
+        return prove(
+            before.model,
+            after.model,
+            dims=facts,
+            limits=Limits(seconds=seconds),
+            folders=(before.folder, after.folder),
+        )
+    except Exception as error:  # noqa: BLE001 - a file may be damaged in any way; nothing is claimed
+        said = str(error).strip().partition("\n")[0]
+        return Proof("undecided", f"the proof broke off ({type(error).__name__}: {said})")
+
+
+def _facts(
+    stated: Mapping[str, Type], types: Mapping[str, Type]
+) -> tuple[dict[str, int | str], tuple[str, ...]]:
+    """What is known of open sizes beyond what the first model says, and those that stay open."""
+    facts: dict[str, int | str] = {}
+    left: list[str] = []
+    for name, type_ in types.items():
+        for own, size in zip(stated[name].dims or (), type_.dims or (), strict=False):
+            if not isinstance(own, Symbol):
+                continue
+            if isinstance(size, int):
+                facts[own.name] = size
+                continue
+            left.append(own.name)
+            if isinstance(size, Symbol) and (size.modulus, size.residue) != (
+                own.modulus,
+                own.residue,
+            ):
+                facts[own.name] = f"%{size.modulus}={size.residue}"
+    return facts, tuple(dict.fromkeys(left))
+
+
+def _whole(shown: Counterexample, types: Mapping[str, Type]) -> Counterexample:
+    """The counterexample with zeros for inputs that the cell does not hang on."""
+    inputs: dict[str, Array] = {}
+    for name, type_ in types.items():
+        if name in shown.inputs:
+            inputs[name] = shown.inputs[name]
+        elif type_.dims is not None and type_.dtype:
+            shape = [_smallest(size, shown.sizes) for size in type_.dims]
+            inputs[name] = np.zeros(shape, np.dtype(type_.dtype))
+    return replace(shown, inputs=inputs)
+
+
+def _smallest(size: object, sizes: Mapping[str, int]) -> int:
+    if isinstance(size, Symbol):
+        return sizes.get(size.name, size.residue or size.modulus)
+    return size if isinstance(size, int) else 1
+
+
+def _reason(report: ProofReport) -> str:
+    """What is claimed, as a sentence without its full stop."""
+    if report.verdict == "undecided":
+        return f"not proved and not refuted: {report.reason}"
+    if report.verdict == "refuted":
+        shown = report.counterexample
+        if shown is None or shown.cell is None:
+            return report.reason
+        cell, sizes = shown.cell, shown.sizes
+        place = ", ".join(map(str, cell.index))
+        at = ", ".join(f"{name}={size}" for name, size in sizes.items())
+        return (
+            f"{cell.output}[{place}] is {cell.before:.6g} in the first model and {cell.after:.6g} "
+            f"in the second{f', at {at}' if at else ''}"
+        )
+    return (
+        f"both are the same function{' up to rounding of constants' if report.rounded else ''}, "
+        f"for all values of the inputs{_sizes(report)}"
+    )
+
+
+def _sizes(report: ProofReport) -> str:
+    facts = [
+        f"{name}={fact}" if isinstance(fact, int) else f"{name}{fact}"
+        for name, fact in report.dims.items()
+    ]
+    open_sizes = ", ".join(report.open_sizes)
+    text = f" and all sizes of {open_sizes}" if open_sizes else ""
+    return text + (f", where {', '.join(facts)}" if facts else "")

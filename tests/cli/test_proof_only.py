@@ -1,0 +1,130 @@
+"""onnxpad validate --proof-only: options, what is printed, exit codes, files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxpad.cli import run
+from tests.proof.small_models import text
+
+Captured = pytest.CaptureFixture[str]
+ROOT = Path(__file__).parents[2]
+CONV = """g (float[1,1,H] x) => (float[a,b,c] y) <float[1,1,3] w = {{1, 2, 3}}>
+    {{ y = Conv<{}>(x, w) }}"""
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """same.onnx, pads.onnx with the same pads, and wrong.onnx with others."""
+    monkeypatch.chdir(tmp_path)
+    pads = {"same": 'auto_pad = "SAME_UPPER"', "pads": "pads = [1, 1]", "wrong": "pads = [0, 2]"}
+    for name, written in pads.items():
+        onnx.save(text(CONV.format(written)), f"{name}.onnx")
+    return tmp_path
+
+
+def test_proved(files: Path, capsys: Captured) -> None:
+    del files
+    assert run(["validate", "same.onnx", "pads.onnx", "--proof-only"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split("  ")[0] == "changed tensor"
+    assert lines[1].startswith("y ")
+    assert lines[-2].startswith("1 changed part proved over the reals, with a probability of error")
+    assert lines[-2].endswith("; nothing was run")
+    assert lines[-1] == (
+        "proved: both are the same function, for all values of the inputs and all sizes of H"
+    )
+
+
+def test_refuted_with_an_input_that_shows_it(files: Path, capsys: Captured) -> None:
+    line = ["validate", "same.onnx", "wrong.onnx", "--proof-only", "--counterexample", "x.npz"]
+    assert run(line) == 1
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("different: y[0, 0, ")
+    assert "in the first model and" in last
+    with np.load(files / "x.npz", allow_pickle=False) as shown:
+        assert f"at H={shown['x'].shape[2]}" in last
+    pytest.importorskip("onnxruntime")
+    assert run(["validate", "same.onnx", "wrong.onnx", "--inputs", "x.npz", "--device", "cpu"]) == 1
+
+
+def test_no_counterexample_is_said_and_an_older_file_stays(files: Path, capsys: Captured) -> None:
+    (files / "x.npz").write_bytes(b"older")
+    line = ["validate", "same.onnx", "pads.onnx", "--proof-only", "--counterexample", "x.npz"]
+    assert run(line) == 0
+    said = "warning: there is no counterexample: 'x.npz' was not written"
+    assert said in capsys.readouterr().out
+    assert (files / "x.npz").read_bytes() == b"older"
+
+
+def test_a_dimension_that_is_stated(files: Path, capsys: Captured) -> None:
+    del files
+    assert run(["validate", "same.onnx", "pads.onnx", "--proof-only", "--dim", "H=9"]) == 0
+    assert capsys.readouterr().out.endswith("for all values of the inputs, where H=9\n")
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict", "code"), [("pads", "proved", 0), ("wrong", "different", 1)]
+)
+def test_json(after: str, verdict: str, code: int, files: Path, capsys: Captured) -> None:
+    del files
+    assert run(["validate", "same.onnx", f"{after}.onnx", "--proof-only", "--json"]) == code
+    read = json.loads(capsys.readouterr().out)
+    assert (read["verdict"], read["schema"]) == (verdict, 1)
+    assert read["proof"]["verdict"] == {"different": "refuted"}.get(verdict, verdict)
+    assert read["proof"]["open_sizes"] == ["H"]
+
+
+def test_without_it_there_is_no_proof(files: Path, capsys: Captured) -> None:
+    pytest.importorskip("onnxruntime")
+    del files
+    assert run(["validate", "same.onnx", "pads.onnx", "--device", "cpu", "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)
+    assert (read["verdict"], read["proof"]) == ("identical", None)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--proof-only", "--samples", "3"], "--samples does nothing here: --proof-only runs"),
+        (["--proof-only", "--device", "cpu"], "--device does nothing here: --proof-only runs"),
+        (["--proof-only", "--memory", "4G"], "--memory does nothing here: --proof-only runs"),
+        (["--counterexample", "x.npz"], "does nothing here: only --proof-only finds one"),
+        (["--proof-only", "--counterexample", "same.onnx"], "is an input, which is never overw"),
+        (["--proof-only", "--counterexample", "-"], "--counterexample needs the name of a file"),
+        (["--proof-only", "--counterexample", "no/x.npz"], "there is no folder"),
+        (["--proof-only", "--dim", "Z=3"], "no dimension is called 'Z'"),
+    ],
+)
+def test_options_that_do_not_fit(
+    options: list[str], said: str, files: Path, capsys: Captured
+) -> None:
+    assert run(["validate", "same.onnx", "wrong.onnx", *options]) == 2
+    assert said in capsys.readouterr().err
+    assert not (files / "x.npz").exists()
+
+
+def test_the_help_says_that_proofs_are_given_on_request(capsys: Captured) -> None:
+    assert run(["validate", "--help"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "So far a proof is only given on request, by --proof-only" in printed
+
+
+def test_no_runtime_is_loaded(files: Path) -> None:
+    line = ["validate", "same.onnx", "wrong.onnx", "--proof-only", "--counterexample", "x.npz"]
+    code = (
+        f"import sys\nfrom onnxpad.cli import run\ncode = run({line!r})\n"
+        "print(code, 'onnxruntime' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=files, env={"PYTHONPATH": str(ROOT)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "1 False"

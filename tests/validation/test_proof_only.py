@@ -1,0 +1,256 @@
+"""validate(proof_only=True): what the formal kernel says, in the words of a report."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import onnxpad
+from onnxpad.errors import OnnxpadError, RequestError
+from onnxpad.proof import Limits, Proof
+from onnxpad.validation import Validation, Verdict, kernel_verdict
+from onnxpad.validation.kernel_verdict import counterexample_file
+from tests.proof.small_models import text
+
+ROOT = Path(__file__).parents[2]
+SMALL = ROOT / "models" / "pd_same_static_op13.onnx"
+CONV = """g (float[1,1,{size}] x{more}) => (float[a,b,c] y) <float[1,1,3] w = {{1, 2, 3}}>
+    {{ y = Conv<{pads}>(x, w) }}"""
+SAME = 'auto_pad = "SAME_UPPER"'
+
+
+def conv(pads: str, size: str = "H", more: str = "", opset: int = 18) -> onnx.ModelProto:
+    return text(CONV.format(size=size, pads=pads, more=more), opset)
+
+
+def proof(before: onnx.ModelProto, after: onnx.ModelProto, **options: Any) -> Validation:
+    return onnxpad.validate(before, after, proof_only=True, **options)
+
+
+def test_proved_for_all_sizes() -> None:
+    found = proof(conv(SAME), conv("pads = [1, 1]"))
+    assert (found.verdict, found.ok) == (Verdict.PROVED, True)
+    assert found.reason == (
+        "both are the same function, for all values of the inputs and all sizes of H"
+    )
+    assert found.proof is not None
+    assert (found.proof.verdict, found.proof.open_sizes, found.proof.dims) == ("proved", ("H",), {})
+    assert 0 < found.proof.probability < 1e-9
+    (region,) = found.proof.regions
+    assert (region.outputs, set(region.cuts)) == (("y",), {"x", "w"})
+
+
+@pytest.mark.parametrize(
+    ("dims", "pads", "said", "sizes"),
+    [
+        ({"H": 7}, "pads = [1, 1]", "inputs, where H=7", ()),
+        ({"H": "%2==0"}, "pads = [0, 1]", "inputs and all sizes of H, where H%2=0", ("H",)),
+    ],
+)
+def test_a_fact_about_a_size_decides_and_is_said(
+    dims: dict[str, int | str], pads: str, said: str, sizes: tuple[str, ...]
+) -> None:
+    before, after = conv(f"{SAME}, strides = [2]"), conv(f"{pads}, strides = [2]")
+    assert proof(before, after).verdict is Verdict.DIFFERENT
+    found = proof(before, after, dims=dims)
+    assert found.verdict is Verdict.PROVED
+    assert found.reason.endswith(said)
+    assert found.proof is not None
+    assert found.proof.open_sizes == sizes
+
+
+def test_a_fact_about_part_of_a_dimension_reaches_the_kernel() -> None:
+    before, after = (conv(f"{pads}, strides = [2]") for pads in (SAME, "pads = [0, 1]"))
+    for model in (before, after):
+        model.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "2*H"
+    found = proof(before, after, dims={"H": 4})
+    assert found.reason == "both are the same function, for all values of the inputs, where 2*H=8"
+
+
+def test_a_size_that_the_second_model_fixes_is_said() -> None:
+    found = proof(conv(SAME), conv("pads = [1, 1]", "9"))
+    assert found.reason.endswith("for all values of the inputs, where H=9")
+
+
+def test_a_refutation_says_which_cell_and_what_each_model_gives() -> None:
+    before, after = conv(SAME), conv("pads = [0, 2]")
+    found = proof(before, after)
+    assert (found.verdict, found.ok, found.judge) == (Verdict.DIFFERENT, False, "onnxpad proof")
+    assert found.proof is not None
+    shown = found.proof.counterexample
+    assert shown is not None
+    assert shown.cell is not None
+    assert found.reason == (
+        f"y[{', '.join(map(str, shown.cell.index))}] is {shown.cell.before:.6g} in the first model "
+        f"and {shown.cell.after:.6g} in the second, at H={shown.sizes['H']}"
+    )
+
+
+def test_the_counterexample_shows_the_difference_when_it_is_run() -> None:
+    pytest.importorskip("onnxruntime")
+    before = conv(SAME, more=", float[N,2] more")
+    after = conv("pads = [0, 2]", more=", float[N,2] more")
+    found = proof(before, after)
+    data = counterexample_file(found)
+    assert data is not None
+    inputs = dict(np.load(io.BytesIO(data), allow_pickle=False))
+    assert set(inputs) == {"x", "more"}
+    ran = onnxpad.validate(before, after, inputs=inputs, device="cpu")
+    assert ran.verdict is Verdict.DIFFERENT
+    shown = found.proof.counterexample if found.proof else None
+    assert shown is not None
+    assert shown.cell is not None
+    for model, value in ((before, shown.cell.before), (after, shown.cell.after)):
+        feeds = {name: one for name, one in inputs.items() if name == "x"}
+        y = np.convolve(feeds["x"][0, 0], [3, 2, 1])  # cross-correlation with 1, 2, 3
+        begin = 1 if model is before else 2
+        assert np.isclose(y[shown.cell.index[2] + begin], value, rtol=1e-4)
+
+
+def test_another_name_of_an_input_is_matched_as_in_runs() -> None:
+    after = conv("pads = [1, 1]")
+    after.graph.input[0].name = after.graph.node[0].input[0] = "image"
+    found = proof(conv(SAME), after)
+    assert found.verdict is Verdict.PROVED
+    assert "matched by position" in found.warnings[0]
+
+
+def test_rounding_of_constants_is_said() -> None:
+    pool = text("g (float[1,1,9] x) => (float[a,b,c] y) { y = AveragePool<kernel_shape = [3]>(x) }")
+    third = float(np.float32(1 / 3))
+    weights = f"<float[1,1,3] w = {{{third}, {third}, {third}}}>"
+    other = text(f"g (float[1,1,9] x) => (float[a,b,c] y) {weights} {{ y = Conv(x, w) }}")
+    found = proof(pool, other)
+    assert found.verdict is Verdict.PROVED
+    assert "the same function up to rounding of constants, for all" in found.reason
+    assert found.proof is not None
+    assert found.proof.rounded
+
+
+def test_what_is_not_understood_is_unverified() -> None:
+    before = text("g (float[N] x) => (float[N] y) { y = com.microsoft.Nobody(x) }")
+    after = text("g (float[N] x) => (float[N] y) { y = com.microsoft.Knows(x) }")
+    found = proof(before, after)
+    assert (found.verdict, found.judge) == (Verdict.UNVERIFIED, "nobody")
+    assert found.reason.startswith("not proved and not refuted: ")
+
+
+@pytest.mark.parametrize(
+    ("nodes", "said"),
+    [
+        ("z = RandomNormalLike(x) y = Add(x, z)", "the operator RandomNormalLike"),
+        ("y = Dropout(x, half, yes)", "Dropout 'y' draws random numbers"),
+    ],
+)
+def test_random_numbers_are_never_proved(nodes: str, said: str) -> None:
+    constants = "<float half = {0.5}, bool yes = {1}>"
+    model = text(f"g (float[N] x) => (float[N] y) {constants} {{ {nodes} }}")
+    found = proof(model, model)
+    assert found.verdict is Verdict.UNVERIFIED
+    assert said in found.reason
+
+
+def test_auto_pad_with_pads_is_decided_by_the_caller() -> None:
+    both = conv(f"{SAME}, pads = [1, 1]")
+    after = conv("pads = [1, 1]")
+    assert proof(both, after).verdict is Verdict.UNVERIFIED
+    found = proof(both, after, ambiguous="pads")
+    assert found.verdict is Verdict.PROVED
+    assert "judged by pads alone" in found.warnings[0]
+
+
+def test_json_has_the_proof_and_no_arrays() -> None:
+    found = proof(conv(SAME), conv("pads = [0, 2]"))
+    read = json.loads(json.dumps(found.to_json()))
+    assert (read["schema"], read["ok"], read["verdict"]) == (1, False, "different")
+    shown = read["proof"]["counterexample"]
+    assert shown["inputs"] == {"x": [1, 1, shown["sizes"]["H"]]}
+    assert shown["cell"]["before"] != shown["cell"]["after"]
+    read = proof(conv(SAME), conv("pads = [1, 1]")).to_json()["proof"]
+    assert (read["verdict"], read["counterexample"]) == ("proved", None)
+    assert read["regions"][0]["open_sizes"] == ["H"]
+
+
+@pytest.mark.parametrize("option", ["inputs", "device", "samples", "seed", "memory", "tf32"])
+def test_options_of_runs_are_refused(option: str) -> None:
+    values = {"inputs": {}, "device": "cpu", "samples": 5, "seed": 1, "memory": "1G", "tf32": True}
+    with pytest.raises(RequestError, match=f"proof_only runs no model: leave {option} out"):
+        proof(conv(SAME), conv(SAME), **{option: values[option]})
+
+
+def test_a_reference_cannot_be_proved() -> None:
+    with pytest.raises(RequestError):
+        onnxpad.validate(conv(SAME), outputs={"y": np.zeros(3)}, proof_only=True)
+
+
+def test_a_name_that_no_size_has_is_refused() -> None:
+    with pytest.raises(RequestError, match="no dimension is called 'Z'"):
+        proof(conv(SAME), conv(SAME), dims={"Z": 3})
+
+
+def test_timeout_reaches_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+
+    def prove(*_: object, limits: Limits, **__: object) -> Proof:
+        seen.append(limits.seconds)
+        return Proof("undecided", "the budget of seconds is spent")
+
+    monkeypatch.setattr(kernel_verdict, "prove", prove)
+    found = proof(conv(SAME), conv(SAME), timeout=2.5)
+    assert (seen, found.verdict) == ([2.5], Verdict.UNVERIFIED)
+
+
+def test_what_breaks_the_kernel_off_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def prove(*_: object, **__: object) -> Proof:
+        raise IndexError("list index out of range\nmore")
+
+    monkeypatch.setattr(kernel_verdict, "prove", prove)
+    found = proof(conv(SAME), conv(SAME))
+    assert found.verdict is Verdict.UNVERIFIED
+    assert found.reason.endswith("the proof broke off (IndexError: list index out of range)")
+
+
+def test_no_runtime_is_loaded() -> None:
+    code = (
+        "import sys, onnxpad\n"
+        f"after = onnxpad.rewrite({str(SMALL)!r}).model\n"
+        f"found = onnxpad.validate({str(SMALL)!r}, after, proof_only=True)\n"
+        "print(found.verdict, 'onnxruntime' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["proved", "False"]
+
+
+def _damaged() -> list[bytes]:
+    """The model cut off, and with a single bit of its structure turned."""
+    data = SMALL.read_bytes()
+    random = np.random.default_rng(5)
+    found = [data[:at] for at in random.integers(1, len(data), 8).tolist()]
+    for at, bit in random.integers(0, (4000, 8), (24, 2)).tolist():
+        other = bytearray(data)
+        other[at] ^= 1 << bit
+        found.append(bytes(other))
+    return found
+
+
+def test_damaged_models_are_errors_or_reasons(tmp_path: Path) -> None:
+    """Never an exception of another kind, and nothing is proved of a model that is no other's."""
+    path = tmp_path / "damaged.onnx"
+    answers: set[Verdict | None] = set()
+    for data in _damaged():
+        path.write_bytes(data)
+        try:
+            answers.add(onnxpad.validate(SMALL, path, proof_only=True, timeout=1).verdict)
+        except OnnxpadError:
+            answers.add(None)
+    assert {None, Verdict.UNVERIFIED} <= answers
