@@ -221,7 +221,7 @@ def test_threads_have_children_of_their_own(module: str) -> None:
 
 PARENT = """
 import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+signal.signal(signal.SIGINT, signal.default_int_handler)  # some shells ignore it
 from onnxpad.processes import Child
 child = Child("worker_of_tests")
 print(child.pid, flush=True)
