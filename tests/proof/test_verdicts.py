@@ -272,9 +272,35 @@ def test_unknown_operators_are_the_same_for_the_same_operands() -> None:
     assert prove(before, changed).verdict == "undecided"
 
 
-def test_random_operators_are_no_functions() -> None:
-    body = "g (float[2] x) => (float[2] y) { r = RandomNormalLike(x)\ny = Add(x, r) }"
+DROPOUT = "t = Constant<value = bool {1}>()\nh = Constant<value = float {0.5}>()\nr = Dropout"
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "r = RandomNormalLike(x)",
+        "r = RandomNormalLike<seed = 3.0>(x)",
+        "r = RandomNormal<shape = [2], seed = 3.0>()",
+        "r = RandomUniform<shape = [2]>()",
+        "r = RandomUniformLike(x)",
+        "r = Bernoulli(x)",
+        f"{DROPOUT}(x, h, t)",
+        f"{DROPOUT}<seed = 7>(x, h, t)",
+        "n = Not(c)\nh = Constant<value = float {0.5}>()\nr = Dropout(x, h, n)",
+    ],
+)
+def test_random_operators_are_no_functions(nodes: str) -> None:
+    body = f"g (float[2] x, bool c) => (float[2] y) {{ {nodes}\ny = Add(x, r) }}"
     assert prove(text(body), text(body)).verdict == "undecided"
+
+
+def test_a_dropout_that_does_not_train_is_a_function() -> None:
+    false = DROPOUT.replace("bool {1}", "bool {0}")
+    for nodes, opset in ((f"{false}(x, h, t)", 13), ("r = Dropout(x)", 13), ("r = Dropout(x)", 7)):
+        body = f"g (float[2] x) => (float[2] y) {{ {nodes}\ny = Add(x, r) }}"
+        plain = "g (float[2] x) => (float[2] y) { y = Add(x, x) }"
+        for other in (body, plain):
+            assert prove(text(body, opset), text(other, opset)).verdict == "proved"
 
 
 @pytest.mark.parametrize("dims", [{"H": 8}, {"H": "%2=0"}])

@@ -298,6 +298,8 @@ def identity(call: Call) -> list[Value]:
 def dropout(call: Call) -> list[Value]:
     """Nothing, unless it trains."""
     training = call.optional(2)
+    if call.opset < 7 and not call.get("is_test", 0):
+        raise Undecided("Dropout that trains")
     if training is not None and not (training.known and not training.cells.any()):
         raise Undecided("Dropout that trains")
     if call.outputs > 1:

@@ -316,15 +316,29 @@ def _places(call: Call, shape: Ints, over: Sequence[Axis]) -> Array:
 def _averaged(call: Call, x: Array) -> Array:
     kernel = per_axis(call, "kernel_shape", x.ndim - 2, 0)
     over = axes(call, x.shape[2:], kernel)
-    total = call.d.total(windows(call, x, over, 0))
+    cells = windows(call, x, over, 0)
+    total = _sum_of_numbers(call, cells) if call.need(0).known else call.d.total(cells)
     counts = np.ones((), np.int64)
     for axis in over:
         padded = bool(call.get("count_include_pad", 0))
         counts = np.multiply.outer(counts, axis.counted(padding=padded))
     if (counts == 0).any():
         call.reads("an average over no cell is 0")
-    divisor = call.d.embed(np.maximum(counts, 1))
-    return call.d.div(total, np.broadcast_to(divisor, total.shape))
+    divisor = np.broadcast_to(call.d.embed(np.maximum(counts, 1)), total.shape)
+    mean = call.d.div(total, divisor)
+    if call.need(0).known:
+        call.d.learn("Div", mean, total, divisor)
+    return mean
+
+
+def _sum_of_numbers(call: Call, cells: Array) -> Array:
+    """Sum over the last axis of cells that are numbers, so that the sum is known to be one."""
+    total = cells[..., 0]
+    for at in range(1, cells.shape[-1]):
+        more = call.d.add(total, cells[..., at])
+        call.d.learn("Add", more, total, cells[..., at])
+        total = more
+    return total
 
 
 @rule("AveragePool")
