@@ -31,11 +31,16 @@ def padding(call: Call, rank: int) -> tuple[str, list[int], list[int]]:
     pads = per_axis(call, "pads", 2 * rank, 0)
     if auto not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
         raise Undecided(f"auto_pad {auto}")
-    if auto != "NOTSET" and any(pads):
-        raise Undecided("auto_pad together with pads, which runtimes read in three ways")
+    _one_way_of_padding(call, auto)
     if min(pads, default=0) < 0:
         raise Undecided(f"{call.op} has negative pads, which runtimes refuse")
     return auto, pads[:rank], pads[rank:]
+
+
+def _one_way_of_padding(call: Call, auto: str) -> None:
+    """Raise Undecided where auto_pad stands beside pads, even pads of 0."""
+    if auto != "NOTSET" and "pads" in call.attributes:
+        raise Undecided("auto_pad together with pads, which runtimes read in three ways")
 
 
 def axes(call: Call, sizes: Ints, kernel: Ints) -> list[Axis]:
@@ -218,8 +223,7 @@ def _transposed_tables(
     strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
     extras = per_axis(call, "output_padding", rank, 0)
     pads = given or per_axis(call, "pads", 2 * rank, 0)
-    if (call.get("auto_pad") or "NOTSET") != "NOTSET" and any(pads):
-        raise Undecided("auto_pad together with pads, which runtimes read in three ways")
+    _one_way_of_padding(call, call.get("auto_pad") or "NOTSET")
     if len(pads) != 2 * rank or min(pads) < 0:
         raise Undecided(f"{call.op} has the pads {pads}, which runtimes refuse")
     tables = []
