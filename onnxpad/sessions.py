@@ -223,7 +223,7 @@ def open_session(model: bytes | Path, settings: Settings = Settings()) -> Sessio
 
 def check_device(device: Device) -> None:
     """Raise RuntimeUnavailable where nothing can run there, or onnxruntime is not installed."""
-    _library()
+    library()
     if device == "cuda":
         _require_cuda()
 
