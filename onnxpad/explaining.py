@@ -20,7 +20,7 @@ KINDS = ("pass", "target", "form", "operator", "convention", "trap")
 
 
 @reported("kind", "name", "text", "facts_by_name as facts", "source")
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Report):
     """One entry: its kind and name, its text, facts by name, and where it is known from."""
 

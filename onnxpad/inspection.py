@@ -200,7 +200,7 @@ class PaddedNode(NamedTuple):
 
 
 @reported("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met")
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
 

@@ -50,7 +50,7 @@ Progress = Callable[[str, int, int], None]
     "fitted as target",
     "limits_met",
 )
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Rewriting(Edited, Report):
     """What a rewrite did.
 
