@@ -133,7 +133,7 @@ class EditSession(Survey):
         copy.CopyFrom(self._document.model)
         self._owned = True
         inferred, kept = self._inferred, self._kept
-        self._open(copy)
+        self._open(copy, self._document.read_again)
         self._inferred, self._kept = inferred, kept
         self._start_editing()
 
