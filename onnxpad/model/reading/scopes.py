@@ -134,7 +134,8 @@ class Document:
     """A model with its scopes; `overridable` are initializers that an input may replace.
 
     `folded_cells` counts the cells of values that followed from others. `behind_pads` are the
-    tensors in front of which a Pad may be seen, as of the last reading.
+    tensors in front of which a Pad may be seen, `quantises` says whether some operator works on
+    quantised tensors, both as of the last reading.
     """
 
     model: ModelProto
@@ -144,6 +145,7 @@ class Document:
     overridable: frozenset[str]
     folded_cells: int = 0
     behind_pads: set[str] = field(default_factory=set)
+    quantises: bool = True
 
     def function(self, node: Node) -> Scope | None:
         """The local function that a node calls."""
