@@ -64,7 +64,7 @@ class EditSession(Survey):
         site = self._sites[site.address.place]
         self._stale = True
         self._keep(site)
-        edits = emit(site.contexts[0], site.node, site.chain, after, self._names)
+        edits = emit(site, after, self._names)
         self._applier.apply(edits)
         for edit in edits:
             if isinstance(edit, ForgetType):

@@ -18,6 +18,7 @@ from onnxpad.model.reading.chains import ChainReader
 from onnxpad.model.reading.context import MAX_CONSTANT, Context, tensor_type
 from onnxpad.model.reading.in_front import behind_pads
 from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.quantised import quantises
 from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.result_types import (
@@ -135,6 +136,7 @@ class _Reader:
 
     def main(self) -> None:
         self.document.behind_pads = behind_pads(self.document)
+        self.document.quantises = quantises(self.document)
         context = Context(self.document, self.document.main, self.folder)
         self._declare(context)
         self._walk(context)
