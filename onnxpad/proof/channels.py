@@ -10,10 +10,8 @@ If the sides agree for M = C = 1 and any W, x and b, their A and U agree (A is 0
 with them all sums. A group is a sum over fewer channels: the same holds.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.proof.evaluation import read_by
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.graphs import Graph, Node
 from onnxpad.proof.regions import Cut, Region
@@ -28,7 +26,7 @@ def one_channel(region: Region) -> Region | None:
     data = [cut for cut in region.cuts if cut.data]
     if len(data) != 1 or len(data[0].sizes) < 3:
         return None
-    sides = [list(_between(region, at)) for at in (0, 1)]
+    sides = [list(region.between(at)) for at in (0, 1)]
     found = [[node for node in side if node.op in _CONVOLUTIONS] for side in sides]
     if len(found[0]) != len(found[1]) or len(found[0]) > 1:
         return None
@@ -55,16 +53,6 @@ def one_channel(region: Region) -> Region | None:
         return None
     graphs = tuple(_ungrouped(region.graphs[at], found[at]) for at in (0, 1))
     return replace(region, graphs=(graphs[0], graphs[1]), cuts=tuple(cuts.values()))
-
-
-def _between(region: Region, at: int) -> Iterator[Node]:
-    """The nodes from the cuts to what is wanted."""
-    names = set(region.wanted[at])
-    given = {name for cut in region.cuts for name in cut.names[at]}
-    for node in reversed(region.graphs[at].nodes):
-        if any(name in names - given for name in node.outputs):
-            names |= read_by(node)
-            yield node
 
 
 def _operands(region: Region, at: int, node: Node) -> list[Cut] | None:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Budget, Domain, Notes, Readings, Value
-from onnxpad.proof.evaluation import Environment, Evaluation, Fork
+from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
 from onnxpad.proof.field import BITS, PRIMES, Field, Source
 from onnxpad.proof.formal import Formal
-from onnxpad.proof.graphs import Constant, Graph
+from onnxpad.proof.graphs import Constant, Graph, Node
 from onnxpad.proof.outcomes import NoResult, Undecided
 
 Array = NDArray[Any]
@@ -54,6 +54,15 @@ class Region:
         """The names of open sizes, in order."""
         names = [one for cut in self.cuts for one in cut.sizes if isinstance(one, str)]
         return list(dict.fromkeys(names))
+
+    def between(self, at: int) -> Iterator[Node]:
+        """The nodes of a side from the cuts to what is wanted, backwards."""
+        names = set(self.wanted[at])
+        given = {name for cut in self.cuts for name in cut.names[at]}
+        for node in reversed(self.graphs[at].nodes):
+            if any(name in names - given for name in node.outputs):
+                names |= read_by(node)
+                yield node
 
 
 @dataclass(frozen=True, slots=True)

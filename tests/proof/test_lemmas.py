@@ -7,11 +7,10 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.proof import proving, sizes
+from onnxpad.proof import Limits, equalities, prove, sizes
 from onnxpad.proof.call import Budget, Notes, Readings
 from onnxpad.proof.cuts import Cutting
 from onnxpad.proof.outcomes import NoResult
-from onnxpad.proof.proving import Limits, prove
 from onnxpad.proof.regions import Clock, Mismatch, Region, Workshop, bit_of, compare
 from onnxpad.proof.sizes import Fact, Facts
 from onnxpad.proof.windows import Axis, same_pads
@@ -43,7 +42,7 @@ def proved_regions(
             found.append((region, dict(facts), replace(shop), limit))
         return result
 
-    monkeypatch.setattr(proving, "prove_sizes", kept)
+    monkeypatch.setattr(equalities, "prove_sizes", kept)
     prove(before, after, dims=dims, limits=Limits(seconds=10))
     return found
 

@@ -383,9 +383,8 @@ def test_types_that_an_operator_does_not_take() -> None:
 @pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
 def test_auto_pad_beside_pads_of_0_is_not_text(auto: str, op: str) -> None:
     """ONNX forbids both together; onnxruntime does not load it."""
-    body = (
-        "g (float[1,1,8] x) => (float[a,b,c] y) <float[1,1,2] w = {{1, 2}}> {{ y = {0}<{1}>(x, w) }}"
-    )
+    body = "g (float[1,1,8] x) => (float[a,b,c] y) <float[1,1,2] w = {{1, 2}}>"
+    body += " {{ y = {0}<{1}>(x, w) }}"
     before = text(body.format(op, f'auto_pad = "{auto}"'))
     after = text(body.format(op, f'auto_pad = "{auto}", pads = [0, 0]'))
     assert prove(before, after).verdict == "undecided"
