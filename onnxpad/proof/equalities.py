@@ -7,6 +7,7 @@ sense: they are compared as functions of their arguments and of what they captur
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from onnxpad.proof.regions import Cut, Mismatch, Region, Workshop, compare
 from onnxpad.proof.sizes import Fact, prove_sizes, shrunk
 
 _DEEPEST = 8
+_TURNS = 4
 Pair = tuple[str, str]
 
 
@@ -120,6 +122,8 @@ class Equalities:
                 found, rounded, count = self._at_sizes(form)
             except Undecided as ended:
                 reason = ended
+                if last and self._is_whole(form) and (shown := self._assumed(form)):
+                    return Refuted(shown)
                 continue
             finally:
                 shop.budget.cells += kept - kept // 3
@@ -130,11 +134,41 @@ class Equalities:
                 reason = Undecided("the first model has no result at any size")
                 continue
             reason = Undecided(f"{found.reason} in form, and no numbers were found that differ")
-            is_whole = all(cut in self.cutting.inputs for cut in form.cuts)
             shop.clock.divide(1)
-            if last and is_whole and (shown := confirm(form, found, shop)):
+            if last and self._is_whole(form) and (shown := confirm(form, found, shop)):
                 return Refuted(shown)
         return reason
+
+    def _is_whole(self, region: Region) -> bool:
+        return all(cut in self.cutting.inputs for cut in region.cuts)
+
+    def _assumed(self, region: Region) -> Counterexample | None:
+        """A difference where inputs that operators read as numbers (pads, axes) are a few of them.
+
+        One that has a default is that: callers seldom replace it. A proof for some numbers would
+        be none for all.
+        """
+        shop = self.shop
+        random = np.random.default_rng(int.from_bytes(shop.source(16), "little"))
+        for turn in range(_TURNS):
+            cuts = tuple(self._as_numbers(cut, random, 2 + turn) for cut in region.cuts)
+            if all(cut.numbers is None for cut in cuts):
+                return None
+            fixed = replace(region, cuts=cuts)
+            with suppress(Undecided):
+                found, _ = prove_sizes(fixed, self.cutting.facts, shop, self.limits.sizes)
+                if isinstance(found, Mismatch) and (shown := confirm(fixed, found, shop)):
+                    return shown
+        return None
+
+    def _as_numbers(self, cut: Cut, random: np.random.Generator, below: int) -> Cut:
+        """A list of whole numbers as its default, or drawn; other tensors as they are."""
+        shape = [one for one in cut.sizes if isinstance(one, int)]
+        if cut.dtype.kind != "i" or len(shape) < len(cut.sizes) or len(shape) > 1 or not cut.data:
+            return cut
+        default = self.cutting.sides[0].graph.defaults.get(cut.names[0][0])
+        drawn = random.integers(0, below, shape).astype(cut.dtype)
+        return replace(cut, numbers=default.numbers() if default else drawn)
 
     def _at_sizes(self, region: Region) -> tuple[Mismatch | bool, bool, int]:
         """The comparison, whether floats were taken for fractions, and the number of sizes."""

@@ -14,7 +14,7 @@ from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
 from onnxpad.proof.field import BITS, PRIMES, Field, Source
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.graphs import Constant, Graph, Node
-from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.outcomes import Invalid, NoResult, Undecided
 
 Array = NDArray[Any]
 Size = int | str | None
@@ -27,7 +27,8 @@ _MIXED = 5
 class Cut:
     """A tensor that both sides hold, by the names that it has there; a free variable.
 
-    `sizes` are numbers or names of variables; `data` says that it is no constant left open.
+    `sizes` are numbers or names of variables; `data` says that it is no constant left open;
+    `numbers` are what it is taken to be, where only a difference is looked for.
     """
 
     key: Any
@@ -35,6 +36,7 @@ class Cut:
     dtype: np.dtype[Any]
     sizes: tuple[int | str, ...]
     data: bool = True
+    numbers: Array | None = field(default=None, compare=False)
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape where the variables have these sizes."""
@@ -143,6 +145,8 @@ def given(region: Region, side: int, d: Domain, sizes: Sizes, budget: Budget) ->
         budget.spend(int(np.prod(shape, dtype=np.float64)))
         follows = tuple(masks[one] if isinstance(one, str) else 0 for one in cut.sizes)
         value = Value(d.fresh(cut.key, shape), cut.dtype, follows=follows, degree=1)
+        if cut.numbers is not None:
+            value = Value(cut.numbers, cut.dtype, known=True)
         made |= dict.fromkeys(cut.names[side], value)
     return made
 
@@ -162,6 +166,10 @@ def outcomes(
             made.append(ended)
             if side == 0:
                 return ended, ended
+        except Invalid as wrong:
+            if side == 0:
+                raise
+            made.append(NoResult(str(wrong)))
         finally:
             shop.notes.merge(run.notes)
     return made[0], made[1]

@@ -47,7 +47,12 @@ class Fact:
 
     def sizes(self) -> Iterator[int]:
         """All sizes that agree with it, from the least on."""
-        first = self.least + (self.remainder - self.least) % self.period
+        return self.sizes_from(self.least)
+
+    def sizes_from(self, least: int) -> Iterator[int]:
+        """All sizes that agree with it, from a number on."""
+        first = max(least, self.least)
+        first += (self.remainder - first) % self.period
         while True:
             yield first
             first += self.period
@@ -71,6 +76,8 @@ def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch
             return found, sizes
     moderate = _moderate(region, facts, 17)
     for name, size in product(_channels(region), _widths(region)):
+        if facts[name].only or next(facts[name].sizes_from(size)) != size:
+            continue
         sizes = {**moderate, name: size}
         found = compare(region, sizes, shop)
         if found is not False:

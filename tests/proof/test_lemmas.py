@@ -178,6 +178,16 @@ def test_lemma_5_one_channel_stands_for_all(nodes: str, verdict: str) -> None:
     assert prove(before, grouped(nodes)).verdict == verdict
 
 
+def test_lemma_5_needs_equal_groups_and_the_same_operator() -> None:
+    """With one channel, groups and the order of a weight's channels are not seen."""
+    plain = grouped("y = Conv<group = 2>(x, w, b)")
+    assert prove(plain, grouped("y = Conv(x, w, b)")).verdict == "refuted"
+    weight = ", ".join(map(str, range(4)))
+    body = "g (float[1,2,8] x) => (float[a,b,c] y) <float[2,2,1] w = {{{w}}}> {{ y = {op}(x, w) }}"
+    conv, turned = (text(body.format(w=weight, op=op)) for op in ("Conv", "ConvTranspose"))
+    assert prove(conv, turned).verdict == "refuted"
+
+
 @pytest.mark.parametrize("pads", ["0, 1, 0, 0, -1, 0", "0, -1, 0, 0, 1, 0"])
 def test_lemma_4_does_not_hold_where_channels_are_padded(pads: str) -> None:
     """With one channel, a Pad that moves channels would crop all there is."""
