@@ -382,7 +382,8 @@ def test_types_that_an_operator_does_not_take() -> None:
 def test_whole_numbers_that_differ_by_one() -> None:
     """One more is another number, but not where rounding turns over."""
     body = "g (uint8[1,1,4] x) => (uint8[a,b,c] y) {{ "
-    body += "p = Constant<value_ints = [0, 0, 1, 0, 0, 0]>()\nv = Constant<value = uint8 {{{0}}}>()\ny = Pad(x, p, v) }}"
+    body += "p = Constant<value_ints = [0, 0, 1, 0, 0, 0]>()\n"
+    body += "v = Constant<value = uint8 {{{0}}}>()\ny = Pad(x, p, v) }}"
     assert prove(text(body.format(3)), text(body.format(4))).verdict == "refuted"
     front = "g (float[4] x) => (uint8[4] y) {{ s = Constant<value = float {{{0}}}>()\n"
     front += "z = Constant<value = uint8 {{5}}>()\ny = QuantizeLinear(x, s, z) }}"
