@@ -2,6 +2,7 @@
 
 from onnxpad.proof.call import Readings
 from onnxpad.proof.counterexamples import Counterexample
-from onnxpad.proof.proving import Limits, Proof, Proved, prove
+from onnxpad.proof.equalities import Limits, Proved
+from onnxpad.proof.proving import Proof, prove
 
 __all__ = ["Counterexample", "Limits", "Proof", "Proved", "Readings", "prove"]
