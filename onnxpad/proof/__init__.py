@@ -4,4 +4,7 @@ from onnxpad.proof.call import Readings
 from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.proof.proving import Limits, Proof, Proved, prove
 
-__all__ = ["Counterexample", "Limits", "Proof", "Proved", "Readings", "prove"]
+__all__ = ["VERSION", "Counterexample", "Limits", "Proof", "Proved", "Readings", "prove"]
+
+VERSION = 1
+"""Of what a proof means; certificates name it."""
