@@ -57,7 +57,7 @@ def blocks(language: str) -> list[str]:
 def test_the_first_command_rewrites_and_proves(folder: Path) -> None:
     """What stands behind the installation, which `.ci/run` and `tests/check.py` do for real."""
     install, main = blocks("sh")[0].strip().rsplit(" && ", 1)
-    assert install == "python3 -m venv .venv && .venv/bin/pip install ."
+    assert install == "python3 -m venv .venv && .venv/bin/pip install '.[gpu]'"
     printed = run(main.replace(".venv/bin/", ""), folder)
     assert "validation: proved: both are the same function" in printed
     assert (folder / "yolo-explicit.onnx").exists()

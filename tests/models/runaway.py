@@ -116,3 +116,15 @@ def long_axis(operator: str) -> ModelProto:
         node(operator, inputs, ["y"], **attributes),
     ]
     return made_of(nodes, [value("x", [1])], {"s": [2**30]})
+
+
+def long_by_reshape(sizes: Sequence[int], target: Sequence[int]) -> ModelProto:
+    """A Cast of one long axis that a Reshape makes of an input."""
+    nodes = [node("Reshape", ["x", "t"], ["b"]), node("Cast", ["b"], ["y"], to=7)]
+    return made_of(nodes, [value("x", sizes)], {"t": target})
+
+
+def cut_of(sizes: Sequence[int]) -> ModelProto:
+    """A Slice of an input whose stated sizes are below 0."""
+    nodes = [node("Slice", ["x", "a", "b", "ax"], ["y"])]
+    return made_of(nodes, [value("x", sizes)], {"a": [0], "b": [100], "ax": [0]})

@@ -41,6 +41,10 @@ _OTHER_CELLS = {
     *("Concat", "DepthToSpace", "Expand", "GlobalAveragePool", "GlobalMaxPool", "Pad", "Resize"),
     *("SpaceToDepth", "Tile", "Upsample"),
 }
+# These hand on what they read first, moved or fewer of it, whatever else they read.
+_NO_MORE_CELLS = {"Cast", "Identity", "Neg", "Slice", "Transpose", "Unsqueeze"}
+# By how many inputs they read: the last one holds the sizes of the result.
+_SHAPED = {1: "ConstantOfShape", 2: "Reshape"}
 _TWO_AXES = {"Flatten", "Gemm"}
 _STEPS = 4
 # They take sizes from their inputs and attributes.
@@ -106,7 +110,8 @@ class _Names:
     """What is known of tensors by name.
 
     `wide` are those of two axes and more, of which inference follows no values; `lengths` are the
-    most cells that others can have, 0 where inference knows no shape.
+    most cells that the others can have, and wide ones that only hand those on; 0 where inference
+    knows no shape.
     """
 
     lengths: dict[str, int] = field(default_factory=dict)
@@ -120,11 +125,10 @@ class _Names:
     def declare(self, graph: GraphProto) -> None:
         """Take up what a graph is given."""
         for value in graph.input:
-            dims = value.type.tensor_type.shape.dim
+            dims = [dim.dim_value for dim in value.type.tensor_type.shape.dim]
             if len(dims) > 1:
                 self.wide.add(value.name)
-            else:
-                self.lengths[value.name] = dims[0].dim_value if dims else 0
+            self.lengths[value.name] = _cells(dims) if dims else 0
         for tensor in graph.initializer:
             self.hold(tensor.name, tensor)
 
@@ -133,8 +137,7 @@ class _Names:
         self.constants[name] = tensor
         if len(tensor.dims) > 1:
             self.wide.add(name)
-        else:
-            self.lengths[name] = prod(tensor.dims)
+        self.lengths[name] = _cells(tensor.dims)
 
     def follow(self, node: NodeProto) -> None:
         """Take up what a node makes."""
@@ -148,15 +151,19 @@ class _Names:
             self.wide.add(name)
         elif kind in ("Shape", "Size"):
             self.lengths[name] = _ONE_AXIS
-        elif kind in ("Reshape", "ConstantOfShape") and sources:
-            self._shape(name, self.constants.get(sources[-1]))
-        elif kind in ("Squeeze", "Gather") and self.lengths.keys() >= set(sources):
+        elif kind == _SHAPED.get(len(sources)):
+            self._shape(node, self.constants.get(sources[-1]))
+        elif kind not in ("Squeeze", "Gather") or not self.wide.isdisjoint(sources):
+            return
+        elif self.lengths.keys() >= set(sources):
             self.lengths[name] = max(1, self.lengths[sources[-1 if kind == "Gather" else 0]])
 
     def _alike(self, node: NodeProto, sources: Sequence[str]) -> None:
         """Take up what has the axes of its sources."""
         if not self.wide.isdisjoint(sources):
             self.wide.update(node.output)
+            if node.op_type in _NO_MORE_CELLS and sources[0] in self.lengths:
+                self.lengths[node.output[0]] = self.lengths[sources[0]]
         elif self.lengths.keys() >= set(sources):
             known = [self.lengths[one] for one in sources]
             if node.op_type == "Concat":
@@ -164,14 +171,22 @@ class _Names:
             elif node.op_type in _ALIKE:
                 self.lengths.update(dict.fromkeys(node.output, max(known, default=0)))
 
-    def _shape(self, name: str, target: TensorProto | None) -> None:
+    def _shape(self, node: NodeProto, target: TensorProto | None) -> None:
         """Take up what has the sizes that a constant says."""
         if target is None:
             return
-        if prod(target.dims) > 1:
+        name, axes = node.output[0], prod(target.dims)
+        if axes > 1:
             self.wide.add(name)
-        elif (sizes := _numbers(target)) and sizes[0] >= 0:
-            self.lengths[name] = int(sizes[0])
+        sizes = _numbers(target) if 0 < axes <= _ONE_AXIS else None
+        if sizes is None:
+            return
+        whole = self.lengths.get(node.input[0], 0)
+        stated = int(prod(size for size in sizes if size != -1))
+        if min(sizes) > 0 or (node.op_type == "ConstantOfShape" and min(sizes) == 0):
+            self.lengths[name] = stated
+        elif min(sizes) == -1 and 0 < stated <= whole:
+            self.lengths[name] = whole
 
 
 class _Look:
@@ -204,25 +219,29 @@ class _Look:
                 self._node(node, names)
 
     def _node(self, node: NodeProto, names: _Names) -> None:
-        self._note(node, names)
-        if node.op_type == "Slice":
-            self.wild |= not _steps_are_small(node, names.constants)
-        if node.op_type == "Constant" and node.attribute:
-            if node.attribute[0].name == "value":
-                names.hold(node.output[0], node.attribute[0].t)
+        kind = node.op_type
+        if kind == "Constant" and node.attribute:
+            held = node.attribute[0]
+            if held.name == "value":
+                names.hold(node.output[0], held.t)
+                self.doubts |= min(held.t.dims, default=0) < 0
             else:
-                names.lengths[node.output[0]] = max(1, len(node.attribute[0].ints))
+                names.lengths[node.output[0]] = max(1, len(held.ints))
             return
+        self._note(node, names)
         names.follow(node)
-        if node.op_type in _FOLLOWED:
-            sources = [one for one in node.input if one and one not in names.wide]
-            self.long |= any(one not in names.lengths for one in sources)
-            followed = (*sources, node.output[0])
-            self.wild |= any(names.lengths.get(one, 0) > _MOST_VALUES for one in followed)
+        if kind in _FOLLOWED:
+            read = [one for one in node.input if one and one not in names.wide]
+            lengths = [names.lengths.get(one) for one in read]
+            self.long |= None in lengths
+            if (made := node.output[0]) not in names.wide:
+                lengths.append(names.lengths.get(made))
+            self.wild |= any((length or 0) > _MOST_VALUES for length in lengths)
 
     def _note(self, node: NodeProto, names: _Names) -> None:
         if node.op_type == "Slice":
             self.slices |= not (node.input and names.lengths.get(node.input[0]))
+            self.wild |= not _steps_are_small(node, names.constants)
         elif operator(node.domain, node.op_type) is not None:
             self.doubts = True
         elif node.op_type in _SIZED:
@@ -240,6 +259,11 @@ def _states_negative(part: GraphProto | FunctionProto) -> bool:
         if any(size < 0 for tensor in part.initializer for size in tensor.dims):
             return True
     return any(dim.dim_value < 0 for value in stated for dim in value.type.tensor_type.shape.dim)
+
+
+def _cells(sizes: Sequence[int]) -> int:
+    """How many there are, 0 where a size is below 0."""
+    return 0 if min(sizes, default=0) < 0 else prod(sizes)
 
 
 def _may_be_negative(tensor: TensorProto | None) -> bool:

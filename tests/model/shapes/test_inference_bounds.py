@@ -8,11 +8,13 @@ import onnx
 import pytest
 from onnx import ModelProto, TensorProto
 
-from onnxpad import processes
+from onnxpad import inspect, processes
 from onnxpad.errors import LimitMet
+from onnxpad.model.shapes import native_inference
 from onnxpad.model.shapes.inference_bounds import calls_in, is_bounded
 from onnxpad.model.shapes.native_inference import infer_shapes
 from onnxpad.processes import ChildEnded, limited
+from tests.benchmarks import networks
 from tests.models import runaway
 from tests.models.runaway import made_of, node, value
 
@@ -21,11 +23,15 @@ ENDLESS = {
     "step": runaway.sliced_shape(runaway.LEAST, runaway.LEAST, runaway.LEAST),
     "step32": runaway.sliced_shape(0, 2**63 - 1, 2**32),
     "doubled": runaway.doubled_values(40),
+    "copied": runaway.long_by_reshape([2**30, 1], [0]),
+    "squeezed": runaway.long_by_reshape([4, 2**20], [-1]),
     **{name: runaway.long_axis(name) for name in ("Add", "Cast", "Concat", "Gather", "Size")},
 }
 CRASHING = {
     "step31": runaway.sliced_shape(0, 2**63 - 1, 2**31),
     "negative": runaway.negative_size(),
+    "negative input": runaway.cut_of([-5]),
+    "two negative sizes": runaway.cut_of([-5, -3]),
 }
 
 
@@ -50,6 +56,19 @@ def test_inference_that_crashes_is_an_answer(name: str) -> None:
         with pytest.raises(ChildEnded, match="crashed"):
             infer_shapes(CRASHING[name], data_prop=True)
         assert "crashed" in work.met["onnx's shape inference"]
+
+
+def test_a_network_of_computed_pads_is_inferred_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+
+    def asked(model: ModelProto, *, data_prop: bool) -> bool:
+        seen.append(is_bounded(model, data_prop=data_prop))
+        return True
+
+    monkeypatch.setattr(native_inference, "is_bounded", asked)
+    inspect(networks.computed_pads())
+    assert seen
+    assert all(seen)
 
 
 def test_functions_that_call_too_often_are_counted_without_going_through_them() -> None:
