@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
@@ -164,6 +165,7 @@ def _certifier(
     path: str, job: Job, validation: Validation | None, judging: dict[str, Any]
 ) -> Callable[[], None]:
     """What writes the certificate; the original is hashed now, since it may be overwritten."""
+    from onnxpad import __version__
     from onnxpad.model.files.fingerprints import fingerprint
     from onnxpad.validation.certificates import certificate
 
@@ -173,7 +175,8 @@ def _certifier(
         if validation is not None and validation.proof is not None and job.target is not None:
             files = before, fingerprint(job.target)
             told = judging["dims"], judging["ambiguous"]
-            certificate(validation.proof, files, *told).write(path)
+            record = certificate(validation.proof, files, *told)
+            replace(record, onnxpad=__version__).write(path)
 
     return write
 

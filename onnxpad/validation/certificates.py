@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from onnxpad import __version__
 from onnxpad.errors import RequestError
 from onnxpad.model.files.contents import contents
 from onnxpad.model.files.delivery import AnyPath, deliver
@@ -30,7 +29,8 @@ _CLAIMS = ("rounded", "open_sizes", "dims", "readings")
 class Certificate:
     """A proof and the files that it is about.
 
-    `dims` and `ambiguous` are what the proof was told; `proof` is its report as plain data.
+    `dims` and `ambiguous` are what the proof was told; `proof` is its report as plain data,
+    `onnxpad` and `kernel` are versions.
     """
 
     before: Fingerprint
@@ -38,7 +38,7 @@ class Certificate:
     dims: Mapping[str, int | str]
     ambiguous: Preference
     proof: Mapping[str, Any]
-    onnxpad: str = __version__
+    onnxpad: str = ""
     kernel: int = VERSION
     certificate: int = SCHEMA
 
