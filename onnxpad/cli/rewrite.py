@@ -135,7 +135,7 @@ def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
         judging["dims"] = about["dims"]
         request = writing.request_for(options, judging, given)
         if given["certificate"] and not given["validate"]:
-            proving = {name: judging[name] for name in ("dims", "ambiguous", "timeout")}
+            proving = {name: judging[name] for name in ("dims", "ambiguous", *limits)}
             request = request._replace(judging=proving | {"proof_only": True})
         found.append(request._replace(certificate=given["certificate"]))
     return found

@@ -121,13 +121,15 @@ def _check(options: dict[str, Any]) -> None:
             arguments.refuse_given(f"--{name} says what the models run on", "samples", "seed")
 
 
+_OF_RUNS = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32")
+
+
 def _check_proof(options: dict[str, Any]) -> None:
     """UsageError for options of runs beside --proof-only, and of proofs where there is none."""
     path = options["counterexample"]
     if options["certificate"] is not None:
-        used = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32", "dim")
         why = "--certificate says what is proved"
-        arguments.refuse_given(why, *used, "ambiguous", "run-only")
+        arguments.refuse_given(why, *_OF_RUNS, "dim", "ambiguous", "run-only")
         if STANDARD in (options["before"], options["after"]):
             raise click.UsageError("--certificate is about files: name both models")
     if options["proof_only"] and options["run_only"]:
@@ -136,8 +138,7 @@ def _check_proof(options: dict[str, Any]) -> None:
             "proved and run"
         )
     if options["proof_only"]:
-        used = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32", "memory")
-        arguments.refuse_given("--proof-only runs no model", *used)
+        arguments.refuse_given("--proof-only runs no model", *_OF_RUNS)
     if options["run_only"] or options["after"] is None:
         why = "--run-only proves nothing" if options["run_only"] else "a reference proves nothing"
         arguments.refuse_given(why, "counterexample")

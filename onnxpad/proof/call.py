@@ -1,6 +1,7 @@
 """One operator at one size: what a rule sees, and what it notes for the lemmas."""
 
 import math
+import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -214,15 +215,18 @@ class Value:
 
 @dataclass(slots=True)
 class Budget:
-    """How much an evaluation may compute."""
+    """How much an evaluation may compute, and until when (as time.monotonic counts)."""
 
     cells: int
+    end: float = math.inf
 
     def spend(self, count: int) -> None:
         """Raise Undecided where the budget does not reach."""
         self.cells -= int(count)
         if self.cells < 0:
             raise Undecided("the budget of cells is spent")
+        if time.monotonic() > self.end:
+            raise Undecided("the budget of seconds is spent")
 
 
 @dataclass(slots=True)
