@@ -199,6 +199,7 @@ class PaddedNode(NamedTuple):
         return found
 
 
+@reported("kind", "code", "node", "op")
 class Finding(NamedTuple):
     """Something that a check may fail for, at a node.
 
@@ -228,7 +229,9 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
     return Finding(kind, f"{target}:{kind}", verdict.node.label, verdict.op, found.reason)
 
 
-@reported("summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met")
+@reported(
+    "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met", "findings"
+)
 @dataclass(frozen=True, eq=False)
 class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.

@@ -42,9 +42,10 @@ class Baseline:
         """What is known of a model."""
         return self._models.get(self._name(model), frozenset())
 
-    def learn(self, model: str, found: Iterable[Known]) -> None:
+    def learn(self, model: str, found: frozenset[Known]) -> frozenset[Known]:
         """Take this for all that is known of a model."""
-        self._models[self._name(model)] = frozenset(found)
+        self._models[self._name(model)] = found
+        return found
 
     def write(self) -> None:
         """Write the file, all or nothing, without models that are gone; RequestError says why not.

@@ -14,7 +14,7 @@ from onnxpad.cli.baseline import Baseline, Known, read_baseline
 from onnxpad.cli.outcomes import FINDINGS, FINE, say
 
 if TYPE_CHECKING:
-    from onnxpad.inspection import Finding, Inspection
+    from onnxpad.inspection import Finding
 
 LEVELS = ("unknown", "refused", "wrong")
 """What a target does with a node, the mildest first."""
@@ -43,16 +43,21 @@ write_baseline = click.option(
 
 
 class Judged(NamedTuple):
-    """The findings of a model that fail it, and those that would if they were not known."""
+    """The findings of a model, those of them that fail it, and those that a baseline knows."""
 
-    failing: tuple[Finding, ...]
-    known: tuple[Finding, ...]
+    findings: tuple[Finding, ...]
+    failing: frozenset[Finding]
+    known: frozenset[Finding]
 
     def to_json(self) -> dict[str, Any]:
-        """The same as plain data, as a part of the report."""
+        """The findings as they stand in a report, each with whether it fails and is known."""
         from onnxpad.reports import plain
 
-        return {"failing": plain(self.failing), "known": plain(self.known)}
+        marked = [
+            plain(one) | {"fails": one in self.failing, "known": one in self.known}
+            for one in self.findings
+        ]
+        return {"findings": marked}
 
 
 class Gate:
@@ -69,40 +74,46 @@ class Gate:
         self.kinds = frozenset(
             (*worst, _ALWAYS, *(TRAP for one in given["fail_on"] if one == TRAP))
         )
-        self._targets: tuple[str, ...] = given["targets"]
+        self._asked = (*given["targets"], given["device"])
+        self._selects = bool(given["nodes"])
         self._writes: bool = given["write_baseline"]
         self._baseline = _baseline(given["baseline"], models, writes=self._writes)
         self._speaks = bool(given["fail_on"]) or self._baseline is not None
         self._seen = self._gone = 0
 
-    def judged(self, model: str, found: Inspection) -> Judged:
+    def judged(self, model: str, findings: tuple[Finding, ...]) -> Judged:
         """What fails a model; where a baseline is to be written, nothing does."""
-        named = [one for one in found.findings if one.kind in self.kinds]
+        named = frozenset(one for one in findings if one.kind in self.kinds)
+        baseline = self._known(model, {Known.of(one) for one in named})
+        known = frozenset(one for one in findings if Known.of(one) in baseline)
+        return Judged(findings, named - known, known)
+
+    def _known(self, model: str, now: set[Known]) -> frozenset[Known]:
+        """What the baseline says of a model, or is to say; `now` are the findings of this run."""
         if self._baseline is None:
-            return Judged(tuple(named), ())
-        before, now = self._baseline.known_of(model), {Known.of(one) for one in named}
+            return frozenset()
+        before = self._baseline.known_of(model)
         gone = {one for one in before - now if self._looked_for(one)}
         if self._writes:
-            self._baseline.learn(model, (before - gone) | now)
-            return Judged((), tuple(named))
+            return self._baseline.learn(model, (before - gone) | now)
         self._gone += len(gone)
-        known = [one for one in named if Known.of(one) in before]
-        self._seen += len(known)
-        return Judged(tuple(one for one in named if one not in known), tuple(known))
+        self._seen += len(before & now)
+        return before
 
     def _looked_for(self, known: Known) -> bool:
         """Whether this run would have found it again, were it still there."""
-        target, is_about_target, kind = known.code.rpartition(":")
-        if not is_about_target:
-            return TRAP in self.kinds
-        return kind in self.kinds and (target in self._targets or kind == _ALWAYS)
+        asked, is_about_one, kind = known.code.rpartition(":")
+        if self._selects:
+            return False
+        return kind in self.kinds and asked in self._asked if is_about_one else TRAP in self.kinds
 
     def say_why(self, model: str, judged: Judged) -> None:
         """One line on standard error about what fails a model, where a gate was asked for."""
         from onnxpad.show.wording import visible
 
         if self._speaks and judged.failing:
-            say(visible(f"fails: {model}: {_listed(judged.failing)}") + "\n")
+            failing = [one for one in judged.findings if one in judged.failing]
+            say(visible(f"fails: {model}: {_listed(failing)}") + "\n")
 
     def concluded(self, status: int) -> int:
         """Write the baseline, or say how it compares; the exit code."""

@@ -81,7 +81,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         except OnnxpadError as error:
             status = fail_for(model, error)
             continue
-        judged = checks.judged(model, found)
+        judged = checks.judged(model, found.findings)
         status = max(status, FINDINGS) if judged.failing else status
         if given["sarif"]:
             reports.append((model, found, judged.known))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,7 +58,7 @@ class Reported(NamedTuple):
 
     model: str
     inspection: Inspection
-    known: Sequence[Finding] = ()
+    known: Collection[Finding] = ()
 
 
 def sarif_text(reports: Iterable[Reported], version: str, *, traps: bool = False) -> str:

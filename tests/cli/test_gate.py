@@ -77,18 +77,18 @@ def test_the_report_tells_what_fails(capsys: Captured, baseline: Path) -> None:
     line = (STRINGS, "--target", "opencv", "--fail-on", "trap", "--json")
     assert exits(*line, "--node", "*f.2*", "--baseline", "none") == 2
     assert exits(*line, "--baseline", baseline, "--write-baseline") == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["failing"], len(told["known"])) == ([], 4)
-    assert exits(*line) == 1
-    first = json.loads(capsys.readouterr().out)["failing"][0]
-    reason = "onnxruntime refuses to run SAME_UPPER together with dilations"
-    assert first == {
-        "kind": "trap",
-        "code": "same-with-dilation",
-        "node": "/f/f.2/Conv",
-        "op": "Conv",
-        "reason": reason,
-    }
+    told = json.loads(capsys.readouterr().out)["findings"]
+    assert {(one["fails"], one["known"]) for one in told} == {(False, True)}
+    assert exits(STRINGS, "--target", "opencv", "--json") == 1
+    told = json.loads(capsys.readouterr().out)["findings"]
+    assert [(one["code"], one["fails"]) for one in told] == [
+        ("same-with-dilation", False),
+        ("same-with-dilation", False),
+        ("opencv:wrong", True),
+        ("opencv:wrong", True),
+    ]
+    named = {name: told[2][name] for name in ("kind", "node", "op", "known")}
+    assert named == {"kind": "wrong", "node": "/f/f.2/Conv", "op": "Conv", "known": False}
 
 
 def test_known_findings_pass_and_new_ones_fail(capsys: Captured, baseline: Path) -> None:
@@ -126,6 +126,17 @@ def test_what_a_run_does_not_look_for_stays_in_the_file(baseline: Path) -> None:
     assert baseline.read_bytes() == written
     codes = [known.keys() for known in json.loads(written)["models"].values()]
     assert codes == [{"ncnn:wrong"}, {"opencv:wrong", "same-with-dilation"}]
+
+
+def test_nothing_is_gone_that_was_not_looked_for(capsys: Captured, baseline: Path) -> None:
+    line = (STRINGS, "--baseline", baseline)
+    exits(*line, "--target", "opencv", "--fail-on", "trap", "--write-baseline")
+    text = baseline.read_text().replace('"opencv:wrong"', '"cuda:off-device": ["a"], "x:wrong"')
+    baseline.write_text(text)
+    for more in ((), ("--target", "tvm"), ("--target", "opencv", "--node", "*f.6*")):
+        capsys.readouterr()
+        assert exits(*line, *more) == 0
+        assert "gone" not in capsys.readouterr().err
 
 
 def test_models_are_named_from_the_folder_of_the_file(
