@@ -10,6 +10,7 @@ from onnxpad import processes
 from onnxpad.errors import ModelError, verb
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
+from onnxpad.model.facts import ModelFacts, facts_of
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
@@ -230,9 +231,10 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 
 
 @reported(
-    "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met", "findings"
+    *("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met"),
+    "findings",
 )
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
 
@@ -240,6 +242,7 @@ class Inspection(Report):
     rewrite for it could be told about nodes for which there is no way, `placement` the
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
+    `model` is what the file says of itself.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -249,6 +252,7 @@ class Inspection(Report):
     device: str = ""
     openings: Mapping[str, Opening] = field(default_factory=dict)
     limits_met: tuple[str, ...] = ()
+    model: ModelFacts = field(default_factory=ModelFacts)
 
     schema = 1
 
@@ -333,9 +337,8 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     LimitMet there. Raises RequestError for names that do not exist, ModelError for
     models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
     """
-    names = [target] if isinstance(target, str) else target or ()
-    for name in names:
-        find_target(name)
+    asked = [target] if isinstance(target, str) else target or ()
+    names = list(dict.fromkeys(find_target(name).name for name in asked))
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
         folder = opened.source.folder if opened.source else None
@@ -350,7 +353,14 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         verdicts = {name: judged for name, (judged, _) in told.items()}
         limits_met = tuple(work.met.values())
         return Inspection(
-            found, dict(dims or {}), verdicts, places, device or "", openings, limits_met
+            found,
+            dict(dims or {}),
+            verdicts,
+            places,
+            device or "",
+            openings,
+            limits_met,
+            facts_of(opened.model),
         )
 
 

@@ -102,7 +102,7 @@ seed = click.option(
 
 def given_by_hand(name: str) -> bool:
     """Whether an option stands on the command line."""
-    source = click.get_current_context().get_parameter_source(name)
+    source = click.get_current_context().get_parameter_source(name.replace("-", "_"))
     return source is ParameterSource.COMMANDLINE
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,6 +49,11 @@ All other operators are not judged.
     is_flag=True,
     help="Show operators that can pad and write no padding as well.",
 )
+@click.option(
+    "--each",
+    is_flag=True,
+    help="Show findings that are alike one by one, not as one row with a count.",
+)
 @arguments.targets
 @click.option(
     "--device",
@@ -81,7 +87,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         except OnnxpadError as error:
             status = fail_for(model, error)
             continue
-        judged = checks.judged(model, found.findings)
+        judged = checks.judged(model, found.findings, found.targets)
         status = max(status, FINDINGS) if judged.failing else status
         if given["sarif"]:
             reports.append((model, found, judged.known))
@@ -120,11 +126,17 @@ def _heading(model: str, *, first: bool) -> str:
     return f"{'' if first else chr(10)}{visible(model)}\n\n"
 
 
-def _text(model: str, found: Inspection, judged: Judged, given: dict[str, Any]) -> str:
+def _text(model: str, found: Inspection, judged: Judged, given: Mapping[str, Any]) -> str:
     if given["as_json"]:
         from onnxpad.reports import json_line
 
         return json_line({"file": model} | found.to_json() | judged.to_json())
     from onnxpad.show.inspections import inspection_text
 
-    return inspection_text(found, terminal(sys.stdout), everything=given["everything"])
+    return inspection_text(
+        found,
+        terminal(sys.stdout),
+        model=model,
+        everything=given["everything"],
+        each=given["each"],
+    )

@@ -138,7 +138,7 @@ class EditSession(Survey):
         self._start_editing()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Edited:
     """What was edited and how.
 
