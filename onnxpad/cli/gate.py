@@ -78,7 +78,7 @@ class Gate:
         self._selects = bool(given["nodes"])
         self._writes: bool = given["write_baseline"]
         self._baseline = _baseline(given["baseline"], models, writes=self._writes)
-        self._speaks = bool(given["fail_on"]) or self._baseline is not None
+        self._speaks = bool(given["fail_on"] or given["baseline"] or given["sarif"])
         self._seen = self._gone = 0
 
     def judged(self, model: str, findings: tuple[Finding, ...], targets: Collection[str]) -> Judged:

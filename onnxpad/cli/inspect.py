@@ -91,11 +91,11 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         status = max(status, FINDINGS) if judged.failing else status
         if given["sarif"]:
             reports.append((model, found, judged.known))
-            continue
-        if not given["as_json"] and len(models) > 1:
-            sys.stdout.write(_heading(model, first=number == 0))
-        sys.stdout.write(_text(model, found, judged, given))
-        sys.stdout.flush()  # what is finished is there, whatever happens to the next
+        else:
+            if not given["as_json"] and len(models) > 1:
+                sys.stdout.write(_heading(model, first=number == 0))
+            sys.stdout.write(_text(model, found, judged, given))
+            sys.stdout.flush()  # what is finished is there, whatever happens to the next
         checks.say_why(model, judged)
     if given["sarif"]:
         from onnxpad.show.sarif import Reported, sarif_text
