@@ -87,15 +87,15 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         except OnnxpadError as error:
             status = fail_for(model, error)
             continue
-        judged = checks.judged(model, found.findings)
+        judged = checks.judged(model, found.findings, found.targets)
         status = max(status, FINDINGS) if judged.failing else status
         if given["sarif"]:
             reports.append((model, found, judged.known))
-            continue
-        if not given["as_json"] and len(models) > 1:
-            sys.stdout.write(_heading(model, first=number == 0))
-        sys.stdout.write(_text(model, found, judged, given))
-        sys.stdout.flush()  # what is finished is there, whatever happens to the next
+        else:
+            if not given["as_json"] and len(models) > 1:
+                sys.stdout.write(_heading(model, first=number == 0))
+            sys.stdout.write(_text(model, found, judged, given))
+            sys.stdout.flush()  # what is finished is there, whatever happens to the next
         checks.say_why(model, judged)
     if given["sarif"]:
         from onnxpad.show.sarif import Reported, sarif_text
