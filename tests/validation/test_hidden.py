@@ -40,6 +40,13 @@ def test_relu6_is_not_relu() -> None:
     assert report.first_difference.node == "Clip 'act'"
 
 
+@pytest.mark.parametrize("kind", ["Conv", "Relu", "Split", "Pad", "Where", "Concat", "Clip"])
+@pytest.mark.parametrize("inputs", [[], ["x"], ["x", "k"]])
+def test_nothing_is_sure_of_operators_without_their_inputs(kind: str, inputs: list[str]) -> None:
+    ranges = Ranges(Network(model([node(kind, inputs, ["y"])], {"k": scalar(1)})))
+    assert not ranges.of("y").sure or inputs
+
+
 def test_relu6_is_relu_where_nothing_reaches_6() -> None:
     def bounded(activation: NodeProto) -> ModelProto:
         nodes = [node("Sigmoid", ["x"], ["c"]), activation, node("Conv", ["r", "W"], ["y"])]
