@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto
 
+from onnxpad.model.comparing.networks import Network
 from onnxpad.validation import Validation, Verdict, validate
 from onnxpad.validation.ranges import Range, Ranges
 from tests.validation.builders import RANDOM, W1, W2, Array, model, node
@@ -134,7 +135,6 @@ def test_every_row_of_a_table_is_looked_up(rows: int) -> None:
 
 
 def test_ranges_follow_operators() -> None:
-    from onnxpad.model.comparing.networks import Network
 
     nodes = [
         node("Relu", ["x"], ["r"]),
