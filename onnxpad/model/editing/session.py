@@ -64,7 +64,7 @@ class EditSession(Survey):
         site = self._sites[site.address.place]
         self._stale = True
         self._keep(site)
-        edits = emit(site.contexts[0], site.node, site.chain, after, self._names)
+        edits = emit(site, after, self._names)
         self._applier.apply(edits)
         for edit in edits:
             if isinstance(edit, ForgetType):
@@ -138,7 +138,7 @@ class EditSession(Survey):
         self._start_editing()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Edited:
     """What was edited and how.
 
