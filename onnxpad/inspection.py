@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad import processes
 from onnxpad.errors import ModelError, verb
@@ -34,9 +34,10 @@ from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
 from onnxpad.padding.surroundings import Surroundings
 from onnxpad.reports import Report, plain, reported
-from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
-from onnxpad.runtimes.targets import find_target
 from onnxpad.runtimes.traps import Trap, traps_of
+
+if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
@@ -283,8 +284,11 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
     """
     names = [target] if isinstance(target, str) else target or ()
-    for name in names:
-        find_target(name)
+    if names:
+        from onnxpad.runtimes.targets import find_target
+
+        for name in names:
+            find_target(name)
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
         folder = opened.source.folder if opened.source else None
