@@ -108,10 +108,11 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
 
 def _check(targets: tuple[str, ...], checks: gate.Gate, *, sarif: bool, as_json: bool) -> None:
     """Errors for targets that do not exist, before any model is read, and for two formats."""
-    from onnxpad.runtimes.targets import find_target
+    if targets:
+        from onnxpad.runtimes.targets import find_target
 
-    for name in targets:
-        find_target(name)
+        for name in targets:
+            find_target(name)
     if sarif and as_json:
         raise click.UsageError("--sarif and --json are two formats: give one of them")
     if sarif and not targets and gate.TRAP not in checks.kinds:
