@@ -1,0 +1,161 @@
+"""Which models somebody means who names files, folders and globs."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from onnxpad.batch.course import STANDARD, Job
+from onnxpad.errors import RequestError
+
+SUFFIX = ".onnx"
+AnyPath = str | os.PathLike[str]
+
+
+class Input(NamedTuple):
+    """A model, and its place below a folder that all of them are written to."""
+
+    model: str
+    place: str
+
+
+class Inputs(NamedTuple):
+    """Models in the order given; `many` says that a folder or a glob stands for them."""
+
+    models: tuple[Input, ...]
+    many: bool
+
+
+def inputs(names: Sequence[AnyPath], output: str | None = None) -> Inputs:
+    """The models that files, folders and globs name: each once, those of a folder in order.
+
+    A folder is searched with the folders below it for files *.onnx; what stands in `output`, the
+    folder to write to, is no input. Raises RequestError where a folder or glob has no model.
+    """
+    found: dict[str, Input] = {}
+    many = False
+    for name in map(os.fspath, names):
+        several = _several(name)
+        many = many or several is not None
+        kept = [Input(name, Path(name).name)] if several is None else list(several)
+        if several is not None and output is not None:
+            kept = [one for one in kept if not _within(one.model, output)]
+        if not kept:
+            raise RequestError(_nothing(name))
+        for one in kept:
+            found.setdefault(os.path.normcase(os.path.abspath(one.model)), one)  # noqa: PTH100 - links stay
+    return Inputs(tuple(found.values()), many)
+
+
+def pairs(before: AnyPath, after: AnyPath) -> list[tuple[str, str | None]]:
+    """Models of two folders by their path in them, None where the second one lacks it.
+
+    A model that only the second one has stands there with its path in the first, which does not
+    exist. Raises RequestError where neither has a model.
+    """
+    first, second = (_by_place(os.fspath(folder)) for folder in (before, after))
+    if not first and not second:
+        raise RequestError(_nothing(os.fspath(before)))
+    return [
+        (first.get(place) or str(Path(before, place)), second.get(place))
+        for place in sorted(first.keys() | second.keys())
+    ]
+
+
+def _by_place(folder: str) -> dict[str, str]:
+    return {one.place: one.model for one in _in_folder(folder)}
+
+
+def _several(name: str) -> Iterable[Input] | None:
+    """What a folder or a glob stands for; None for the name of one file, which may not exist."""
+    if name == STANDARD or os.path.isfile(name):  # noqa: PTH113 - a name may be too long for a path
+        return None
+    if os.path.isdir(name):  # noqa: PTH112
+        return _in_folder(name)
+    if not glob.has_magic(name):
+        return None
+    return _matching(name)
+
+
+def _in_folder(folder: str) -> list[Input]:
+    found = []
+    for parent, folders, files in os.walk(folder):
+        folders.sort()
+        for file in sorted(files):
+            if file.lower().endswith(SUFFIX):
+                path = os.path.join(parent, file)  # noqa: PTH118 - as it was given
+                found.append(Input(path, os.path.relpath(path, folder)))
+    return found
+
+
+def _matching(pattern: str) -> list[Input]:
+    """Files that match, placed as they stand below the last folder that has no wildcard."""
+    fixed = Path(pattern)
+    while glob.has_magic(str(fixed)):
+        fixed = fixed.parent
+    found: list[str] = []
+    for path in sorted(glob.glob(pattern, recursive=True)):
+        if not os.path.isdir(path):  # noqa: PTH112
+            found.append(path)
+        elif "**" not in pattern:  # which matches what is in the folder as well
+            found += [one.model for one in _in_folder(path)]
+    return [Input(path, os.path.relpath(path, fixed)) for path in found]
+
+
+def _within(path: str, folder: str) -> bool:
+    return Path(path).resolve().is_relative_to(Path(folder).resolve())
+
+
+def _nothing(name: str) -> str:
+    if os.path.isdir(name):  # noqa: PTH112
+        return f"'{name}' has no file *{SUFFIX}, nor have the folders below it"
+    return f"no file matches '{name}'"
+
+
+def placed(found: Sequence[Input], folder: str) -> list[Job]:
+    """A file in the folder for each model.
+
+    Raises RequestError where two would have one name, or one would overwrite an input.
+    """
+    jobs: dict[str, Job] = {}
+    for one in found:
+        target = os.path.join(folder, one.place)  # noqa: PTH118 - as it was given
+        job = jobs.setdefault(os.path.normcase(target), Job(one.model, target, makes_folder=True))
+        if job.model != one.model:
+            raise RequestError(
+                f"'{job.model}' and '{one.model}' would both become '{target}': "
+                "write them into different folders"
+            )
+    refuse_inputs([one.model for one in found], [job.target for job in jobs.values()])
+    return list(jobs.values())
+
+
+def refuse_inputs(models: Iterable[str], targets: Iterable[str | None]) -> None:
+    """RequestError for a file to write that is one of the models, by whatever name."""
+    read = {_identity(model) for model in models if model != STANDARD}
+    for target in targets:
+        if target not in (None, STANDARD) and _identity(target) in read:
+            raise RequestError(
+                f"'{target}' is an input, which is never overwritten: give another -o, or --in-place"
+            )
+
+
+def refuse_one_file_twice(models: Iterable[str]) -> None:
+    """RequestError where two names lead to one file, which two workers would write at once."""
+    known: dict[object, str] = {}
+    for model in models:
+        other = known.setdefault(_identity(model), model)
+        if other is not model:
+            raise RequestError(f"'{other}' and '{model}' are one file: name it once")
+
+
+def _identity(path: str) -> object:
+    """The same for every name of a file."""
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return os.path.realpath(path)
+    return (found.st_dev, found.st_ino)
