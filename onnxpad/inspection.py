@@ -10,6 +10,7 @@ from onnxpad import processes
 from onnxpad.errors import ModelError, verb
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
+from onnxpad.model.facts import ModelFacts, facts_of
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
@@ -198,7 +199,7 @@ class PaddedNode(NamedTuple):
         return found
 
 
-@reported("summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met")
+@reported("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met")
 @dataclass(frozen=True, eq=False)
 class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
@@ -207,6 +208,7 @@ class Inspection(Report):
     rewrite for it could be told about nodes for which there is no way, `placement` the
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
+    `model` is what the file says of itself.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -216,6 +218,7 @@ class Inspection(Report):
     device: str = ""
     openings: Mapping[str, Opening] = field(default_factory=dict)
     limits_met: tuple[str, ...] = ()
+    model: ModelFacts = field(default_factory=ModelFacts)
 
     schema = 1
 
@@ -299,7 +302,14 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         verdicts = {name: judged for name, (judged, _) in told.items()}
         limits_met = tuple(work.met.values())
         return Inspection(
-            found, dict(dims or {}), verdicts, places, device or "", openings, limits_met
+            found,
+            dict(dims or {}),
+            verdicts,
+            places,
+            device or "",
+            openings,
+            limits_met,
+            facts_of(opened.model),
         )
 
 

@@ -221,6 +221,13 @@ def open_session(model: bytes | Path, settings: Settings = Settings()) -> Sessio
     return session
 
 
+def check_device(device: Device) -> None:
+    """Raise RuntimeUnavailable where nothing can run there, or onnxruntime is not installed."""
+    library()
+    if device == "cuda":
+        _require_cuda()
+
+
 def resolved(device: Device) -> ResolvedDevice:
     """The device that `auto` stands for here: cuda where its provider loads, else cpu."""
     if device == "auto":
@@ -316,7 +323,13 @@ def library() -> Any:  # noqa: ANN401 - onnxruntime has no types
     """onnxruntime, which reports to nobody and says nothing on its own."""
     _require_library()
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    import onnxruntime
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise RuntimeUnavailable(
+            f"onnxruntime cannot be loaded: {_first_line(error)}\n"
+            "  try     pip install onnxruntime, or onnxruntime-gpu for CUDA"
+        ) from error
 
     onnxruntime.set_default_logger_severity(4)
     return onnxruntime

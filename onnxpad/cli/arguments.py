@@ -106,7 +106,7 @@ def refuse_given(why: str, *names: str) -> None:
     given = [
         f"--{name}"
         for name in names
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if context.get_parameter_source(name.replace("-", "_")) is ParameterSource.COMMANDLINE
     ]
     if given:
         does = "does" if len(given) == 1 else "do"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -47,6 +48,11 @@ All other operators are not judged.
     is_flag=True,
     help="Show operators that can pad and write no padding as well.",
 )
+@click.option(
+    "--each",
+    is_flag=True,
+    help="Show findings that are alike one by one, not as one row with a count.",
+)
 @arguments.targets
 @click.option(
     "--device",
@@ -78,8 +84,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
             continue
         if not given["as_json"] and len(models) > 1:
             sys.stdout.write(_heading(model, first=number == 0))
-        text = _text(model, found, as_json=given["as_json"], everything=given["everything"])
-        sys.stdout.write(text)
+        sys.stdout.write(_text(model, found, given))
         sys.stdout.flush()  # what is finished is there, whatever happens to the next
     if given["sarif"]:
         from onnxpad.show.sarif import sarif_text
@@ -106,11 +111,17 @@ def _heading(model: str, *, first: bool) -> str:
     return f"{'' if first else chr(10)}{visible(model)}\n\n"
 
 
-def _text(model: str, found: Inspection, *, as_json: bool, everything: bool) -> str:
-    if as_json:
+def _text(model: str, found: Inspection, given: Mapping[str, Any]) -> str:
+    if given["as_json"]:
         from onnxpad.reports import json_line
 
         return json_line({"file": model} | found.to_json())
     from onnxpad.show.inspections import inspection_text
 
-    return inspection_text(found, terminal(sys.stdout), everything=everything)
+    return inspection_text(
+        found,
+        terminal(sys.stdout),
+        model=model,
+        everything=given["everything"],
+        each=given["each"],
+    )

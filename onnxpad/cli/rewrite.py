@@ -126,8 +126,7 @@ def _objection(found: Rewriting, validation: Validation | None, request: Request
     if validation is not None and not validation.ok:
         alone = _only_for_the_target(found, validation)
         hint = f"; without --validate it is written for {found.target} alone" if alone else ""
-        verdict = f"{validation.verdict}: {validation.reason}"
-        return f"the rewritten model is not validated{hint} ({verdict})"
+        return f"the rewritten model is not validated{hint} ({validation.verdict})"
     if found.unfit:
         return _unfit(found)
     if request.strict and found.skips:

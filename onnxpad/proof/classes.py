@@ -14,7 +14,7 @@ import onnx
 from onnxpad.proof.graphs import Graph, Node
 
 _RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"}
-_RANDOM |= {"RandomUniformLike"}
+_RANDOM |= {"RandomUniformLike", "BiasDropout", "BitmaskDropout", "BitmaskBiasDropout", "Sampling"}
 _UNCHANGED = {"Identity"}
 Classes = dict[str, int]
 
@@ -24,6 +24,7 @@ class Numbering:
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
+        self._false: set[int] = set()
 
     def number(self, key: Hashable) -> int:
         """The class of a key."""
@@ -34,7 +35,21 @@ class Numbering:
         classes = {one.name: self.number(("input", one.name)) for one in graph.inputs}
         for name, constant in graph.constants.items():
             classes[name] = self.number(("constant", constant.digest()))
+            if constant.dtype.kind == "b" and constant.size == 1 and not constant.numbers().any():
+                self._false.add(classes[name])
         return classes
+
+    def _draws(self, node: Node, inputs: tuple[int | None, ...]) -> bool:
+        """Whether an operator draws at random, with a seed or without.
+
+        A Dropout does where it trains: opset 12 has an input for that, opset 6 an attribute.
+        """
+        if node.op != "Dropout" or node.domain:
+            return node.op in _RANDOM
+        if node.opset < 7:
+            return not node.attributes.get("is_test", 0)
+        training = inputs[2] if len(inputs) > 2 else None
+        return training is not None and training not in self._false
 
     def add(self, node: Node, classes: Classes, depth: int = 0) -> None:
         """Give the outputs of a node their classes; `depth` is how many bodies it lies in."""
@@ -43,7 +58,7 @@ class Numbering:
             classes[node.outputs[0]] = inputs[0]
             return
         key: Hashable = (node.domain, node.op, node.opset, inputs, _plain(node))
-        unlike = node.op in _RANDOM or -1 in inputs
+        unlike = -1 in inputs or self._draws(node, inputs)
         for name, body in sorted(node.bodies.items()):
             made = self._body(body, classes, depth + 1)
             unlike |= -1 in made

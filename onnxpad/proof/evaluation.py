@@ -94,7 +94,7 @@ class Evaluation:
         notes = Notes()
         for value in inputs:
             if value is not None:
-                notes.reach(value.far, value.period)
+                notes.reach(value.far, value.period, value.steps)
         count = max((at + 1 for at, name in enumerate(node.outputs) if name), default=0)
         call = Call(
             node.op,
@@ -128,6 +128,7 @@ class Evaluation:
                 one,
                 far=notes.far,
                 period=notes.period,
+                steps=notes.steps,
                 degree=0 if one.known else degree,
                 bits=1 if one.known else bits,
             )
@@ -222,13 +223,14 @@ class Evaluation:
         degree, bits = max(one.degree for one in values), max(one.bits for one in values)
         follows, notes = (followed, *values[0].axes), Notes()
         for one in values:
-            notes.reach(one.far, one.period)
+            notes.reach(one.far, one.period, one.steps)
         return Value(
             np.stack(cells),
             values[0].dtype,
             follows=follows,
             far=notes.far,
             period=notes.period,
+            steps=notes.steps,
             degree=degree,
             bits=bits,
         )

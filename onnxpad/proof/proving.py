@@ -18,7 +18,7 @@ from onnxpad.proof.cuts import Cutting, Side, merge_by_name
 from onnxpad.proof.field import Source
 from onnxpad.proof.graphs import Graph, Input, read
 from onnxpad.proof.outcomes import Undecided
-from onnxpad.proof.regions import Clock, Cut, Mismatch, Region, Workshop
+from onnxpad.proof.regions import Clock, Cut, Mismatch, Region, Workshop, compare
 from onnxpad.proof.sizes import Fact, Facts, prove_sizes, shrunk
 
 Verdict = Literal["proved", "refuted", "undecided"]
@@ -213,11 +213,12 @@ def _compared(
     if isinstance(found, Mismatch) and found.cell is not None:
         shop.fractions = True
         try:
-            again, count = prove_sizes(region, facts, shop, limits.sizes)
+            if compare(region, found.sizes, shop) is True:
+                again, count = prove_sizes(region, facts, shop, limits.sizes)
+                if again is True:
+                    return again, True, count
         finally:
             shop.fractions = False
-        if again is True:
-            return again, True, count
     return found, False, count
 
 

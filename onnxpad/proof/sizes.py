@@ -100,11 +100,13 @@ def prove_sizes(
         return found, 1
     done: set[tuple[int, ...]] = {tuple(moderate.values())}
     for _ in range(_ROUNDS):
-        if shop.notes.irregular:
-            raise Undecided(f"sizes are open, and {shop.notes.irregular}")
-        asked = _asked(region, facts, shop, moderate, most)
+        asked, complaint = _asked(region, facts, shop, moderate, most)
         todo = [one for one in asked if tuple(one.values()) not in done]
+        if shop.notes.irregular:
+            complaint = f"sizes are open, and {shop.notes.irregular}"
         if not todo:
+            if complaint:
+                raise Undecided(complaint)
             return True, len(done)
         for one in todo:
             done.add(tuple(one.values()))
@@ -116,9 +118,10 @@ def prove_sizes(
 
 def _asked(
     region: Region, facts: Facts, shop: Workshop, moderate: Sizes, most: int
-) -> list[dict[str, int]]:
-    """The sizes of all variables at which to compare."""
+) -> tuple[list[dict[str, int]], str]:
+    """The sizes of all variables at which to compare; and why they do not suffice, if so."""
     columns: dict[str, list[int]] = {}
+    complaint = ""
     for at, name in enumerate(region.variables):
         limit = bound(bit_of(at), shop.notes, facts[name]) + facts[name].least
         if facts[name].only:
@@ -128,15 +131,16 @@ def _asked(
         columns[name] = list(islice(takewhile(limit.__ge__, facts[name].sizes()), most + 1))
         columns[name] = columns[name] or [next(facts[name].sizes())]
         if len(columns[name]) > most:
-            raise Undecided(f"lemma 2 asks for more than {most} sizes of {name}")
+            complaint = f"lemma 2 asks for more than {most} sizes of {name}"
     found = []
     for names in _groups(region.variables, shop.notes):
-        combined = [columns[name] for name in names]
-        count = math.prod(map(len, combined))
+        combined = product(*(columns[name] for name in names))
+        count = math.prod(len(columns[name]) for name in names)
         if count > most * most:
-            raise Undecided(f"lemma 2 asks for {count} combinations of {', '.join(names)}")
-        found += [{**moderate, **dict(zip(names, one, strict=True))} for one in product(*combined)]
-    return found + shop.mixed(columns)
+            complaint = f"lemma 2 asks for {count} combinations of {', '.join(names)}"
+            combined = islice(combined, 2 * most)
+        found += [{**moderate, **dict(zip(names, one, strict=True))} for one in combined]
+    return found + shop.mixed(columns), complaint
 
 
 def _stand_in(size: int, limit: int, period: int) -> int:

@@ -1,4 +1,4 @@
-"""A proof instead of a run: the formal kernel's verdict on two models, in the words of a report."""
+"""The formal kernel's verdict on two models, in the words of a report."""
 
 from __future__ import annotations
 
@@ -11,39 +11,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad import processes
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.shapes.types import Type
 from onnxpad.proof import Counterexample, Limits, Proof, prove
-from onnxpad.validation.interface import joint_types
-from onnxpad.validation.report import KERNEL, NOBODY, ProofReport, Validation, Verdict
+from onnxpad.validation.interface import broken
+from onnxpad.validation.report import ProofReport, Validation
 from onnxpad.validation.samples import Pair
 
 Array = NDArray[Any]
-_VERDICTS = {
-    "proved": Verdict.PROVED,
-    "refuted": Verdict.DIFFERENT,
-    "undecided": Verdict.UNVERIFIED,
-}
 
 
-def proved(pair: Pair, dims: Mapping[str, int | str] | None, timeout: float | None) -> Validation:
-    """Whether two models are the same function, for the sizes that they and `dims` allow.
+def proved(pair: Pair, types: Mapping[str, Type], seconds: float) -> ProofReport:
+    """Whether two models are the same function, for inputs of these types.
 
-    `timeout` is in seconds. Raises RequestError where the inputs of the two cannot be compared.
+    `seconds` are what it may take.
     """
-    stated = pair.before.input_types()
-    types = joint_types(pair.before.input_types(dims), pair.after.input_types())
-    facts, open_sizes = _facts(stated, types)
-    found = _proof(pair, facts, processes.SECONDS if timeout is None else timeout)
+    facts, open_sizes = _facts(pair.before.input_types(), types)
+    found = _proof(pair, facts, seconds)
     drawn = [label for one in pair.both() for label in random_nodes(one)]
     if drawn and found.verdict == "proved":
         found = replace(
             found, verdict="undecided", reason=f"{drawn[0]} draws random numbers: no function"
         )
     shown = found.counterexample
-    report = ProofReport(
+    if found.verdict == "refuted" and shown is None and not broken(*pair.both()):
+        found = replace(found, verdict="undecided")  # of defaults, which callers seldom replace
+    return ProofReport(
         found.verdict,
         found.reason,
         found.rounded,
@@ -54,10 +48,6 @@ def proved(pair: Pair, dims: Mapping[str, int | str] | None, timeout: float | No
         found.probability,
         found.seconds,
         None if shown is None else _whole(shown, types),
-    )
-    judge = NOBODY if found.verdict == "undecided" else KERNEL
-    return Validation(
-        _VERDICTS[found.verdict], _reason(report), judge, {}, "none", None, proof=report
     )
 
 
@@ -137,7 +127,7 @@ def _smallest(size: object, sizes: Mapping[str, int]) -> int:
     return size if isinstance(size, int) else 1
 
 
-def _reason(report: ProofReport) -> str:
+def claim(report: ProofReport) -> str:
     """What is claimed, as a sentence without its full stop."""
     if report.verdict == "undecided":
         return f"not proved and not refuted: {report.reason}"

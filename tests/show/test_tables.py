@@ -91,8 +91,8 @@ def test_markup_in_names_is_text(width: int) -> None:
 @pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.stem)
 def test_every_name_is_whole_in_a_file_and_on_a_terminal(path: Path) -> None:
     found = inspect(path)
-    text = inspection_text(found, everything=True)
-    wide = "\n".join(shown(inspection_text(found, Terminal(400), everything=True)))
+    text = inspection_text(found, everything=True, each=True)
+    wide = "\n".join(shown(inspection_text(found, Terminal(400), everything=True, each=True)))
     for node in found.nodes:
         assert f"\n{node.node} " in f"\n{text}"
         assert f"\n{node.node} " in f"\n{wide}"

@@ -17,10 +17,11 @@ import onnxpad
 from onnxpad import processes
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.sessions import CPU
-from onnxpad.validation import Verdict, validate
+from onnxpad.validation import Verdict
 from tests.models import runaway
 from tests.models.runaway import made_of, node, value
 from tests.validation.builders import two_convs
+from tests.validation.runs import validate
 
 
 def test_an_endless_loop_is_not_verified() -> None:

@@ -16,6 +16,7 @@ from onnxpad.geometry.size import Size
 from onnxpad.model.reading.attributes import bindings_of
 from onnxpad.model.reading.chains import ChainReader
 from onnxpad.model.reading.context import MAX_CONSTANT, Context, tensor_type
+from onnxpad.model.reading.in_front import behind_pads
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.dimensions import Dimensions
@@ -132,6 +133,7 @@ class _Reader:
         self._left = max(READ_NODES.most, 10 * written)
 
     def main(self) -> None:
+        self.document.behind_pads = behind_pads(self.document)
         context = Context(self.document, self.document.main, self.folder)
         self._declare(context)
         self._walk(context)

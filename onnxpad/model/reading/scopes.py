@@ -133,7 +133,8 @@ class Scope:
 class Document:
     """A model with its scopes; `overridable` are initializers that an input may replace.
 
-    `folded_cells` counts the cells of values that followed from others.
+    `folded_cells` counts the cells of values that followed from others. `behind_pads` are the
+    tensors in front of which a Pad may be seen, as of the last reading.
     """
 
     model: ModelProto
@@ -142,6 +143,7 @@ class Document:
     scopes: dict[str, Scope]
     overridable: frozenset[str]
     folded_cells: int = 0
+    behind_pads: set[str] = field(default_factory=set)
 
     def function(self, node: Node) -> Scope | None:
         """The local function that a node calls."""

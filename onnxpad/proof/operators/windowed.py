@@ -31,11 +31,16 @@ def padding(call: Call, rank: int) -> tuple[str, list[int], list[int]]:
     pads = per_axis(call, "pads", 2 * rank, 0)
     if auto not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
         raise Undecided(f"auto_pad {auto}")
-    if auto != "NOTSET" and any(pads):
-        raise Undecided("auto_pad together with pads, which runtimes read in three ways")
+    _one_way_of_padding(call, auto)
     if min(pads, default=0) < 0:
         raise Undecided(f"{call.op} has negative pads, which runtimes refuse")
     return auto, pads[:rank], pads[rank:]
+
+
+def _one_way_of_padding(call: Call, auto: str) -> None:
+    """Raise Undecided where auto_pad stands beside pads, even pads of 0."""
+    if auto != "NOTSET" and "pads" in call.attributes:
+        raise Undecided("auto_pad together with pads, which runtimes read in three ways")
 
 
 def axes(call: Call, sizes: Ints, kernel: Ints) -> list[Axis]:
@@ -218,8 +223,7 @@ def _transposed_tables(
     strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
     extras = per_axis(call, "output_padding", rank, 0)
     pads = given or per_axis(call, "pads", 2 * rank, 0)
-    if (call.get("auto_pad") or "NOTSET") != "NOTSET" and any(pads):
-        raise Undecided("auto_pad together with pads, which runtimes read in three ways")
+    _one_way_of_padding(call, call.get("auto_pad") or "NOTSET")
     if len(pads) != 2 * rank or min(pads) < 0:
         raise Undecided(f"{call.op} has the pads {pads}, which runtimes refuse")
     tables = []
@@ -316,15 +320,29 @@ def _places(call: Call, shape: Ints, over: Sequence[Axis]) -> Array:
 def _averaged(call: Call, x: Array) -> Array:
     kernel = per_axis(call, "kernel_shape", x.ndim - 2, 0)
     over = axes(call, x.shape[2:], kernel)
-    total = call.d.total(windows(call, x, over, 0))
+    cells = windows(call, x, over, 0)
+    total = _sum_of_numbers(call, cells) if call.need(0).known else call.d.total(cells)
     counts = np.ones((), np.int64)
     for axis in over:
         padded = bool(call.get("count_include_pad", 0))
         counts = np.multiply.outer(counts, axis.counted(padding=padded))
     if (counts == 0).any():
         call.reads("an average over no cell is 0")
-    divisor = call.d.embed(np.maximum(counts, 1))
-    return call.d.div(total, np.broadcast_to(divisor, total.shape))
+    divisor = np.broadcast_to(call.d.embed(np.maximum(counts, 1)), total.shape)
+    mean = call.d.div(total, divisor)
+    if call.need(0).known:
+        call.d.learn("Div", mean, total, divisor)
+    return mean
+
+
+def _sum_of_numbers(call: Call, cells: Array) -> Array:
+    """Sum over the last axis of cells that are numbers, so that the sum is known to be one."""
+    total = cells[..., 0]
+    for at in range(1, cells.shape[-1]):
+        more = call.d.add(total, cells[..., at])
+        call.d.learn("Add", more, total, cells[..., at])
+        total = more
+    return total
 
 
 @rule("AveragePool")
