@@ -432,9 +432,7 @@ def readable(size: float, unit: str = "iB") -> str:
     return f"{number} {name}{unit}" if unit else f"{number}{name}"
 
 
-def serve(
-    handlers: Mapping[str, Handler], tidy: Callable[[], None] | None = None
-) -> NoReturn:
+def serve(handlers: Mapping[str, Handler], tidy: Callable[[], None] | None = None) -> NoReturn:
     """Answer the messages of the parent until it closes the pipe: what a child's module runs.
 
     Native code may print: standard output and input are sent elsewhere first. `tidy` is called

@@ -11,7 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnxpad.errors import ModelError, OnnxpadError, RequestError, RuntimeUnavailable, brief
+from onnxpad.errors import (
+    ModelError,
+    OnnxpadError,
+    RequestError,
+    RuntimeUnavailable,
+    brief,
+    fault_in,
+)
 
 if TYPE_CHECKING:
     from onnxpad.model.editing.session import Edited
@@ -22,6 +29,7 @@ if TYPE_CHECKING:
 
 STANDARD = "-"
 FINE, FINDINGS, WRONG = 0, 1, 2
+_REPORT = "\n  try     ONNXPAD_TRACEBACK=1 shows where; please report it with the model"
 Plain = dict[str, Any]
 
 
@@ -128,8 +136,7 @@ def _against(found: Rewriting, validation: Validation | None, request: Request) 
     if validation is not None and not validation.ok:
         alone = _only_for_the_target(found, validation)
         hint = f"; without --validate it is written for {found.target} alone" if alone else ""
-        verdict = f"{validation.verdict}: {validation.reason}"
-        return f"the rewritten model is not validated{hint} ({verdict})"
+        return f"the rewritten model is not validated{hint} ({validation.verdict})"
     if found.unfit:
         return _unfit(found)
     return _too_many_skips(found, request)
@@ -172,6 +179,10 @@ def asked_of(job: Job, request: Request, after: str | None = None) -> Plain:
     from onnxpad import __version__
 
     in_place = job.target is not None and job.target == job.model
+    plan = request.options.get("plan")
+    if plan is not None:
+        options = {**request.options, "plan": {"record": plan.to_json(), "file": plan.file}}
+        request = request._replace(options=options)
     return {
         "version": __version__,
         "folder": os.getcwd(),  # noqa: PTH109 - a text
@@ -189,23 +200,30 @@ def answer(asked: Plain) -> Plain:
         return {"file": asked["model"], "error": "", "written": None, "line": ""} | _done(asked)
     except OnnxpadError as error:
         return refusal(asked, type(error).__name__, named(asked["model"], error))
-    except Exception as error:  # noqa: BLE001 - the other models go on
-        said = f"internal error; nothing was written ({type(error).__name__}: {error})"
+    except Exception as error:  # the other models go on
+        if os.environ.get("ONNXPAD_TRACEBACK"):
+            raise
+        internal = f"internal error; nothing was written ({type(error).__name__}: {error}){_REPORT}"
+        said = fault_in(error) or internal
         return refusal(asked, "InternalError", f"{asked['model']}: {said}")
 
 
 def refusal(asked: Plain, kind: str, said: str) -> Plain:
     """The answer about a model that came to nothing."""
-    record = {"schema": 1, "file": asked["model"], "error": {"kind": kind, "message": said}}
     return {
         "file": asked["model"],
         "result": "refused",
         "code": WRONG,
-        "record": record,
+        "record": refused(asked["model"], kind, said),
         "error": said,
         "written": None,
         "line": "",
     }
+
+
+def refused(model: str, kind: str, said: str) -> Plain:
+    """The record of a model that came to nothing."""
+    return {"schema": 1, "file": model, "error": {"kind": kind, "message": said}}
 
 
 def named(model: str, error: OnnxpadError) -> str:
@@ -261,25 +279,46 @@ def _done(asked: Plain) -> Plain:
 
 def _rewrite(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.show import batches, rewritings
+    from onnxpad.show.wording import paragraph
 
     edit = rewritten(job, request)
     written = edit.written and asked["target"]
     record = rewritings.rewriting_record(
-        asked["model"], written, edit.found, edit.compared, script=request.dry_run
+        asked["model"],
+        written,
+        edit.found,
+        edit.compared,
+        script=request.dry_run,
+        refused=edit.objection,
     )
     line = batches.rewriting_line(asked["model"], written, edit.found, edit.compared)
+    if request.dry_run:
+        line = paragraph([rewritings.script_text(edit.found), line])
     return _edited(edit, asked, record, line, "rewritten")
 
 
 def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
+    from onnxpad.retargeting.plan import Plan
+    from onnxpad.model.editing.script import describe_edit
     from onnxpad.show import batches, retargetings
+    from onnxpad.show.wording import paragraph, visible
 
+    if sent := request.options.get("plan"):
+        plan = Plan.from_json(sent["record"], file=sent["file"])
+        request = request._replace(options={**request.options, "plan": plan})
     edit = retargeted(job, request)
     written = edit.written and asked["target"]
     record = retargetings.retargeting_record(
-        asked["model"], written, edit.found, edit.compared, script=request.dry_run
+        asked["model"],
+        written,
+        edit.found,
+        edit.compared,
+        script=request.dry_run,
+        refused=edit.objection,
     )
     line = batches.retargeting_line(asked["model"], written, edit.found)
+    if request.dry_run:
+        line = paragraph([*(visible(describe_edit(one)) for one in edit.found.script), line])
     return _edited(edit, asked, record, line, "moved")
 
 
@@ -290,8 +329,10 @@ def _edited(edit: Edit, asked: Plain, record: Plain, line: str, done: str) -> Pl
     return {
         "result": "refused" if edit.objection else result,
         "code": edit.code,
-        "record": record | {"refused": edit.objection or None},
-        "error": f"nothing written for {asked['model']}: {edit.objection}" if edit.objection else "",
+        "record": record,
+        "error": f"nothing written for {asked['model']}: {edit.objection}"
+        if edit.objection
+        else "",
         "written": edit.written and asked["target"],
         "line": line,
     }

@@ -96,7 +96,7 @@ def each(  # noqa: PLR0913 - one option each
 ) -> Batch:
     """Do the same with many models; an error of one is its outcome, and the others go on.
 
-    `verb` is 'inspect', 'rewrite', 'retarget' or 'validate', `arguments` are those of that function.
+    `verb` is 'inspect', 'rewrite', 'retarget' or 'validate', `arguments` are those of the verb.
     `paths` are files, folders (*.onnx in them and below) and globs; for validate, pairs of files or
     one pair of folders. Models are written into the folder `output`, where they keep their places
     below the folder that was named, or `in_place`; else nowhere. `strict` and `validate` keep a
@@ -191,7 +191,7 @@ def options_for(
 
 @contextmanager
 def working_in(executor: Executor | None, processes: int = 1) -> Iterator[Executor | None]:
-    """The executor that was given, or worker processes that end with the block; None for neither."""
+    """The executor that was given, or worker processes that end with the block, or neither."""
     if executor is not None or processes == 1:
         yield executor
         return
@@ -266,7 +266,9 @@ def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool)
     if processes < 1:
         raise RequestError(f"processes is {processes}: at least one is needed")
     if edits and verb not in _EDITS:
-        raise RequestError(f"{verb} writes no model: leave output, in_place, strict and validate out")
+        raise RequestError(
+            f"{verb} writes no model: leave output, in_place, strict and validate out"
+        )
 
 
 def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -283,7 +285,12 @@ def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
             near = nearest(name, known)
             hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(known)}"
             raise RequestError(f"{verb} of many models has no argument '{name}'{hint}")
-    return {name: _plain(name, value) for name, value in given.items() if value is not None}
+    found = {name: _plain(name, value) for name, value in given.items() if name != "plan"}
+    if given.get("plan") is not None:
+        from onnxpad.retargeting import read_plan
+
+        found["plan"] = read_plan(given["plan"])
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever an argument may be
@@ -327,7 +334,7 @@ def _pairs(paths: Paths) -> list[tuple[str, str | None]]:
         if isinstance(pair, str | os.PathLike) or len(pair) != 2:
             found = []
             break
-        before, after = map(os.fspath, pair)
+        before, after = os.fspath(pair[0]), os.fspath(pair[1])
         both = Path(before).is_dir() and Path(after).is_dir()
         found += pairs(before, after) if both else [(before, after)]
     if not found:

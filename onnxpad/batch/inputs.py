@@ -23,7 +23,7 @@ class Input(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """Models in the order given; `many` says that a folder or a glob stands for them."""
+    """Models in the order given; `many` where a folder or a glob stands for them, or several."""
 
     models: tuple[Input, ...]
     many: bool
@@ -37,7 +37,7 @@ def inputs(names: Sequence[AnyPath], output: str | None = None) -> Inputs:
     """
     found: dict[str, Input] = {}
     many = False
-    for name in map(os.fspath, names):
+    for name in [os.fspath(one) for one in names]:
         several = _several(name)
         many = many or several is not None
         kept = [Input(name, Path(name).name)] if several is None else list(several)
@@ -47,7 +47,7 @@ def inputs(names: Sequence[AnyPath], output: str | None = None) -> Inputs:
             raise RequestError(_nothing(name))
         for one in kept:
             found.setdefault(os.path.normcase(os.path.abspath(one.model)), one)  # noqa: PTH100 - links stay
-    return Inputs(tuple(found.values()), many)
+    return Inputs(tuple(found.values()), many or len(found) > 1)
 
 
 def pairs(before: AnyPath, after: AnyPath) -> list[tuple[str, str | None]]:
@@ -97,7 +97,7 @@ def _matching(pattern: str) -> list[Input]:
     while glob.has_magic(str(fixed)):
         fixed = fixed.parent
     found: list[str] = []
-    for path in sorted(glob.glob(pattern, recursive=True)):
+    for path in sorted(glob.glob(pattern, recursive=True)):  # noqa: PTH207 - names as given
         if not os.path.isdir(path):  # noqa: PTH112
             found.append(path)
         elif "**" not in pattern:  # which matches what is in the folder as well
@@ -139,7 +139,8 @@ def refuse_inputs(models: Iterable[str], targets: Iterable[str | None]) -> None:
     for target in targets:
         if target not in (None, STANDARD) and _identity(target) in read:
             raise RequestError(
-                f"'{target}' is an input, which is never overwritten: give another -o, or --in-place"
+                f"'{target}' is an input, which is never overwritten: "
+                "give another -o, or --in-place"
             )
 
 

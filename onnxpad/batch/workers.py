@@ -1,7 +1,7 @@
 """Processes of onnxpad's own as an executor; and what each of them runs, `python -m` this module.
 
-A process that ends, for whatever reason, costs nothing but its own model another try: an executor of
-the standard library is broken then.
+A process that ends, for whatever reason, costs its own model another try and nothing else: an
+executor of the standard library is broken then.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Processes(Executor):
                 task.future.set_exception(error)
                 return child
             else:
-                task.future.set_result(reply.head)
+                task.future.set_result(reply.head["answer"])
                 return child
         return child
 
@@ -117,15 +117,13 @@ def _tidy() -> None:
     processes.end_all(for_good=True)
 
 
+def _handler(run: Callable[[dict[str, Any]], dict[str, Any]]) -> processes.Handler:
+    return lambda head, _buffers: processes.Reply({"answer": run(head["request"])}, [])
+
+
 def _serve() -> None:
     gc.set_threshold(_COLLECT_RARELY)
-    processes.serve(
-        {
-            name: lambda head, _buffers, run=run: processes.Reply(run(head["request"]), [])
-            for name, run in _TASKS.items()
-        },
-        _tidy,
-    )
+    processes.serve({name: _handler(run) for name, run in _TASKS.items()}, _tidy)
 
 
 if __name__ == "__main__":

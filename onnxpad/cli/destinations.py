@@ -4,42 +4,69 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from onnxpad.batch.course import Job
 from onnxpad.cli.outcomes import STANDARD
+from onnxpad.errors import RequestError
+
+if TYPE_CHECKING:
+    from onnxpad.batch.inputs import Inputs
 
 
-def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: bool) -> list[Job]:
+class Jobs(NamedTuple):
+    """What to do with each model; `many` says that each gets a line instead of a report."""
+
+    jobs: Sequence[Job]
+    many: bool
+
+
+def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: bool) -> Jobs:
     """What to do with each model.
 
     Raises click.UsageError where that is not said, would overwrite an input or another output,
     or cannot be.
     """
-    if models.count(STANDARD) > 1:
-        raise click.UsageError("standard input can be read only once: give '-' once")
+    from onnxpad.batch.inputs import placed, refuse_inputs, refuse_one_file_twice
+
     if output == "":
         raise click.UsageError("-o is empty: name a file or a folder")
     if output is not None and in_place:
         raise click.UsageError("-o and --in-place contradict each other: give one of them")
+    found = found_in(models, output)
+    names = [one.model for one in found.models]
     if not writes:
-        return [Job(model) for model in models]
-    if in_place:
-        if STANDARD in models:
-            raise click.UsageError("standard input has no place to write to: add -o OUT")
-        return [Job(model, model) for model in models]
-    if output is None:
-        raise click.UsageError(_where_to_write(models))
-    if len(models) == 1 and not _is_folder(output):
-        found = [Job(models[0], output)]
-    else:
-        found = _in_folder(models, output)
-    _refuse_inputs(models, found)
-    return found
+        return Jobs([Job(name) for name in names], found.many)
+    try:
+        if in_place:
+            if STANDARD in names:
+                raise click.UsageError("standard input has no place to write to: add -o OUT")
+            refuse_one_file_twice(names)
+            return Jobs([Job(name, name) for name in names], found.many)
+        if output is None:
+            raise click.UsageError(_where_to_write(models))
+        if found.many or _is_folder(output):
+            return Jobs(placed(found.models, _folder(names, output)), found.many)
+        refuse_inputs(names, [output])
+        return Jobs([Job(names[0], output)], many=False)
+    except RequestError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def found_in(names: Sequence[str], output: str | None = None) -> Inputs:
+    """The models that files, folders and globs name; UsageError where one names none."""
+    from onnxpad.batch.inputs import inputs
+
+    if names.count(STANDARD) > 1:
+        raise click.UsageError("standard input can be read only once: give '-' once")
+    try:
+        return inputs(names, output)
+    except RequestError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _where_to_write(models: Sequence[str]) -> str:
@@ -67,7 +94,7 @@ def _is_folder(output: str) -> bool:
     return output.endswith(("/", os.sep)) or Path(output).is_dir()
 
 
-def _in_folder(models: Sequence[str], output: str) -> list[Job]:
+def _folder(models: Sequence[str], output: str) -> str:
     if output == STANDARD:
         raise click.UsageError("several models do not fit into standard output: add -o DIR/")
     if STANDARD in models:
@@ -75,21 +102,7 @@ def _in_folder(models: Sequence[str], output: str) -> list[Job]:
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise click.UsageError(f"-o {output} is a file, and there are several models: add -o DIR/")
-    taken: dict[str, str] = {}
-    for model in models:
-        name = Path(model).name
-        if name in taken:
-            raise click.UsageError(
-                f"'{taken[name]}' and '{model}' would both become '{folder / name}': "
-                "write them into different folders"
-            )
-        taken[name] = model
-    return [Job(model, str(folder / name), makes_folder=True) for name, model in taken.items()]
-
-
-def _refuse_inputs(models: Sequence[str], found: Sequence[Job]) -> None:
-    for job in found:
-        refuse_overwriting(job.target, models, "give another -o, or --in-place")
+    return output
 
 
 def _same_file_or_within(given: str, target: str) -> bool:

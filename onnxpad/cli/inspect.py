@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxpad import __version__
 from onnxpad.cli import arguments
+from onnxpad.cli.destinations import found_in
 from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
-from onnxpad.cli.requests import each_request
 from onnxpad.cli.streams import terminal
 from onnxpad.errors import OnnxpadError
 
@@ -24,6 +24,7 @@ _HELP = """List the operators that can pad: how their padding is written, and wh
 \b
 onnxpad inspect model.onnx
 onnxpad inspect model.onnx --dim 'height%32=0' --node 'stem/*'
+onnxpad inspect models/ -j 4
 onnxpad inspect *.onnx --json | jq .summary.traps
 onnxpad inspect model.onnx --target opencv --target ncnn
 
@@ -63,6 +64,8 @@ All other operators are not judged.
 @click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 about the targets.")
 @arguments.timeout
 @arguments.memory
+@arguments.jobs
+@arguments.dask
 @arguments.as_json
 def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
@@ -71,25 +74,47 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     _check(given["targets"], sarif=given["sarif"], as_json=given["as_json"])
     names = ("device", "ambiguous", "timeout", "memory")
     asked = {"target": given["targets"], **{name: given[name] for name in names}}
+    found = found_in(models)
+    if given["sarif"]:
+        arguments.refuse_given("--sarif is one report, made here", "jobs", "dask")
+        return _sarif([one.model for one in found.models], given, asked)
+    if found.many:
+        from onnxpad.batch.course import Job, Request
+        from onnxpad.cli import batches
+
+        jobs = [(Job(one.model), None) for one in found.models]
+        return batches.run(jobs, Request("inspect", asked), given)
+    ((model, _),) = found.models
+    about = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
+    try:
+        report = inspection.inspect(model, **about, **asked)
+    except OnnxpadError as error:
+        return fail_for(model, error, as_json=given["as_json"])
+    sys.stdout.write(_text(model, report, given))
+    return FINDINGS if report.fails else FINE
+
+
+def _sarif(models: Sequence[str], given: dict[str, Any], asked: dict[str, Any]) -> int:
+    """One log about all models; an error about one of them does not hold up the next."""
+    from onnxpad import inspection
+    from onnxpad.batch.course import Job
+    from onnxpad.batch.each import options_for
+    from onnxpad.cli.batches import say_notes
+    from onnxpad.show.sarif import sarif_text
+
+    facts = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
+    options, notes = options_for([Job(model) for model in models], asked | facts)
     status, reports = FINE, []
-    for number, (model, about) in enumerate(each_request(models, given["dims"], given["nodes"])):
+    say_notes(notes)
+    for model, own in zip(models, options, strict=True):
         try:
-            found = inspection.inspect(model, **about, **asked)
+            found = inspection.inspect(model, **own)
         except OnnxpadError as error:
             status = fail_for(model, error)
             continue
         status = max(status, FINDINGS) if found.fails else status
-        if given["sarif"]:
-            reports.append((model, found))
-            continue
-        if not given["as_json"] and len(models) > 1:
-            sys.stdout.write(_heading(model, first=number == 0))
-        sys.stdout.write(_text(model, found, given))
-        sys.stdout.flush()  # what is finished is there, whatever happens to the next
-    if given["sarif"]:
-        from onnxpad.show.sarif import sarif_text
-
-        sys.stdout.write(sarif_text(reports, __version__))
+        reports.append((model, found))
+    sys.stdout.write(sarif_text(reports, __version__))
     return status
 
 
@@ -103,12 +128,6 @@ def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
         raise click.UsageError("--sarif and --json are two formats: give one of them")
     if sarif and not targets:
         raise click.UsageError("--sarif reports what targets refuse: add --target T")
-
-
-def _heading(model: str, *, first: bool) -> str:
-    from onnxpad.show.wording import visible
-
-    return f"{'' if first else chr(10)}{visible(model)}\n\n"
 
 
 def _text(model: str, found: Inspection, given: Mapping[str, Any]) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from onnxpad.show.wording import counted, visible
 
@@ -66,20 +66,38 @@ def validation_line(before: str, after: str, found: Validation) -> str:
     return visible(f"{before}, {after}: {found.verdict}: {found.reason}")
 
 
-def totals_text(results: Iterable[tuple[str, str]], noun: str = "model") -> str:
-    """'30 models: 3 rewritten, 24 unchanged, 3 refused (a.onnx, b.onnx, c.onnx)'.
+class Told(Protocol):
+    """What is known of each model."""
 
-    `results` are a model and what became of it, one each.
-    """
+    @property
+    def file(self) -> str:
+        """The model."""
+
+    @property
+    def result(self) -> str:
+        """What became of it."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """Its report."""
+
+
+def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
+    """'30 models: 3 rewritten, 24 unchanged, 3 refused (a.onnx, b.onnx, c.onnx)'."""
     names: dict[str, list[str]] = {}
-    for model, result in results:
-        names.setdefault(result, []).append(_name(model))
+    for one in outcomes:
+        names.setdefault(one.result, []).append(_name(one.file))
     parts = []
     for result in sorted(names, key=lambda one: (one == "refused", one in ("unchanged", "fine"))):
         text = f"{len(names[result])} {result}"
         parts.append(f"{text} ({_listed(names[result])})" if result in _NAMES_FOR else text)
-    total = sum(map(len, names.values()))
-    return visible(f"{counted(total, noun)}: {', '.join(parts)}")
+    text = visible(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")
+    skips = {one.file: len(one.record["skips"]) for one in outcomes if one.record.get("skips")}
+    if skips:
+        where = f"in {counted(len(skips), noun)} ({_listed([_name(one) for one in skips])})"
+        told = f"{counted(sum(skips.values()), 'node')} skipped {where}"
+        text += f"\n{visible(told)}: the same with one model alone, or --json, says why"
+    return text
 
 
 def _listed(names: list[str]) -> str:
