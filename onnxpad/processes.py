@@ -265,6 +265,11 @@ def end_all(*, for_good: bool = False) -> None:
         child.kill()
 
 
+def is_ending() -> bool:
+    """Whether this process ends now, and all its children with it."""
+    return _ENDING.is_set()
+
+
 class Limits(NamedTuple):
     """Seconds that a call may take, and bytes by which the memory of its child may grow."""
 

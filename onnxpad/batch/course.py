@@ -298,8 +298,8 @@ def _rewrite(job: Job, request: Request, asked: Plain) -> Plain:
 
 
 def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.retargeting.plan import Plan
     from onnxpad.model.editing.script import describe_edit
+    from onnxpad.retargeting.plan import Plan
     from onnxpad.show import batches, retargetings
     from onnxpad.show.wording import paragraph, visible
 

@@ -157,6 +157,15 @@ def outcomes(
     finally:
         for future in futures:
             future.cancel()
+        _sweep({Path(one["target"]).parent for one in asked if one["target"]})
+
+
+def _sweep(folders: Iterable[Path]) -> None:
+    """Workers that were killed leave files behind."""
+    from onnxpad.model.files.atomic import swept  # loads onnx
+
+    for folder in folders:
+        swept(folder)
 
 
 def options_for(

@@ -38,10 +38,10 @@ def inputs(names: Sequence[AnyPath], output: str | None = None) -> Inputs:
     found: dict[str, Input] = {}
     many = False
     for name in [os.fspath(one) for one in names]:
-        several = _several(name)
-        many = many or several is not None
-        kept = [Input(name, Path(name).name)] if several is None else list(several)
-        if several is not None and output is not None:
+        folder = _folder_of(name)
+        many = many or folder is not None
+        kept = [Input(name, Path(name).name)] if folder is None else _meant(name, folder)
+        if folder is not None and output is not None and not _within(folder, output):
             kept = [one for one in kept if not _within(one.model, output)]
         if not kept:
             raise RequestError(_nothing(name))
@@ -69,15 +69,20 @@ def _by_place(folder: str) -> dict[str, str]:
     return {one.place: one.model for one in _in_folder(folder)}
 
 
-def _several(name: str) -> Iterable[Input] | None:
-    """What a folder or a glob stands for; None for the name of one file, which may not exist."""
+def _folder_of(name: str) -> str | None:
+    """The folder in which several models are looked for; None for one file, which may not exist."""
     if name == STANDARD or os.path.isfile(name):  # noqa: PTH113 - a name may be too long for a path
         return None
     if os.path.isdir(name):  # noqa: PTH112
-        return _in_folder(name)
-    if not glob.has_magic(name):
-        return None
-    return _matching(name)
+        return name
+    fixed = Path(name)
+    while glob.has_magic(str(fixed)):
+        fixed = fixed.parent
+    return None if fixed == Path(name) else str(fixed)
+
+
+def _meant(name: str, folder: str) -> list[Input]:
+    return _in_folder(name) if name == folder else _matching(name, folder)
 
 
 def _in_folder(folder: str) -> list[Input]:
@@ -91,18 +96,15 @@ def _in_folder(folder: str) -> list[Input]:
     return found
 
 
-def _matching(pattern: str) -> list[Input]:
+def _matching(pattern: str, folder: str) -> list[Input]:
     """Files that match, placed as they stand below the last folder that has no wildcard."""
-    fixed = Path(pattern)
-    while glob.has_magic(str(fixed)):
-        fixed = fixed.parent
     found: list[str] = []
     for path in sorted(glob.glob(pattern, recursive=True)):  # noqa: PTH207 - names as given
         if not os.path.isdir(path):  # noqa: PTH112
             found.append(path)
         elif "**" not in pattern:  # which matches what is in the folder as well
             found += [one.model for one in _in_folder(path)]
-    return [Input(path, os.path.relpath(path, fixed)) for path in found]
+    return [Input(path, os.path.relpath(path, folder)) for path in found]
 
 
 def _within(path: str, folder: str) -> bool:

@@ -92,6 +92,8 @@ class Processes(Executor):
                     child = self._started()
                 reply = child.call({"do": task.name, "request": task.request}, seconds=_LONG)
             except processes.ChildEnded as ended:
+                if processes.is_ending():  # nobody is to hear of it any more
+                    return None
                 if self._ended or not left:
                     task.future.set_exception(ended)
                     return None
