@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from onnxpad.batch.course import Job
 from onnxpad.cli.outcomes import STANDARD
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
+    from onnxpad.batch.course import Job
     from onnxpad.batch.inputs import Inputs
 
 
@@ -31,6 +31,7 @@ def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: b
     Raises click.UsageError where that is not said, would overwrite an input or another output,
     or cannot be.
     """
+    from onnxpad.batch.course import Job
     from onnxpad.batch.inputs import placed, refuse_inputs, refuse_one_file_twice
 
     if output == "":
