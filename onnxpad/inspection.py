@@ -200,7 +200,7 @@ class PaddedNode(NamedTuple):
 
 
 @reported("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met")
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
 
@@ -285,9 +285,8 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     LimitMet there. Raises RequestError for names that do not exist, ModelError for
     models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
     """
-    names = [target] if isinstance(target, str) else target or ()
-    for name in names:
-        find_target(name)
+    asked = [target] if isinstance(target, str) else target or ()
+    names = list(dict.fromkeys(find_target(name).name for name in asked))
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
         folder = opened.source.folder if opened.source else None

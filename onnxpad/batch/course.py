@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -71,6 +72,7 @@ class Request(NamedTuple):
     check: bool = False
     dry_run: bool = False
     strict: bool = False
+    certificate: str | None = None
 
 
 class Edit(NamedTuple):
@@ -93,11 +95,35 @@ def rewritten(job: Job, request: Request) -> Edit:
 
     found = rewrite(job.model, **request.options)
     validation: Validation | None = None
-    if request.judging is not None and found.changed:
+    if request.judging is not None and (found.changed or request.certificate):
         from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
 
         validation = validate(before(job.model, found), found.model, **request.judging)
-    return _concluded(job, request, found, validation, _against(found, validation, request))
+    certify = _certifier(job, validation, request)
+    objection = _against(found, validation, request)
+    return _concluded(job, request, found, validation, objection, certify)
+
+
+def _certifier(
+    job: Job, validation: Validation | None, request: Request
+) -> Callable[[], None] | None:
+    """What writes the certificate; the original is hashed now, since it may be overwritten."""
+    path = request.certificate
+    if path is None:
+        return None
+    from onnxpad import __version__
+    from onnxpad.model.files.fingerprints import fingerprint
+    from onnxpad.validation.certificates import certificate
+
+    original, judging = fingerprint(job.model), request.judging or {}
+
+    def write() -> None:
+        if validation is not None and validation.proof is not None and job.target is not None:
+            files = original, fingerprint(job.target)
+            record = certificate(validation.proof, files, judging["dims"], judging["ambiguous"])
+            replace(record, onnxpad=__version__).write(path)
+
+    return write
 
 
 def retargeted(job: Job, request: Request) -> Edit:
@@ -123,16 +149,29 @@ def before(model: str, found: Edited) -> object:
     return parse(data, name="standard input", folder=None)
 
 
-def _concluded(job: Job, request: Request, found: Edited, compared: Any, objection: str) -> Edit:  # noqa: ANN401 - one of two reports
+def _concluded(
+    job: Job,
+    request: Request,
+    found: Edited,
+    compared: Any,  # noqa: ANN401 - one of two reports
+    objection: str,
+    saved: Callable[[], None] | None = None,
+) -> Edit:
+    """Write the model where nothing speaks against it; `saved` is called when it stands there."""
     if job.target is not None and not objection:
         with job.folder_made():
             found.save(job.target)
+            if saved is not None:
+                saved()
     findings = bool(objection) or (request.check and found.changed)
     written = None if objection else job.target
     return Edit(found, compared, objection, written, FINDINGS if findings else FINE)
 
 
 def _against(found: Rewriting, validation: Validation | None, request: Request) -> str:
+    proof = validation.proof if validation else None
+    if request.certificate is not None and (proof is None or proof.verdict != "proved"):
+        return "the rewritten model is not proved, so there is nothing to certify"
     if validation is not None and not validation.ok:
         alone = _only_for_the_target(found, validation)
         hint = f"; without --validate it is written for {found.target} alone" if alone else ""

@@ -118,10 +118,11 @@ seed = click.option(
 def refuse_given(why: str, *names: str) -> None:
     """UsageError for options that stand on the command line and would do nothing."""
     context = click.get_current_context()
+    fields = {option: one.name or "" for one in context.command.params for option in one.opts}
     given = [
         f"--{name}"
         for name in names
-        if context.get_parameter_source(name.replace("-", "_")) is ParameterSource.COMMANDLINE
+        if context.get_parameter_source(fields[f"--{name}"]) is ParameterSource.COMMANDLINE
     ]
     if given:
         does = "does" if len(given) == 1 else "do"

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import arguments, writing
+from onnxpad.cli import arguments, destinations, writing
+from onnxpad.cli.outcomes import STANDARD
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Edit, Job, Request
+    from onnxpad.cli.destinations import Jobs
 
 _HELP = """Write the padding of a model in another form, without changing what it computes.
 
@@ -20,6 +22,7 @@ onnxpad rewrite model.onnx --pass explicit-pads --pass split-pads -o padded.onnx
 onnxpad rewrite model.onnx --dim 'height%32=0' --validate --in-place
 onnxpad rewrite models/ -o rewritten/ -j 4
 onnxpad rewrite model.onnx --target opencv -o for_opencv.onnx
+onnxpad rewrite model.onnx -o explicit.onnx --certificate explicit.json
 
 Without --pass and --target it writes auto_pad as explicit pads. With --target it writes only what
 that runtime refuses or computes wrongly, and nothing at all where there is no way for a node. With
@@ -67,22 +70,49 @@ def _one_target(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -
     is_flag=True,
     help="With --target: take for granted what is not known of it.",
 )
-@arguments.edits("Run both models first; write only if they agree.")
+@arguments.edits("Prove and run both models first; write only if they agree.")
+@click.option(
+    "--certificate",
+    type=click.Path(allow_dash=True),
+    metavar="FILE",
+    help="Prove both models the same first, write only if that holds, and record what was proved "
+    "of which bytes; onnxpad validate --certificate proves it again.",
+)
 @arguments.legacy_split
 @arguments.as_json
 def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Rewrite each model, report it, and write it if nothing speaks against it."""
-    if given["validate"] and given["legacy_split"]:
+    if given["legacy_split"] and (given["validate"] or given["certificate"]):
         raise click.UsageError(
-            "--validate runs the original with onnxruntime, which splits as the newer text says: "
-            "it cannot judge --convtranspose-legacy-split"
+            "--validate and --certificate read the original as the newer text says, as onnxruntime "
+            "does: they cannot judge --convtranspose-legacy-split"
         )
     jobs = writing.jobs_of(models, output, given)
+    _check_certificate(given["certificate"], jobs)
     request = _request(given)
     from onnxpad.batch.course import rewritten
 
     text = partial(_text, as_json=given["as_json"])
     return writing.run(jobs, request, given, rewritten, text)
+
+
+def _check_certificate(path: str | None, jobs: Jobs) -> None:
+    """UsageError, or ModelError, where a certificate cannot be written."""
+    if path is None:
+        return
+    if jobs.many:
+        raise click.UsageError("--certificate is about one model: give one at a time")
+    (job,) = jobs.jobs
+    if STANDARD in (job.model, job.target, path) or job.target is None:
+        raise click.UsageError(
+            "--certificate is about files: name the model, -o OUT and the certificate, without "
+            "--check and --dry-run"
+        )
+    cure = "give another --certificate"
+    destinations.refuse_overwriting(path, [job.model, job.target], cure)
+    from onnxpad.model.files.delivery import check_target
+
+    check_target(path)
 
 
 def _request(given: dict[str, Any]) -> Request:
@@ -100,8 +130,10 @@ def _request(given: dict[str, Any]) -> Request:
     options = {name: given[name] for name in rules}
     names = ("device", "samples", "seed", "ambiguous", *limits)
     judging = {name: given[name] for name in names} if given["validate"] else None
+    if given["certificate"] and not given["validate"]:
+        judging = {name: given[name] for name in ("ambiguous", *limits)} | {"proof_only": True}
     flags = {name: given[name] for name in ("check", "dry_run", "strict")}
-    return Request("rewrite", options, judging, **flags)
+    return Request("rewrite", options, judging, **flags, certificate=given["certificate"])
 
 
 def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:

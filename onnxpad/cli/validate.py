@@ -27,6 +27,7 @@ onnxpad validate model.onnx explicit.onnx --device cuda --samples 10 --dim heigh
 onnxpad validate model.onnx --data reference.npz
 onnxpad validate model.onnx --inputs x.npy --outputs y.npy
 onnxpad validate model.onnx explicit.onnx --proof-only
+onnxpad validate model.onnx explicit.onnx --certificate explicit.json
 onnxpad validate models/ rewritten/ -j 2
 
 The proof says whether both are the same function for all inputs, and for all sizes that they leave
@@ -77,6 +78,12 @@ s0_ref0.
     metavar="FILE",
     help="Where the proof finds a difference: write inputs that show it, .npz.",
 )
+@click.option(
+    "--certificate",
+    type=arguments.ARRAYS,
+    metavar="FILE",
+    help="Prove again what rewrite --certificate wrote of these two files, at other random points.",
+)
 @arguments.timeout
 @arguments.memory
 @arguments.jobs
@@ -124,17 +131,24 @@ def _check(options: dict[str, Any]) -> None:
             arguments.refuse_given(f"--{name} says what the models run on", "samples", "seed")
 
 
+_OF_RUNS = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32")
+
+
 def _check_proof(options: dict[str, Any]) -> None:
     """UsageError for options of runs beside --proof-only, and of proofs where there is none."""
     path = options["counterexample"]
+    if options["certificate"] is not None:
+        why = "--certificate says what is proved"
+        arguments.refuse_given(why, *_OF_RUNS, "dim", "ambiguous", "run-only")
+        if STANDARD in (options["before"], options["after"]):
+            raise click.UsageError("--certificate is about files: name both models")
     if options["proof_only"] and options["run_only"]:
         raise click.UsageError(
             "--proof-only and --run-only contradict each other: without both, the models are "
             "proved and run"
         )
     if options["proof_only"]:
-        used = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32", "memory")
-        arguments.refuse_given("--proof-only runs no model", *used)
+        arguments.refuse_given("--proof-only runs no model", *_OF_RUNS)
     if options["run_only"] or options["after"] is None:
         why = "--run-only proves nothing" if options["run_only"] else "a reference proves nothing"
         arguments.refuse_given(why, "counterexample")
@@ -161,10 +175,10 @@ def _folders(options: dict[str, Any]) -> int:
     if options["after"] is None or not Path(options["after"]).is_dir():
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     why = "each pair of models is compared on inputs of its own"
-    arguments.refuse_given(why, "data", "inputs", "outputs", "counterexample")
-    about_runs = ("inputs", "outputs", "data", "counterexample", "before", "after")
-    how = ("dims", "jobs", "dask", "as_json")
-    given = {name: value for name, value in options.items() if name not in (*about_runs, *how)}
+    about_one = ("data", "inputs", "outputs", "counterexample", "certificate")
+    arguments.refuse_given(why, *about_one)
+    others = (*about_one, "before", "after", "dims", "jobs", "dask", "as_json")
+    given = {name: value for name, value in options.items() if name not in others}
     found = [(Job(one), other) for one, other in pairs(options["before"], options["after"])]
     return batches.run(found, Request("validate", given), options, noun="pair")
 
@@ -196,6 +210,9 @@ def _validated(
     del as_json
     if before == after == STANDARD:
         raise RequestError("standard input can be read only once: give '-' once")
+    certificate = options.pop("certificate")
+    if certificate is not None:
+        return _proved_again(certificate, before, after or "", options)
     model: object = load(before) if before == STANDARD else before
     left_out: list[str] = []
     data, inputs, outputs = (options.pop(name) for name in ("data", "inputs", "outputs"))
@@ -205,6 +222,14 @@ def _validated(
     with progress_bar(None) as say:
         found = validation.validate(model, after, **given, **options, progress=say)
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
+
+
+def _proved_again(certificate: str, before: str, after: str, options: dict[str, Any]) -> Validation:
+    from onnxpad.validation.certificates import proved_again
+
+    limits = {name: options[name] for name in ("timeout", "memory")}
+    with progress_bar(None) as say:
+        return proved_again(certificate, before, after, **limits, progress=say)
 
 
 def _recorded(
