@@ -30,24 +30,33 @@ class Inputs(NamedTuple):
 
 
 def inputs(names: Sequence[AnyPath], output: str | None = None) -> Inputs:
-    """The models that files, folders and globs name: each once, those of a folder in order.
+    """The models that files, folders and globs name, those of a folder in order.
 
-    A folder is searched with the folders below it for files *.onnx; what stands in `output`, the
-    folder to write to, is no input. Raises RequestError where a folder or glob has no model.
+    What folders and globs bring is there once. A folder is searched with the folders below it for
+    files *.onnx; what stands in `output`, the folder to write to, is no input. Raises RequestError
+    where a folder or glob has no model.
     """
-    found: dict[str, Input] = {}
+    found: list[Input] = []
+    seen: set[str] = set()
     many = False
     for name in [os.fspath(one) for one in names]:
         folder = _folder_of(name)
-        many = many or folder is not None
-        kept = [Input(name, Path(name).name)] if folder is None else _meant(name, folder)
-        if folder is not None and output is not None and not _within(folder, output):
+        if folder is None:
+            found.append(Input(name, Path(name).name))
+            continue
+        many = True
+        kept = _meant(name, folder)
+        if output is not None and not _within(folder, output):
             kept = [one for one in kept if not _within(one.model, output)]
         if not kept:
             raise RequestError(_nothing(name))
-        for one in kept:
-            found.setdefault(os.path.normcase(os.path.abspath(one.model)), one)  # noqa: PTH100 - links stay
-    return Inputs(tuple(found.values()), many or len(found) > 1)
+        seen |= {_key(one.model) for one in found}
+        found += [one for one in kept if _key(one.model) not in seen]
+    return Inputs(tuple(found), many or len(found) > 1)
+
+
+def _key(path: str) -> str:
+    return os.path.normcase(os.path.abspath(path))  # noqa: PTH100 - links stay
 
 
 def pairs(before: AnyPath, after: AnyPath) -> list[tuple[str, str | None]]:
@@ -125,12 +134,13 @@ def placed(found: Sequence[Input], folder: str) -> list[Job]:
     jobs: dict[str, Job] = {}
     for one in found:
         target = os.path.join(folder, one.place)  # noqa: PTH118 - as it was given
-        job = jobs.setdefault(os.path.normcase(target), Job(one.model, target, makes_folder=True))
-        if job.model != one.model:
+        other = jobs.get(os.path.normcase(target))
+        if other is not None:
             raise RequestError(
-                f"'{job.model}' and '{one.model}' would both become '{target}': "
+                f"'{other.model}' and '{one.model}' would both become '{target}': "
                 "write them into different folders"
             )
+        jobs[os.path.normcase(target)] = Job(one.model, target, makes_folder=True)
     refuse_inputs([one.model for one in found], [job.target for job in jobs.values()])
     return list(jobs.values())
 
@@ -150,9 +160,10 @@ def refuse_one_file_twice(models: Iterable[str]) -> None:
     """RequestError where two names lead to one file, which two workers would write at once."""
     known: dict[object, str] = {}
     for model in models:
-        other = known.setdefault(_identity(model), model)
-        if other is not model:
-            raise RequestError(f"'{other}' and '{model}' are one file: name it once")
+        identity = _identity(model)
+        if identity in known:
+            raise RequestError(f"'{known[identity]}' and '{model}' are one file: name it once")
+        known[identity] = model
 
 
 def _identity(path: str) -> object:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from onnxpad.batch.course import Job, Request
     from onnxpad.batch.each import Outcome
 
+Judge: TypeAlias = "Callable[[Outcome], tuple[Outcome, Callable[[], None]]]"
+
 
 def run(
     jobs: Sequence[tuple[Job, str | None]],
@@ -26,10 +28,12 @@ def run(
     given: Mapping[str, Any],
     *,
     noun: str = "model",
+    judged: Judge | None = None,
 ) -> int:
     """Do all of them, each with the second model of validate; the highest exit code.
 
-    `given` has --dim and --node, --jobs, --dask and --json.
+    `given` has --dim and --node, --jobs, --dask and --json. `judged` gives an outcome as it is to
+    be shown, and what says more about it afterwards.
     """
     from onnxpad.batch.course import asked_of
     from onnxpad.batch.each import options_for
@@ -46,7 +50,8 @@ def run(
             if judging is not None:
                 judging = {**judging, "dims": own.get("dims")}
             asked.append(asked_of(job, request._replace(options=own, judging=judging), after))
-        return _told(asked, executor, noun, as_json=given["as_json"])
+        how = _Shown(noun, given["as_json"], judged or _as_it_is)
+        return _told(asked, executor, how)
 
 
 def say_notes(notes: Sequence[str]) -> None:
@@ -76,22 +81,33 @@ def _executor(given: Mapping[str, Any], models: int) -> Iterator[Executor | None
             yield executor
 
 
-def _told(
-    asked: Sequence[dict[str, Any]], executor: Executor | None, noun: str, *, as_json: bool
-) -> int:
+class _Shown(NamedTuple):
+    noun: str
+    as_json: bool
+    judged: Judge
+
+
+def _as_it_is(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
+    return outcome, lambda: None
+
+
+def _told(asked: Sequence[dict[str, Any]], executor: Executor | None, how: _Shown) -> int:
     from onnxpad.batch.each import outcomes
     from onnxpad.show.batches import totals_text
     from onnxpad.show.progress import counting
 
     status, found = FINE, []
     shown, shares = terminal(sys.stderr) is not None, sys.stdout.isatty()
-    with counting(f"{noun}s", len(asked), sys.stderr, shown=shown, shares_screen=shares) as tell:
-        for outcome in outcomes(asked, executor, tell):
+    what = f"{how.noun}s"
+    with counting(what, len(asked), sys.stderr, shown=shown, shares_screen=shares) as tell:
+        for one in outcomes(asked, executor, tell):
+            outcome, say_more = how.judged(one)
             status = max(status, outcome.code)
             found.append(outcome)
-            _show(outcome, as_json=as_json)
-    if not as_json:
-        sys.stdout.write(totals_text(found, noun) + "\n")
+            _show(outcome, as_json=how.as_json)
+            say_more()
+    if not how.as_json:
+        sys.stdout.write(totals_text(found, how.noun) + "\n")
     return status
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxpad import __version__
-from onnxpad.cli import arguments
+from onnxpad.cli import arguments, gate
 from onnxpad.cli.destinations import found_in
 from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
 from onnxpad.cli.streams import terminal
 from onnxpad.errors import OnnxpadError
 
 if TYPE_CHECKING:
+    from onnxpad.batch.each import Outcome
+    from onnxpad.cli.gate import Judged
     from onnxpad.inspection import Inspection
 
 
@@ -61,7 +64,14 @@ All other operators are not judged.
     help="Open the model with onnxruntime and say where each padded node runs; exit 1 where one "
     "leaves the GPU.",
 )
-@click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 about the targets.")
+@gate.fail_on
+@gate.baseline
+@gate.write_baseline
+@click.option(
+    "--sarif",
+    is_flag=True,
+    help="Print SARIF 2.1.0 about the targets, and with --fail-on trap about traps.",
+)
 @arguments.timeout
 @arguments.memory
 @arguments.jobs
@@ -71,36 +81,68 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
     from onnxpad import inspection  # loads onnx
 
-    _check(given["targets"], sarif=given["sarif"], as_json=given["as_json"])
-    names = ("device", "ambiguous", "timeout", "memory")
-    asked = {"target": given["targets"], **{name: given[name] for name in names}}
     found = found_in(models)
+    names = [one.model for one in found.models]
+    checks = gate.Gate(names, given)
+    _check(given["targets"], checks, sarif=given["sarif"], as_json=given["as_json"])
+    options = ("device", "ambiguous", "timeout", "memory")
+    asked = {"target": given["targets"], **{name: given[name] for name in options}}
     if given["sarif"]:
         arguments.refuse_given("--sarif is one report, made here", "jobs", "dask")
-        return _sarif([one.model for one in found.models], given, asked)
+        return _sarif(names, given, asked, checks)
     if found.many:
-        from onnxpad.batch.course import Job, Request
-        from onnxpad.cli import batches
-
-        jobs = [(Job(one.model), None) for one in found.models]
-        return batches.run(jobs, Request("inspect", asked), given)
-    ((model, _),) = found.models
+        return _many(names, given, asked, checks)
+    (model,) = names
     about = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
     try:
         report = inspection.inspect(model, **about, **asked)
     except OnnxpadError as error:
-        return fail_for(model, error, as_json=given["as_json"])
-    sys.stdout.write(_text(model, report, given))
-    return FINDINGS if report.fails else FINE
+        return checks.concluded(fail_for(model, error, as_json=given["as_json"]))
+    judged = checks.judged(model, report.findings)
+    sys.stdout.write(_text(model, report, judged, given))
+    sys.stdout.flush()
+    checks.say_why(model, judged)
+    return checks.concluded(FINDINGS if judged.failing else FINE)
 
 
-def _sarif(models: Sequence[str], given: dict[str, Any], asked: dict[str, Any]) -> int:
+def _many(
+    models: Sequence[str], given: dict[str, Any], asked: dict[str, Any], checks: gate.Gate
+) -> int:
+    """A line for each model; what a worker has found is judged here, where the baseline is."""
+    from onnxpad import inspection
+    from onnxpad.batch.course import Job, Request
+    from onnxpad.cli import batches
+
+    def judged(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
+        if outcome.error:
+            return outcome, _nothing
+        found = tuple(inspection.Finding(**one) for one in outcome.record["findings"])
+        told = checks.judged(outcome.file, found)
+        result = "with known findings" if told.known else outcome.result.replace("failing", "fine")
+        outcome = outcome._replace(
+            result="failing" if told.failing else result,
+            code=FINDINGS if told.failing else FINE,
+            record={**outcome.record, **told.to_json()},
+        )
+        return outcome, partial(checks.say_why, outcome.file, told)
+
+    jobs = [(Job(model), None) for model in models]
+    return checks.concluded(batches.run(jobs, Request("inspect", asked), given, judged=judged))
+
+
+def _nothing() -> None:
+    """Nothing is to be said."""
+
+
+def _sarif(
+    models: Sequence[str], given: dict[str, Any], asked: dict[str, Any], checks: gate.Gate
+) -> int:
     """One log about all models; an error about one of them does not hold up the next."""
     from onnxpad import inspection
     from onnxpad.batch.course import Job
     from onnxpad.batch.each import options_for
     from onnxpad.cli.batches import say_notes
-    from onnxpad.show.sarif import sarif_text
+    from onnxpad.show.sarif import Reported, sarif_text
 
     facts = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
     options, notes = options_for([Job(model) for model in models], asked | facts)
@@ -112,13 +154,14 @@ def _sarif(models: Sequence[str], given: dict[str, Any], asked: dict[str, Any]) 
         except OnnxpadError as error:
             status = fail_for(model, error)
             continue
-        status = max(status, FINDINGS) if found.fails else status
-        reports.append((model, found))
-    sys.stdout.write(sarif_text(reports, __version__))
-    return status
+        judged = checks.judged(model, found.findings)
+        status = max(status, FINDINGS) if judged.failing else status
+        reports.append(Reported(model, found, judged.known))
+    sys.stdout.write(sarif_text(reports, __version__, traps=gate.TRAP in checks.kinds))
+    return checks.concluded(status)
 
 
-def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
+def _check(targets: tuple[str, ...], checks: gate.Gate, *, sarif: bool, as_json: bool) -> None:
     """Errors for targets that do not exist, before any model is read, and for two formats."""
     from onnxpad.runtimes.targets import find_target
 
@@ -126,15 +169,17 @@ def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
         find_target(name)
     if sarif and as_json:
         raise click.UsageError("--sarif and --json are two formats: give one of them")
-    if sarif and not targets:
-        raise click.UsageError("--sarif reports what targets refuse: add --target T")
+    if sarif and not targets and gate.TRAP not in checks.kinds:
+        raise click.UsageError(
+            "--sarif reports what targets refuse: add --target T, or --fail-on trap for traps"
+        )
 
 
-def _text(model: str, found: Inspection, given: Mapping[str, Any]) -> str:
+def _text(model: str, found: Inspection, judged: Judged, given: Mapping[str, Any]) -> str:
     if given["as_json"]:
         from onnxpad.reports import json_line
 
-        return json_line({"file": model} | found.to_json())
+        return json_line({"file": model} | found.to_json() | judged.to_json())
     from onnxpad.show.inspections import inspection_text
 
     return inspection_text(

@@ -58,8 +58,9 @@ def test_globs_and_names_that_look_like_one() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_each_file_is_one_model() -> None:
-    assert named("m/a.onnx", "m/*.onnx", "m/../m/b.onnx") == ["m/a.onnx", "m/b.onnx"]
+def test_what_folders_and_globs_bring_is_there_once() -> None:
+    assert named("m/a.onnx", "m/*.onnx", "m/../m/*.onnx") == ["m/a.onnx", "m/b.onnx"]
+    assert named("m/a.onnx", "m/a.onnx") == ["m/a.onnx", "m/a.onnx"]
 
 
 @pytest.mark.usefixtures("folder")
@@ -91,6 +92,7 @@ def test_places_are_kept_below_the_folder_that_was_named() -> None:
     ("names", "output", "said"),
     [
         (["m/a.onnx", "m/out/a.onnx"], "o", "would both become"),
+        (["m/a.onnx", "m/a.onnx"], "o", "would both become"),
         (["m/a.onnx", "m/b.onnx"], "m", "is an input"),
     ],
 )
