@@ -180,7 +180,7 @@ def _plan_entry(_shapes: Shapes) -> Schema:
 
 def _validation(shapes: Shapes) -> Schema:
     proof = nullable(shapes.defined(ProofReport))
-    head = {"schema": const(1), "ok": FLAG}
+    head = {"schema": const(Validation.schema), "ok": FLAG}
     return record(head | _all_fields(shapes, Validation, proof=proof))
 
 
