@@ -231,14 +231,7 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 
 
 @reported(
-    "model",
-    "summary",
-    "assumed",
-    "nodes",
-    "targets",
-    "openings",
-    "placement",
-    "limits_met",
+    *("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met"),
     "findings",
 )
 @dataclass(frozen=True, eq=False, repr=False)

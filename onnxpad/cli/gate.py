@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -74,38 +74,43 @@ class Gate:
         self.kinds = frozenset(
             (*worst, _ALWAYS, *(TRAP for one in given["fail_on"] if one == TRAP))
         )
-        self._asked = (*given["targets"], given["device"])
+        self._device = given["device"]
         self._selects = bool(given["nodes"])
         self._writes: bool = given["write_baseline"]
         self._baseline = _baseline(given["baseline"], models, writes=self._writes)
-        self._speaks = bool(given["fail_on"]) or self._baseline is not None
+        self._speaks = bool(given["fail_on"] or given["baseline"] or given["sarif"])
         self._seen = self._gone = 0
 
-    def judged(self, model: str, findings: tuple[Finding, ...]) -> Judged:
-        """What fails a model; where a baseline is to be written, nothing does."""
+    def judged(self, model: str, findings: tuple[Finding, ...], targets: Collection[str]) -> Judged:
+        """What fails a model; where a baseline is to be written, nothing does.
+
+        `targets` are the names of those that were asked for, which findings have in their codes.
+        """
         named = frozenset(one for one in findings if one.kind in self.kinds)
-        baseline = self._known(model, {Known.of(one) for one in named})
+        baseline = self._known(model, {Known.of(one) for one in named}, targets)
         known = frozenset(one for one in findings if Known.of(one) in baseline)
         return Judged(findings, named - known, known)
 
-    def _known(self, model: str, now: set[Known]) -> frozenset[Known]:
+    def _known(self, model: str, now: set[Known], targets: Collection[str]) -> frozenset[Known]:
         """What the baseline says of a model, or is to say; `now` are the findings of this run."""
         if self._baseline is None:
             return frozenset()
         before = self._baseline.known_of(model)
-        gone = {one for one in before - now if self._looked_for(one)}
+        gone = {one for one in before - now if self._looked_for(one, targets)}
         if self._writes:
             return self._baseline.learn(model, (before - gone) | now)
         self._gone += len(gone)
         self._seen += len(before & now)
         return before
 
-    def _looked_for(self, known: Known) -> bool:
+    def _looked_for(self, known: Known, targets: Collection[str]) -> bool:
         """Whether this run would have found it again, were it still there."""
-        asked, is_about_one, kind = known.code.rpartition(":")
         if self._selects:
             return False
-        return kind in self.kinds and asked in self._asked if is_about_one else TRAP in self.kinds
+        asked, is_about_one, kind = known.code.rpartition(":")
+        if not is_about_one:
+            return TRAP in self.kinds
+        return kind in self.kinds and (asked in targets or asked == self._device)
 
     def say_why(self, model: str, judged: Judged) -> None:
         """One line on standard error about what fails a model, where a gate was asked for."""

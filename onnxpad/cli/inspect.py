@@ -98,7 +98,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         report = inspection.inspect(model, **about, **asked)
     except OnnxpadError as error:
         return checks.concluded(fail_for(model, error, as_json=given["as_json"]))
-    judged = checks.judged(model, report.findings)
+    judged = checks.judged(model, report.findings, report.targets)
     sys.stdout.write(_text(model, report, judged, given))
     sys.stdout.flush()
     checks.say_why(model, judged)
@@ -117,7 +117,7 @@ def _many(
         if outcome.error:
             return outcome, _nothing
         found = tuple(inspection.Finding(**one) for one in outcome.record["findings"])
-        told = checks.judged(outcome.file, found)
+        told = checks.judged(outcome.file, found, outcome.record["targets"])
         result = "with known findings" if told.known else outcome.result.replace("failing", "fine")
         outcome = outcome._replace(
             result="failing" if told.failing else result,
@@ -154,9 +154,10 @@ def _sarif(
         except OnnxpadError as error:
             status = fail_for(model, error)
             continue
-        judged = checks.judged(model, found.findings)
+        judged = checks.judged(model, found.findings, found.targets)
         status = max(status, FINDINGS) if judged.failing else status
         reports.append(Reported(model, found, judged.known))
+        checks.say_why(model, judged)
     sys.stdout.write(sarif_text(reports, __version__, traps=gate.TRAP in checks.kinds))
     return checks.concluded(status)
 

@@ -103,6 +103,12 @@ def test_known_findings_pass_and_new_ones_fail(capsys: Captured, baseline: Path)
     assert "same-with-dilation" in capsys.readouterr().err
 
 
+def test_a_target_by_another_name_is_the_same(baseline: Path) -> None:
+    line = (SAME, "--baseline", baseline)
+    exits(*line, "--target", "OpenCV", "--write-baseline")
+    assert exits(*line, "--target", "cv2") == 0
+
+
 def test_what_is_gone_is_named_and_dropped(capsys: Captured, baseline: Path) -> None:
     line = (SAME, "--baseline", baseline, "--target", "opencv")
     exits(*line, "--write-baseline")
@@ -133,7 +139,7 @@ def test_nothing_is_gone_that_was_not_looked_for(capsys: Captured, baseline: Pat
     exits(*line, "--target", "opencv", "--fail-on", "trap", "--write-baseline")
     text = baseline.read_text().replace('"opencv:wrong"', '"cuda:off-device": ["a"], "x:wrong"')
     baseline.write_text(text)
-    for more in ((), ("--target", "tvm"), ("--target", "opencv", "--node", "*f.6*")):
+    for more in ((), ("--target", "tvm"), ("--target", "cv2", "--node", "*f.6*")):
         capsys.readouterr()
         assert exits(*line, *more) == 0
         assert "gone" not in capsys.readouterr().err

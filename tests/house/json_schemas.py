@@ -17,6 +17,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import onnx_graphsurgeon as gs
 
 from onnxpad import reports
+from onnxpad.diagnosis import report as diagnosis
 from onnxpad.diagnosis.report import Diagnosis
 from onnxpad.explaining import KINDS, Explanation
 from onnxpad.inspection import Finding, Inspection
@@ -32,6 +33,7 @@ from onnxpad.rewriting.for_target.fit import Fitted
 from onnxpad.rewriting.for_target.report import NodeVerdict
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad.validation import report as validation
 from onnxpad.validation.distances import Distances
 from onnxpad.validation.report import ProofReport, Validation
 
@@ -180,7 +182,7 @@ def _plan_entry(_shapes: Shapes) -> Schema:
 
 def _validation(shapes: Shapes) -> Schema:
     proof = nullable(shapes.defined(ProofReport))
-    head = {"schema": const(Validation.schema), "ok": FLAG}
+    head = {"schema": const(validation.SCHEMA), "ok": FLAG}
     return record(head | _all_fields(shapes, Validation, proof=proof))
 
 
@@ -261,7 +263,7 @@ def _retarget(shapes: Shapes) -> Schema:
 def _diagnose(shapes: Shapes) -> Schema:
     plan = shapes.defined(Plan)
     listed = _all_fields(shapes, Diagnosis, plan=plan, nearest=nullable(plan))
-    head = {"model": TEXT, "schema": const(1)}
+    head = {"model": TEXT, "schema": const(diagnosis.SCHEMA)}
     return record(head | listed, about=about(Diagnosis))
 
 
