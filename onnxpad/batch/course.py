@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,6 +33,11 @@ STANDARD = "-"
 FINE, FINDINGS, WRONG = 0, 1, 2
 _REPORT = "\n  try     ONNXPAD_TRACEBACK=1 shows where; please report it with the model"
 Plain = dict[str, Any]
+
+
+def _version() -> str:
+    """onnxpad's own; its package stands above this room, and is loaded before it."""
+    return str(sys.modules["onnxpad"].__version__)
 
 
 class Job(NamedTuple):
@@ -111,7 +117,6 @@ def _certifier(
     path = request.certificate
     if path is None:
         return None
-    from onnxpad import __version__
     from onnxpad.model.files.fingerprints import fingerprint
     from onnxpad.validation.certificates import certificate
 
@@ -121,7 +126,7 @@ def _certifier(
         if validation is not None and validation.proof is not None and job.target is not None:
             files = original, fingerprint(job.target)
             record = certificate(validation.proof, files, judging["dims"], judging["ambiguous"])
-            replace(record, onnxpad=__version__).write(path)
+            replace(record, onnxpad=_version()).write(path)
 
     return write
 
@@ -215,15 +220,13 @@ def asked_of(job: Job, request: Request, after: str | None = None) -> Plain:
     A model that is to be replaced gets a stamp: tried once more, it must not be read again where
     the first try has replaced it already.
     """
-    from onnxpad import __version__
-
     in_place = job.target is not None and job.target == job.model
     plan = request.options.get("plan")
     if plan is not None:
         options = {**request.options, "plan": {"record": plan.to_json(), "file": plan.file}}
         request = request._replace(options=options)
     return {
-        "version": __version__,
+        "version": _version(),
         "folder": os.getcwd(),  # noqa: PTH109 - a text
         "after": after,
         "stamp": _stamp(job.model) if in_place else None,
@@ -294,11 +297,9 @@ def addressable(asked: Plain) -> Plain:
 
 
 def _refuse_other_version(asked: Plain) -> None:
-    from onnxpad import __version__
-
-    if asked["version"] != __version__:
+    if asked["version"] != _version():
         raise RequestError(
-            f"this worker has onnxpad {__version__}, and the request is from {asked['version']}: "
+            f"this worker has onnxpad {_version()}, and the request is from {asked['version']}: "
             "install the same on both machines"
         )
 

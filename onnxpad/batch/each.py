@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -282,11 +283,9 @@ def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool)
 
 def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as plain data; RequestError for one that the verb does not have."""
-    import onnxpad
-
     known = [
         name
-        for name, parameter in signature(getattr(onnxpad, verb)).parameters.items()
+        for name, parameter in signature(_function(verb)).parameters.items()
         if parameter.kind is parameter.KEYWORD_ONLY and name not in _ABOUT_ONE
     ]
     for name in given:
@@ -300,6 +299,17 @@ def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
         found["plan"] = read_plan(given["plan"])
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _function(verb: str) -> Callable[..., Any]:
+    homes = {
+        "inspect": "onnxpad.inspection",
+        "rewrite": "onnxpad.rewriting.rewrite",
+        "retarget": "onnxpad.retargeting",
+        "validate": "onnxpad.validation",
+    }
+    found: Callable[..., Any] = getattr(import_module(homes[verb]), verb)
+    return found
 
 
 def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever an argument may be

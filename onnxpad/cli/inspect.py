@@ -116,7 +116,8 @@ def _many(
     def judged(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
         if outcome.error:
             return outcome, _nothing
-        found = tuple(inspection.Finding(**{"reason": "", **one}) for one in outcome.record["findings"])
+        listed = [{"reason": "", **one} for one in outcome.record["findings"]]
+        found = tuple(inspection.Finding(**one) for one in listed)
         told = checks.judged(outcome.file, found, outcome.record["targets"])
         result = "with known findings" if told.known else outcome.result.replace("failing", "fine")
         outcome = outcome._replace(
