@@ -173,6 +173,7 @@ ARGUMENTS: dict[str, tuple[Check, str]] = {
     "allow_unknown": (_is_flag, "True or False"),
     "legacy_split": (_is_flag, "True or False"),
     "proof_only": (_is_flag, "True or False"),
+    "run_only": (_is_flag, "True or False"),
     "tf32": (_is_flag, "True or False"),
 }
 """What arguments of the verbs may be, by name, besides None where that is the default."""

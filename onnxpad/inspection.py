@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -10,6 +10,7 @@ from onnxpad import processes
 from onnxpad.errors import ModelError, verb
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
+from onnxpad.model.facts import ModelFacts, facts_of
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
@@ -35,6 +36,7 @@ from onnxpad.padding.operators import Kind
 from onnxpad.padding.surroundings import Surroundings
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
+from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import find_target
 from onnxpad.runtimes.traps import Trap, traps_of
 
@@ -198,8 +200,41 @@ class PaddedNode(NamedTuple):
         return found
 
 
-@reported("summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met")
-@dataclass(frozen=True, eq=False)
+@reported("kind", "code", "node", "op")
+class Finding(NamedTuple):
+    """Something that a check may fail for, at a node.
+
+    `kind` is 'trap', 'off-device' (the node leaves the GPU that was asked for), or what a target
+    does with the node: 'unknown', 'refused' or 'wrong'. `code` names it for good: the trap, or
+    'opencv:wrong'. With `node`, its address, it stays the same as long as nothing about it changes.
+    """
+
+    kind: str
+    code: str
+    node: str
+    op: str
+    reason: str
+
+
+KINDS = {Answer.UNKNOWN: "unknown", Answer.REFUSES: "refused", Answer.MISCOMPUTES: "wrong"}
+"""What a target's answer is called as a finding, the mildest first."""
+OFF_DEVICE, TRAP = "off-device", "trap"
+
+
+def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
+    """What a target does with a node as a finding; None where it takes the node."""
+    found = verdict.judgement
+    if found.answer not in KINDS:
+        return None
+    kind = KINDS[found.answer]
+    return Finding(kind, f"{target}:{kind}", verdict.node.label, verdict.op, found.reason)
+
+
+@reported(
+    *("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met"),
+    "findings",
+)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
 
@@ -207,6 +242,7 @@ class Inspection(Report):
     rewrite for it could be told about nodes for which there is no way, `placement` the
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
+    `model` is what the file says of itself.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -216,6 +252,7 @@ class Inspection(Report):
     device: str = ""
     openings: Mapping[str, Opening] = field(default_factory=dict)
     limits_met: tuple[str, ...] = ()
+    model: ModelFacts = field(default_factory=ModelFacts)
 
     schema = 1
 
@@ -237,6 +274,24 @@ class Inspection(Report):
         """Padded nodes that leave the GPU that was asked for, with where they run."""
         gone = self.placement.items() if self.device == "cuda" else ()
         return {label: provider for label, provider in gone if not provider.startswith("CUDA")}
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Traps, what targets do not take, and nodes that leave the GPU, each once at a node."""
+        return tuple(dict.fromkeys(self._findings()))
+
+    def _findings(self) -> Iterator[Finding]:
+        for node in self.nodes:
+            for trap in node.traps:
+                yield Finding(TRAP, trap.code, node.node, node.op, trap.sentence)
+        for target, verdicts in self.targets.items():
+            yield from filter(None, (finding_of(target, verdict) for verdict in verdicts))
+        ops = {node.node: node.op for node in self.nodes}
+        for label, provider in self.off_device.items():
+            reason = f"onnxruntime runs it with {provider}"
+            yield Finding(
+                OFF_DEVICE, f"{self.device}:{OFF_DEVICE}", label, ops.get(label, ""), reason
+            )
 
     @property
     def fails(self) -> bool:
@@ -282,9 +337,8 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     LimitMet there. Raises RequestError for names that do not exist, ModelError for
     models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
     """
-    names = [target] if isinstance(target, str) else target or ()
-    for name in names:
-        find_target(name)
+    asked = [target] if isinstance(target, str) else target or ()
+    names = list(dict.fromkeys(find_target(name).name for name in asked))
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
         folder = opened.source.folder if opened.source else None
@@ -299,7 +353,14 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         verdicts = {name: judged for name, (judged, _) in told.items()}
         limits_met = tuple(work.met.values())
         return Inspection(
-            found, dict(dims or {}), verdicts, places, device or "", openings, limits_met
+            found,
+            dict(dims or {}),
+            verdicts,
+            places,
+            device or "",
+            openings,
+            limits_met,
+            facts_of(opened.model),
         )
 
 

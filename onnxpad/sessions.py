@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -150,6 +151,7 @@ def open_apart(
     `more` are bytes of external data, which the limits grow with. A child that crashes gives a
     RunFailure. Raises LimitMet where it was ended, RuntimeUnavailable as `open_session` does.
     """
+    _require_library()
     work = processes.current()
     child = work.child(_MODULE)
     settings = replace(settings, device=resolved(settings.device))
@@ -192,10 +194,11 @@ def _asked(
 def open_session(model: bytes | Path, settings: Settings = Settings()) -> Session | RunFailure:
     """Open a model from its bytes or its file.
 
-    A model that onnxruntime refuses gives a RunFailure. Raises RuntimeUnavailable where CUDA is
-    asked for and its provider does not load: onnxruntime itself would silently use the CPU.
+    A model that onnxruntime refuses gives a RunFailure. Raises RuntimeUnavailable where it is not
+    installed, and where CUDA is asked for and its provider does not load: onnxruntime itself would
+    silently use the CPU.
     """
-    onnxruntime = _library()
+    onnxruntime = library()
     settings = replace(settings, device=resolved(settings.device))
     if settings.device == "cuda":
         _require_cuda()
@@ -218,6 +221,13 @@ def open_session(model: bytes | Path, settings: Settings = Settings()) -> Sessio
     return session
 
 
+def check_device(device: Device) -> None:
+    """Raise RuntimeUnavailable where nothing can run there, or onnxruntime is not installed."""
+    library()
+    if device == "cuda":
+        _require_cuda()
+
+
 def resolved(device: Device) -> ResolvedDevice:
     """The device that `auto` stands for here: cuda where its provider loads, else cpu."""
     if device == "auto":
@@ -228,7 +238,7 @@ def resolved(device: Device) -> ResolvedDevice:
 @cache
 def cuda_problem() -> str | None:
     """Why the CUDA provider does not load, or None where it does."""
-    onnxruntime = _library()
+    onnxruntime = library()
     if CUDA not in onnxruntime.get_available_providers():
         return f"this onnxruntime {onnxruntime.__version__} was built without CUDA"
     with _captured() as said:
@@ -300,11 +310,26 @@ def _cuda_options(settings: Settings) -> dict[str, str]:
     return {"use_tf32": str(int(settings.tf32)), "cudnn_conv_algo_search": "HEURISTIC"}
 
 
+def _require_library() -> None:
+    if find_spec("onnxruntime") is None:
+        raise RuntimeUnavailable(
+            "onnxruntime is not installed, and without it no model can be run\n"
+            "  try     pip install onnxruntime-gpu (it runs on the CPU as well), or onnxruntime"
+        )
+
+
 @cache
-def _library() -> Any:  # noqa: ANN401 - onnxruntime has no types
+def library() -> Any:  # noqa: ANN401 - onnxruntime has no types
     """onnxruntime, which reports to nobody and says nothing on its own."""
+    _require_library()
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
-    import onnxruntime
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise RuntimeUnavailable(
+            f"onnxruntime cannot be loaded: {_first_line(error)}\n"
+            "  try     pip install onnxruntime, or onnxruntime-gpu for CUDA"
+        ) from error
 
     onnxruntime.set_default_logger_severity(4)
     return onnxruntime
@@ -427,7 +452,7 @@ class _Served:
 
 
 def _serve() -> None:
-    _library()  # its start is no cost of a model
+    library()  # its start is no cost of a model
     served = _Served()
     names = ("warm", "clear", "open", "run", "assignments")
     processes.serve({name: getattr(served, name) for name in names})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,15 +62,21 @@ def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: b
             raise click.UsageError("standard input has no place to write to: add -o OUT")
         return [Job(model, model) for model in models]
     if output is None:
-        raise click.UsageError(
-            "where to write is missing: add -o OUT, --in-place, --check or --dry-run"
-        )
+        raise click.UsageError(_where_to_write(models))
     if len(models) == 1 and not _is_folder(output):
         found = [Job(models[0], output)]
     else:
         found = _in_folder(models, output)
     _refuse_inputs(models, found)
     return found
+
+
+def _where_to_write(models: Sequence[str]) -> str:
+    """What to type where no option says it; other tools take the second name for it."""
+    last = models[-1]
+    if len(models) == 2 or (len(models) > 2 and last != STANDARD and not Path(last).exists()):
+        return f"every name is a model to read; did you mean -o {shlex.quote(last)}?"
+    return "where to write is missing: add -o OUT, --in-place, --check or --dry-run"
 
 
 def refuse_overwriting(target: str | None, inputs: Sequence[str | None], cure: str) -> None:

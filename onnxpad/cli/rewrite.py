@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from onnxpad.cli import arguments, writing
+from onnxpad.cli import arguments, destinations, writing
+from onnxpad.cli.outcomes import STANDARD
 from onnxpad.cli.requests import each_request
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ onnxpad rewrite model.onnx --pass explicit-pads --pass split-pads -o padded.onnx
 onnxpad rewrite model.onnx --dim 'height%32=0' --validate --in-place
 onnxpad rewrite *.onnx -o rewritten/ --strict
 onnxpad rewrite model.onnx --target opencv -o for_opencv.onnx
+onnxpad rewrite model.onnx -o explicit.onnx --certificate explicit.json
 
 Without --pass and --target it writes auto_pad as explicit pads. With --target it writes only what
 that runtime refuses or computes wrongly, and nothing at all where there is no way for a node. With
@@ -70,18 +74,45 @@ def _one_target(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -
     is_flag=True,
     help="With --target: take for granted what is not known of it.",
 )
-@arguments.edits("Run both models first; write only if they agree.")
+@arguments.edits("Prove and run both models first; write only if they agree.")
+@click.option(
+    "--certificate",
+    type=click.Path(allow_dash=True),
+    metavar="FILE",
+    help="Prove both models the same first, write only if that holds, and record what was proved "
+    "of which bytes; onnxpad validate --certificate proves it again.",
+)
 @arguments.legacy_split
 @arguments.as_json
 def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Rewrite each model, report it, and write it if nothing speaks against it."""
-    if given["validate"] and given["legacy_split"]:
+    if given["legacy_split"] and (given["validate"] or given["certificate"]):
         raise click.UsageError(
-            "--validate runs the original with onnxruntime, which splits as the newer text says: "
-            "it cannot judge --convtranspose-legacy-split"
+            "--validate and --certificate read the original as the newer text says, as onnxruntime "
+            "does: they cannot judge --convtranspose-legacy-split"
         )
     jobs = writing.jobs_of(models, output, given)
+    _check_certificate(given["certificate"], jobs)
     return writing.each(jobs, _requests(models, given), _rewritten)
+
+
+def _check_certificate(path: str | None, jobs: list[Job]) -> None:
+    """UsageError, or ModelError, where a certificate cannot be written."""
+    if path is None:
+        return
+    if len(jobs) > 1:
+        raise click.UsageError("--certificate is about one model: give one at a time")
+    (job,) = jobs
+    if STANDARD in (job.model, job.target, path) or job.target is None:
+        raise click.UsageError(
+            "--certificate is about files: name the model, -o OUT and the certificate, without "
+            "--check and --dry-run"
+        )
+    cure = "give another --certificate"
+    destinations.refuse_overwriting(path, [job.model, job.target], cure)
+    from onnxpad.model.files.delivery import check_target
+
+    check_target(path)
 
 
 def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
@@ -102,7 +133,11 @@ def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
             name: given[name] for name in ("device", "samples", "seed", "ambiguous", *limits)
         }
         judging["dims"] = about["dims"]
-        found.append(writing.request_for(options, judging, given))
+        request = writing.request_for(options, judging, given)
+        if given["certificate"] and not given["validate"]:
+            proving = {name: judging[name] for name in ("dims", "ambiguous", *limits)}
+            request = request._replace(judging=proving | {"proof_only": True})
+        found.append(request._replace(certificate=given["certificate"]))
     return found
 
 
@@ -111,7 +146,7 @@ def _rewritten(job: Job, request: Request) -> int:
 
     found = rewritten(job.model, **request.options)
     validation: Validation | None = None
-    if request.judging is not None and found.changed:
+    if request.judging is not None and (found.changed or request.certificate):
         from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
 
         validation = validate(writing.before(job.model, found), found.model, **request.judging)
@@ -119,15 +154,41 @@ def _rewritten(job: Job, request: Request) -> int:
     def report(written: str | None, stream: TextIO) -> None:
         _report(job.model, written, found, validation, request, stream)
 
-    return writing.conclude(job, request, found, _objection(found, validation, request), report)
+    saved = None
+    if request.certificate is not None:
+        saved = _certifier(request.certificate, job, validation, request.judging or {})
+    objection = _objection(found, validation, request)
+    return writing.conclude(job, request, found, objection, report, saved)
+
+
+def _certifier(
+    path: str, job: Job, validation: Validation | None, judging: dict[str, Any]
+) -> Callable[[], None]:
+    """What writes the certificate; the original is hashed now, since it may be overwritten."""
+    from onnxpad import __version__
+    from onnxpad.model.files.fingerprints import fingerprint
+    from onnxpad.validation.certificates import certificate
+
+    before = fingerprint(job.model)
+
+    def write() -> None:
+        if validation is not None and validation.proof is not None and job.target is not None:
+            files = before, fingerprint(job.target)
+            told = judging["dims"], judging["ambiguous"]
+            record = certificate(validation.proof, files, *told)
+            replace(record, onnxpad=__version__).write(path)
+
+    return write
 
 
 def _objection(found: Rewriting, validation: Validation | None, request: Request) -> str:
+    proof = validation.proof if validation else None
+    if request.certificate is not None and (proof is None or proof.verdict != "proved"):
+        return "the rewritten model is not proved, so there is nothing to certify"
     if validation is not None and not validation.ok:
         alone = _only_for_the_target(found, validation)
         hint = f"; without --validate it is written for {found.target} alone" if alone else ""
-        verdict = f"{validation.verdict}: {validation.reason}"
-        return f"the rewritten model is not validated{hint} ({verdict})"
+        return f"the rewritten model is not validated{hint} ({validation.verdict})"
     if found.unfit:
         return _unfit(found)
     if request.strict and found.skips:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from onnxpad.validation import Validation
 
 
-_HELP = """Run two models, or a model and a reference, and tell rounding from a mismatch.
+_HELP = """Compare two models by a proof and by runs, or a model with a reference by runs.
 
 \b
 onnxpad validate model.onnx explicit.onnx
@@ -26,14 +26,20 @@ onnxpad validate model.onnx explicit.onnx --device cuda --samples 10 --dim heigh
 onnxpad validate model.onnx --data reference.npz
 onnxpad validate model.onnx --inputs x.npy --outputs y.npy
 onnxpad validate model.onnx explicit.onnx --proof-only
+onnxpad validate model.onnx explicit.onnx --certificate explicit.json
+
+The proof says whether both are the same function for all inputs, and for all sizes that they leave
+open; the runs say whether onnxruntime computes them alike. Verdicts: proved, or where nothing is
+proved or refuted what the runs say: identical, rounding (exit 0), different, unverified (exit 1).
+What a run shows to be different is different, proved or not. Where onnxruntime is not installed,
+the proof alone decides.
 
 An .npz file holds arrays under the names of tensors, or under s0_in0 (sample 0, input 0) and
-s0_ref0. Verdicts: identical, rounding, proved (exit 0), different, unverified (exit 1). So far a
-proof is only given on request, by --proof-only, and in place of the runs.
+s0_ref0.
 """
 
 
-@click.command(help=_HELP, short_help="Run two models, or a model and a reference, and compare.")
+@click.command(help=_HELP, short_help="Prove and run two models, or run one against a reference.")
 @click.argument("before", type=arguments.MODEL)
 @click.argument("after", type=arguments.MODEL, required=False)
 @arguments.data
@@ -61,11 +67,18 @@ proof is only given on request, by --proof-only, and in place of the runs.
     help="Run nothing: prove that both are the same function for all inputs, and all sizes that "
     "they and --dim leave open, or refute it.",
 )
+@click.option("--run-only", is_flag=True, help="Prove nothing: say what runs show.")
 @click.option(
     "--counterexample",
     type=click.Path(allow_dash=True),
     metavar="FILE",
-    help="With --proof-only: write inputs that show the difference, .npz.",
+    help="Where the proof finds a difference: write inputs that show it, .npz.",
+)
+@click.option(
+    "--certificate",
+    type=arguments.ARRAYS,
+    metavar="FILE",
+    help="Prove again what rewrite --certificate wrote of these two files, at other random points.",
 )
 @arguments.timeout
 @arguments.memory
@@ -108,14 +121,29 @@ def _check(options: dict[str, Any]) -> None:
             arguments.refuse_given(f"--{name} says what the models run on", "samples", "seed")
 
 
+_OF_RUNS = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32")
+
+
 def _check_proof(options: dict[str, Any]) -> None:
-    """UsageError for options of runs beside --proof-only, and for its own without it."""
+    """UsageError for options of runs beside --proof-only, and of proofs where there is none."""
     path = options["counterexample"]
-    if not options["proof_only"]:
-        arguments.refuse_given("only --proof-only finds one", "counterexample")
-        return
-    used = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32", "memory")
-    arguments.refuse_given("--proof-only runs no model", *used)
+    if options["certificate"] is not None:
+        why = "--certificate says what is proved"
+        arguments.refuse_given(why, *_OF_RUNS, "dim", "ambiguous", "run-only")
+        if STANDARD in (options["before"], options["after"]):
+            raise click.UsageError("--certificate is about files: name both models")
+    if options["proof_only"] and options["run_only"]:
+        raise click.UsageError(
+            "--proof-only and --run-only contradict each other: without both, the models are "
+            "proved and run"
+        )
+    if options["proof_only"]:
+        arguments.refuse_given("--proof-only runs no model", *_OF_RUNS)
+    if options["run_only"] or options["after"] is None:
+        why = "--run-only proves nothing" if options["run_only"] else "a reference proves nothing"
+        arguments.refuse_given(why, "counterexample")
+    if options["after"] is None:
+        arguments.refuse_given("a reference is compared by running", "run-only")
     if path is None:
         return
     destinations.refuse_overwriting(
@@ -155,6 +183,9 @@ def _validated(
     del as_json
     if before == after == STANDARD:
         raise RequestError("standard input can be read only once: give '-' once")
+    certificate = options.pop("certificate")
+    if certificate is not None:
+        return _proved_again(certificate, before, after or "", options)
     model: object = load(before) if before == STANDARD else before
     left_out: list[str] = []
     data, inputs, outputs = (options.pop(name) for name in ("data", "inputs", "outputs"))
@@ -164,6 +195,14 @@ def _validated(
     with progress_bar(None) as say:
         found = validation.validate(model, after, **given, **options, progress=say)
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
+
+
+def _proved_again(certificate: str, before: str, after: str, options: dict[str, Any]) -> Validation:
+    from onnxpad.validation.certificates import proved_again
+
+    limits = {name: options[name] for name in ("timeout", "memory")}
+    with progress_bar(None) as say:
+        return proved_again(certificate, before, after, **limits, progress=say)
 
 
 def _recorded(

@@ -27,6 +27,7 @@ class Request(NamedTuple):
     dry_run: bool
     strict: bool
     as_json: bool
+    certificate: str | None = None
 
 
 def jobs_of(models: Sequence[str], output: str | None, given: dict[str, Any]) -> list[Job]:
@@ -86,11 +87,17 @@ def conclude(
     found: Edited,
     objection: str,
     report: Callable[[str | None, TextIO], None],
+    saved: Callable[[], None] | None = None,
 ) -> int:
-    """Write the model where nothing speaks against it, and report; the exit code."""
+    """Write the model where nothing speaks against it, and report; the exit code.
+
+    `saved` is called where the model stands in its place.
+    """
     if job.target is not None and not objection:
         with job.folder_made():
             found.save(job.target)
+            if saved is not None:
+                saved()
     written = None if objection else job.target
     stream = report_stream(model_on_stdout=written == STANDARD)
     report(written, stream)

@@ -279,7 +279,7 @@ def _shift(search: Search, chosen: Choice, change: Change) -> Shift | None:
     sizes = runner.sizes(number, state)
     before, after = (_begins(runner, number, one, sizes) for one in (chosen[number], option))
     whole = max(runner.feeds.values(), key=lambda value: value.ndim).shape[2:]
-    if before is None or after is None or len(whole) != len(sizes):
+    if before is None or after is None or len(whole) != len(sizes) or 0 in sizes:
         return None
     jumps = [max(1, round(all_ / size)) for all_, size in zip(whole, sizes, strict=True)]
     return tuple((a - b) * jump for a, b, jump in zip(after, before, jumps, strict=True))

@@ -4,13 +4,14 @@ Every open size of a region is a bit. What is not known to be apart is taken tog
 many costs sizes at which to compare, a bit too few would make lemma 2 wrong.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof import paces
 from onnxpad.proof.call import Budget, Call, Notes, Rule, Value
 
 Array = NDArray[Any]
@@ -22,7 +23,7 @@ _BROADCAST = {
     *("Add", "Sub", "Mul", "Div", "Mod", "Max", "Min", "Pow", "Sum", "Mean", "Where", "PRelu"),
     *("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor"),
 }
-_ALIKE = {"Cast", "Neg", "Abs", "Relu", "Ceil", "Floor", "Round", "Sign", "Identity", "Not"}
+_ALIKE = {"Clip", "Cast", "Neg", "Abs", "Relu", "Ceil", "Floor", "Round", "Sign", "Identity", "Not"}
 _SHAPED = {"ConstantOfShape": 0, "Expand": 1}
 
 
@@ -33,16 +34,28 @@ def follow(call: Call, rule: Rule, value: Value) -> Value:
         follows = tuple(_axes(call, value.cells.ndim))
         for mask in follows:
             call.notes.tie(mask)
-    origins = value.origins
-    if value.known and origins is None and call.op not in ("ConstantOfShape", "Shape"):
-        origins = _origins(call, rule, value)
-    return replace(value, follows=follows, origins=origins)
+    _bounds(call)
+    found = value.origins, value.paces
+    if value.known and value.origins is None and call.op not in ("ConstantOfShape", "Shape"):
+        found = _origins(call, rule, value)
+    return replace(value, follows=follows, origins=found[0], paces=found[1])
+
+
+def _bounds(call: Call) -> None:
+    """Note numbers of sizes that say how far an operator goes."""
+    if call.op in _BROADCAST | _ALIKE | {"Concat", "Shape"}:
+        return
+    for value in call.inputs[0 if call.op == "ConstantOfShape" else 1 :]:
+        if value is not None and value.sources:
+            paces.as_bounds(call, value)
 
 
 def row_of(value: Value, at: int) -> Value:
     """One entry of the first axis."""
-    origins = None if value.origins is None else value.origins[at]
-    return replace(value, cells=value.cells[at], follows=value.axes[1:], origins=origins)
+    sized = {}
+    if value.origins is not None and value.paces is not None:
+        sized = {"origins": value.origins[at], "paces": value.paces[at]}
+    return replace(value, cells=value.cells[at], follows=value.axes[1:], **sized)
 
 
 def _everything(call: Call) -> int:
@@ -63,8 +76,6 @@ def _axes(call: Call, rank: int) -> Sequence[int]:
     axes = list(first.axes)
     if call.op == "Transpose" and not call.domain:
         return [axes[at] for at in call.get("perm") or range(rank - 1, -1, -1)]
-    if call.op in ("Squeeze", "Unsqueeze"):
-        return _squeezed(call, axes, rank)
     if call.op in _SHAPED:
         shape = call.inputs[_SHAPED[call.op]]
         wanted = _numbers(shape, rank)
@@ -72,9 +83,9 @@ def _axes(call: Call, rank: int) -> Sequence[int]:
         return [one | other for one, other in zip(wanted, old, strict=True)]
     if call.op in _BROADCAST or call.op == "Concat":
         return _aligned(call, rank)
-    if call.op in ("Pad", "Slice"):
-        return _bounded(call, axes)
-    if call.op in ("Reshape", "Flatten", "Shape", "Gather", "MatMul", "Gemm", "Col2Im"):
+    if call.op in _ARRANGED:
+        return _ARRANGED[call.op](call, axes, rank)
+    if call.op in ("Reshape", "Flatten", "Shape", "MatMul", "Gemm", "Col2Im"):
         return [_everything(call) if call.op != "Shape" else 0] * rank
     return axes if rank == len(axes) else [_everything(call)] * rank
 
@@ -87,8 +98,9 @@ def _numbers(shape: Value | None, rank: int) -> list[int]:
     return [*[0] * (rank - len(listed)), *listed][-rank:] if rank else []
 
 
-def _bounded(call: Call, axes: list[int]) -> list[int]:
+def _bounded(call: Call, axes: list[int], rank: int) -> list[int]:
     """Axes whose pads or bounds were computed follow what those came from."""
+    del rank
     origins = [value.origins for value in call.inputs[1:3] if value is not None]
     spots = call.ints(3) if call.optional(3) is not None else None
     found = list(axes)
@@ -124,33 +136,54 @@ def _squeezed(call: Call, axes: list[int], rank: int) -> list[int]:
     return [mask for at, mask in enumerate(axes) if at not in gone]
 
 
-def _origins(call: Call, rule: Rule, value: Value) -> Array | None:
-    """Where every known number of a result came from."""
+def _gathered(call: Call, axes: list[int], rank: int) -> list[int]:
+    del rank
+    at, index = int(call.get("axis", 0)), call.need(1)
+    return [*axes[:at], *index.axes, *axes[at:][1:]]
+
+
+_ARRANGED = {
+    "Squeeze": _squeezed,
+    "Unsqueeze": _squeezed,
+    "Pad": _bounded,
+    "Slice": _bounded,
+    "Gather": _gathered,
+}
+
+
+def _origins(call: Call, rule: Rule, value: Value) -> tuple[Array | None, Array | None]:
+    """Where every known number of a result came from, and how it grows."""
     values = [one for one in call.inputs if one is not None]
+    if call.op in ("Expand", "Reshape"):
+        values = values[:1]
     if not any(one.sized for one in values):
-        return None
+        return None, None
     if call.op in _BROADCAST | _ALIKE:
         found = np.zeros(value.shape, np.int64)
         for one in values:
             if one.origins is not None:
                 found = found | one.origins
-        return found
-    if call.op in ("Expand", "Reshape"):
-        values = values[:1]
-    if not any(one.sized for one in values):
-        return None
+        return found, paces.computed(call, value.shape)
     data = len(values) if call.op == "Concat" else 1
     if call.op in _MOVING and not any(one.sized for one in values[data:]):
-        inputs = [_masks(one) if at < data else one for at, one in enumerate(call.inputs)]
-        again = replace(call, inputs=inputs, notes=Notes(), budget=Budget(1 << 30))
-        moved: Array = rule(again)[0].cells
-        return moved
-    return np.full(value.shape, _everything(call), np.int64)
+        return _moved(call, rule, data, _masks), _moved(call, rule, data, paces.as_numbers)
+    if call.op == "Gather" and any(one.steps for one in paces.listed(values[1])):
+        call.notes.breaks("Gather by sizes")
+    everything = np.full(value.shape, _everything(call), np.int64)
+    return everything, np.full(value.shape, paces.together(call), np.int64)
 
 
-def _masks(value: Value | None) -> Value | None:
+def _moved(call: Call, rule: Rule, data: int, numbers: Callable[[Value], Array]) -> Array:
+    """What an operator that moves numbers makes of something else in their place."""
+    inputs = list(call.inputs)
+    for at, one in enumerate(inputs[:data]):
+        if one is not None:
+            inputs[at] = Value(numbers(one), np.dtype(np.int64), known=True, follows=one.axes)
+    again = replace(call, inputs=inputs, notes=Notes(), budget=Budget(1 << 30))
+    moved: Array = rule(again)[0].cells
+    return moved
+
+
+def _masks(value: Value) -> Array:
     """The origins of an operand in place of its numbers."""
-    if value is None:
-        return None
-    origins = value.origins if value.origins is not None else np.zeros(value.shape, np.int64)
-    return Value(origins, np.dtype(np.int64), known=True, follows=value.axes)
+    return value.origins if value.origins is not None else np.zeros(value.shape, np.int64)

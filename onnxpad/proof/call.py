@@ -1,6 +1,7 @@
 """One operator at one size: what a rule sees, and what it notes for the lemmas."""
 
 import math
+import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -96,14 +97,15 @@ class Readings:
 class Notes:
     """What an evaluation tells the lemmas.
 
-    Of every open size, by the bit that stands for it: `far` and `period` (lemma 2). `tied` are sets
-    of open sizes that hang on each other, `irregular` is why lemma 2 does not hold, `readings` were
-    used, `rounded` says that a float was taken for the fraction that it rounds, `degree` and `bits`
-    are the largest of any tensor.
+    Of every open size, by the bit that stands for it: `far` and `period` (lemma 2), and `steps`,
+    the product of strides alone. `tied` are sets of open sizes that hang on each other,
+    `irregular` is why lemma 2 does not hold, `readings` were used, `rounded` says that a float was
+    taken for the fraction that it rounds, `degree` and `bits` are the largest of any tensor.
     """
 
     far: dict[int, int] = field(default_factory=dict)
     period: dict[int, int] = field(default_factory=dict)
+    steps: dict[int, int] = field(default_factory=dict)
     tied: set[int] = field(default_factory=set)
     irregular: str = ""
     readings: set[str] = field(default_factory=set)
@@ -117,15 +119,16 @@ class Notes:
             period = self.period.get(bit, 1)
             self.far[bit] = self.far.get(bit, 0) + reach * period
             self.period[bit] = period * stride
+            self.steps[bit] = self.steps.get(bit, 1) * stride
         self.tie(sizes)
 
     def modulus(self, sizes: int, number: int) -> None:
-        """These sizes are divided by a number."""
+        """What hangs on these sizes comes again after a number of cells."""
         for bit in bits(sizes):
             self.period[bit] = math.lcm(self.period.get(bit, 1), max(1, abs(number)))
 
     def threshold(self, sizes: int, number: int) -> None:
-        """These sizes are compared with, or moved by, a number."""
+        """What hangs on these sizes may turn over at sizes up to a number."""
         for bit in bits(sizes):
             self.far[bit] = self.far.get(bit, 0) + abs(number)
 
@@ -138,16 +141,23 @@ class Notes:
         """Lemma 2 does not hold."""
         self.irregular = self.irregular or reason
 
-    def reach(self, far: Mapping[int, int], period: Mapping[int, int]) -> None:
+    def reach(
+        self,
+        far: Mapping[int, int],
+        period: Mapping[int, int],
+        steps: Mapping[int, int] | None = None,
+    ) -> None:
         """Take in how far another way to the inputs reaches."""
         for bit, number in far.items():
             self.far[bit] = max(self.far.get(bit, 0), number)
         for bit, number in period.items():
             self.period[bit] = math.lcm(self.period.get(bit, 1), number)
+        for bit, number in (steps or {}).items():
+            self.steps[bit] = math.lcm(self.steps.get(bit, 1), number)
 
     def merge(self, other: "Notes") -> None:
         """Take in what another evaluation told."""
-        self.reach(other.far, other.period)
+        self.reach(other.far, other.period, other.steps)
         self.tied |= other.tied
         self.irregular = self.irregular or other.irregular
         self.readings |= other.readings
@@ -165,9 +175,9 @@ class Value:
     """A tensor: cells of the domain, or where it is `known` the numbers themselves.
 
     `follows` says for every axis which open sizes its size hangs on, `origins` for every known
-    number (None: for none of them), as masks of bits. `far` and `period` are those of Notes on the
-    way from the inputs. `degree` and `bits` bound the polynomials that the cells are, in the random
-    points and in their coefficients.
+    number (None: for none of them), as masks of bits, and `paces` how such a number grows. `far`,
+    `period` and `steps` are those of Notes on the way from the inputs. `degree` and `bits` bound
+    the polynomials that the cells are, in the random points and in their coefficients.
     """
 
     cells: Array
@@ -175,8 +185,10 @@ class Value:
     known: bool = False
     follows: tuple[int, ...] | None = None
     origins: Array | None = None
+    paces: Array | None = None
     far: Mapping[int, int] = field(default_factory=dict)
     period: Mapping[int, int] = field(default_factory=dict)
+    steps: Mapping[int, int] = field(default_factory=dict)
     degree: int = 0
     bits: int = 1
 
@@ -203,15 +215,22 @@ class Value:
 
 @dataclass(slots=True)
 class Budget:
-    """How much an evaluation may compute."""
+    """How many cells an evaluation may compute, in all and at once (memory goes by that).
+
+    `end` is until when, as time.monotonic counts.
+    """
 
     cells: int
+    at_once: int = 1 << 24
+    end: float = math.inf
 
     def spend(self, count: int) -> None:
         """Raise Undecided where the budget does not reach."""
         self.cells -= int(count)
-        if self.cells < 0:
+        if self.cells < 0 or count > self.at_once:
             raise Undecided("the budget of cells is spent")
+        if time.monotonic() > self.end:
+            raise Undecided("the budget of seconds is spent")
 
 
 @dataclass(slots=True)
@@ -272,7 +291,9 @@ class Call:
 
     def moved(self, cells: Array) -> Value:
         """The first operand with its cells moved about."""
-        return replace(self.need(0), cells=np.asarray(cells), follows=None, origins=None)
+        return replace(
+            self.need(0), cells=np.asarray(cells), follows=None, origins=None, paces=None
+        )
 
     def window(self, axis: int, reach: int, stride: int = 1) -> None:
         """Note windows over an axis of the first operand (see Notes.window)."""

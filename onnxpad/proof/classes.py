@@ -14,7 +14,7 @@ import onnx
 from onnxpad.proof.graphs import Graph, Node
 
 _RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"}
-_RANDOM |= {"RandomUniformLike"}
+_RANDOM |= {"RandomUniformLike", "BiasDropout", "BitmaskDropout", "BitmaskBiasDropout", "Sampling"}
 _UNCHANGED = {"Identity"}
 Classes = dict[str, int]
 
@@ -24,6 +24,7 @@ class Numbering:
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
+        self._false: set[int] = set()
 
     def number(self, key: Hashable) -> int:
         """The class of a key."""
@@ -34,7 +35,21 @@ class Numbering:
         classes = {one.name: self.number(("input", one.name)) for one in graph.inputs}
         for name, constant in graph.constants.items():
             classes[name] = self.number(("constant", constant.digest()))
+            if constant.dtype.kind == "b" and constant.size == 1 and not constant.numbers().any():
+                self._false.add(classes[name])
         return classes
+
+    def draws(self, node: Node, classes: Classes) -> bool:
+        """Whether an operator draws at random, with a seed or without.
+
+        A Dropout does where it trains: opset 12 has an input for that, opset 6 an attribute.
+        """
+        if node.op != "Dropout" or node.domain:
+            return node.op in _RANDOM
+        if node.opset < 7:
+            return not node.attributes.get("is_test", 0)
+        training = node.inputs[2] if len(node.inputs) > 2 else ""
+        return bool(training) and classes.get(training) not in self._false
 
     def add(self, node: Node, classes: Classes, depth: int = 0) -> None:
         """Give the outputs of a node their classes; `depth` is how many bodies it lies in."""
@@ -42,8 +57,8 @@ class Numbering:
         if node.op in _UNCHANGED and not node.domain and inputs[0] is not None:
             classes[node.outputs[0]] = inputs[0]
             return
-        key: Hashable = (node.domain, node.op, node.opset, inputs, _plain(node))
-        unlike = node.op in _RANDOM or -1 in inputs
+        key: Hashable = (node.domain, node.op, node.opset, inputs, plain(node))
+        unlike = -1 in inputs or self.draws(node, classes)
         for name, body in sorted(node.bodies.items()):
             made = self._body(body, classes, depth + 1)
             unlike |= -1 in made
@@ -64,7 +79,7 @@ class Numbering:
         return tuple(classes.get(one, -1) for one in body.outputs)
 
 
-def _plain(node: Node) -> Hashable:
+def plain(node: Node) -> Hashable:
     """The attributes that say more than their defaults, as a key."""
     found, defaults = [], _defaults(node.op, node.domain, node.opset)
     for name, value in sorted(node.attributes.items()):

@@ -7,12 +7,12 @@ models are equal where all outputs are. A change that does not agree may still d
 where less is free (behind a Relu nothing is negative).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from onnxpad.proof.call import Readings
-from onnxpad.proof.classes import Classes, Numbering
+from onnxpad.proof.classes import Classes
 from onnxpad.proof.evaluation import read_by
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.graphs import Constant, Graph, Node
@@ -167,16 +167,17 @@ class Cutting:
     def _open(self, names: tuple[str, ...], rank: int) -> tuple[int | str, ...]:
         """Sizes that are open, but for channels that a weight fixes: others have no result."""
         sizes: list[int | str] = [f"{names[0]}[{axis}]" for axis in range(rank)]
-        channels = self._channels(names)
-        if channels is not None and rank > 2:
-            sizes[1] = channels
+        fixed = self._channels(names)
+        if fixed is not None and rank > 2:
+            axis, channels = fixed
+            sizes[axis] = channels
         for one in sizes:
             if isinstance(one, str):
                 self.facts.setdefault(one, Fact())
         return tuple(sizes)
 
-    def _channels(self, names: tuple[str, ...]) -> int | None:
-        """The channels that a convolution behind a tensor takes."""
+    def _channels(self, names: tuple[str, ...]) -> tuple[int, int] | None:
+        """The axis of the channels and how many of them a convolution behind a tensor takes."""
         side, reached = self.sides[0], set(names)
         for node in side.graph.nodes:
             if not node.inputs or node.inputs[0] not in reached:
@@ -185,13 +186,21 @@ class Cutting:
                 reached |= set(node.outputs[:1])
                 continue
             at = {**_MIXING, **_TRANSPOSED}.get(node.op, len(node.inputs))
-            weight = side.graph.constants.get(node.inputs[at]) if at < len(node.inputs) else None
-            if weight is None or len(weight.shape) < 3 or node.attributes.get("channels_last", 0):
+            weight = self._shape(node.inputs[at]) if at < len(node.inputs) else ()
+            if len(weight) < 3:
                 continue
             if node.op in _TRANSPOSED:
-                return weight.shape[0]
-            return weight.shape[1] * int(node.attributes.get("group", 1))
+                return 1, weight[0]
+            axis = -1 if node.attributes.get("channels_last", 0) else 1
+            return axis, weight[1] * int(node.attributes.get("group", 1))
         return None
+
+    def _shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a constant, or in a static model of any tensor; empty where unknown."""
+        constant = self.sides[0].graph.constants.get(name)
+        if constant is not None:
+            return constant.shape
+        return self.shapes.shapes.get(name, ()) if self.is_static else ()
 
     def _names(self, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         found = [
@@ -206,20 +215,3 @@ def _is_weight(constant: Constant) -> bool:
     if constant.dtype.kind in "biu" or constant.size < 2:
         return False
     return len(constant.shape) > 2 or (len(constant.shape) > 1 and constant.size >= _LARGE)
-
-
-def merge_by_name(
-    numbering: Numbering, sides: tuple[Side, Side], names: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
-    """Give the second side its classes, node by node.
-
-    Yields every tensor whose namesake on the first side is of another class, so that whoever asks
-    may set it equal before this goes on.
-    """
-    first, second = sides
-    for node in second.graph.nodes:
-        numbering.add(node, second.classes)
-        for name in node.outputs:
-            twin = names.get(name)
-            if twin and second.classes[name] != first.classes[twin]:
-                yield twin, name

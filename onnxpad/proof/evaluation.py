@@ -13,7 +13,7 @@ from onnxpad.proof.axes import follow, row_of
 from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Readings, Value
 from onnxpad.proof.graphs import Constant, Graph, Node
 from onnxpad.proof.operators import arithmetic, moving, sampled, windowed
-from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.outcomes import Invalid, NoResult, Undecided
 
 Array = NDArray[Any]
 Environment = dict[str, Value]
@@ -60,6 +60,7 @@ class Evaluation:
         needed = needed_nodes(graph, set(given), wanted)
         for node in graph.nodes:
             if id(node) in needed:
+                self.budget.spend(0)
                 for name in read_by(node):
                     if name not in values and name in graph.constants:
                         values[name] = self.constant(graph.constants[name])
@@ -94,7 +95,7 @@ class Evaluation:
         notes = Notes()
         for value in inputs:
             if value is not None:
-                notes.reach(value.far, value.period)
+                notes.reach(value.far, value.period, value.steps)
         count = max((at + 1 for at, name in enumerate(node.outputs) if name), default=0)
         call = Call(
             node.op,
@@ -128,6 +129,7 @@ class Evaluation:
                 one,
                 far=notes.far,
                 period=notes.period,
+                steps=notes.steps,
                 degree=0 if one.known else degree,
                 bits=1 if one.known else bits,
             )
@@ -222,30 +224,31 @@ class Evaluation:
         degree, bits = max(one.degree for one in values), max(one.bits for one in values)
         follows, notes = (followed, *values[0].axes), Notes()
         for one in values:
-            notes.reach(one.far, one.period)
+            notes.reach(one.far, one.period, one.steps)
         return Value(
             np.stack(cells),
             values[0].dtype,
             follows=follows,
             far=notes.far,
             period=notes.period,
+            steps=notes.steps,
             degree=degree,
             bits=bits,
         )
 
 
 def check_text(node: Node, inputs: Sequence[Value | None]) -> None:
-    """Raise Undecided for what the text of the opset lacks: operator, attribute, input or type."""
+    """Raise Invalid for what the text of the opset lacks: operator, attribute, input or type."""
     if node.domain:
         return
     attributes, most, types = _schema(node.op, node.opset)
     unknown = node.attributes.keys() - attributes
     for value, allowed in zip(inputs, types, strict=False):
         if value is not None and _TYPES.get(value.dtype.name, value.dtype.name) not in allowed:
-            raise Undecided(f"{node.op} of {value.dtype}, which opset {node.opset} does not take")
+            raise Invalid(f"{node.op} of {value.dtype}, which opset {node.opset} does not take")
     if unknown or len(node.inputs) > most:
         what = f"the attribute {min(unknown)}" if unknown else f"{len(node.inputs)} inputs"
-        raise Undecided(f"{node.op} with {what}, which opset {node.opset} does not have")
+        raise Invalid(f"{node.op} with {what}, which opset {node.opset} does not have")
 
 
 @cache

@@ -139,10 +139,20 @@ _EXACT: dict[str, Callable[[Fraction, Parameters], Fraction | None]] = {
 }
 
 
+_AT_INFINITY: dict[str, tuple[Number, Number]] = {
+    "Abs": (math.inf, math.inf),
+    **dict.fromkeys(("Ceil", "Floor", "Round"), (-math.inf, math.inf)),
+    **dict.fromkeys(("Erf", "Sign", "Softsign", "Tanh"), (Fraction(-1), Fraction(1))),
+    **dict.fromkeys(("Exp", "Softplus"), (Fraction(0), math.inf)),
+    "Sigmoid": (Fraction(0), Fraction(1)),
+}
+"""The limits at -inf and inf."""
+
+
 def exact(op: str, number: Number, p: Parameters) -> Number | None:
-    """The function at a known number, where it is a rational number for certain."""
+    """The function at a known number, where it is a rational number or an infinity for certain."""
     if not isinstance(number, Fraction):
-        return None
+        return _AT_INFINITY[op][number > 0] if op in _AT_INFINITY else None
     if op in _EXACT:
         return _EXACT[op](number, p)
     return _AT_ZERO.get(op) if number == 0 else None

@@ -9,21 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Budget, Notes, Readings, Value
-from onnxpad.proof.evaluation import Environment, Evaluation, Fork
+from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
 from onnxpad.proof.functions import Number
 from onnxpad.proof.graphs import Graph, Node
 from onnxpad.proof.outcomes import NoResult, Undecided
 
 Array = NDArray[Any]
 _CELLS = 1 << 31
-_RANK_KEPT = {
-    *("Pad", "Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "DeformConv", "FusedConv"),
-    *("MaxPool", "AveragePool", "LpPool", "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh", "Resize"),
-    *("BatchNormalization", "InstanceNormalization", "QuantizeLinear", "DequantizeLinear", "Cast"),
-    *("Slice", "Concat", "Transpose", "QLinearAveragePool", "NhwcMaxPool", "Identity", "Softmax"),
+_KEPT = {
+    *("Pad", "Conv", "ConvTranspose", "DeformConv", "FusedConv", "MaxPool", "AveragePool"),
+    *("LpPool", "NhwcMaxPool", "QLinearAveragePool", "Relu", "Clip", "Resize", "Slice", "Concat"),
+    *("BatchNormalization", "InstanceNormalization", "Identity", "Softmax"),
 }
-
-_TYPE_KEPT = ("Pad", "Resize", "Slice", "Concat", "Transpose", "Conv", "ConvTranspose", "Relu")
+"""Whose result has the type and the rank of the first operand, whatever its numbers are."""
 
 
 class Hollow:
@@ -111,7 +109,7 @@ def shapes_of(
 ) -> Shapes:
     """Every tensor that can be followed from inputs of these types and shapes."""
     d, found = Hollow(), Shapes()
-    run = Evaluation(d, readings, Notes(), Budget(_CELLS))
+    run = Evaluation(d, readings, Notes(), Budget(_CELLS, _CELLS))
     values: Environment = {
         name: Value(d.fresh(None, shape), dtype) for name, (dtype, shape) in given.items()
     }
@@ -120,26 +118,29 @@ def shapes_of(
         found.ranks[name], found.dtypes[name] = len(constant.shape), constant.dtype
     for name, value in values.items():
         _keep(found, name, value)
+    guessed: set[str] = set()
     for node in graph.nodes:
+        is_guess = not guessed.isdisjoint(read_by(node))
         try:
-            made = run.node(node, values)
+            made = list(run.node(node, values))
         except (Undecided, NoResult, Fork):
-            _keep_rank(found, node)
+            made, is_guess = _guess(node, values), True
+        if is_guess and (node.op, len(node.inputs)) == ("Squeeze", 1):
             continue
         for name, value in zip(node.outputs, made, strict=False):
             if name:
                 values[name] = value
-                _keep(found, name, value)
+                _keep(found, name, value, is_guess=is_guess)
+                guessed |= {name} if is_guess else set()
     return found
 
 
-def _keep_rank(found: Shapes, node: Node) -> None:
-    """What is known of a result whose shape is not."""
-    first = node.inputs[0] if node.inputs else ""
-    if node.op in _RANK_KEPT and first in found.ranks:
-        found.ranks |= dict.fromkeys(node.outputs[:1], found.ranks[first])
-        if first in found.dtypes and node.op in _TYPE_KEPT:
-            found.dtypes[node.outputs[0]] = found.dtypes[first]
+def _guess(node: Node, values: Environment) -> list[Value]:
+    """A stand-in for a result whose sizes are not known, where rank and type are."""
+    first = values.get(node.inputs[0]) if node.inputs else None
+    if first is None or node.op not in _KEPT:
+        return []
+    return [Value(np.zeros(first.shape, np.int8), first.dtype)]
 
 
 def _constant(run: Evaluation, graph: Graph, name: str) -> Value:
@@ -151,6 +152,7 @@ def _constant(run: Evaluation, graph: Graph, name: str) -> Value:
     return Value(np.zeros(constant.shape, np.int8), constant.dtype)
 
 
-def _keep(found: Shapes, name: str, value: Value) -> None:
-    found.shapes[name], found.dtypes[name] = value.shape, value.dtype
-    found.ranks[name] = len(value.shape)
+def _keep(found: Shapes, name: str, value: Value, *, is_guess: bool = False) -> None:
+    found.ranks[name], found.dtypes[name] = len(value.shape), value.dtype
+    if not is_guess:
+        found.shapes[name] = value.shape

@@ -28,6 +28,7 @@ from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, bit_of, com
 
 _ROUNDS = 8
 _LARGE = 12
+_TRIES = 8
 _STRIDES = 24
 """A multiple of what most regions step by, before that is known."""
 
@@ -46,7 +47,12 @@ class Fact:
 
     def sizes(self) -> Iterator[int]:
         """All sizes that agree with it, from the least on."""
-        first = self.least + (self.remainder - self.least) % self.period
+        return self.sizes_from(self.least)
+
+    def sizes_from(self, least: int) -> Iterator[int]:
+        """All sizes that agree with it, from a number on."""
+        first = max(least, self.least)
+        first += (self.remainder - first) % self.period
         while True:
             yield first
             first += self.period
@@ -68,7 +74,32 @@ def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch
         found = compare(region, sizes, shop)
         if found is not False:
             return found, sizes
-    return False, sizes
+    moderate = _moderate(region, facts, 17)
+    for name, size in product(_channels(region), _widths(region)):
+        if facts[name].only or next(facts[name].sizes_from(size)) != size:
+            continue
+        sizes = {**moderate, name: size}
+        found = compare(region, sizes, shop)
+        if found is not False:
+            return found, sizes
+    return False, moderate
+
+
+def _channels(region: Region) -> list[str]:
+    """The open sizes of second and last axes, which weights may fix."""
+    ends = [cut.sizes[at] for cut in region.cuts if len(cut.sizes) > 1 for at in (1, -1)]
+    return [name for name in dict.fromkeys(ends) if isinstance(name, str)]
+
+
+def _widths(region: Region) -> list[int]:
+    """Sizes that constants of a region have, and multiples of them by groups."""
+    graph, found = region.graphs[0], {3, 4}
+    for node in region.between(0):
+        for name in node.inputs:
+            shape = graph.constants[name].shape if name in graph.constants else ()
+            found |= set(shape)
+            found |= {size * int(node.attributes.get("group", 1)) for size in shape}
+    return sorted(found - {1, 2})[:_TRIES]
 
 
 def _moderate(region: Region, facts: Facts, start: int) -> dict[str, int]:
@@ -100,11 +131,13 @@ def prove_sizes(
         return found, 1
     done: set[tuple[int, ...]] = {tuple(moderate.values())}
     for _ in range(_ROUNDS):
-        if shop.notes.irregular:
-            raise Undecided(f"sizes are open, and {shop.notes.irregular}")
-        asked = _asked(region, facts, shop, moderate, most)
+        asked, complaint = _asked(region, facts, shop, moderate, most)
         todo = [one for one in asked if tuple(one.values()) not in done]
+        if shop.notes.irregular:
+            complaint = f"sizes are open, and {shop.notes.irregular}"
         if not todo:
+            if complaint:
+                raise Undecided(complaint)
             return True, len(done)
         for one in todo:
             done.add(tuple(one.values()))
@@ -116,9 +149,10 @@ def prove_sizes(
 
 def _asked(
     region: Region, facts: Facts, shop: Workshop, moderate: Sizes, most: int
-) -> list[dict[str, int]]:
-    """The sizes of all variables at which to compare."""
+) -> tuple[list[dict[str, int]], str]:
+    """The sizes of all variables at which to compare; and why they do not suffice, if so."""
     columns: dict[str, list[int]] = {}
+    complaint = ""
     for at, name in enumerate(region.variables):
         limit = bound(bit_of(at), shop.notes, facts[name]) + facts[name].least
         if facts[name].only:
@@ -128,15 +162,16 @@ def _asked(
         columns[name] = list(islice(takewhile(limit.__ge__, facts[name].sizes()), most + 1))
         columns[name] = columns[name] or [next(facts[name].sizes())]
         if len(columns[name]) > most:
-            raise Undecided(f"lemma 2 asks for more than {most} sizes of {name}")
+            complaint = f"lemma 2 asks for more than {most} sizes of {name}"
     found = []
     for names in _groups(region.variables, shop.notes):
-        combined = [columns[name] for name in names]
-        count = math.prod(map(len, combined))
+        combined: Iterator[tuple[int, ...]] = product(*(columns[name] for name in names))
+        count = math.prod(len(columns[name]) for name in names)
         if count > most * most:
-            raise Undecided(f"lemma 2 asks for {count} combinations of {', '.join(names)}")
-        found += [{**moderate, **dict(zip(names, one, strict=True))} for one in product(*combined)]
-    return found + shop.mixed(columns)
+            complaint = f"lemma 2 asks for {count} combinations of {', '.join(names)}"
+            combined = islice(combined, 2 * most)
+        found += [{**moderate, **dict(zip(names, one, strict=True))} for one in combined]
+    return found + shop.mixed(columns), complaint
 
 
 def _stand_in(size: int, limit: int, period: int) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from onnxpad.inspection import Inspection, PaddedNode
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.verdicts import verdicts_text
 from onnxpad.show.wording import (
@@ -16,12 +19,14 @@ from onnxpad.show.wording import (
     pads_text,
     paragraph,
     shape_text,
+    visible,
     window_text,
 )
 
 _HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
 _NAMES, _WHOLE = ("node", "input"), ("operator", "pads")
 _CALLS_SHOWN = 2
+T = TypeVar("T")
 _NAMES_SHOWN = 3
 _AUTO_PADS = ("VALID", "SAME_UPPER", "SAME_LOWER")
 # Traps that say why the pads are not known.
@@ -29,29 +34,41 @@ _SAY_WHY = frozenset({"computed-pads", "overridable-pads", "optimised-only"})
 
 
 def inspection_text(
-    inspection: Inspection, terminal: Terminal | None = None, *, everything: bool = False
+    inspection: Inspection,
+    terminal: Terminal | None = None,
+    *,
+    model: str = "MODEL",
+    everything: bool = False,
+    each: bool = False,
 ) -> str:
-    """The table of padded nodes, what is not known, the traps, and a summary.
+    """A summary, what targets do, the padded nodes, and what is not known.
 
     Nodes that can pad and write no padding are left out of the table, unless `everything` is asked
-    for.
+    for; findings that are alike are one row or line, unless `each` is. `model` stands in commands.
     """
     nodes = [node for node in inspection.nodes if everything or _is_worth_a_row(node)]
+    unknown = [node for node in inspection.nodes if _needs_reason(node)]
+    traps, hidden = list(_traps(inspection, each=each)), len(inspection.nodes) - len(nodes)
+    head = [_about(inspection), _counts(inspection, hidden), *([] if inspection.targets else traps)]
     parts = [
-        table(_HEADERS, [_row(node) for node in nodes], terminal, names=_NAMES, whole=_WHOLE),
-        paragraph(_unknown(node) for node in inspection.nodes if _needs_reason(node)),
-        paragraph(_traps(inspection)),
+        paragraph([*head, *_next(inspection, model)]),
+        verdicts_text(inspection.targets, inspection.openings, terminal, everything=everything),
+        table(_HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
+        paragraph(traps if inspection.targets else []),
+        paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
         paragraph(_placement(inspection)),
         paragraph(limits_text(inspection.limits_met)),
-        verdicts_text(inspection.targets, inspection.openings, terminal, everything=everything),
-        paragraph(
-            [
-                assumed_text(inspection.assumed),
-                _summary(inspection, len(inspection.nodes) - len(nodes)),
-            ]
-        ),
+        assumed_text(inspection.assumed),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:
+    """The nodes in groups of one key, in the order of the first of each; alone with `each`."""
+    groups: dict[object, list[T]] = {}
+    for number, node in enumerate(nodes):
+        groups.setdefault(number if each else key(node), []).append(node)
+    return list(groups.values())
 
 
 def _is_worth_a_row(node: PaddedNode) -> bool:
@@ -64,15 +81,25 @@ def _needs_reason(node: PaddedNode) -> bool:
     return node.pads is None and bool(node.hints or not told)
 
 
-def _row(node: PaddedNode) -> tuple[str, ...]:
+def _rows(nodes: Iterable[PaddedNode], *, each: bool) -> list[tuple[str, ...]]:
+    groups = _alike(
+        [(_name(node), *_cells(node)) for node in nodes], lambda row: row[1:], each=each
+    )
+    return [(_and_more(rows[0][0], len(rows)), *rows[0][1:]) for rows in groups]
+
+
+def _and_more(name: str, number: int) -> str:
+    return name if number == 1 else f"{name} and {number - 1} more"
+
+
+def _cells(node: PaddedNode) -> tuple[str, ...]:
     return (
-        _name(node),
         node.op,
         shape_text(node.input_shape),
         window_text(node.kernel, node.strides, node.dilations),
         pads_text(node.pads),
         _written(node),
-        _fits(node.conventions),
+        "" if "mode" in node.written else _fits(node.conventions),
     )
 
 
@@ -111,15 +138,24 @@ def _auto_pad(node: PaddedNode) -> str:
     return value if value in _AUTO_PADS or value.startswith("@") else f"{value} (invalid)"
 
 
-def _unknown(node: PaddedNode) -> str:
+def _why_unknown(node: PaddedNode) -> object:
+    return node.op, node.reason, node.hints
+
+
+def _unknown(nodes: Sequence[PaddedNode]) -> str:
+    node = nodes[0]
+    where = _and_more(f"'{node.node}'", len(nodes))
     read = input_text(node.input, node.input_shape, node.kernel, node.strides)
-    return note(f"unknown: {node.op} '{node.node}'", node.reason, read=read, hints=node.hints)
+    return note(f"unknown: {node.op} {where}", node.reason, read=read, hints=node.hints)
 
 
-def _traps(inspection: Inspection) -> Iterator[str]:
-    for node in inspection.nodes:
-        for trap in node.traps:
-            yield note(f"trap: {trap.code}, {node.op} '{node.node}'", trap.sentence)
+def _traps(inspection: Inspection, *, each: bool) -> Iterator[str]:
+    """A line for each kind of trap and operator; the sentence is that of the first node."""
+    found = [(node, trap) for node in inspection.nodes for trap in node.traps]
+    for group in _alike(found, lambda one: (one[1].code, one[0].op), each=each):
+        node, trap = group[0]
+        where = _and_more(f"'{node.node}'", len(group))
+        yield note(f"trap: {trap.code}, {node.op} {where}", trap.sentence)
 
 
 def _placement(inspection: Inspection) -> Iterator[str]:
@@ -140,7 +176,17 @@ def _that_can_pad(number: int) -> str:
     return counted(number, "operator that can pad", "operators that can pad")
 
 
-def _summary(inspection: Inspection, hidden: int) -> str:
+def _about(inspection: Inspection) -> str:
+    """What the model is."""
+    facts = inspection.model
+    inputs = ", ".join(f"{name} {shape_text(sizes)}" for name, sizes in facts.inputs.items())
+    parts = [facts.producer or "no producer named", f"opset {facts.opset}" if facts.opset else ""]
+    parts += [counted(facts.operators, "node"), f"input {inputs}" if inputs else "no input"]
+    return visible(", ".join(part for part in parts if part))
+
+
+def _counts(inspection: Inspection, hidden: int) -> str:
+    """How it pads."""
     counts = inspection.summary
     if not counts["nodes"]:
         return "no operator that can pad"
@@ -158,6 +204,28 @@ def _summary(inspection: Inspection, hidden: int) -> str:
     if hidden:
         write = "writes" if hidden == 1 else "write"
         text += f"; {hidden} that {write} no padding not shown (--all)"
-    if counts["traps"] or any(counts["forms"].values()):
-        text += "; 'onnxpad explain NAME' says more about a trap or a form, and which passes help"
     return text
+
+
+def _next(inspection: Inspection, model: str) -> Iterator[str]:
+    """The command that a reader most likely wants, and who explains the rest."""
+    traps = [trap for node in inspection.nodes for trap in node.traps]
+    options = None
+    if inspection.targets:
+        wrong = [name for name, found in inspection.targets.items() if any(map(_is_mended, found))]
+        options = [f"--target {name}" for name in wrong[:1]] or None
+    elif any("onnxruntime" in trap.sentence for trap in traps):
+        options = ["--target onnxruntime"]
+    elif traps or inspection.summary["forms"]["auto_pad"]:
+        options = [
+            f"--pass {name}" for name in dict.fromkeys(t.passes[0] for t in traps if t.passes)
+        ]
+    if options is not None:
+        words = ["onnxpad rewrite", shlex.quote(model), *options, "-o OUT"]
+        yield f"next: {visible(' '.join(words))}"
+    if traps:
+        yield "'onnxpad explain NAME' says more about a trap, and which passes help"
+
+
+def _is_mended(verdict: NodeVerdict) -> bool:
+    return verdict.judgement.answer.fails and not isinstance(verdict.way, NoWay)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.geometry.size import show
@@ -57,11 +58,24 @@ def rewriting_text(
         *limits_text(rewriting.limits_met),
         *(visible(f"warning: {warning}") for warning in warnings),
         visible(verdict),
+        *_undecided(validation),
         assumed_text(rewriting.assumed) if rewriting.changed else "",
         visible(f"{name}{target}: {changes_text(rewriting, done=written is not None)}"),
         idle_text(in_vain=_in_vain(rewriting), compared=compared),
     ]
     return paragraph(lines) + "\n"
+
+
+def _undecided(validation: Validation | None) -> Iterator[str]:
+    """Why what was run is not proved."""
+    proof = validation.proof if validation else None
+    if (
+        validation is not None
+        and proof is not None
+        and proof.verdict == "undecided"
+        and validation.ok
+    ):
+        yield visible(f"not proved and not refuted: {proof.reason}")
 
 
 def rewriting_record(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
@@ -11,7 +11,7 @@ from onnxpad.show.wording import visible
 _GAP = 2
 _LEGIBLE = 8
 _SHORT_WORD = 12
-_ELLIPSIS = "…"
+_SEPARATORS = ("/", ".", ";", ":", "_")
 _WIDEST = 1_000  # a longer cell stands out of its column: others are not filled up to it
 
 
@@ -32,9 +32,10 @@ def table(
 ) -> str:
     """Rows under headers; in a file or pipe nothing is cut off.
 
-    A terminal breaks cells between words and shortens long words under the headers `names` in the
-    middle; the columns under `whole` stay as they are. One that is too narrow for that gets the
-    same text as a file.
+    A terminal breaks cells between words, and under the headers `names` anywhere; where the first
+    of these is the first column and too long, it stands above the others, for addresses are typed
+    again. The columns under `whole` stay as they are. A terminal that is too narrow for that gets
+    the same text as a file.
     """
     if not rows:
         return ""
@@ -44,17 +45,20 @@ def table(
     if terminal is None:
         return _plain(headers, rows, longest)
     least = [
-        most if column[0] in whole else _least(column, shortens=column[0] in names)
+        most if column[0] in whole else _least(column, breaks=column[0] in names)
         for column, most in zip(columns, longest, strict=True)
     ]
-    room = _room(longest, least, terminal.width - _GAP * (len(longest) - 1))
-    return _plain(headers, rows, longest) if room is None else _rich(headers, rows, room)
+    width = terminal.width - _GAP * (len(headers) - 1)
+    room = _room(longest, least, width)
+    if headers[0] in names and (room is None or room[0] < longest[0]):
+        room = _room([0, *longest[1:]], [0, *least[1:]], width)
+    return _plain(headers, rows, longest) if room is None else _rich([headers, *rows], room)
 
 
-def _least(column: Sequence[str], *, shortens: bool) -> int:
+def _least(column: Sequence[str], *, breaks: bool) -> int:
     """How narrow a column may get: its longest word, but something legible."""
     word = max((len(word) for cell in column for word in cell.split()), default=0)
-    word = min(word, _SHORT_WORD) if shortens else word
+    word = min(word, _SHORT_WORD) if breaks else word
     longest = max(len(cell) for cell in column)
     return max(len(column[0]), min(longest, max(word, _LEGIBLE)))
 
@@ -87,33 +91,43 @@ def _folded(cell: str, width: int) -> str:
     if len(cell) <= width:
         return cell
     lines: list[str] = []
-    for word in (_shortened(word, width) for word in cell.split()):
-        if lines and len(lines[-1]) + 1 + len(word) <= width:
-            lines[-1] += f" {word}"
+    for word in cell.split():
+        first, *rest = _pieces(word, width)
+        if lines and len(lines[-1]) + 1 + len(first) <= width:
+            lines[-1] += f" {first}"
         else:
-            lines.append(word)
+            lines.append(first)
+        lines += rest
     return "\n".join(lines)
 
 
-def _shortened(word: str, width: int) -> str:
-    """The begin and the end of a word that is too long."""
-    if len(word) <= width:
-        return word
-    kept = width - len(_ELLIPSIS)
-    return word[: kept - kept // 2] + _ELLIPSIS + word[len(word) - kept // 2 :]
+def _pieces(word: str, width: int) -> Iterator[str]:
+    """The word in pieces of at most `width`, broken in front of a separator where one is near."""
+    while len(word) > width:
+        near = max(word.rfind(one, width // 2, width + 1) for one in _SEPARATORS)
+        cut = near if near > 0 else width
+        yield word[:cut]
+        word = word[cut:]
+    yield word
 
 
-def _rich(headers: Sequence[str], rows: Sequence[Sequence[str]], room: Sequence[int]) -> str:
+def _rich(lines: Sequence[Sequence[str]], room: Sequence[int]) -> str:
+    """The lines, the first of them bold; a first column without room stands above the others."""
     from rich.console import Console  # slow to import, and only for terminals
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, _GAP, 0, 0))
-    for header, width in zip(headers, room, strict=True):
-        grid.add_column(header, overflow="fold", width=width)
-    for row in rows:
-        grid.add_row(*(Text(_folded(*pair)) for pair in zip(row, room, strict=True)))
     written = StringIO()
     console = Console(file=written, force_terminal=True, width=sum(room) + _GAP * (len(room) - 1))
-    console.print(grid)
-    return "\n".join(line.rstrip() for line in written.getvalue().splitlines())
+    for number, line in enumerate(lines):
+        style = "" if number else "bold"
+        cells = list(line)
+        if not room[0]:
+            console.print(Text(cells[0], style), soft_wrap=True)
+            cells[0] = ""
+        grid = Table.grid(padding=(0, _GAP, 0, 0))
+        for width in room:
+            grid.add_column(overflow="fold", width=width)
+        grid.add_row(*(Text(_folded(*pair), style) for pair in zip(cells, room, strict=True)))
+        console.print(grid)
+    return "\n".join(text.rstrip() for text in written.getvalue().splitlines())

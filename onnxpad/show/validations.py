@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf, isnan
 
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import counted, either, paragraph, shape_text, visible
-from onnxpad.validation import OutputRow, ProofReport, Validation
+from onnxpad.validation import OutputRow, ProofReport, Validation, Verdict
 
 _FIRST, _LAST = ("sample", "output", "optimised"), ("difference", "allowed", "where")
-_PARTS_SHOWN = 10
+_ROWS_SHOWN = 10
 _REGION = ("changed tensor", "computed from", "sizes tried")
 
 
 def validation_text(validation: Validation, terminal: Terminal | None = None) -> str:
-    """The outputs compared, the parts that differ, and the verdict."""
+    """Outputs and parts that differ, the worst first, one line on the rest, and the verdict."""
     headers = (*_FIRST, *validation.compared, *_LAST)
     names = ("output", *validation.compared, "where")
+    apart = sorted((row for row in validation.outputs if not row.equal), key=_badness, reverse=True)
+    rows = [_row(row) for row in apart[:_ROWS_SHOWN]]
+    more = len(apart) - len(rows)
     parts = [
-        table(headers, [_row(row) for row in validation.outputs], terminal, names=names),
-        _proved_parts(validation.proof, terminal),
+        table(headers, rows, terminal, names=names)
+        + (f"\nand {counted(more, 'more comparison')} with a difference" if more else ""),
+        "" if validation.run else _proved_parts(validation.proof, terminal),
         paragraph(visible(line) for line in _parts(validation)),
         paragraph(visible(f"warning: {warning}") for warning in validation.warnings),
         paragraph(visible(line) for line in _conclusion(validation)),
@@ -27,10 +32,24 @@ def validation_text(validation: Validation, terminal: Terminal | None = None) ->
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _conclusion(validation: Validation) -> tuple[str, ...]:
-    hints = f"  try     {either(validation.hints)}" if validation.hints else ""
-    rests_on = (_run(validation),) if validation.proof is None else _proof(validation.proof)
-    return _first_difference(validation), *rests_on, verdict_line(validation), hints
+def _badness(row: OutputRow) -> tuple[bool, bool, float]:
+    """Another shape is worse than a number, and what lies beyond its bound than what does not."""
+    gap = row.max_abs
+    if row.other_shape or gap is None:
+        return True, True, 0.0
+    beyond = row.bound is None or not gap <= row.bound
+    return False, beyond, inf if isnan(gap) else gap
+
+
+def _conclusion(validation: Validation) -> Iterator[str]:
+    yield _first_difference(validation)
+    if validation.proof is not None:
+        yield from proof_lines(validation)
+    if validation.run is not None:
+        yield _run(validation)
+    yield verdict_line(validation)
+    if validation.hints:
+        yield f"  try     {either(validation.hints)}"
 
 
 def _proved_parts(proof: ProofReport | None, terminal: Terminal | None) -> str:
@@ -41,19 +60,27 @@ def _proved_parts(proof: ProofReport | None, terminal: Terminal | None) -> str:
         (", ".join(one.outputs), ", ".join(sorted(one.cuts)), str(one.sizes))
         for one in proof.regions
     ]
-    shown = table(_REGION, rows[:_PARTS_SHOWN], terminal, names=_REGION[:2])
-    more = len(rows) - _PARTS_SHOWN
+    shown = table(_REGION, rows[:_ROWS_SHOWN], terminal, names=_REGION[:2])
+    more = len(rows) - _ROWS_SHOWN
     return shown + (f"\nand {counted(more, 'more part')}" if more > 0 else "")
 
 
-def _proof(proof: ProofReport) -> tuple[str, ...]:
-    """What the proof rests on; it is read beside its verdict."""
-    parts = counted(len(proof.regions), "changed part")
-    readings = (f"reading: {one}" for one in proof.readings)
-    if proof.verdict != "proved":
-        return *readings, f"{parts} proved; nothing was run"
-    risk = f", with a probability of error of {proof.probability:.1e}" if proof.regions else ""
-    return *readings, f"{parts} proved over the reals{risk}; nothing was run"
+def proof_lines(validation: Validation) -> Iterator[str]:
+    """What the proof rests on; it is read beside the verdict."""
+    proof = validation.proof
+    if proof is None:
+        return
+    yield from (f"reading: {one}" for one in proof.readings)
+    alone = "" if validation.run else "; nothing was run"
+    parts = f"{counted(len(proof.regions), 'changed part')} proved"
+    if proof.verdict == "proved":
+        parts += " over the reals"
+        parts += (
+            f", with a probability of error of {proof.probability:.1e}" if proof.regions else ""
+        )
+    elif proof.verdict == "undecided" and validation.verdict is not Verdict.UNVERIFIED:
+        parts = f"not proved and not refuted: {proof.reason}"
+    yield parts + alone
 
 
 def verdict_line(validation: Validation) -> str:
@@ -83,7 +110,7 @@ def _difference(row: OutputRow) -> str:
 def _parts(validation: Validation) -> Iterator[str]:
     """Parts that differ; behind the first of another shape the others say little."""
     shapes = [index for index, row in enumerate(validation.regions) if _says_shapes(row.where)]
-    shown = min([_PARTS_SHOWN, *(index + 1 for index in shapes)])
+    shown = min([_ROWS_SHOWN, *(index + 1 for index in shapes)])
     for row in validation.regions[:shown]:
         nodes = f"{', '.join(row.before)} against {', '.join(row.after)}"
         gap = "" if row.max_abs is None else f", difference {_number(row.max_abs)}"
@@ -106,10 +133,13 @@ def _first_difference(validation: Validation) -> str:
 
 
 def _run(validation: Validation) -> str:
+    """What was run where, and how much of it agrees to the bit."""
     ran = [f"{role} on {', '.join(names)}" for role, names in validation.providers.items()]
     text = f"device {validation.device}"
     text += f": {'; '.join(ran)}" if ran else ""
-    return text if validation.seed is None else f"{text}; random inputs of seed {validation.seed}"
+    text += "" if validation.seed is None else f"; random inputs of seed {validation.seed}"
+    equal = sum(row.equal for row in validation.outputs)
+    return f"{text}; {counted(equal, 'comparison')} without a difference" if equal else text
 
 
 def _says_shapes(where: str) -> bool:

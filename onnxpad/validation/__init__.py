@@ -9,18 +9,19 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad import processes
-from onnxpad.errors import LimitMet, RequestError, verb
+from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable, verb
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.opened import ModelLike
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Preference
-from onnxpad.sessions import Device, Settings, resolved
+from onnxpad.proof import Counterexample
+from onnxpad.sessions import Device, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent
-from onnxpad.validation.conclude import concluded, qualified
+from onnxpad.validation.conclude import concluded, joined, qualified
 from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
-from onnxpad.validation.kernel_verdict import proved
+from onnxpad.validation.kernel_verdict import claim, proved
 from onnxpad.validation.optimised import optimised
 from onnxpad.validation.recorded import samples_from_npz
 from onnxpad.validation.reference import against_reference
@@ -31,6 +32,7 @@ from onnxpad.validation.report import (
     OutputRow,
     ProofReport,
     RegionRow,
+    RunReport,
     Validation,
     Verdict,
 )
@@ -46,6 +48,7 @@ from onnxpad.validation.samples import (
     Pair,
     Ran,
     Sampler,
+    Undrawable,
     other_sizes,
     random_samples,
     run_both,
@@ -60,11 +63,16 @@ __all__ = [
     "OutputRow",
     "ProofReport",
     "RegionRow",
+    "RunReport",
     "Validation",
     "Verdict",
     "samples_from_npz",
     "validate",
 ]
+
+
+BESIDE_RUNS = 10.0
+"""Seconds that a proof may take beside runs, where nobody says otherwise."""
 
 
 @verb()
@@ -84,86 +92,148 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     memory: int | str | None = None,
     progress: Callable[[str], None] | None = None,
     proof_only: bool = False,
+    run_only: bool = False,
 ) -> Validation:
-    """Run two models on the same inputs, or one against reference `outputs`, and judge the gap.
+    """Compare two models by a proof and by runs, or run one against reference `outputs`.
+
+    The proof (`.proof`): are both the same function over the reals, for all inputs and all sizes
+    that they, `inputs` and `dims` leave open? The runs (`.run`): does onnxruntime compute them
+    alike, see `_of_pair`? What is proved, and not different in a run, is `proved`; what is refuted,
+    or different in a run, is `different`; else the runs decide. `proof_only` and `run_only` ask for
+    one of them; device `auto` proves alone where no onnxruntime is installed.
 
     A model is a path, ModelProto or gs.Graph. `inputs` and `outputs` map names to an array, or a
     list of one per sample, in either layout (NHWC, NCHW) where shapes tell; without `inputs`,
     `samples` random ones are drawn from `seed`, signed, of several sizes where the model leaves
-    sizes open (`dims` fixes them).
+    sizes open (`dims` fixes them). `ambiguous` decides between auto_pad and pads.
 
-    Both run with onnxruntime's optimisations off. Where outputs are not bit-equal, every part that
-    differs is run alone and compared within a bound from its arithmetic or from the measured effect
-    of rounding; where onnxruntime cannot run a part, or leaves the ONNX text, the float64 evaluator
-    judges. Then both run with default optimisations. `ambiguous` decides between auto_pad and pads.
-
-    What nothing bounds beforehand runs in a child process, which may take `timeout` seconds in all
-    and grow by `memory` (bytes, or a text such as '4G'): 60 s and 2 GiB where nothing is said, and
-    more for large models and inputs. Beyond that the verdict is `unverified`, with the reason.
-
-    With `proof_only` nothing is run: the verdict is `proved` where both are the same function over
-    the reals for all inputs, and all sizes that they and `dims` leave open, `different` where that
-    is refuted, else `unverified`; `.proof` says more. `timeout` is then what the proof may take.
+    `timeout` (seconds) is what the runs in child processes may take in all, and what the proof may;
+    `memory` (bytes, or a text such as '4G') is how far a child may grow: 60 s (a proof beside runs:
+    10 s) and 2 GiB where nothing is said, more for large models. Beyond that nothing is decided.
 
     Raises RequestError for names, shapes or options that do not fit, ModelError for models that
     cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
     """
-    _check(after, outputs, samples)
+    _check(after, outputs, samples, both=proof_only and run_only)
     if proof_only:
-        _check_unused(inputs, device, samples, seed, memory, tf32=tf32)
+        _check_unused(inputs, device, samples, seed, tf32=tf32)
+    unrun = None if proof_only else _unavailable(device, needed=run_only or after is None)
+    runs = unrun is None and not proof_only
+    bench = Bench(Settings(device=resolved(device), tf32=tf32) if runs else Settings())
+    bench.progress = progress or silent
     with processes.limited(timeout, memory):
-        if proof_only and after is not None:
-            return _proof(before, after, dims, ambiguous, timeout)
-        bench = Bench(Settings(device=resolved(device), tf32=tf32), progress=progress or silent)
-        try:
-            first = _read(bench, open_network(before), ambiguous)
-            types = first.input_types(dims)
-            if outputs is not None:
-                return _with_reference(bench, first, types, inputs, outputs)
-            pair = _paired(bench, first, after, ambiguous)
-            types = joint_types(types, pair.after.input_types())
-            if inputs is not None:
-                return _of_pair(bench, pair, turned_inputs(first, types, inputs, bench.warn), 0, 0)
-            sampler = Sampler(with_channels(first, types), seed, channel_counts(pair.both()))
-            return _of_pair(bench, pair, sampler, samples, seed)
-        except LimitMet as limit:
-            return _ended(bench, str(limit), None if inputs else seed)
+        first = _read(bench, open_network(before), ambiguous)
+        types = first.input_types(dims)
+        if after is None:
+            return _with_reference(bench, first, types, inputs, outputs or {})
+        pair = _paired(bench, first, after, ambiguous)
+        types = joint_types(types, pair.after.input_types())
+        given = None if inputs is None else turned_inputs(first, types, inputs, bench.warn)
+        usual = processes.SECONDS if proof_only else BESIDE_RUNS
+        proof = None if run_only else _proved(bench, pair, types, given, timeout or usual)
+        if proof is not None and not runs:
+            return replace(joined(proof, None, unrun or ""), warnings=tuple(bench.warnings))
+        return _judged(bench, pair, proof, types, given or (samples, seed))
 
 
-def _proof(
-    before: ModelLike,
-    after: ModelLike,
-    dims: Mapping[str, int | str] | None,
-    ambiguous: Preference,
-    timeout: float | None,
+def _judged(
+    bench: Bench,
+    pair: Pair,
+    proof: ProofReport | None,
+    types: Mapping[str, Type],
+    drawn: Sequence[Mapping[str, Array]] | tuple[int, int],
 ) -> Validation:
-    bench = Bench(Settings())
-    first = _read(bench, open_network(before), ambiguous)
-    pair = _paired(bench, first, after, ambiguous)
-    return replace(proved(pair, dims, timeout), warnings=tuple(bench.warnings))
+    """The report of runs, and of a proof; `drawn` are inputs, or how many to draw and the seed."""
+    seed = drawn[1] if isinstance(drawn, tuple) else None
+    shown = proof.counterexample if proof else None
+    try:
+        if isinstance(drawn, tuple):
+            counts = channel_counts(pair.both())
+            sampler = Sampler(with_channels(pair.before, types), drawn[1], counts)
+            found = _of_pair(bench, pair, sampler, drawn, shown)
+        else:
+            found = _of_pair(bench, pair, drawn, (0, 0), shown)
+    except LimitMet as limit:
+        found = _ended(bench, str(limit), seed)
+    except Undrawable as error:
+        if proof is None or proof.verdict == "undecided":
+            raise
+        why = str(error).partition("\n")[0]
+        return replace(joined(proof, None, why), warnings=tuple(bench.warnings))
+    return found if proof is None else joined(proof, found)
+
+
+def _unavailable(device: Device, *, needed: bool) -> str | None:
+    """Why nothing can be run; raises RuntimeUnavailable where runs were asked for."""
+    try:
+        check_device(device)
+    except RuntimeUnavailable as error:
+        if needed or device != "auto":
+            raise
+        return str(error).partition("\n")[0]
+    return None
+
+
+def _proved(
+    bench: Bench,
+    pair: Pair,
+    types: Mapping[str, Type],
+    given: Sequence[Mapping[str, Array]] | None,
+    seconds: float,
+) -> ProofReport:
+    """The proof, for the sizes of the inputs where they are given."""
+    bench.progress("proving")
+    work = processes.current()
+    with processes.limited(work.seconds, work.memory):  # of its own: nothing of the runs is spent
+        proof = proved(pair, _fixed(types, given), seconds)
+    shapes = {tuple(value.shape for value in feeds.values()) for feeds in given or ()}
+    if len(shapes) < 2 or proof.verdict != "refuted":
+        return proof
+    why = f"at other sizes than those given, {claim(proof)}"
+    return replace(proof, verdict="undecided", reason=why, counterexample=None)
+
+
+def _fixed(
+    types: Mapping[str, Type], given: Sequence[Mapping[str, Array]] | None
+) -> Mapping[str, Type]:
+    """The types with the sizes of the inputs that are given, where all samples have the same."""
+    fixed = dict(types)
+    for name, type_ in types.items():
+        shapes = {feeds[name].shape for feeds in given or () if name in feeds}
+        if len(shapes) == 1:
+            fixed[name] = Type(type_.dtype, shapes.pop())
+    return fixed
 
 
 def _check_unused(
-    inputs: object, device: object, samples: object, seed: object, memory: object, *, tf32: object
+    inputs: object, device: object, samples: object, seed: object, *, tf32: object
 ) -> None:
     """RequestError for what is said of runs where there are none."""
     given = {"inputs": inputs is not None, "device": device != "auto", "samples": samples != 3}
-    given |= {"seed": seed != 0, "memory": memory is not None, "tf32": tf32 is True}
+    given |= {"seed": seed != 0, "tf32": tf32 is True}
     if names := [name for name, is_given in given.items() if is_given]:
         raise RequestError(f"proof_only runs no model: leave {' and '.join(names)} out")
 
 
 def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
     """The report where a limit was met: nobody has judged."""
-    return Validation(
-        Verdict.UNVERIFIED,
-        reason,
-        NOBODY,
-        dict(bench.providers),
-        bench.settings.device,
-        seed,
-        warnings=tuple(bench.warnings),
+    return _with_run(
+        Validation(
+            Verdict.UNVERIFIED,
+            reason,
+            NOBODY,
+            dict(bench.providers),
+            bench.settings.device,
+            seed,
+            warnings=tuple(bench.warnings),
+        )
     )
+
+
+def _with_run(report: Validation, shown: SampleFinding | None = None) -> Validation:
+    """The report of runs, with what they alone say; `shown` is of the proof's counterexample."""
+    seen = shown.verdict if shown else None
+    return replace(report, run=RunReport(report.verdict, report.reason, report.judge, seen))
 
 
 def _paired(bench: Bench, first: Network, after: ModelLike, ambiguous: Preference) -> Pair:
@@ -173,7 +243,9 @@ def _paired(bench: Bench, first: Network, after: ModelLike, ambiguous: Preferenc
     return Pair(first, second)
 
 
-def _check(after: object, outputs: object, samples: int) -> None:
+def _check(after: object, outputs: object, samples: int, *, both: bool) -> None:
+    if both:
+        raise RequestError("proof_only and run_only contradict each other: leave one out")
     if (after is None) == (outputs is None):
         raise RequestError("validate needs a second model or reference outputs, and not both")
     if samples < 1:
@@ -195,9 +267,17 @@ def _of_pair(
     bench: Bench,
     pair: Pair,
     drawn: Sequence[Mapping[str, Array]] | Sampler,
-    samples: int,
-    seed: int,
+    wanted: tuple[int, int],
+    counterexample: Counterexample | None = None,
 ) -> Validation:
+    """The report of runs; `wanted` says how many samples are drawn and from which seed.
+
+    Both models run with onnxruntime's optimisations off. Where outputs are not bit-equal, every
+    part that differs is run alone and compared within a bound from its arithmetic or from the
+    measured effect of rounding; where onnxruntime cannot run a part, or leaves the ONNX text, the
+    float64 evaluator judges. Then both run with default optimisations.
+    """
+    samples, seed = wanted
     verifier = Verifier(bench, pair)
     runs: list[Ran] = []
     findings = []
@@ -209,6 +289,13 @@ def _of_pair(
         bench.progress(f"sample {ran.index}")
         findings.append(verifier.judged(ran))
         runs.append(ran.outputs(pair))
+    shown = None
+    if counterexample is not None and not verifier.settled:
+        bench.progress("the proof's counterexample")
+        ran = run_both(bench, pair, len(runs), counterexample.inputs, verifier.probes)
+        shown = verifier.judged(ran)
+        findings.append(shown)
+        runs.append(ran.outputs(pair))
     rows, problem = optimised(bench, pair, runs, verifier.found)
     bench.note_providers("before", pair.before)
     bench.note_providers("after", pair.after)
@@ -219,7 +306,7 @@ def _of_pair(
         findings += worse
     known = (seed, drawn.open_sizes) if isinstance(drawn, Sampler) else (None, ())
     report = concluded(bench, findings, rows, problem, (runs, more, *known))
-    return qualified(report, broken(*pair.both()), tuple(random))
+    return _with_run(qualified(report, broken(*pair.both()), tuple(random)), shown)
 
 
 def _at_other_sizes(
@@ -252,11 +339,14 @@ def _with_reference(
         raise RequestError("reference outputs need the inputs that they were made from")
     samples = checked_inputs(network, types, inputs, bench.warn)
     checked = checked_outputs(network, outputs, len(samples), bench.warn)
-    expected = in_layout(bench, network, samples, checked)
-    rows, verdict, reason, first = against_reference(bench, network, samples, expected)
+    try:
+        expected = in_layout(bench, network, samples, checked)
+        rows, verdict, reason, first = against_reference(bench, network, samples, expected)
+    except LimitMet as limit:
+        return _ended(bench, str(limit), None)
     bench.note_providers("model", network)
     shapes = tuple({name: tuple(v.shape) for name, v in feeds.items()} for feeds in samples)
-    return Validation(
+    report = Validation(
         verdict,
         reason,
         ONNXRUNTIME,
@@ -270,3 +360,4 @@ def _with_reference(
         shapes,
         ("reference", "model"),
     )
+    return _with_run(report)

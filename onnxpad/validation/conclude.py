@@ -1,4 +1,4 @@
-"""From findings per sample to one verdict and one sentence."""
+"""From findings per sample, and from a proof and runs, to one verdict and one sentence."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ import numpy as np
 
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.kernel_verdict import claim
 from onnxpad.validation.report import (
     EVALUATOR,
+    KERNEL,
+    NOBODY,
     ONNXRUNTIME,
     SEVERITY,
     STRUCTURE,
     FirstDifference,
     OutputRow,
+    ProofReport,
     RegionRow,
+    RunReport,
     Validation,
     Verdict,
 )
@@ -68,6 +73,48 @@ def concluded(
         tuple({name: tuple(v.shape) for name, v in ran.feeds.items()} for ran in runs),
         hints=_facts_to_give(findings, open_sizes) if verdict is Verdict.DIFFERENT else (),
     )
+
+
+def joined(proof: ProofReport, run: Validation | None, why: str = "") -> Validation:
+    """The report on two models from a proof and runs; None where nothing was run, and `why`.
+
+    What runs show to be different stays different. What is refuted is different, unless runs of
+    the counterexample show that rounding explains it. What is proved needs no run.
+    """
+    if run is None or run.run is None:
+        return _unrun(proof, why)
+    ran = run.run
+    if proof.verdict == "refuted" and ran.counterexample is Verdict.ROUNDING:
+        said = f"{claim(proof)}, which is no more than rounding"
+        proof = replace(proof, verdict="undecided", reason=said)
+    verdict, reason = _both(proof, run, ran)
+    judge = ran.judge if verdict is ran.verdict else KERNEL
+    return replace(run, verdict=verdict, reason=reason, judge=judge, proof=proof)
+
+
+def _both(proof: ProofReport, run: Validation, ran: RunReport) -> tuple[Verdict, str]:
+    """What follows from a proof and from runs."""
+    said = f"{claim(proof)}; {ran.reason}"
+    if proof.verdict == "proved":
+        if ran.verdict is not Verdict.DIFFERENT:
+            return Verdict.PROVED, said
+        places = sorted({names[0] for names in run.providers.values() if names})
+        them = f"{' and '.join(places) or 'onnxruntime'} compute{'s' * (len(places) < 2)} them"
+        return Verdict.DIFFERENT, f"equal by the ONNX text; {them} differently: {ran.reason}"
+    if proof.verdict == "refuted":
+        return Verdict.DIFFERENT, said
+    if ran.verdict is Verdict.UNVERIFIED:
+        return Verdict.UNVERIFIED, f"{ran.reason}; {claim(proof)}"
+    return ran.verdict, ran.reason
+
+
+def _unrun(proof: ProofReport, why: str) -> Validation:
+    """What a proof alone says."""
+    verdicts = {"proved": Verdict.PROVED, "refuted": Verdict.DIFFERENT}
+    verdict = verdicts.get(proof.verdict, Verdict.UNVERIFIED)
+    reason = claim(proof) + (f"; nothing was run: {why}" if why else "")
+    judge = NOBODY if verdict is Verdict.UNVERIFIED else KERNEL
+    return Validation(verdict, reason, judge, {}, "none", None, proof=proof)
 
 
 def qualified(report: Validation, broken: str, random: Sequence[str]) -> Validation:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from onnxpad.proof import Counterexample, Proved
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Verdict(StrEnum):
@@ -128,11 +128,25 @@ class ProofReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RunReport:
+    """What runs alone say of two models; the rows of the report say it in numbers.
+
+    `counterexample` is what running the proof's counterexample showed, None where that was not run.
+    """
+
+    verdict: Verdict
+    reason: str
+    judge: str
+    counterexample: Verdict | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Validation:
     """The verdict on two models, or on a model and a reference, and what it rests on.
 
-    `compared` says what 'before' and 'after' stand for in the rows; `hints` are what to try;
-    `proof` is there where one was asked for.
+    `proof` and `run` are what each of them says, None where it was not made; `verdict`, `reason`
+    and `judge` follow from both. `compared` says what 'before' and 'after' stand for in the rows;
+    `hints` are what to try.
     """
 
     verdict: Verdict
@@ -149,6 +163,7 @@ class Validation:
     compared: tuple[str, str] = ("before", "after")
     hints: tuple[str, ...] = ()
     proof: ProofReport | None = None
+    run: RunReport | None = None
 
     @property
     def ok(self) -> bool:

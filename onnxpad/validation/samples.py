@@ -49,6 +49,10 @@ _SMALL_SAMPLE = 1 << 19
 _FURTHER_SIZES = 3
 
 
+class Undrawable(RequestError):
+    """Random numbers cannot fill an input; other inputs may be given."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """The models to compare, under the same names of inputs and outputs."""
@@ -387,7 +391,7 @@ class Sampler:
     def _refuse_large(self, shapes: Mapping[str, Sequence[int]]) -> None:
         for name, shape in shapes.items():
             if len(shape) > _MOST_AXES:
-                raise RequestError(
+                raise Undrawable(
                     f"input '{name}' has {len(shape)} axes: numpy draws arrays of {_MOST_AXES} at "
                     "most"
                 )
@@ -396,7 +400,7 @@ class Sampler:
         allowed = processes.current().memory_allowed()
         if needed > allowed:
             name = max(bytes_of, key=bytes_of.__getitem__)
-            raise RequestError(
+            raise Undrawable(
                 f"random inputs of these sizes have {sum(map(prod, shapes.values()))} cells and "
                 f"take {processes.readable(needed)} of memory, more than "
                 f"{processes.readable(allowed)}: '{name}' is {list(shapes[name])}\n"
@@ -419,9 +423,9 @@ class Sampler:
 def _check(name: str, type_: Type) -> None:
     if type_.dtype in ("", "string"):
         kind = type_.dtype or "no plain tensor type"
-        raise RequestError(f"input '{name}' has {kind}: random numbers cannot fill it; give inputs")
+        raise Undrawable(f"input '{name}' has {kind}: random numbers cannot fill it; give inputs")
     if type_.dims is None:
-        raise RequestError(f"input '{name}' has no shape in the model: give inputs for it")
+        raise Undrawable(f"input '{name}' has no shape in the model: give inputs for it")
 
 
 def _size(

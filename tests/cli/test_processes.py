@@ -53,7 +53,7 @@ def test_inspect_prints_a_table() -> None:
     done = onnxpad("inspect", SAME)
     assert done.returncode == 0
     assert done.stderr == b""
-    assert done.stdout.startswith(b"node ")
+    assert b"\nnode " in done.stdout
     assert b"\x1b" not in done.stdout
 
 
@@ -198,7 +198,7 @@ def test_validate_exits_with_1_where_models_differ(tmp_path: Path) -> None:
     onnxpad("rewrite", SAME, "-o", out)
     same = onnxpad("validate", SAME, out, "--samples", "1", "--device", "cpu")
     assert same.returncode == 0
-    assert same.stdout.decode().splitlines()[-1].startswith("identical: ")
+    assert same.stdout.decode().splitlines()[-1].startswith("proved: ")
     model = onnx.load(out)
     pads = next(a for a in model.graph.node[0].attribute if a.name == "pads")
     pads.ints[:] = [1, 1, 0, 0]

@@ -77,17 +77,38 @@ def test_json(after: str, verdict: str, code: int, files: Path, capsys: Captured
     del files
     assert run(["validate", "same.onnx", f"{after}.onnx", "--proof-only", "--json"]) == code
     read = json.loads(capsys.readouterr().out)
-    assert (read["verdict"], read["schema"]) == (verdict, 1)
+    assert (read["verdict"], read["schema"], read["run"]) == (verdict, 2, None)
     assert read["proof"]["verdict"] == {"different": "refuted"}.get(verdict, verdict)
     assert read["proof"]["open_sizes"] == ["H"]
 
 
-def test_without_it_there_is_no_proof(files: Path, capsys: Captured) -> None:
+def test_both_are_made_unless_one_is_asked_for(files: Path, capsys: Captured) -> None:
     pytest.importorskip("onnxruntime")
-    del files
-    assert run(["validate", "same.onnx", "pads.onnx", "--device", "cpu", "--json"]) == 0
+    line = ["validate", "same.onnx", "pads.onnx", "--device", "cpu", "--json"]
+    assert run(line) == 0
+    read = json.loads(capsys.readouterr().out)
+    found = read["verdict"], read["proof"]["verdict"], read["run"]["verdict"]
+    assert found == ("proved", "proved", "identical")
+    assert run([*line, "--run-only"]) == 0
     read = json.loads(capsys.readouterr().out)
     assert (read["verdict"], read["proof"]) == ("identical", None)
+    assert run(["validate", "same.onnx", "wrong.onnx", "--counterexample", "x.npz"]) == 1
+    assert (files / "x.npz").exists()
+
+
+def test_bad_lines_come_first_and_the_rest_is_one_line(files: Path, capsys: Captured) -> None:
+    pytest.importorskip("onnxruntime")
+    del files
+    assert run(["validate", "same.onnx", "pads.onnx", "--device", "cpu"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" ")[0] for line in lines] == ["1", "device", "proved:"]
+    assert lines[1].endswith("; 6 comparisons without a difference")
+    assert run(["validate", "same.onnx", "wrong.onnx", "--device", "cpu"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    gaps = [float(line.rpartition("]")[2].split()[0]) for line in lines[1:7]]
+    assert lines[0].startswith("sample ")
+    assert gaps == sorted(gaps, reverse=True)
+    assert lines[-1].startswith("different: y[0, 0, ")
 
 
 @pytest.mark.parametrize(
@@ -95,8 +116,8 @@ def test_without_it_there_is_no_proof(files: Path, capsys: Captured) -> None:
     [
         (["--proof-only", "--samples", "3"], "--samples does nothing here: --proof-only runs"),
         (["--proof-only", "--device", "cpu"], "--device does nothing here: --proof-only runs"),
-        (["--proof-only", "--memory", "4G"], "--memory does nothing here: --proof-only runs"),
-        (["--counterexample", "x.npz"], "does nothing here: only --proof-only finds one"),
+        (["--run-only", "--counterexample", "x.npz"], "does nothing here: --run-only proves not"),
+        (["--run-only", "--proof-only"], "contradict each other: without both, the models are"),
         (["--proof-only", "--counterexample", "same.onnx"], "is an input, which is never overw"),
         (["--proof-only", "--counterexample", "-"], "--counterexample needs the name of a file"),
         (["--proof-only", "--counterexample", "no/x.npz"], "there is no folder"),
@@ -111,10 +132,17 @@ def test_options_that_do_not_fit(
     assert not (files / "x.npz").exists()
 
 
-def test_the_help_says_that_proofs_are_given_on_request(capsys: Captured) -> None:
+def test_a_reference_proves_nothing(files: Path, capsys: Captured) -> None:
+    np.savez(files / "r.npz", x=np.zeros((1, 1, 5), np.float32), y=np.zeros((1, 1, 5), np.float32))
+    for options in (["--run-only"], ["--counterexample", "c.npz"]):
+        assert run(["validate", "same.onnx", "--data", "r.npz", *options]) == 2
+        assert f"{options[0]} does nothing here: a reference" in capsys.readouterr().err
+
+
+def test_the_help_says_what_decides(capsys: Captured) -> None:
     assert run(["validate", "--help"]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "So far a proof is only given on request, by --proof-only" in printed
+    assert "What a run shows to be different is different, proved or not." in printed
 
 
 def test_no_runtime_is_loaded(files: Path) -> None:

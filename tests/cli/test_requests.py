@@ -100,9 +100,9 @@ def test_all_rows_are_shown_where_asked(capsys: Captured) -> None:
     path = MODELS / "k_yolo_tiny_op15.onnx"
     nodes = inspect(path).nodes
     assert run(["inspect", str(path)]) == 0
-    assert capsys.readouterr().out.partition("\n\n")[0].count("\n") < len(nodes)
+    assert capsys.readouterr().out.partition("\n\n")[2].count("\n") - 1 < len(nodes)
     assert run(["inspect", str(path), "--all"]) == 0
-    assert capsys.readouterr().out.partition("\n\n")[0].count("\n") == len(nodes)
+    assert capsys.readouterr().out.partition("\n\n")[2].count("\n") - 1 == len(nodes)
 
 
 def test_ambiguous_reaches_the_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,3 +122,25 @@ def test_the_hint_about_cuda_is_the_readme_s() -> None:
     hint = "pip install '.[cuda]'"
     assert hint in (ROOT / "README.md").read_text(encoding="utf-8")
     assert hint in (ROOT / "onnxpad" / "sessions.py").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((SAME, "out.onnx"), "did you mean -o out.onnx?"),
+        ((SAME, DYNAMIC, "my model.onnx"), "did you mean -o 'my model.onnx'?"),
+        ((SAME,), "add -o OUT"),
+        ((SAME, DYNAMIC, SAME), "add -o OUT"),
+    ],
+)
+def test_a_second_name_is_not_where_to_write(
+    given: tuple[object, ...],
+    said: str,
+    capsys: Captured,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["rewrite", *map(str, given)]) == 2
+    assert said in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

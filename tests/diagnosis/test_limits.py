@@ -6,6 +6,7 @@ import numpy as np
 
 from onnxpad.diagnosis import Cause, diagnose
 from tests.models import runaway
+from tests.models.tiny import tiny
 
 ONE = np.ones(1, np.float32)
 
@@ -29,3 +30,11 @@ def test_limits_end_it_too() -> None:
     given["outputs"] = {"y": ONE}
     found = diagnose(runaway.endless_loop(), timeout=0.5, **given)  # type: ignore[arg-type]
     assert "took more than 0.5 s" in found.reason
+
+
+def test_an_operator_on_an_empty_axis_is_no_internal_error() -> None:
+    pool = "z = Slice (x, a, a, b) [op] y = MaxPool <kernel_shape = [3], pads = [1, 1]> (z)"
+    model = tiny(pool, "float[1,1,9]", constants="int64[1] a = {9}, int64[1] b = {2}")
+    nine = np.ones((1, 1, 9), np.float32)
+    found = diagnose(model, inputs={"x": nine}, outputs={"y": nine}, device="cpu", budget=3)
+    assert not found.explained

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from onnxpad import sessions
 from onnxpad.sessions import CPU, CUDA, RunFailure, Session, Settings, assignments, open_session
-from onnxpad.validation import Verdict, validate
+from onnxpad.validation import Verdict
 from onnxpad.validation.evaluator import Arithmetic, Call, bounded, evaluate
 from tests.validation.builders import RANDOM, W1, model, node, two_convs, zero_extended
+from tests.validation.runs import validate
 
 pytestmark = [
     pytest.mark.cuda,

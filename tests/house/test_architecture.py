@@ -316,6 +316,10 @@ def test_a_machine_path_or_registry_host_is_noticed(parts: tuple[str, str]) -> N
     assert FOREIGN.search("".join(parts).encode())
 
 
+def test_nothing_overwrites_the_runtime_that_is_there() -> None:
+    assert not [one for one in PROJECT["project"]["dependencies"] if "onnxruntime" in one]
+
+
 @pytest.mark.parametrize(
     ("system", "machine", "expected"),
     [
@@ -330,7 +334,7 @@ def test_a_machine_path_or_registry_host_is_noticed(parts: tuple[str, str]) -> N
 )
 def test_every_platform_gets_one_onnxruntime(system: str, machine: str, expected: str) -> None:
     environment = {"sys_platform": system, "platform_machine": machine}
-    requirements = map(Requirement, PROJECT["project"]["dependencies"])
+    requirements = map(Requirement, PROJECT["project"]["optional-dependencies"]["gpu"])
     chosen = [
         requirement.name
         for requirement in requirements

@@ -203,6 +203,45 @@ def test_pads_by_a_remainder_of_the_size(modulus: int) -> None:
     assert prove(SAME, conv(body)).verdict != "proved"
 
 
+FAR = {
+    "Div and Equal": "d = Div(s, [16])\nq = Equal(d, [4])\ne = Cast<to = 7>(q)",
+    "Div of Div": "d = Div(s, [4])\nc = Div(d, [4])\nm = Mod(c, [3])\nq = Greater(m, o)\n"
+    "e = Cast<to = 7>(q)",
+    "Mod of Div": "d = Div(s, [4])\nm = Mod(d, [8])\nq = Equal(m, [7])\ne = Cast<to = 7>(q)",
+    "Floor": "g = Cast<to = 1>(s)\nd = Mul(g, [0.0625])\nc = Floor(d)\nq = Equal(c, [3.0])\n"
+    "e = Cast<to = 7>(q)",
+    "Floor of Div": "g = Cast<to = 1>(s)\nd = Div(g, [3.0])\nc = Floor(d)\n"
+    "q = Equal(c, [14.0])\ne = Cast<to = 7>(q)",
+    "Ceil": "g = Cast<to = 1>(s)\nd = Div(g, [40.0])\nc = Ceil(d)\nn = Cast<to = 7>(c)\n"
+    "m = Sub(n, o)\ne = Min(m, o)",
+    "Cast": "g = Cast<to = 1>(s)\nd = Mul(g, [0.0625])\nc = Cast<to = 7>(d)\ne = Min(c, o)",
+    "Min": "d = Div(s, [40])\ne = Min(d, o)",
+    "Mod of Mul": "d = Mul(s, [3])\nm = Mod(d, [64])\nq = Equal(m, [63])\ne = Cast<to = 7>(q)",
+    "two steps": "d = Sub(s, [30])\nq = Greater(d, [15])\ne = Cast<to = 7>(q)",
+    "Relu": "d = Sub(s, [57])\nc = Relu(d)\ne = Min(c, o)",
+    "Neg": "d = Neg(s)\nq = Less(d, [-57])\ne = Cast<to = 7>(q)",
+    "Clip": "d = Add(s, [-57])\nl = Sub(lo, lo)\nh = Squeeze(o)\ne = Clip(d, l, h)",
+    "Pow": "d = Pow(s, [2])\nq = Greater(d, [900])\ne = Cast<to = 7>(q)",
+}
+
+
+@pytest.mark.parametrize("name", sorted(FAR))
+def test_pads_that_are_wrong_at_large_sizes_alone(name: str) -> None:
+    """What divides, rounds and compares sizes sets how far one must look."""
+    numbers = iter("uvw")
+    expression = "lo = Squeeze(o)\n" + FAR[name]
+    front = "s = Shape<start = 2>(x)\no = Constant<value_ints = [1]>()\n"
+    front += "z = Constant<value_ints = [0, 0]>()\n"
+    for found in re.findall(r", (\[[-\d.]+\])", expression):
+        held, kind = f"k{next(numbers)}", "floats" if "." in found else "ints"
+        expression = expression.replace(found, held, 1)
+        front += f"{held} = Constant<value_{kind} = {found}>()\n"
+    behind = "\nb = Sub(o, e)\nf = Add(o, e)\np = Concat<axis = 0>(z, b, z, f)\n"
+    nodes = front + expression + behind + "t = Pad(x, p)\ny = Conv(t, w)"
+    proof = prove(SAME, conv(nodes))
+    assert proof.verdict == ("undecided" if name == "Pow" else "refuted"), proof
+
+
 def test_pads_of_one_axis_by_the_size_of_the_other() -> None:
     """Along a diagonal H and W never have the same parity: all combinations are needed."""
     plain = "g (float[1,1,H,W] x) => (float[a,b,c,d] y) {{ {0} }}"
@@ -272,9 +311,35 @@ def test_unknown_operators_are_the_same_for_the_same_operands() -> None:
     assert prove(before, changed).verdict == "undecided"
 
 
-def test_random_operators_are_no_functions() -> None:
-    body = "g (float[2] x) => (float[2] y) { r = RandomNormalLike(x)\ny = Add(x, r) }"
+DROPOUT = "t = Constant<value = bool {1}>()\nh = Constant<value = float {0.5}>()\nr = Dropout"
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "r = RandomNormalLike(x)",
+        "r = RandomNormalLike<seed = 3.0>(x)",
+        "r = RandomNormal<shape = [2], seed = 3.0>()",
+        "r = RandomUniform<shape = [2]>()",
+        "r = RandomUniformLike(x)",
+        "r = Bernoulli(x)",
+        f"{DROPOUT}(x, h, t)",
+        f"{DROPOUT}<seed = 7>(x, h, t)",
+        "n = Not(c)\nh = Constant<value = float {0.5}>()\nr = Dropout(x, h, n)",
+    ],
+)
+def test_random_operators_are_no_functions(nodes: str) -> None:
+    body = f"g (float[2] x, bool c) => (float[2] y) {{ {nodes}\ny = Add(x, r) }}"
     assert prove(text(body), text(body)).verdict == "undecided"
+
+
+def test_a_dropout_that_does_not_train_is_a_function() -> None:
+    false = DROPOUT.replace("bool {1}", "bool {0}")
+    for nodes, opset in ((f"{false}(x, h, t)", 13), ("r = Dropout(x)", 13), ("r = Dropout(x)", 7)):
+        body = f"g (float[2] x) => (float[2] y) {{ {nodes}\ny = Add(x, r) }}"
+        plain = "g (float[2] x) => (float[2] y) { y = Add(x, x) }"
+        for other in (body, plain):
+            assert prove(text(body, opset), text(other, opset)).verdict == "proved"
 
 
 @pytest.mark.parametrize("dims", [{"H": 8}, {"H": "%2=0"}])
@@ -307,8 +372,43 @@ def test_all_bodies_of_an_if_are_compared() -> None:
 def test_types_that_an_operator_does_not_take() -> None:
     body = "g (int8[1,1,4] x) => (int8[a,b,c] y) { y = OP<kernel_shape = [1]>(x) }"
     before, after = (text(body.replace("OP", op)) for op in ("MaxPool", "AveragePool"))
+    said = "AveragePool of int8, which opset 18 does not take"
     proof = prove(before, after)
-    assert (proof.verdict, proof.reason) == (
-        "undecided",
-        "AveragePool of int8, which opset 18 does not take",
-    )
+    assert (proof.verdict, proof.reason) == ("refuted", f"there is no result any more: {said}")
+    proof = prove(after, before)
+    assert (proof.verdict, proof.reason) == ("undecided", said)
+
+
+def test_whole_numbers_that_differ_by_one() -> None:
+    """One more is another number, but not where rounding turns over."""
+    body = "g (uint8[1,1,4] x) => (uint8[a,b,c] y) {{ "
+    body += "p = Constant<value_ints = [0, 0, 1, 0, 0, 0]>()\n"
+    body += "v = Constant<value = uint8 {{{0}}}>()\ny = Pad(x, p, v) }}"
+    assert prove(text(body.format(3)), text(body.format(4))).verdict == "refuted"
+    front = "g (float[4] x) => (uint8[4] y) {{ s = Constant<value = float {{{0}}}>()\n"
+    front += "z = Constant<value = uint8 {{5}}>()\ny = QuantizeLinear(x, s, z) }}"
+    near = text(front.format("0.50000001"))
+    assert prove(text(front.format("0.5")), near).verdict != "refuted"
+
+
+def test_pads_that_a_caller_gives_may_still_differ() -> None:
+    body = "g (float[1,1,8] x, int64[6] p) => (float[a,b,c] y) {{ t = Pad(x, p)\n{0} }}"
+    plain = text(body.format("y = Sin(t)"))
+    assert prove(plain, text(body.format("y = Cos(t)"))).verdict == "refuted"
+    defaults = body.replace("y) {{", "y) <int64[6] p = {{0, 0, 1, 0, 0, 1}}> {{")
+    first, second = (text(defaults.format(f"y = {op}(t)")) for op in ("Sin", "Cos"))
+    assert prove(first, second).verdict == "refuted"
+    pool = "y = MaxPool<kernel_shape = [2], {0}>(t)"
+    same = (text(body.format(pool.format(one))) for one in ('auto_pad = "VALID"', "pads = [0, 0]"))
+    assert prove(*same).verdict == "proved"
+
+
+@pytest.mark.parametrize("auto", ["VALID", "SAME_UPPER"])
+@pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
+def test_auto_pad_beside_pads_of_0_is_not_text(auto: str, op: str) -> None:
+    """ONNX forbids both together; onnxruntime does not load it."""
+    body = "g (float[1,1,8] x) => (float[a,b,c] y) <float[1,1,2] w = {{1, 2}}>"
+    body += " {{ y = {0}<{1}>(x, w) }}"
+    before = text(body.format(op, f'auto_pad = "{auto}"'))
+    after = text(body.format(op, f'auto_pad = "{auto}", pads = [0, 0]'))
+    assert prove(before, after).verdict == "undecided"

@@ -7,11 +7,12 @@ from onnx import ModelProto
 from onnxpad.model.comparing import pieces
 from onnxpad.model.comparing.networks import Network, Operation
 from onnxpad.sessions import RunFailure, Settings
-from onnxpad.validation import Verdict, validate
+from onnxpad.validation import Verdict
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.evaluator import Arithmetic, NotEvaluable, convolve
 from onnxpad.validation.trace import spread_errors
 from tests.validation.builders import RANDOM, Array, model, node, renamed, zero_extended
+from tests.validation.runs import validate
 
 LAYERS = 6
 W = (RANDOM.standard_normal((8, 8, 3, 3)) / 8).astype(np.float32)

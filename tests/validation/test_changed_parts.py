@@ -7,8 +7,9 @@ import pytest
 from onnx import ModelProto, TensorProto, numpy_helper
 
 from onnxpad.rewriting.rewrite import rewrite
-from onnxpad.validation import Validation, Verdict, validate
+from onnxpad.validation import Validation, Verdict
 from tests.validation.builders import B1, W1, model, node, pooled, two_convs
+from tests.validation.runs import validate
 
 PADS = [1, 1, 1, 1]
 

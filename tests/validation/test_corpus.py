@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from onnxpad.model.comparing.networks import open_network
-from onnxpad.validation import Verdict, samples_from_npz, validate
+from onnxpad.validation import Verdict, samples_from_npz
+from tests.validation.runs import validate
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus of exported models")

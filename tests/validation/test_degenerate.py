@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto
 
-from onnxpad.validation import Validation, Verdict, validate
+from onnxpad.validation import Validation, Verdict
 from tests.validation.builders import model, node
+from tests.validation.runs import validate
 
 RANDOM = np.random.default_rng(11)
 W = RANDOM.standard_normal((2, 3, 1, 1)).astype(np.float32)

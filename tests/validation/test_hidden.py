@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto
 
-from onnxpad.validation import Validation, Verdict, validate
+from onnxpad.validation import Validation, Verdict
 from onnxpad.validation.ranges import Range, Ranges
 from tests.validation.builders import RANDOM, W1, W2, Array, model, node
+from tests.validation.runs import validate
 
 POOL: dict[str, Any] = {"kernel_shape": [3, 3], "strides": [2, 2]}
 SMALL = (W1 / 20).astype(np.float32)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
-from onnxpad.validation import Validation, Verdict, validate
+from onnxpad.validation import Validation, Verdict
 from tests.validation.builders import W1, Array, node
+from tests.validation.runs import validate
 
 F, D = TensorProto.FLOAT, TensorProto.DOUBLE
 Listed = Sequence[tuple[str, int, Sequence[int] | None]]

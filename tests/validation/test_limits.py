@@ -17,10 +17,11 @@ import onnxpad
 from onnxpad import processes
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.sessions import CPU
-from onnxpad.validation import Verdict, validate
+from onnxpad.validation import Verdict
 from tests.models import runaway
 from tests.models.runaway import made_of, node, value
 from tests.validation.builders import two_convs
+from tests.validation.runs import validate
 
 
 def test_an_endless_loop_is_not_verified() -> None:
@@ -39,6 +40,16 @@ def test_four_gigabytes_are_not_taken() -> None:
     assert found.verdict is Verdict.UNVERIFIED
     assert "more than 300 MiB of memory" in found.reason
     assert "--memory 1.2G" in found.reason
+
+
+def test_a_limit_binds_models_whose_cost_is_known_too() -> None:
+    """128 MiB ran in this process, however little was allowed."""
+    nodes = [node("Expand", ["x", "n"], ["t"]), node("ReduceMax", ["t"], ["y"])]
+    model = made_of(nodes, [value("x", [1])], {"n": [2**25]})
+    assert validate(model, model, device="cpu", samples=1).verdict is Verdict.IDENTICAL
+    found = validate(model, model, device="cpu", samples=1, memory="64M")
+    assert found.verdict is Verdict.UNVERIFIED
+    assert "more than 64 MiB of memory" in found.reason
 
 
 def test_against_a_reference_as_well() -> None:

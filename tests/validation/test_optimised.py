@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from onnxpad.validation import Validation, Verdict, validate
+from onnxpad.validation import Validation, Verdict
 from tests.validation.builders import B1, W1, W2, model, node
+from tests.validation.runs import validate
 
 WINDOW: dict[str, Any] = {"kernel_shape": [3, 3], "strides": [2, 2]}
 POOL_PADS = np.array([0, 0, 1, 1, 0, 0, 1, 1])

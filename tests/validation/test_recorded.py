@@ -9,8 +9,9 @@ from click.testing import CliRunner
 
 from onnxpad.cli.validate import validate as command
 from onnxpad.errors import RequestError
-from onnxpad.validation import samples_from_npz, validate
+from onnxpad.validation import samples_from_npz
 from tests.validation.builders import model, node, two_convs
+from tests.validation.runs import validate
 
 ONE = two_convs(pads=[1, 1, 1, 1])
 X = np.random.default_rng(0).standard_normal((1, 3, 9, 8)).astype(np.float32)

@@ -6,11 +6,12 @@ import pytest
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
-from onnxpad.validation import OutputRow, Verdict, validate
+from onnxpad.validation import OutputRow, Verdict
 from onnxpad.validation.evaluator import Pool, convolve, max_pool
 from onnxpad.validation.reference import _more_when_optimised
 from tests.retargeting.running import outputs
 from tests.validation.builders import B1, W1, W2, pooled, two_convs
+from tests.validation.runs import validate
 
 X = np.random.default_rng(3).standard_normal((1, 3, 12, 11)).astype(np.float32)
 

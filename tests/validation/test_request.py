@@ -6,8 +6,9 @@ import pytest
 from onnx import TensorProto
 
 from onnxpad.errors import ModelError, RequestError
-from onnxpad.validation import samples_from_npz, validate
+from onnxpad.validation import samples_from_npz
 from tests.validation.builders import W1, model, node, two_convs
+from tests.validation.runs import validate
 
 PADS = [1, 1, 1, 1]
 ONE = two_convs(pads=PADS)

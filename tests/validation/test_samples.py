@@ -6,9 +6,9 @@ import pytest
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.shapes.types import Type
-from onnxpad.validation import validate
 from onnxpad.validation.samples import Sampler
 from tests.validation.builders import W1, model, node
+from tests.validation.runs import validate
 
 H, W = Symbol("H"), Symbol("W", 32, 8)
 

@@ -5,9 +5,10 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad.model.comparing.networks import Network
-from onnxpad.validation import Verdict, validate
+from onnxpad.validation import Verdict
 from onnxpad.validation.sizes import channel_counts, stage_sizes
 from tests.validation.builders import RANDOM, W1, model, node
+from tests.validation.runs import validate
 
 W = (RANDOM.standard_normal((4, 4, 3, 3)) / 3).astype(np.float32)
 

@@ -9,8 +9,8 @@ import onnx
 import pytest
 
 from onnxpad.rewriting.rewrite import rewrite
-from onnxpad.validation import validate
 from onnxpad.validation.report import Verdict
+from tests.validation.runs import validate
 
 MODEL = Path(__file__).parents[2] / "models" / "pd_same_static_op13.onnx"
 

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from onnx import ModelProto, helper
 
 from onnxpad.errors import RequestError
-from onnxpad.validation import Validation, Verdict, validate
+from onnxpad.validation import Validation, Verdict
 from tests.validation.builders import B1, W1, W2, model, node, two_convs, zero_extended
+from tests.validation.runs import validate
 
 SAME: dict[str, Any] = {"auto_pad": "SAME_UPPER"}
 PADS: dict[str, Any] = {"pads": [1, 1, 1, 1]}

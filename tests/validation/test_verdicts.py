@@ -6,7 +6,7 @@ import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 
-from onnxpad.validation import Validation, Verdict, validate
+from onnxpad.validation import Validation, Verdict
 from tests.validation.builders import (
     B1,
     RANDOM,
@@ -18,6 +18,7 @@ from tests.validation.builders import (
     two_convs,
     zero_extended,
 )
+from tests.validation.runs import validate
 
 PADS = [1, 1, 1, 1]
 
@@ -237,7 +238,7 @@ def test_a_second_model_that_does_not_run_is_different() -> None:
 
 def test_the_report_is_json() -> None:
     content = json.loads(json.dumps(cpu(two_convs(pads=PADS), two_convs(pads=[0] * 4)).to_json()))
-    assert content["schema"] == 1
+    assert content["schema"] == 2
     assert content["ok"] is False
     assert content["first_difference"]["max_abs"] == "inf"
     assert content["outputs"][0]["shape_before"] != content["outputs"][0]["shape_after"]

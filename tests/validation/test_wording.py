@@ -9,9 +9,10 @@ import pytest
 
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.validations import validation_text
-from onnxpad.validation import Validation, Verdict, conclude, validate
+from onnxpad.validation import Validation, Verdict, conclude
 from onnxpad.validation.report import OutputRow
 from tests.validation.builders import W1, model, node, two_convs
+from tests.validation.runs import validate
 
 
 def cpu(before: object, after: object, samples: int = 1, **options: Any) -> Validation:

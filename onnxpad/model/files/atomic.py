@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import filecmp
 import os
 import re
 import stat
@@ -17,6 +16,7 @@ from typing import BinaryIO, Self
 
 from onnxpad.errors import ModelError
 from onnxpad.model.files.contents import Refused
+from onnxpad.model.files.holes import same_bytes
 
 if sys.platform != "win32":
     import fcntl
@@ -236,7 +236,7 @@ def holds(path: Path, source: Path) -> bool:
     """Whether a file, not a link or folder, has the bytes of the other one."""
     if path.is_symlink() or not path.is_file():
         return False
-    return filecmp.cmp(source, path, shallow=False)
+    return same_bytes(source, path)
 
 
 def _claimed(folder: Path) -> int | None:

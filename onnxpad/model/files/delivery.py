@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 import stat
 import sys
 from collections.abc import Sequence
@@ -16,9 +15,8 @@ from onnxpad.errors import ModelError
 from onnxpad.model.files.atomic import Together, explained, holds
 from onnxpad.model.files.contents import PATIENCE
 from onnxpad.model.files.external import DataFile, locate
+from onnxpad.model.files.holes import copy_all
 from onnxpad.model.files.unread import Piece, all_read, write_all
-
-_PIECE = 1 << 20
 
 
 def carry(
@@ -72,9 +70,7 @@ def _copy(source: Path, destination: Path, together: Together) -> None:
         together.make_folders(destination.parent)
         found = os.fstat(original.fileno())
         with together.create(destination, replace=False, mode=found.st_mode & 0o777) as copy:
-            shutil.copyfileobj(original, copy, _PIECE)
-            if copy.tell() < found.st_size:
-                raise OSError(errno.EIO, "the file became shorter while it was copied")
+            copy_all(original, copy)
 
 
 def _same_file(one: Path, other: Path) -> bool:

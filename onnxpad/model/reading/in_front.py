@@ -11,6 +11,7 @@ from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.crossing import (
     BINARY,
+    CROSSABLE,
     Path,
     data_position,
     facts_of,
@@ -21,9 +22,15 @@ from onnxpad.model.reading.crossing import (
 )
 from onnxpad.model.reading.fusing import beyond_reach, out_of_reach, pad_behind
 from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.optimised import made_by
+from onnxpad.model.reading.optimised import MAY_VANISH, made_by
 from onnxpad.model.reading.pads import constant_integers, is_pad, read_pad
-from onnxpad.model.reading.quantised import dequantised, dequantised_input, is_in_blocks, quantised
+from onnxpad.model.reading.quantised import (
+    dequantised,
+    dequantised_input,
+    input_of,
+    is_in_blocks,
+    quantised,
+)
 from onnxpad.model.reading.row_in_front import (
     NONE_GONE,
     Gone,
@@ -32,6 +39,7 @@ from onnxpad.model.reading.row_in_front import (
     row_in_front,
     siblings,
 )
+from onnxpad.model.reading.scopes import Document
 from onnxpad.model.shapes.bounds import lower_bound
 from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
@@ -192,6 +200,25 @@ _FAR = 8
 _LONGEST_ROW = 64
 
 
+_SEEN_THROUGH = CROSSABLE | MAY_VANISH
+
+
+def behind_pads(document: Document) -> set[str]:
+    """The tensors in front of which a Pad may be seen; names of all scopes together.
+
+    No Pad is seen from any other tensor, through whatever it comes from.
+    """
+    found: set[str] = set()
+    for scope in document.scopes.values():
+        if scope.is_function:
+            found.update(scope.inputs)
+        for node in scope.ordered():
+            hands_on = node.op_type in _SEEN_THROUGH and not found.isdisjoint(node.inputs)
+            if hands_on or node.op_type == "Pad" or document.function(node) is not None:
+                found.update(node.outputs)
+    return found - {""}
+
+
 class Front(NamedTuple):
     """See the fields of Chain with these names."""
 
@@ -216,23 +243,25 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
     """
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
-    whole = rank + 2
-    pad, far = pad_in_front(context, node, whole), None
-    names: tuple[str, ...] = (node.inputs[0],)
-    far_names = names
-    if pad is None:
-        far, far_names = _far_pad(context, node, whole)
-    elif not pad.unclear:
-        far, far_names = _pads_together(context, node, whole)
-    facts = _of_input(context, node, op, slice(first_axis, first_axis + rank))
-    facts["front"] = row_in_front(context, node, node.inputs[0], whole, gone)
+    facts: dict[str, Any] = {}
+    pad, far, whole = None, None, rank + 2
+    if node.inputs[0] in context.document.behind_pads:
+        names: tuple[str, ...] = (node.inputs[0],)
+        pad, far_names = pad_in_front(context, node, whole), names
+        if pad is None:
+            far, far_names = _far_pad(context, node, whole)
+        elif not pad.unclear:
+            far, far_names = _pads_together(context, node, whole)
+        facts["front"] = row_in_front(context, node, node.inputs[0], whole, gone)
+        if readers is not None and pad is not None:
+            facts["beside"] = siblings(context, node, names, readers, gone)
+        if readers is not None and far is not None:
+            facts["far_beside"] = siblings(context, node, far_names, readers, gone)
+    weight = "" if op.weight is None else input_of(node, op.weight)
+    if weight in context.document.behind_pads:
+        facts["weight_front"] = row_in_front(context, node, weight, whole, gone)
+    facts |= _of_input(context, node, op, slice(first_axis, first_axis + rank))
     facts["copied_out"] = copied_out(context, node.inputs[0])
-    if op.weight is not None and len(node.inputs) > op.weight and node.inputs[op.weight]:
-        facts["weight_front"] = row_in_front(context, node, node.inputs[op.weight], whole, gone)
-    if readers is not None and pad is not None:
-        facts["beside"] = siblings(context, node, names, readers, gone)
-    if readers is not None and far is not None:
-        facts["far_beside"] = siblings(context, node, far_names, readers, gone)
     said = {name: fact for name, fact in facts.items() if not _is_silent(fact)}
     return Front(pad, far, Around(**said) if said else NOTHING)
 
@@ -249,6 +278,9 @@ def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dic
         facts["producer"] = context.document.model.producer_name
     if op.kind is Kind.MAX:
         facts["at_least"] = lower_bound(context, node.inputs[0])
+    if not context.document.quantises:
+        return facts
+    if op.kind is Kind.MAX:
         facts["behind_quantised"] = _follows_quantised(context, node.inputs[0])
     if not op.quantised:
         rank = spatial.stop - spatial.start + 2

@@ -37,8 +37,8 @@ class Node:
         self.op_type: str = proto.op_type
         self.domain: str = proto.domain
         self.name: str = proto.name
-        self.inputs: list[str] = list(proto.input)
-        self.outputs: list[str] = list(proto.output)
+        self.inputs: list[str] = proto.input[:]
+        self.outputs: list[str] = proto.output[:]
         names = (self.op_type, self.domain, self.name, *self.inputs, *self.outputs)
         if _TEXT.issuperset(map(type, names)):
             return

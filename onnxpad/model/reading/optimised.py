@@ -11,7 +11,7 @@ _STEPS_BACK = 64
 _LAST = 2**63 - 1
 _MOVES = frozenset({"Cast", "Transpose", "Expand"})
 _NEUTRAL = {"Mul": 1, "Div": 1, "Add": 0, "Sub": 0}
-_MAY_VANISH = _MOVES | _NEUTRAL.keys() | IDLE | {"Slice"}
+MAY_VANISH = _MOVES | _NEUTRAL.keys() | IDLE | {"Slice"}
 
 
 def vanishes(context: Context, node: Node) -> bool:
@@ -22,7 +22,7 @@ def vanishes(context: Context, node: Node) -> bool:
     which it moves until it meets its inverse (measured with 1.31.1: with each of them behind it, a
     Pad that writes 0 was fused into a MaxPool).
     """
-    if node.op_type not in _MAY_VANISH or node.domain not in PLAIN_DOMAINS:
+    if node.op_type not in MAY_VANISH or node.domain not in PLAIN_DOMAINS:
         return False
     if not node.inputs or not node.outputs:
         return False

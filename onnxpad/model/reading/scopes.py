@@ -133,7 +133,10 @@ class Scope:
 class Document:
     """A model with its scopes; `overridable` are initializers that an input may replace.
 
-    `folded_cells` counts the cells of values that followed from others.
+    `folded_cells` counts the cells of values that followed from others, `read_again` the padded
+    operators of functions that were read for one call after another. `behind_pads` are the tensors
+    in front of which a Pad may be seen, `quantises` says whether some operator works on quantised
+    tensors, both as of the last reading.
     """
 
     model: ModelProto
@@ -142,6 +145,9 @@ class Document:
     scopes: dict[str, Scope]
     overridable: frozenset[str]
     folded_cells: int = 0
+    behind_pads: set[str] = field(default_factory=set)
+    read_again: int = 0
+    quantises: bool = True
 
     def function(self, node: Node) -> Scope | None:
         """The local function that a node calls."""

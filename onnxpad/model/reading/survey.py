@@ -136,8 +136,9 @@ class Survey:
             yield self._sites[place]
 
     @without_collections()
-    def _open(self, model: ModelProto) -> None:
+    def _open(self, model: ModelProto, read_again: int = 0) -> None:
         self._document: Document = open_document(model)
+        self._document.read_again = read_again
         self._forget_all()
         self._read()
 
@@ -187,7 +188,8 @@ class Survey:
         """Remember the types of what a node writes: what takes its place writes the same."""
         for context in site.contexts:
             kept = self._kept.setdefault(context_address(context), {})
-            kept |= {name: context.type_of(name) for name in site.node.outputs if name}
+            for name in filter(None, site.node.outputs):
+                kept[name] = context.type_of(name)
 
     def _forget(self, scope: str, tensor: str) -> None:
         """Drop what was found about a tensor of the scope with this id."""

@@ -69,20 +69,6 @@ def _broadcast(call: Call, arrays: list[Array]) -> None:
     call.spend(float(np.prod(made, dtype=np.float64)) * len(arrays))
 
 
-def _of_sizes(call: Call) -> None:
-    """Tell lemma 2 what an operator does to sizes."""
-    values = [value for value in call.inputs if value is not None]
-    others = [int(one) for value in values if not value.sized for one in value.cells.ravel()]
-    sources = call.computed(*range(len(values)))
-    if call.op in ("Add", "Sub", "Max", "Min", "Equal", "Less", "Greater"):
-        call.notes.threshold(sources, max(map(abs, others), default=0))
-    elif call.op in ("Div", "Mod") and not values[-1].sized:
-        for one in others:
-            call.notes.modulus(sources, one)
-    elif call.op != "Mul" or not others:
-        call.notes.breaks(f"{call.op} of sizes")
-
-
 @rule(*NUMBERS)
 def binary(call: Call) -> list[Value]:
     """Arithmetic with broadcasting; numbers that are known stay numbers, in their own type."""
@@ -92,8 +78,6 @@ def binary(call: Call) -> list[Value]:
     _broadcast(call, arrays)
     dtype = call.need(0).dtype
     if known:
-        if call.computed(*range(len(call.inputs))):
-            _of_sizes(call)
         if call.get("fmod", 0):
             made = reduce(np.fmod, arrays)
         else:
@@ -192,8 +176,6 @@ def function(call: Call) -> list[Value]:
     call.spend(value.cells.size)
     whole = value.known and (value.dtype.kind in "iu" or call.op in ("Ceil", "Floor", "Round"))
     if whole and call.op in ("Abs", "Ceil", "Floor", "Round", "Sign"):
-        if value.sized and call.op not in ("Ceil", "Floor"):
-            call.notes.breaks(f"{call.op} of sizes")
         made = FLOATS[call.op](value.cells, {}) if value.dtype.kind == "f" else None
         if made is None:
             made = np.abs(value.cells) if call.op == "Abs" else np.sign(value.cells)
@@ -242,8 +224,6 @@ def relu(call: Call) -> list[Value]:
     value = call.need(0)
     call.spend(value.cells.size)
     if value.known:
-        if value.sized:
-            call.notes.threshold(value.sources, 0)
         return [call.moved(np.maximum(value.cells, 0).astype(value.dtype))]
     return [call.made(extreme(call, [value.cells, np.zeros_like(value.cells)]))]
 
@@ -251,8 +231,13 @@ def relu(call: Call) -> list[Value]:
 @rule("Clip")
 def clip(call: Call) -> list[Value]:
     """min(max(x, low), high); bounds are attributes before opset 11."""
-    x, dtype = call.cells(0), call.need(0).dtype
-    call.spend(2 * x.size)
+    value, dtype = call.need(0), call.need(0).dtype
+    call.spend(2 * value.cells.size)
+    operands = [one for one in call.inputs if one is not None]
+    if len(operands) > 1 and all(one.known for one in operands):
+        low, high = (one.cells if one else None for one in map(call.optional, (1, 2)))
+        return [call.moved(np.clip(value.cells, low, high).astype(dtype))]
+    x = call.cells(0)
     for index, name in ((1, "min"), (2, "max")):
         bound = call.optional(index)
         if bound is None and name in call.attributes:
@@ -279,7 +264,7 @@ def cast(call: Call) -> list[Value]:
 
     value, to = call.need(0), helper.tensor_dtype_to_np_dtype(int(call.get("to")))
     if value.known:
-        if value.sized and to.kind not in "iuf":
+        if value.sized and (to.kind not in "iuf" or (to.kind in "iu" and to.itemsize < 4)):
             call.notes.breaks(f"sizes become {to}")
         with np.errstate(all="ignore"):
             return [Value(value.cells.astype(to), to, known=True)]

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof.call import Call, Value, rule
+from onnxpad.proof.call import Call, Value, bits, rule
 from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.paces import packed
 from onnxpad.proof.windows import gather, pad_table
 
 Array = NDArray[Any]
@@ -235,9 +236,18 @@ def reshape(call: Call) -> list[Value]:
 @rule("Shape")
 def shape(call: Call) -> list[Value]:
     """Sizes as numbers."""
-    sizes = call.need(0).cells.shape[call.get("start", 0) : call.get("end")]
-    origins = np.asarray(call.need(0).axes[call.get("start", 0) : call.get("end")], np.int64)
-    return [Value(np.asarray(sizes, np.int64), np.dtype(np.int64), known=True, origins=origins)]
+    cut, value = slice(call.get("start", 0), call.get("end")), call.need(0)
+    sizes, origins = value.shape[cut], np.asarray(value.axes[cut], np.int64)
+    paces = np.asarray([_pace(value, mask) for mask in origins.tolist()], np.int64)
+    made = np.asarray(sizes, np.int64)
+    return [Value(made, np.dtype(np.int64), known=True, origins=origins, paces=paces)]
+
+
+def _pace(value: Value, mask: int) -> int:
+    """How a size grows with the open sizes that it follows: one cell for every so many."""
+    steps = math.lcm(*(value.steps.get(bit, 1) for bit in bits(mask)))
+    far = max((value.far.get(bit, 0) for bit in bits(mask)), default=0)
+    return packed(steps, -(-far // steps) + 1) if mask else 0
 
 
 @rule("Size")
@@ -298,6 +308,8 @@ def identity(call: Call) -> list[Value]:
 def dropout(call: Call) -> list[Value]:
     """Nothing, unless it trains."""
     training = call.optional(2)
+    if call.opset < 7 and not call.get("is_test", 0):
+        raise Undecided("Dropout that trains")
     if training is not None and not (training.known and not training.cells.any()):
         raise Undecided("Dropout that trains")
     if call.outputs > 1:
@@ -312,8 +324,8 @@ def where(call: Call) -> list[Value]:
     if not condition.known:
         raise Undecided("Where by a condition that is not known")
     (a, b), known = together(call, range(1, 3))
-    if condition.sized:
-        call.notes.breaks("Where chooses by sizes")
+    if condition.sources and not known:
+        call.notes.breaks("Where chooses data by sizes")
     made = np.where(condition.cells, a, b)
     call.spend(made.size)
     return [Value(made, call.need(1).dtype, known=known)]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value, lowest, rule
-from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.outcomes import Invalid, NoResult, Undecided
 from onnxpad.proof.windows import Axis, gather, same_pads, transposed_table
 
 Array = NDArray[Any]
@@ -21,7 +21,7 @@ def per_axis(call: Call, name: str, rank: int, default: int) -> list[int]:
     """An attribute with one number per axis."""
     listed = [int(one) for one in call.get(name, [default] * rank)]
     if len(listed) != rank:
-        raise Undecided(f"{call.op} has {len(listed)} {name} for {rank} axes")
+        raise Invalid(f"{call.op} has {len(listed)} {name} for {rank} axes")
     return listed
 
 
@@ -31,11 +31,16 @@ def padding(call: Call, rank: int) -> tuple[str, list[int], list[int]]:
     pads = per_axis(call, "pads", 2 * rank, 0)
     if auto not in ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"):
         raise Undecided(f"auto_pad {auto}")
-    if auto != "NOTSET" and any(pads):
-        raise Undecided("auto_pad together with pads, which runtimes read in three ways")
+    _one_way_of_padding(call, auto)
     if min(pads, default=0) < 0:
-        raise Undecided(f"{call.op} has negative pads, which runtimes refuse")
+        raise Invalid(f"{call.op} has negative pads, which runtimes refuse")
     return auto, pads[:rank], pads[rank:]
+
+
+def _one_way_of_padding(call: Call, auto: str) -> None:
+    """Raise Undecided where auto_pad stands beside pads, even pads of 0."""
+    if auto != "NOTSET" and "pads" in call.attributes:
+        raise Undecided("auto_pad together with pads, which runtimes read in three ways")
 
 
 def axes(call: Call, sizes: Ints, kernel: Ints) -> list[Axis]:
@@ -43,7 +48,7 @@ def axes(call: Call, sizes: Ints, kernel: Ints) -> list[Axis]:
     rank = len(sizes)
     strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
     if min((*strides, *dilations, *kernel), default=1) < 1:
-        raise Undecided(f"{call.op} has a stride, dilation or kernel below 1")
+        raise Invalid(f"{call.op} has a stride, dilation or kernel below 1")
     auto, begins, ends = padding(call, rank)
     ceil = bool(call.get("ceil_mode", 0))
     if auto == "VALID" and ceil:
@@ -218,13 +223,14 @@ def _transposed_tables(
     strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
     extras = per_axis(call, "output_padding", rank, 0)
     pads = given or per_axis(call, "pads", 2 * rank, 0)
-    if (call.get("auto_pad") or "NOTSET") != "NOTSET" and any(pads):
-        raise Undecided("auto_pad together with pads, which runtimes read in three ways")
+    _one_way_of_padding(call, call.get("auto_pad") or "NOTSET")
     if len(pads) != 2 * rank or min(pads) < 0:
         raise Undecided(f"{call.op} has the pads {pads}, which runtimes refuse")
     tables = []
     for at, (size, k, s, d) in enumerate(zip(sizes, kernel, strides, dilations, strict=True)):
-        if min(s, d, k) < 1 or not 0 <= extras[at] < max(s, d):
+        if min(s, d, k) < 1:
+            raise Invalid(f"{call.op} has a stride, dilation or kernel below 1")
+        if not 0 <= extras[at] < max(s, d):
             raise Undecided(f"output_padding {extras[at]} with stride {s} and dilation {d}")
         span = d * (k - 1) + 1
         begin, out = _kept(call, at, (size, span, s, extras[at]), (pads[at], pads[rank + at]))
@@ -316,15 +322,29 @@ def _places(call: Call, shape: Ints, over: Sequence[Axis]) -> Array:
 def _averaged(call: Call, x: Array) -> Array:
     kernel = per_axis(call, "kernel_shape", x.ndim - 2, 0)
     over = axes(call, x.shape[2:], kernel)
-    total = call.d.total(windows(call, x, over, 0))
+    cells = windows(call, x, over, 0)
+    total = _sum_of_numbers(call, cells) if call.need(0).known else call.d.total(cells)
     counts = np.ones((), np.int64)
     for axis in over:
         padded = bool(call.get("count_include_pad", 0))
         counts = np.multiply.outer(counts, axis.counted(padding=padded))
     if (counts == 0).any():
         call.reads("an average over no cell is 0")
-    divisor = call.d.embed(np.maximum(counts, 1))
-    return call.d.div(total, np.broadcast_to(divisor, total.shape))
+    divisor = np.broadcast_to(call.d.embed(np.maximum(counts, 1)), total.shape)
+    mean = call.d.div(total, divisor)
+    if call.need(0).known:
+        call.d.learn("Div", mean, total, divisor)
+    return mean
+
+
+def _sum_of_numbers(call: Call, cells: Array) -> Array:
+    """Sum over the last axis of cells that are numbers, so that the sum is known to be one."""
+    total = cells[..., 0]
+    for at in range(1, cells.shape[-1]):
+        more = call.d.add(total, cells[..., at])
+        call.d.learn("Add", more, total, cells[..., at])
+        total = more
+    return total
 
 
 @rule("AveragePool")
@@ -350,7 +370,9 @@ def qlinear_average_pool(call: Call) -> list[Value]:
 def lp_pool(call: Call) -> list[Value]:
     """(sum |x|^p)^(1/p); padding adds nothing (LpPool-22)."""
     x, p = call.cells(0), call.get("p", 2)
-    if p != int(p) or not 1 <= p <= 64:
+    if p < 1:
+        raise Invalid(f"LpPool with p={p}")
+    if p != int(p) or p > 64:
         raise Undecided(f"LpPool with p={p}")
     kernel = per_axis(call, "kernel_shape", x.ndim - 2, 0)
     over = axes(call, x.shape[2:], kernel)

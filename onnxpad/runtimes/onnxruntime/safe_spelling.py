@@ -283,7 +283,8 @@ class Twins:
 
     def add(self, before: Chain, after: Verdict) -> None:
         """Remember what was written."""
-        self._written |= dict.fromkeys(self._keys(before, after), _saying(before))
+        for key in self._keys(before, after):
+            self._written[key] = _saying(before)
 
     def _keys(self, before: Chain, after: Verdict) -> Iterator[tuple[tuple[str, int], Saying]]:
         shared = [one.key for one in before.around.front if one.readers > 1]

@@ -74,4 +74,5 @@ TARGET = Target(
         ),
         miscomputes(p.PAD, t.EIGHT_BIT, p.WRITES_VALUE, by=_seen("Pad of int8: writes 0")),
     ),
+    also=("cv2", "opencv-dnn"),
 )

@@ -1,6 +1,5 @@
 import errno
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
@@ -9,7 +8,7 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files import atomic
+from onnxpad.model.files import atomic, delivery
 from onnxpad.model.files.atomic import Together
 from onnxpad.model.files.onnx_file import Source, load, read, write
 from tests.models.external_data import external_tensor, model_of, saved
@@ -46,7 +45,7 @@ def failing(
 ) -> list[int]:
     """Let call number `call` (from 1) of a function fail, before it does its work or after it."""
     calls: list[int] = []
-    owner = shutil if name == "copyfileobj" else os
+    owner = delivery if name == "copy_all" else os
     real: Callable[..., object] = getattr(owner, name)
 
     def replaced(*args: object, **options: object) -> object:
@@ -66,7 +65,7 @@ STEPS = [
     *(("link", call) for call in (1, 2)),
     ("replace", 1),
     *(("mkdir", call) for call in (1, 2)),
-    *(("copyfileobj", call) for call in (1, 2)),
+    *(("copy_all", call) for call in (1, 2)),
 ]
 
 

@@ -1,0 +1,179 @@
+"""validate's default: a proof and runs side by side, and one verdict from both."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+import onnx
+import pytest
+
+import onnxpad
+from onnxpad import sessions
+from onnxpad.errors import RequestError, RuntimeUnavailable
+from onnxpad.proof import Counterexample
+from onnxpad.validation import RunReport, Validation, Verdict
+from onnxpad.validation.conclude import joined
+from tests.validation.test_proof_only import SAME, conv
+
+Proof = Literal["proved", "refuted", "undecided"]
+OK = (Verdict.IDENTICAL, Verdict.ROUNDING)
+RAN = (*OK, Verdict.DIFFERENT, Verdict.UNVERIFIED)
+
+
+def both(before: onnx.ModelProto, after: onnx.ModelProto, **options: Any) -> Validation:
+    pytest.importorskip("onnxruntime")
+    return onnxpad.validate(before, after, device="cpu", **options)
+
+
+def test_proved_and_run() -> None:
+    found = both(conv(SAME), conv("pads = [1, 1]"))
+    assert (found.verdict, found.ok, found.judge) == (Verdict.PROVED, True, "onnxpad proof")
+    assert found.reason == (
+        "both are the same function, for all values of the inputs and all sizes of H; all outputs "
+        "are bit-equal in 3 samples and at 1 further size"
+    )
+    assert found.proof is not None
+    assert found.proof.verdict == "proved"
+    ran = "all outputs are bit-equal in 3 samples and at 1 further size"
+    assert found.run == RunReport(Verdict.IDENTICAL, ran, "onnxruntime")
+    assert len(found.outputs) == 6
+
+
+def test_refuted_and_run_on_the_counterexample_too() -> None:
+    found = both(conv(SAME), conv("pads = [0, 2]"))
+    assert (found.verdict, found.ok) == (Verdict.DIFFERENT, False)
+    assert found.reason.startswith("y[0, 0, 0] is ")
+    assert "in the second, at H=5; Conv 'y' -> 'y' differs by up to " in found.reason
+    assert found.first_difference is not None
+    assert found.run is not None
+    assert found.run.verdict is Verdict.DIFFERENT
+
+
+def test_proved_and_a_run_that_differs_is_different_with_the_node() -> None:
+    from tests.validation.test_optimised import old_damage
+
+    found = both(old_damage(axes=True, pads=[1, 1, 1, 1]), old_damage(pads=[1, 1, 1, 1]))
+    assert found.proof is not None
+    assert found.proof.verdict == "proved"
+    assert found.verdict is Verdict.DIFFERENT
+    said = "equal by the ONNX text; CPUExecutionProvider computes them differently: "
+    assert found.reason.startswith(said)
+    assert "MaxPool 'pool'" in found.reason
+
+
+def test_one_of_both_can_be_asked_for() -> None:
+    models = conv(SAME), conv("pads = [1, 1]")
+    run = both(*models, run_only=True)
+    assert (run.verdict, run.proof) == (Verdict.IDENTICAL, None)
+    proof = onnxpad.validate(*models, proof_only=True)
+    assert (proof.verdict, proof.run, proof.outputs) == (Verdict.PROVED, None, ())
+    with pytest.raises(RequestError, match="contradict each other"):
+        onnxpad.validate(*models, proof_only=True, run_only=True)
+
+
+def test_without_onnxruntime_there_is_still_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    sessions.library.cache_clear()
+    sessions.cuda_problem.cache_clear()
+    models = conv(SAME), conv("pads = [1, 1]")
+    found = onnxpad.validate(*models)
+    assert (found.verdict, found.run) == (Verdict.PROVED, None)
+    assert "; nothing was run: onnxruntime is not installed" in found.reason
+    with pytest.raises(RuntimeUnavailable, match="onnxruntime is not installed"):
+        onnxpad.validate(*models, device="cpu")
+    with pytest.raises(RuntimeUnavailable, match="onnxruntime is not installed"):
+        onnxpad.validate(*models, run_only=True)
+
+
+def test_inputs_that_are_given_fix_the_sizes() -> None:
+    before, after = (conv(f"{pads}, strides = [2]") for pads in (SAME, "pads = [0, 1]"))
+    x = np.ones((1, 1, 8), np.float32)
+    found = both(before, after, inputs={"x": x})
+    assert found.verdict is Verdict.PROVED
+    assert "for all values of the inputs, where H=8; all outputs are bit-equal" in found.reason
+    assert both(before, after).verdict is Verdict.DIFFERENT
+
+
+def test_inputs_of_several_sizes_are_all_that_runs_speak_of() -> None:
+    before, after = (conv(f"{pads}, strides = [2]") for pads in (SAME, "pads = [0, 1]"))
+    x = [np.ones((1, 1, size), np.float32) for size in (8, 10)]
+    found = both(before, after, inputs={"x": x})
+    assert found.verdict is Verdict.IDENTICAL
+    assert found.proof is not None
+    assert found.proof.reason.startswith("at other sizes than those given, y had the shape")
+
+
+def test_what_cannot_be_drawn_is_still_proved() -> None:
+    dims = {"H": 2**31}
+    found = both(conv(SAME), conv("pads = [1, 1]"), dims=dims)
+    assert (found.verdict, found.run) == (Verdict.PROVED, None)
+    assert "; nothing was run: random inputs of these sizes have " in found.reason
+    with pytest.raises(RequestError, match="random inputs of these sizes"):
+        both(conv(SAME), conv("pads = [1, 1]"), dims=dims, run_only=True)
+
+
+def test_a_default_that_callers_may_not_replace_any_more_is_a_warning() -> None:
+    before, after = conv(SAME), conv("pads = [1, 1]")
+    given = before.graph.input.add()
+    given.CopyFrom(onnx.helper.make_tensor_value_info("w", 1, [1, 1, 3]))
+    found = both(before, after)
+    assert found.verdict is Verdict.IDENTICAL
+    assert "callers of the first model may give 'w'" in found.warnings[0]
+    assert found.proof is not None
+    assert found.proof.verdict == "undecided"
+
+
+def of_run(verdict: Verdict, shown: Verdict | None) -> Validation:
+    report = both_agree()
+    run = RunReport(verdict, "what runs say", "onnxruntime", shown)
+    return replace(report, verdict=verdict, reason="what runs say", run=run, proof=None)
+
+
+def both_agree() -> Validation:
+    providers: dict[str, tuple[str, ...]] = {
+        "before": ("SomeProvider",),
+        "after": ("SomeProvider",),
+    }
+    return Validation(Verdict.IDENTICAL, "", "onnxruntime", providers, "cpu", 0)
+
+
+PROOF = onnxpad.validate(conv(SAME), conv("pads = [1, 1]"), proof_only=True).proof
+
+
+def of_proof(verdict: Proof) -> Any:
+    assert PROOF is not None
+    shown = Counterexample("y differs", {}, {}) if verdict == "refuted" else None
+    return replace(PROOF, verdict=verdict, reason="what the proof says", counterexample=shown)
+
+
+@pytest.mark.parametrize(("ran", "shown"), list(product(RAN, (None, *RAN))))
+def test_one_verdict_from_both(ran: Verdict, shown: Verdict | None) -> None:
+    run = of_run(ran, shown)
+    proved = joined(of_proof("proved"), run)
+    undecided = joined(of_proof("undecided"), run)
+    refuted = joined(of_proof("refuted"), run)
+    assert proved.verdict is (ran if ran is Verdict.DIFFERENT else Verdict.PROVED)
+    assert undecided.verdict is ran
+    rounding = shown is Verdict.ROUNDING
+    assert refuted.verdict is (ran if rounding else Verdict.DIFFERENT)
+    assert refuted.proof is not None
+    assert refuted.proof.verdict == ("undecided" if rounding else "refuted")
+    for found in (proved, undecided, refuted):
+        assert "what runs say" in found.reason
+        assert found.run == run.run
+    if ran is Verdict.DIFFERENT:
+        assert "SomeProvider computes them differently" in proved.reason
+    if ran is Verdict.UNVERIFIED:
+        assert "not proved and not refuted: what the proof says" in undecided.reason
+
+
+def test_json_says_what_each_of_them_says() -> None:
+    read = both(conv(SAME), conv("pads = [1, 1]")).to_json()
+    assert (read["schema"], read["verdict"], read["proof"]["verdict"]) == (2, "proved", "proved")
+    assert set(read["run"]) == {"verdict", "reason", "judge", "counterexample"}
+    assert (read["run"]["verdict"], read["run"]["counterexample"]) == ("identical", None)
+    assert onnxpad.validate(conv(SAME), conv(SAME), proof_only=True).to_json()["run"] is None
