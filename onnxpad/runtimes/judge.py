@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS
-from onnxpad.runtimes.conditions.rows import Answer, Row, every
+from onnxpad.runtimes.conditions.rows import Answer, OpenBatch, Row, every
 from onnxpad.runtimes.targets import Target
 
 _UNTESTED = "{} is untested on {}"
@@ -17,11 +17,15 @@ _UNTESTED = "{} is untested on {}"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One answer; `rows` are the facts behind it, `reason` says them in words."""
+    """One answer; `rows` are the facts behind it, `reason` says them in words.
+
+    `open_batch` is set where the size of the batch alone keeps it from being another.
+    """
 
     answer: Answer
     reason: str
     rows: tuple[Row, ...] = ()
+    open_batch: OpenBatch | None = None
 
     @property
     def is_blanket(self) -> bool:
@@ -56,7 +60,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
             return Judgement(answer, _reasons(holding, chain.op.title), holding)
     doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
     if doubtful:
-        return Judgement(Answer.UNKNOWN, _open_questions(doubtful, chain, target), doubtful)
+        return _open(doubtful, chain, target)
     taking = tuple(row for row, holds in found if holds and row.answer is Answer.TAKES)
     if taking:
         return Judgement(Answer.TAKES, "", taking)
@@ -132,14 +136,15 @@ def _opset_named(cure: str) -> int:
     return -int(opset[0]) if cure.endswith("older") else int(opset[0])
 
 
-def _open_questions(rows: tuple[Row, ...], chain: Chain, target: Target) -> str:
+def _open(rows: tuple[Row, ...], chain: Chain, target: Target) -> Judgement:
     """What is not known of the model, with the option that settles it where there is one."""
-    asked = [(row, row.open_question(chain, target.name)) for row in rows]
-    rest = tuple(row for row, question in asked if not question)
-    questions = [question for _, question in asked if question]
+    asked = [(row, row.open_question(chain)) for row in rows]
+    rest = tuple(row for row, question in asked if question is None)
+    batch = next((question for _, question in asked if question is not None), None)
+    questions = [batch.told(target.name)] if batch else []
     if rest:
         questions.append(f"the model leaves open whether {_reasons(rest, chain.op.title)}")
-    return "; ".join(dict.fromkeys(questions))
+    return Judgement(Answer.UNKNOWN, "; ".join(questions), rows, None if rest else batch)
 
 
 def _reasons(rows: tuple[Row, ...], operator: str) -> str:
