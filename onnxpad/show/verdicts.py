@@ -129,8 +129,9 @@ def way_text(verdict: NodeVerdict) -> str:
 
 def _blanket_text(target: str, op: str, found: Sequence[NodeVerdict]) -> str:
     mine = [one for one in found if one.op == op]
-    verb = mine[0].judgement.answer
-    return note(f"no way: {op}", f"{target} {verb} it in every form; {_named(mine)}")
+    verb, by = mine[0].judgement.answer, mine[0].judgement.by or (target,)
+    said = " and ".join(f"{name} {verb}" for name in by)
+    return note(f"no way: {op}", f"{said} it in every form; {_named(mine)}")
 
 
 def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
@@ -160,7 +161,7 @@ def no_way_text(target: str, found: Iterable[NodeVerdict]) -> str:
 def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
     one = found[0]
     head = f"no way: {target}, {one.op} {_named(found)}, which {one.brought_by} writes"
-    if one.judgement.answer.is_open:
+    if one.judgement.answer.is_open or one.judgement.by:
         return note(head, one.judgement.reason)
     return note(head, f"{target} {one.judgement.answer} it: {one.judgement.reason}")
 
@@ -190,7 +191,8 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         head = f"unknown: {target}, {verdict.op} {nodes}"
         return note(head, f"{verdict.judgement.reason} (left as it is)")
     head = f"no way: {target}, {verdict.op} {nodes}"
-    reason = f"{target} {verdict.judgement.answer} it: {verdict.judgement.reason}"
+    found = verdict.judgement
+    reason = found.reason if found.by else f"{target} {found.answer} it: {found.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(
@@ -231,16 +233,18 @@ def _batch_lines(target: str, opening: Opening, found: Sequence[NodeVerdict]) ->
     """
     batches = [batch for one in found for batch in one.open_batches]
     names = dict.fromkeys(batch.name for batch in batches if batch.name)
+    several = dict.fromkeys(name for one in found for name in one.judgement.by)
+    target, take = " and ".join(several) or target, "take" if len(several) > 1 else "takes"
     lines = []
     if names:
         options = " ".join(f"--dim {quote(f'{name}=1')}" for name in names)
-        lines.append(f"Batch size is open; {target} takes only 1. Add {options}.")
+        lines.append(f"Batch size is open; {target} {take} only 1. Add {options}.")
     tried = set(names) <= set(opening.dims)
     left = [one for one in found if one.node in opening.left or not (names and tried)]
     lost = dict.fromkeys(batch.lost for one in left for batch in one.open_batches if batch.lost)
     if lost:
         lines.append(
-            f"Behind {' and '.join(lost)} the batch size is not known; {target} takes only 1, "
+            f"Behind {' and '.join(lost)} the batch size is not known; {target} {take} only 1, "
             "which --allow-unknown takes for granted."
         )
     return lines

@@ -59,7 +59,7 @@ def harmed_in_onnxruntime(
     None where it is the target itself.
     """
     reference = find_target("onnxruntime")
-    if target == reference or not session.script:
+    if reference in (target, *target.parts) or not session.script:
         return
     judge = Judge(reference)
     for site in session.sites():
