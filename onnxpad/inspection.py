@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -36,6 +36,7 @@ from onnxpad.padding.operators import Kind
 from onnxpad.padding.surroundings import Surroundings
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
+from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import find_target
 from onnxpad.runtimes.traps import Trap, traps_of
 
@@ -199,7 +200,40 @@ class PaddedNode(NamedTuple):
         return found
 
 
-@reported("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met")
+@reported("kind", "code", "node", "op")
+class Finding(NamedTuple):
+    """Something that a check may fail for, at a node.
+
+    `kind` is 'trap', 'off-device' (the node leaves the GPU that was asked for), or what a target
+    does with the node: 'unknown', 'refused' or 'wrong'. `code` names it for good: the trap, or
+    'opencv:wrong'. With `node`, its address, it stays the same as long as nothing about it changes.
+    """
+
+    kind: str
+    code: str
+    node: str
+    op: str
+    reason: str
+
+
+KINDS = {Answer.UNKNOWN: "unknown", Answer.REFUSES: "refused", Answer.MISCOMPUTES: "wrong"}
+"""What a target's answer is called as a finding, the mildest first."""
+OFF_DEVICE, TRAP = "off-device", "trap"
+
+
+def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
+    """What a target does with a node as a finding; None where it takes the node."""
+    found = verdict.judgement
+    if found.answer not in KINDS:
+        return None
+    kind = KINDS[found.answer]
+    return Finding(kind, f"{target}:{kind}", verdict.node.label, verdict.op, found.reason)
+
+
+@reported(
+    *("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met"),
+    "findings",
+)
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
@@ -240,6 +274,24 @@ class Inspection(Report):
         """Padded nodes that leave the GPU that was asked for, with where they run."""
         gone = self.placement.items() if self.device == "cuda" else ()
         return {label: provider for label, provider in gone if not provider.startswith("CUDA")}
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Traps, what targets do not take, and nodes that leave the GPU, each once at a node."""
+        return tuple(dict.fromkeys(self._findings()))
+
+    def _findings(self) -> Iterator[Finding]:
+        for node in self.nodes:
+            for trap in node.traps:
+                yield Finding(TRAP, trap.code, node.node, node.op, trap.sentence)
+        for target, verdicts in self.targets.items():
+            yield from filter(None, (finding_of(target, verdict) for verdict in verdicts))
+        ops = {node.node: node.op for node in self.nodes}
+        for label, provider in self.off_device.items():
+            reason = f"onnxruntime runs it with {provider}"
+            yield Finding(
+                OFF_DEVICE, f"{self.device}:{OFF_DEVICE}", label, ops.get(label, ""), reason
+            )
 
     @property
     def fails(self) -> bool:

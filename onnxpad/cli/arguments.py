@@ -100,15 +100,21 @@ seed = click.option(
 )
 
 
+def given_by_hand(name: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
+
+
+def _field(option: str) -> str:
+    """What the command calls an option."""
+    found = click.get_current_context().command.params
+    return next(one.name or "" for one in found if f"--{option}" in one.opts)
+
+
 def refuse_given(why: str, *names: str) -> None:
     """UsageError for options that stand on the command line and would do nothing."""
-    context = click.get_current_context()
-    fields = {option: one.name or "" for one in context.command.params for option in one.opts}
-    given = [
-        f"--{name}"
-        for name in names
-        if context.get_parameter_source(fields[f"--{name}"]) is ParameterSource.COMMANDLINE
-    ]
+    given = [f"--{name}" for name in names if given_by_hand(_field(name))]
     if given:
         does = "does" if len(given) == 1 else "do"
         raise click.UsageError(f"{' and '.join(given)} {does} nothing here: {why}")

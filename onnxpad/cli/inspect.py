@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad import __version__
-from onnxpad.cli import arguments
+from onnxpad.cli import arguments, gate
 from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
 from onnxpad.cli.requests import each_request
 from onnxpad.cli.streams import terminal
 from onnxpad.errors import OnnxpadError
 
 if TYPE_CHECKING:
+    from onnxpad.cli.gate import Judged
     from onnxpad.inspection import Inspection
 
 
@@ -60,7 +61,14 @@ All other operators are not judged.
     help="Open the model with onnxruntime and say where each padded node runs; exit 1 where one "
     "leaves the GPU.",
 )
-@click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 about the targets.")
+@gate.fail_on
+@gate.baseline
+@gate.write_baseline
+@click.option(
+    "--sarif",
+    is_flag=True,
+    help="Print SARIF 2.1.0 about the targets, and with --fail-on trap about traps.",
+)
 @arguments.timeout
 @arguments.memory
 @arguments.as_json
@@ -68,7 +76,8 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
     from onnxpad import inspection  # loads onnx
 
-    _check(given["targets"], sarif=given["sarif"], as_json=given["as_json"])
+    checks = gate.Gate(models, given)
+    _check(given["targets"], checks, sarif=given["sarif"], as_json=given["as_json"])
     names = ("device", "ambiguous", "timeout", "memory")
     asked = {"target": given["targets"], **{name: given[name] for name in names}}
     status, reports = FINE, []
@@ -78,22 +87,26 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         except OnnxpadError as error:
             status = fail_for(model, error)
             continue
-        status = max(status, FINDINGS) if found.fails else status
+        judged = checks.judged(model, found.findings, found.targets)
+        status = max(status, FINDINGS) if judged.failing else status
         if given["sarif"]:
-            reports.append((model, found))
-            continue
-        if not given["as_json"] and len(models) > 1:
-            sys.stdout.write(_heading(model, first=number == 0))
-        sys.stdout.write(_text(model, found, given))
-        sys.stdout.flush()  # what is finished is there, whatever happens to the next
+            reports.append((model, found, judged.known))
+        else:
+            if not given["as_json"] and len(models) > 1:
+                sys.stdout.write(_heading(model, first=number == 0))
+            sys.stdout.write(_text(model, found, judged, given))
+            sys.stdout.flush()  # what is finished is there, whatever happens to the next
+        checks.say_why(model, judged)
     if given["sarif"]:
-        from onnxpad.show.sarif import sarif_text
+        from onnxpad.show.sarif import Reported, sarif_text
 
-        sys.stdout.write(sarif_text(reports, __version__))
-    return status
+        told = [Reported(*report) for report in reports]
+        traps = gate.TRAP in checks.kinds
+        sys.stdout.write(sarif_text(told, __version__, traps=traps))
+    return checks.concluded(status)
 
 
-def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
+def _check(targets: tuple[str, ...], checks: gate.Gate, *, sarif: bool, as_json: bool) -> None:
     """Errors for targets that do not exist, before any model is read, and for two formats."""
     from onnxpad.runtimes.targets import find_target
 
@@ -101,8 +114,10 @@ def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
         find_target(name)
     if sarif and as_json:
         raise click.UsageError("--sarif and --json are two formats: give one of them")
-    if sarif and not targets:
-        raise click.UsageError("--sarif reports what targets refuse: add --target T")
+    if sarif and not targets and gate.TRAP not in checks.kinds:
+        raise click.UsageError(
+            "--sarif reports what targets refuse: add --target T, or --fail-on trap for traps"
+        )
 
 
 def _heading(model: str, *, first: bool) -> str:
@@ -111,11 +126,11 @@ def _heading(model: str, *, first: bool) -> str:
     return f"{'' if first else chr(10)}{visible(model)}\n\n"
 
 
-def _text(model: str, found: Inspection, given: Mapping[str, Any]) -> str:
+def _text(model: str, found: Inspection, judged: Judged, given: Mapping[str, Any]) -> str:
     if given["as_json"]:
         from onnxpad.reports import json_line
 
-        return json_line({"file": model} | found.to_json())
+        return json_line({"file": model} | found.to_json() | judged.to_json())
     from onnxpad.show.inspections import inspection_text
 
     return inspection_text(

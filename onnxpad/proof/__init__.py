@@ -2,7 +2,8 @@
 
 from onnxpad.proof.call import Readings
 from onnxpad.proof.counterexamples import Counterexample, OutputCell
-from onnxpad.proof.proving import Limits, Proof, Proved, prove
+from onnxpad.proof.equalities import Limits, Proved
+from onnxpad.proof.proving import Proof, prove
 
 __all__ = [
     "VERSION",

@@ -76,8 +76,6 @@ def _axes(call: Call, rank: int) -> Sequence[int]:
     axes = list(first.axes)
     if call.op == "Transpose" and not call.domain:
         return [axes[at] for at in call.get("perm") or range(rank - 1, -1, -1)]
-    if call.op in ("Squeeze", "Unsqueeze"):
-        return _squeezed(call, axes, rank)
     if call.op in _SHAPED:
         shape = call.inputs[_SHAPED[call.op]]
         wanted = _numbers(shape, rank)
@@ -85,12 +83,8 @@ def _axes(call: Call, rank: int) -> Sequence[int]:
         return [one | other for one, other in zip(wanted, old, strict=True)]
     if call.op in _BROADCAST or call.op == "Concat":
         return _aligned(call, rank)
-    if call.op in ("Pad", "Slice"):
-        return _bounded(call, axes)
-    if call.op == "Gather":
-        at, index = int(call.get("axis", 0)), call.inputs[1]
-        between = index.axes if index is not None else ()
-        return [*axes[:at], *between, *axes[at:][1:]]
+    if call.op in _ARRANGED:
+        return _ARRANGED[call.op](call, axes, rank)
     if call.op in ("Reshape", "Flatten", "Shape", "MatMul", "Gemm", "Col2Im"):
         return [_everything(call) if call.op != "Shape" else 0] * rank
     return axes if rank == len(axes) else [_everything(call)] * rank
@@ -104,8 +98,9 @@ def _numbers(shape: Value | None, rank: int) -> list[int]:
     return [*[0] * (rank - len(listed)), *listed][-rank:] if rank else []
 
 
-def _bounded(call: Call, axes: list[int]) -> list[int]:
+def _bounded(call: Call, axes: list[int], rank: int) -> list[int]:
     """Axes whose pads or bounds were computed follow what those came from."""
+    del rank
     origins = [value.origins for value in call.inputs[1:3] if value is not None]
     spots = call.ints(3) if call.optional(3) is not None else None
     found = list(axes)
@@ -141,6 +136,21 @@ def _squeezed(call: Call, axes: list[int], rank: int) -> list[int]:
     return [mask for at, mask in enumerate(axes) if at not in gone]
 
 
+def _gathered(call: Call, axes: list[int], rank: int) -> list[int]:
+    del rank
+    at, index = int(call.get("axis", 0)), call.need(1)
+    return [*axes[:at], *index.axes, *axes[at:][1:]]
+
+
+_ARRANGED = {
+    "Squeeze": _squeezed,
+    "Unsqueeze": _squeezed,
+    "Pad": _bounded,
+    "Slice": _bounded,
+    "Gather": _gathered,
+}
+
+
 def _origins(call: Call, rule: Rule, value: Value) -> tuple[Array | None, Array | None]:
     """Where every known number of a result came from, and how it grows."""
     values = [one for one in call.inputs if one is not None]
@@ -165,13 +175,12 @@ def _origins(call: Call, rule: Rule, value: Value) -> tuple[Array | None, Array 
 
 def _moved(call: Call, rule: Rule, data: int, numbers: Callable[[Value], Array]) -> Array:
     """What an operator that moves numbers makes of something else in their place."""
-    inputs = [
-        Value(numbers(one), np.dtype(np.int64), known=True, follows=one.axes)
-        if at < data and one is not None
-        else one
-        for at, one in enumerate(call.inputs)
-    ]
-    moved: Array = rule(replace(call, inputs=inputs, notes=Notes(), budget=Budget(1 << 30)))[0].cells
+    inputs = list(call.inputs)
+    for at, one in enumerate(inputs[:data]):
+        if one is not None:
+            inputs[at] = Value(numbers(one), np.dtype(np.int64), known=True, follows=one.axes)
+    again = replace(call, inputs=inputs, notes=Notes(), budget=Budget(1 << 30))
+    moved: Array = rule(again)[0].cells
     return moved
 
 

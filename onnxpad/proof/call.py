@@ -97,10 +97,10 @@ class Readings:
 class Notes:
     """What an evaluation tells the lemmas.
 
-    Of every open size, by the bit that stands for it: `far` and `period` (lemma 2), and `steps`, the
-    product of strides alone. `tied` are sets of open sizes that hang on each other, `irregular` is why lemma 2 does not hold, `readings` were
-    used, `rounded` says that a float was taken for the fraction that it rounds, `degree` and `bits`
-    are the largest of any tensor.
+    Of every open size, by the bit that stands for it: `far` and `period` (lemma 2), and `steps`,
+    the product of strides alone. `tied` are sets of open sizes that hang on each other,
+    `irregular` is why lemma 2 does not hold, `readings` were used, `rounded` says that a float was
+    taken for the fraction that it rounds, `degree` and `bits` are the largest of any tensor.
     """
 
     far: dict[int, int] = field(default_factory=dict)
@@ -176,8 +176,8 @@ class Value:
 
     `follows` says for every axis which open sizes its size hangs on, `origins` for every known
     number (None: for none of them), as masks of bits, and `paces` how such a number grows. `far`,
-    `period` and `steps` are those of Notes on the way from the inputs. `degree` and `bits` bound the polynomials that the cells are, in the random
-    points and in their coefficients.
+    `period` and `steps` are those of Notes on the way from the inputs. `degree` and `bits` bound
+    the polynomials that the cells are, in the random points and in their coefficients.
     """
 
     cells: Array
@@ -215,15 +215,19 @@ class Value:
 
 @dataclass(slots=True)
 class Budget:
-    """How much an evaluation may compute, and until when (as time.monotonic counts)."""
+    """How many cells an evaluation may compute, in all and at once (memory goes by that).
+
+    `end` is until when, as time.monotonic counts.
+    """
 
     cells: int
+    at_once: int = 1 << 24
     end: float = math.inf
 
     def spend(self, count: int) -> None:
         """Raise Undecided where the budget does not reach."""
         self.cells -= int(count)
-        if self.cells < 0:
+        if self.cells < 0 or count > self.at_once:
             raise Undecided("the budget of cells is spent")
         if time.monotonic() > self.end:
             raise Undecided("the budget of seconds is spent")
@@ -287,7 +291,9 @@ class Call:
 
     def moved(self, cells: Array) -> Value:
         """The first operand with its cells moved about."""
-        return replace(self.need(0), cells=np.asarray(cells), follows=None, origins=None, paces=None)
+        return replace(
+            self.need(0), cells=np.asarray(cells), follows=None, origins=None, paces=None
+        )
 
     def window(self, axis: int, reach: int, stride: int = 1) -> None:
         """Note windows over an axis of the first operand (see Notes.window)."""

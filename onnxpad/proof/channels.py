@@ -4,16 +4,15 @@ Lemma 4. Where no operator tells channels apart (pools, pads and cuts of other a
 by cell), the sides agree for any number of channels if they agree for one.
 
 Lemma 5. Let a region be linear and the same for each channel but for one convolution whose weight
-W [M, C, taps] and bias b [M] are the same constants on both sides, and so may be any (lemma 6).
+W [M, C, taps] and bias b [M] are the same constants on both sides, and so may be any (lemma 6), and
+which takes them in the same order, in as many groups.
 Then y[m] is the sum over c of A(W[m, c], x[c]), and b[m] U, where A and U do not hang on m and c.
 If the sides agree for M = C = 1 and any W, x and b, their A and U agree (A is 0 where W is), and
 with them all sums. A group is a sum over fewer channels: the same holds.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.proof.evaluation import read_by
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.graphs import Graph, Node
 from onnxpad.proof.regions import Cut, Region
@@ -28,9 +27,10 @@ def one_channel(region: Region) -> Region | None:
     data = [cut for cut in region.cuts if cut.data]
     if len(data) != 1 or len(data[0].sizes) < 3:
         return None
-    sides = [list(_between(region, at)) for at in (0, 1)]
+    sides = [list(region.between(at)) for at in (0, 1)]
     found = [[node for node in side if node.op in _CONVOLUTIONS] for side in sides]
-    if len(found[0]) != len(found[1]) or len(found[0]) > 1:
+    kinds = [[(node.op, node.attributes.get("group", 1)) for node in side] for side in found]
+    if kinds[0] != kinds[1] or len(found[0]) > 1:
         return None
     allowed = _LINEAR if found[0] else _LINEAR | _CELL_BY_CELL
     for at, side in enumerate(sides):
@@ -55,16 +55,6 @@ def one_channel(region: Region) -> Region | None:
         return None
     graphs = tuple(_ungrouped(region.graphs[at], found[at]) for at in (0, 1))
     return replace(region, graphs=(graphs[0], graphs[1]), cuts=tuple(cuts.values()))
-
-
-def _between(region: Region, at: int) -> Iterator[Node]:
-    """The nodes from the cuts to what is wanted."""
-    names = set(region.wanted[at])
-    given = {name for cut in region.cuts for name in cut.names[at]}
-    for node in reversed(region.graphs[at].nodes):
-        if any(name in names - given for name in node.outputs):
-            names |= read_by(node)
-            yield node
 
 
 def _operands(region: Region, at: int, node: Node) -> list[Cut] | None:

@@ -39,7 +39,7 @@ class Numbering:
                 self._false.add(classes[name])
         return classes
 
-    def _draws(self, node: Node, inputs: tuple[int | None, ...]) -> bool:
+    def draws(self, node: Node, classes: Classes) -> bool:
         """Whether an operator draws at random, with a seed or without.
 
         A Dropout does where it trains: opset 12 has an input for that, opset 6 an attribute.
@@ -48,8 +48,8 @@ class Numbering:
             return node.op in _RANDOM
         if node.opset < 7:
             return not node.attributes.get("is_test", 0)
-        training = inputs[2] if len(inputs) > 2 else None
-        return training is not None and training not in self._false
+        training = node.inputs[2] if len(node.inputs) > 2 else ""
+        return bool(training) and classes.get(training) not in self._false
 
     def add(self, node: Node, classes: Classes, depth: int = 0) -> None:
         """Give the outputs of a node their classes; `depth` is how many bodies it lies in."""
@@ -57,8 +57,8 @@ class Numbering:
         if node.op in _UNCHANGED and not node.domain and inputs[0] is not None:
             classes[node.outputs[0]] = inputs[0]
             return
-        key: Hashable = (node.domain, node.op, node.opset, inputs, _plain(node))
-        unlike = -1 in inputs or self._draws(node, inputs)
+        key: Hashable = (node.domain, node.op, node.opset, inputs, plain(node))
+        unlike = -1 in inputs or self.draws(node, classes)
         for name, body in sorted(node.bodies.items()):
             made = self._body(body, classes, depth + 1)
             unlike |= -1 in made
@@ -79,7 +79,7 @@ class Numbering:
         return tuple(classes.get(one, -1) for one in body.outputs)
 
 
-def _plain(node: Node) -> Hashable:
+def plain(node: Node) -> Hashable:
     """The attributes that say more than their defaults, as a key."""
     found, defaults = [], _defaults(node.op, node.domain, node.opset)
     for name, value in sorted(node.attributes.items()):

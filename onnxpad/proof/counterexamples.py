@@ -53,6 +53,8 @@ def confirm(region: Region, mismatch: Mismatch, shop: Workshop) -> Counterexampl
     for magnitude, sign in product(_MAGNITUDES, _SIGNS):
         inputs = {
             cut.key: drawn(random, (magnitude, sign), cut.shape(mismatch.sizes), cut.dtype)
+            if cut.numbers is None
+            else cut.numbers
             for cut in region.cuts
         }
         for turn in _conditions(region, inputs):
@@ -122,7 +124,7 @@ def _difference(
         left, right = a.cells.astype(np.float64), b.cells.astype(np.float64)
         scale = _TOLERANCE * max(1.0, float(np.abs(left[np.isfinite(left)]).max(initial=0)))
         if a.dtype.kind in "iub":
-            scale = 1.5
+            scale = 0.5
         with np.errstate(invalid="ignore"):
             near = (left == right) | (np.abs(left - right) <= scale)
         unclear = np.isnan(left) | np.isnan(right)

@@ -7,12 +7,12 @@ models are equal where all outputs are. A change that does not agree may still d
 where less is free (behind a Relu nothing is negative).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from onnxpad.proof.call import Readings
-from onnxpad.proof.classes import Classes, Numbering
+from onnxpad.proof.classes import Classes
 from onnxpad.proof.evaluation import read_by
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.graphs import Constant, Graph, Node
@@ -215,20 +215,3 @@ def _is_weight(constant: Constant) -> bool:
     if constant.dtype.kind in "biu" or constant.size < 2:
         return False
     return len(constant.shape) > 2 or (len(constant.shape) > 1 and constant.size >= _LARGE)
-
-
-def merge_by_name(
-    numbering: Numbering, sides: tuple[Side, Side], names: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
-    """Give the second side its classes, node by node.
-
-    Yields every tensor whose namesake on the first side is of another class, so that whoever asks
-    may set it equal before this goes on.
-    """
-    first, second = sides
-    for node in second.graph.nodes:
-        numbering.add(node, second.classes)
-        for name in node.outputs:
-            twin = names.get(name)
-            if twin and second.classes[name] != first.classes[twin]:
-                yield twin, name

@@ -13,7 +13,7 @@ from onnxpad.proof.axes import follow, row_of
 from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Readings, Value
 from onnxpad.proof.graphs import Constant, Graph, Node
 from onnxpad.proof.operators import arithmetic, moving, sampled, windowed
-from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.outcomes import Invalid, NoResult, Undecided
 
 Array = NDArray[Any]
 Environment = dict[str, Value]
@@ -238,17 +238,17 @@ class Evaluation:
 
 
 def check_text(node: Node, inputs: Sequence[Value | None]) -> None:
-    """Raise Undecided for what the text of the opset lacks: operator, attribute, input or type."""
+    """Raise Invalid for what the text of the opset lacks: operator, attribute, input or type."""
     if node.domain:
         return
     attributes, most, types = _schema(node.op, node.opset)
     unknown = node.attributes.keys() - attributes
     for value, allowed in zip(inputs, types, strict=False):
         if value is not None and _TYPES.get(value.dtype.name, value.dtype.name) not in allowed:
-            raise Undecided(f"{node.op} of {value.dtype}, which opset {node.opset} does not take")
+            raise Invalid(f"{node.op} of {value.dtype}, which opset {node.opset} does not take")
     if unknown or len(node.inputs) > most:
         what = f"the attribute {min(unknown)}" if unknown else f"{len(node.inputs)} inputs"
-        raise Undecided(f"{node.op} with {what}, which opset {node.opset} does not have")
+        raise Invalid(f"{node.op} with {what}, which opset {node.opset} does not have")
 
 
 @cache

@@ -1,6 +1,6 @@
 """The numeric domain: cells are float64 numbers, for counterexamples."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,21 @@ from onnxpad.proof.functions import FLOATS, Number
 from onnxpad.proof.outcomes import Undecided
 
 Array = NDArray[Any]
+_NEAR = 1e-6
+
+_PAIRS: dict[str, Callable[[Array, Array], Array]] = {
+    "Div": lambda a, b: np.trunc(a / b),
+    "Mod": np.mod,
+    "Equal": np.equal,
+    "Greater": np.greater,
+    "GreaterOrEqual": np.greater_equal,
+    "Less": np.less,
+    "LessOrEqual": np.less_equal,
+    "And": np.logical_and,
+    "Or": np.logical_or,
+    "Xor": np.logical_xor,
+}
+"""Of two operands; a Div is here where it is one of whole numbers."""
 
 
 class Numeric:
@@ -79,13 +94,24 @@ class Numeric:
         """A function of one number; raises Undecided for one that has no float version here."""
         if op == "PRelu":
             return np.where(args[0] < 0, args[0] * args[1], args[0])
+        if op in ("Ceil", "Floor", "Round"):
+            return _clear(
+                args[0], 0.5 * (op == "Round"), np.asarray(FLOATS[op](args[0], parameters))
+            )
+        if op == "Cast":
+            return _cast(
+                args[0], np.dtype(str(parameters["from"])), np.dtype(str(parameters["to"]))
+            )
+        if op in _PAIRS and len(args) == 2:
+            with np.errstate(all="ignore"):
+                return np.asarray(_PAIRS[op](*args), np.float64)
         if op not in FLOATS or len(args) != 1:
             raise Undecided(f"{op} has no numbers here")
         return np.asarray(FLOATS[op](args[0], parameters))
 
     def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
         """round(a) + zero, saturated."""
-        return np.asarray(np.clip(np.rint(a) + zero, low, high))
+        return _clear(a, 0.5, np.asarray(np.clip(np.rint(a) + zero, low, high)))
 
     def chosen(self, a: Array, places: Array, lowest: Number, *, floats: bool) -> Array:
         """The place of the first maximum over the last axis."""
@@ -96,3 +122,22 @@ class Numeric:
         first = wins.argmax(axis=-1)[..., None]
         found = np.take_along_axis(places, first, axis=-1)[..., 0]
         return np.where(wins.any(axis=-1), found, -1).astype(np.float64)
+
+
+def _cast(a: Array, old: "np.dtype[Any]", new: "np.dtype[Any]") -> Array:
+    """Floats cut to whole numbers, or anything that is not 0."""
+    if new.kind == "b":
+        return np.asarray(a != 0, np.float64)
+    if old.kind != "f" or new.kind not in "iu" or np.abs(a).max(initial=0) > np.iinfo(new).max:
+        raise Undecided(f"a Cast of {old} to {new} has no numbers here")
+    return _clear(a, 0.0, np.trunc(a))
+
+
+def _clear(a: Array, tie: float, made: Array) -> Array:
+    """`made`, but NaN where a number is so near to where rounding turns over that both are right.
+
+    Nothing that is NaN counts as a difference.
+    """
+    with np.errstate(invalid="ignore"):
+        distance = np.abs((a - tie) - np.rint(a - tie))
+    return np.where(distance < _NEAR * np.maximum(1.0, np.abs(a)), np.nan, made)

@@ -7,3 +7,7 @@ class NoResult(Exception):
 
 class Undecided(Exception):
     """Something is not understood; the reason is a sentence without its full stop."""
+
+
+class Invalid(Undecided):
+    """An operator is none by the text of its opset: it has a type, attribute or number too many."""

@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -11,30 +11,19 @@ from typing import Literal
 import onnx
 
 from onnxpad.proof.call import Budget, Readings
-from onnxpad.proof.channels import one_channel
 from onnxpad.proof.classes import Numbering
-from onnxpad.proof.counterexamples import Counterexample, confirm
-from onnxpad.proof.cuts import Cutting, Side, merge_by_name
+from onnxpad.proof.counterexamples import Counterexample
+from onnxpad.proof.cuts import Cutting, Side
+from onnxpad.proof.equalities import Equalities, Limits, Proved, Refuted, equal
 from onnxpad.proof.field import Source
 from onnxpad.proof.graphs import Graph, Input, read
 from onnxpad.proof.outcomes import Undecided
-from onnxpad.proof.regions import Clock, Cut, Mismatch, Region, Workshop, compare
-from onnxpad.proof.sizes import Fact, Facts, prove_sizes, shrunk
+from onnxpad.proof.regions import Clock, Cut, Workshop
+from onnxpad.proof.sizes import Fact
 
 Verdict = Literal["proved", "refuted", "undecided"]
 _FORMULA = re.compile(r"(\d+)\*(\w+)(?:\+(\d+))?")
 _FACT = re.compile(r"%(\d+)==?(\d+)")
-
-
-@dataclass(frozen=True, slots=True)
-class Proved:
-    """A region that was looked at: what it makes from which cuts, and at how many sizes."""
-
-    outputs: tuple[str, ...]
-    cuts: tuple[str, ...]
-    open_sizes: tuple[str, ...]
-    sizes: int
-    rounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +50,6 @@ class Proof:
         return self.verdict + (f": {self.reason}" if self.reason else "")
 
 
-@dataclass(slots=True)
-class Limits:
-    """How much a proof may take; `sizes` is per open axis."""
-
-    cells: int = 50_000_000
-    seconds: float = 60.0
-    sizes: int = 64
-    deepest: int = 4
-
-
 def prove(  # noqa: PLR0913 - what may be said of two models
     before: onnx.ModelProto,
     after: onnx.ModelProto,
@@ -90,7 +69,7 @@ def prove(  # noqa: PLR0913 - what may be said of two models
     limits = limits or Limits()
     start = time.monotonic()
     clock = Clock(start + limits.seconds)
-    shop = Workshop(readings or Readings(), Budget(limits.cells, clock.end), source, clock)
+    shop = Workshop(readings or Readings(), Budget(limits.cells, end=clock.end), source, clock)
     try:
         proof = _proved(before, after, dims or {}, shop, limits, folders)
     except Undecided as reason:
@@ -131,95 +110,24 @@ def _proved(
     for node in graphs[0].nodes:
         numbering.add(node, sides[0].classes)
     cutting = Cutting(sides, inputs, facts, shop.readings)
-    return _by_regions(cutting, numbering, shop, limits)
+    return _by_regions(Equalities(cutting, numbering, shop, limits))
 
 
-def _by_regions(cutting: Cutting, numbering: Numbering, shop: Workshop, limits: Limits) -> Proof:
+def _by_regions(found: Equalities) -> Proof:
     """Lemma 7: change after change, in the order of the second model."""
-    first, second = cutting.sides
-    regions: list[Proved] = []
-    failed: dict[str, Undecided | Refuted] = {}
-    ends = dict(zip(second.graph.outputs, first.graph.outputs, strict=True))
-    names = {name: name for name in first.classes} | ends
-    for twin, name in merge_by_name(numbering, cutting.sides, names):
-        result = _region(cutting, (twin, name), shop, limits, last=name in ends)
-        if isinstance(result, Proved):
-            regions.append(result)
-            second.classes[name] = first.classes[twin]
-        else:
-            failed[name] = result
+    sides = found.cutting.sides
+    ends = dict(zip(sides[1].graph.outputs, sides[0].graph.outputs, strict=True))
+    found.merge(sides[1].graph.nodes, ends, whole=True)
     for name, twin in ends.items():
-        if second.classes.get(name) == first.classes.get(twin) is not None:
+        if equal(sides, twin, name):
             continue
-        result = failed.get(name) or Undecided(f"{name} is computed otherwise")
+        failed = found.failed.get(((twin, name), True))
+        result = failed or Undecided(f"{name} is computed otherwise")
         if isinstance(result, Refuted):
-            return Proof("refuted", result.shown.text, tuple(regions), result.shown)
+            return Proof("refuted", result.shown.text, tuple(found.proved), result.shown)
         raise result
-    return Proof("proved", regions=tuple(regions), rounded=any(one.rounded for one in regions))
-
-
-@dataclass(frozen=True, slots=True)
-class Refuted:
-    """A counterexample on the whole model."""
-
-    shown: Counterexample
-
-
-def _region(
-    cutting: Cutting, wanted: tuple[str, str], shop: Workshop, limits: Limits, *, last: bool
-) -> Proved | Refuted | Undecided:
-    """One change, from its nearest cuts, then from further back."""
-    reason = Undecided(f"{wanted[0]} is computed otherwise")
-    region = None
-    for region in _candidates(cutting, wanted, limits):
-        shop.clock.divide(3)
-        kept = shop.budget.cells
-        shop.budget.cells = kept // 3
-        try:
-            found, rounded, count = _compared(region, cutting.facts, shop, limits)
-        except Undecided as ended:
-            reason = ended
-            continue
-        finally:
-            shop.budget.cells += kept - kept // 3
-        if found is True:
-            cuts = tuple(cut.names[0][0] for cut in region.cuts)
-            return Proved((wanted[0],), cuts, tuple(region.variables), count, rounded)
-        if found is False:
-            reason = Undecided("the first model has no result at any size")
-            continue
-        reason = Undecided(f"{found.reason} in form, and no numbers were found that differ")
-        is_whole = all(cut in cutting.inputs for cut in region.cuts)
-        shop.clock.divide(1)
-        if last and is_whole and (shown := confirm(region, found, shop)):
-            return Refuted(shown)
-    return reason
-
-
-def _candidates(cutting: Cutting, wanted: tuple[str, str], limits: Limits) -> Iterator[Region]:
-    """Regions from the nearest cuts back, each with what may stand for it first."""
-    for region in cutting.regions(wanted, limits.deepest):
-        small = shrunk(one_channel(region) or region, cutting.facts)
-        if small != region:
-            yield small
-        yield region
-
-
-def _compared(
-    region: Region, facts: Facts, shop: Workshop, limits: Limits
-) -> tuple[Mismatch | bool, bool, int]:
-    """The comparison, whether floats were taken for fractions, and the number of sizes."""
-    found, count = prove_sizes(region, facts, shop, limits.sizes)
-    if isinstance(found, Mismatch) and found.cell is not None:
-        shop.fractions = True
-        try:
-            if compare(region, found.sizes, shop) is True:
-                again, count = prove_sizes(region, facts, shop, limits.sizes)
-                if again is True:
-                    return again, True, count
-        finally:
-            shop.fractions = False
-    return found, False, count
+    rounded = any(one.rounded for one in found.proved)
+    return Proof("proved", regions=tuple(found.proved), rounded=rounded)
 
 
 def interface(before: Graph, after: Graph) -> str:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Budget, Domain, Notes, Readings, Value
-from onnxpad.proof.evaluation import Environment, Evaluation, Fork
+from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
 from onnxpad.proof.field import BITS, PRIMES, Field, Source
 from onnxpad.proof.formal import Formal
-from onnxpad.proof.graphs import Constant, Graph
-from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.graphs import Constant, Graph, Node
+from onnxpad.proof.outcomes import Invalid, NoResult, Undecided
 
 Array = NDArray[Any]
 Size = int | str | None
@@ -27,7 +27,8 @@ _MIXED = 5
 class Cut:
     """A tensor that both sides hold, by the names that it has there; a free variable.
 
-    `sizes` are numbers or names of variables; `data` says that it is no constant left open.
+    `sizes` are numbers or names of variables; `data` says that it is no constant left open;
+    `numbers` are what it is taken to be, where only a difference is looked for.
     """
 
     key: Any
@@ -35,6 +36,7 @@ class Cut:
     dtype: np.dtype[Any]
     sizes: tuple[int | str, ...]
     data: bool = True
+    numbers: Array | None = field(default=None, compare=False)
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape where the variables have these sizes."""
@@ -54,6 +56,15 @@ class Region:
         """The names of open sizes, in order."""
         names = [one for cut in self.cuts for one in cut.sizes if isinstance(one, str)]
         return list(dict.fromkeys(names))
+
+    def between(self, at: int) -> Iterator[Node]:
+        """The nodes of a side from the cuts to what is wanted, backwards."""
+        names = set(self.wanted[at])
+        given = {name for cut in self.cuts for name in cut.names[at]}
+        for node in reversed(self.graphs[at].nodes):
+            if any(name in names - given for name in node.outputs):
+                names |= read_by(node)
+                yield node
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +145,8 @@ def given(region: Region, side: int, d: Domain, sizes: Sizes, budget: Budget) ->
         budget.spend(int(np.prod(shape, dtype=np.float64)))
         follows = tuple(masks[one] if isinstance(one, str) else 0 for one in cut.sizes)
         value = Value(d.fresh(cut.key, shape), cut.dtype, follows=follows, degree=1)
+        if cut.numbers is not None:
+            value = Value(cut.numbers, cut.dtype, known=True)
         made |= dict.fromkeys(cut.names[side], value)
     return made
 
@@ -153,6 +166,10 @@ def outcomes(
             made.append(ended)
             if side == 0:
                 return ended, ended
+        except Invalid as wrong:
+            if side == 0:
+                raise
+            made.append(NoResult(str(wrong)))
         finally:
             shop.notes.merge(run.notes)
     return made[0], made[1]

@@ -109,7 +109,7 @@ def shapes_of(
 ) -> Shapes:
     """Every tensor that can be followed from inputs of these types and shapes."""
     d, found = Hollow(), Shapes()
-    run = Evaluation(d, readings, Notes(), Budget(_CELLS))
+    run = Evaluation(d, readings, Notes(), Budget(_CELLS, _CELLS))
     values: Environment = {
         name: Value(d.fresh(None, shape), dtype) for name, (dtype, shape) in given.items()
     }

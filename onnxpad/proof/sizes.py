@@ -28,6 +28,7 @@ from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, bit_of, com
 
 _ROUNDS = 8
 _LARGE = 12
+_TRIES = 8
 _STRIDES = 24
 """A multiple of what most regions step by, before that is known."""
 
@@ -46,7 +47,12 @@ class Fact:
 
     def sizes(self) -> Iterator[int]:
         """All sizes that agree with it, from the least on."""
-        first = self.least + (self.remainder - self.least) % self.period
+        return self.sizes_from(self.least)
+
+    def sizes_from(self, least: int) -> Iterator[int]:
+        """All sizes that agree with it, from a number on."""
+        first = max(least, self.least)
+        first += (self.remainder - first) % self.period
         while True:
             yield first
             first += self.period
@@ -68,7 +74,32 @@ def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch
         found = compare(region, sizes, shop)
         if found is not False:
             return found, sizes
-    return False, sizes
+    moderate = _moderate(region, facts, 17)
+    for name, size in product(_channels(region), _widths(region)):
+        if facts[name].only or next(facts[name].sizes_from(size)) != size:
+            continue
+        sizes = {**moderate, name: size}
+        found = compare(region, sizes, shop)
+        if found is not False:
+            return found, sizes
+    return False, moderate
+
+
+def _channels(region: Region) -> list[str]:
+    """The open sizes of second and last axes, which weights may fix."""
+    ends = [cut.sizes[at] for cut in region.cuts if len(cut.sizes) > 1 for at in (1, -1)]
+    return [name for name in dict.fromkeys(ends) if isinstance(name, str)]
+
+
+def _widths(region: Region) -> list[int]:
+    """Sizes that constants of a region have, and multiples of them by groups."""
+    graph, found = region.graphs[0], {3, 4}
+    for node in region.between(0):
+        for name in node.inputs:
+            shape = graph.constants[name].shape if name in graph.constants else ()
+            found |= set(shape)
+            found |= {size * int(node.attributes.get("group", 1)) for size in shape}
+    return sorted(found - {1, 2})[:_TRIES]
 
 
 def _moderate(region: Region, facts: Facts, start: int) -> dict[str, int]:
@@ -134,7 +165,7 @@ def _asked(
             complaint = f"lemma 2 asks for more than {most} sizes of {name}"
     found = []
     for names in _groups(region.variables, shop.notes):
-        combined = product(*(columns[name] for name in names))
+        combined: Iterator[tuple[int, ...]] = product(*(columns[name] for name in names))
         count = math.prod(len(columns[name]) for name in names)
         if count > most * most:
             complaint = f"lemma 2 asks for {count} combinations of {', '.join(names)}"

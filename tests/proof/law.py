@@ -11,7 +11,7 @@ import onnxpad
 from onnxpad.proof import Limits, Proof, prove
 from onnxpad.rewriting.passes import all_passes
 from tests.oracle.interpreter import run_model
-from tests.proof.mutants import mutant
+from tests.proof.mutations import mutant
 from tests.random_models.applying import applying
 from tests.random_models.building import Built, build
 from tests.random_models.drawing import draw

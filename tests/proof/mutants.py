@@ -1,208 +1,273 @@
-"""One wrong change in a model, of the kinds that a faulty rewrite makes."""
+"""python -m tests.proof.mutants: what the kernel and validate say of wrong models.
 
-import copy
-from collections.abc import Callable, Iterator
-from typing import Any
+Every mutant is a rewritten random model with one more change. Its label comes from the tests'
+interpreter in float64, which looks for inputs and sizes at which the result is another one than
+that of the original: signed whole numbers, magnitudes from 0.01 to 3000, one sign, six sizes.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import onnx
 from numpy.random import Generator
-from onnx import AttributeProto, helper, numpy_helper
 
-Mutation = Callable[[onnx.ModelProto, Generator], str]
+import onnxpad
+from onnxpad.errors import OnnxpadError
+from onnxpad.proof import Limits, Proof, prove
+from tests.oracle.interpreter import run_model
+from tests.proof.law import random_spec, rewrites
+from tests.proof.mutations import at_one_size, mutant
+from tests.random_models.building import Built, build
+from tests.random_models.feeding import Feed, data, feeds, sizes_of, stated
+from tests.random_models.spec import Spec
 
-
-def _graphs(model: onnx.ModelProto) -> Iterator[Any]:
-    """The main graph, bodies and functions: whatever holds nodes."""
-    pending: list[Any] = [model.graph, *model.functions]
-    while pending:
-        graph = pending.pop()
-        yield graph
-        for node in graph.node:
-            pending += [entry.g for entry in node.attribute if entry.HasField("g")]
-
-
-def _nodes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
-    return [node for graph in _graphs(model) for node in graph.node]
+CLAIMS = ("proved", "identical", "rounding")
+"""Verdicts of validate that call two models the same."""
 
 
-def _pick(rng: Generator, found: list[Any]) -> Any:
-    return found[int(rng.integers(len(found)))] if found else None
+@dataclass(frozen=True)
+class Judged:
+    """A mutant: whether it can be observed, and what was said of it; `said` is of validate."""
+
+    number: int
+    at: int
+    name: str
+    change: str
+    label: str
+    proof: str
+    reason: str
+    readings: tuple[str, ...]
+    said: str
+    told: str
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether something that can be observed was called proved, or the same."""
+        claimed = self.proof == "proved" or self.said in CLAIMS
+        return self.label == "observable" and claimed
 
 
-def _lists(model: onnx.ModelProto, names: tuple[str, ...]) -> list[tuple[str, Any]]:
-    return [
-        (f"{node.op_type} {entry.name}", entry)
-        for node in _nodes(model)
-        for entry in node.attribute
-        if entry.name in names and len(entry.ints)
-    ]
+def mutants(
+    number: int, seed: int, each: int
+) -> Iterator[tuple[Spec, Built, str, str, onnx.ModelProto, list[Feed]]]:
+    """Spec, model, pass, change, mutant and inputs of one random model; few of each rewrite."""
+    rng = np.random.default_rng([seed, number])
+    spec = random_spec(number, seed)
+    built = build(spec)
+    found = list(rewrites(spec, built))
+    seen: set[bytes] = set()
+    for at in rng.permutation(len(found))[:3].tolist():
+        name, after = found[at]
+        for _ in range(each):
+            other, change = mutant(after, rng)
+            fed = list(chosen(spec, built, rng))
+            gate = _gated(spec, built, rng, other) if not rng.integers(12) else None
+            if gate is not None:
+                other, change, more = gate
+                fed.append(more)
+            key = other.SerializeToString(deterministic=True)
+            if change and key not in seen:
+                seen.add(key)
+                yield spec, built, name, change, other, fed
 
 
-def off_by_one(model: onnx.ModelProto, rng: Generator) -> str:
-    """A number of an attribute one more or less."""
-    names: tuple[str, ...] = ("pads", "strides", "dilations", "kernel_shape", "output_padding")
-    names += ("output_shape", "starts", "ends", "axes", "perm")
-    found = _pick(rng, _lists(model, names))
-    if found is None:
-        return ""
-    name, entry = found
-    at, step = int(rng.integers(len(entry.ints))), int(rng.choice([-1, 1]))
-    entry.ints[at] = min(max(0, entry.ints[at] + step), 2**62)
-    return f"{name}[{at}] {step:+}"
+def _gated(
+    spec: Spec, built: Built, rng: Generator, after: onnx.ModelProto
+) -> tuple[onnx.ModelProto, str, Feed] | None:
+    """A mutant that differs at one size of an open axis, and an input of that size."""
+    axes = [at for at, one in enumerate(spec.free) if one not in ("", "number")]
+    if not axes or spec.operator.family == "col2im":
+        return None
+    axis = int(rng.choice(axes))
+    least = max(spec.spatial[axis], int(rng.integers(20, 70)))
+    larger = tuple(least if at == axis else size for at, size in enumerate(spec.spatial))
+    sizes = next(sizes_of(replace(spec, spatial=larger)))
+    feed = {"x": data(rng, spec, sizes, spec.batch), **built.fed}
+    place = next(
+        (at for at, size in enumerate(feed["x"].shape) if at and size == sizes[axis]), None
+    )
+    if place is None or spec.place == "if":
+        return None
+    before = built.model
+    other = at_one_size(before, place, sizes[axis])
+    if other.SerializeToString() == before.SerializeToString():
+        return None
+    del after
+    return other, f"another result at size {sizes[axis]} of axis {place}", feed
 
 
-def swapped_sides(model: onnx.ModelProto, rng: Generator) -> str:
-    """Begin and end pads change places."""
-    found = _pick(rng, _lists(model, ("pads", "paddings")))
-    if found is None:
-        return ""
-    name, entry = found
-    half = len(entry.ints) // 2
-    entry.ints[:] = [*entry.ints[half:], *entry.ints[:half]]
-    return f"{name} swapped"
+def chosen(spec: Spec, built: Built, rng: Generator) -> Iterator[Feed]:
+    """Inputs at which differences hide: sizes, signs, magnitudes."""
+    plain = feeds(spec, built)
+    yield from plain
+    for feed in (plain[0], plain[-1]):
+        x = feed["x"]
+        if x.dtype.kind in "iu":
+            info = np.iinfo(x.dtype)
+            for low, high in ((info.min, info.max), (max(0, info.min), info.max), (info.min, 1)):
+                whole = rng.integers(low, max(low + 1, high), x.shape, endpoint=True)
+                yield {**feed, "x": whole.astype(x.dtype)}
+            continue
+        for scale in (0.01, 1.0, 30.0, 3000.0):
+            drawn = rng.standard_normal(x.shape) * scale
+            for values in (drawn, np.abs(drawn), -np.abs(drawn)):
+                yield {**feed, "x": values.astype(x.dtype)}
 
 
-def other_flag(model: onnx.ModelProto, rng: Generator) -> str:
-    """count_include_pad, ceil_mode or storage_order turned round."""
-    flags = ("count_include_pad", "ceil_mode", "storage_order")
-    pools = [node for node in _nodes(model) if node.op_type in ("MaxPool", "AveragePool")]
-    node = _pick(rng, pools)
-    if node is None:
-        return ""
-    name = str(rng.choice(flags[:2] if node.op_type == "AveragePool" else flags[1:]))
-    for entry in node.attribute:
-        if entry.name == name:
-            entry.i = 1 - entry.i
-            return f"{node.op_type} {name} = {entry.i}"
-    node.attribute.append(helper.make_attribute(name, 1))
-    return f"{node.op_type} {name} = 1"
+def label(before: onnx.ModelProto, after: onnx.ModelProto, fed: list[Feed]) -> str:
+    """observable, same (nothing was found), or no result (of the original)."""
+    ran = False
+    for feed in fed:
+        first = _run(before, feed)
+        if first is None:
+            continue
+        ran = True
+        second = _run(after, feed)
+        if second is None or not _alike(first, second):
+            return "observable"
+    return "same" if ran else "no result"
 
 
-def other_text(model: onnx.ModelProto, rng: Generator) -> str:
-    """Another mode or auto_pad."""
-    texts = {"mode": ["constant", "reflect", "edge"]}
-    texts["auto_pad"] = ["VALID", "SAME_UPPER", "SAME_LOWER"]
-    found = [
-        (node, entry) for node in _nodes(model) for entry in node.attribute if entry.name in texts
-    ]
-    picked = _pick(rng, found)
-    if picked is None:
-        return ""
-    node, entry = picked
-    entry.s = str(rng.choice(texts[entry.name])).encode()
-    return f"{node.op_type} {entry.name} = {entry.s.decode()}"
+def _run(model: onnx.ModelProto, feed: Feed) -> Feed | None:
+    try:
+        with np.errstate(all="ignore"):
+            return run_model(model, feed)
+    except (ValueError, TypeError, IndexError, ArithmeticError, NotImplementedError):
+        return None
 
 
-OPERATORS = {
-    "Relu": ("Tanh", "Sigmoid", "Abs"),
-    "MaxPool": ("AveragePool",),
-    "AveragePool": ("MaxPool",),
-    "Add": ("Sub",),
-    "Sub": ("Add",),
-    "Mul": ("Div", "Add"),
-    "Div": ("Mul",),
-    "Sigmoid": ("Tanh",),
-    "Abs": ("Relu",),
-    "Max": ("Min",),
-    "Mod": ("Div",),
-}
+def _alike(first: Feed, second: Feed) -> bool:
+    """Equal but for rounding; the lowest finite float counts as -inf, as the kernel reads it."""
+    if list(first) != list(second):
+        return False
+    for a, b in zip(first.values(), second.values(), strict=True):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        left, right = (np.where(x <= -3.4e38, -np.inf, x.astype(np.float64)) for x in (a, b))
+        finite = left[np.isfinite(left)]
+        room = 1e-5 * float(np.abs(finite).max(initial=0)) if a.dtype.kind == "f" else 0.5
+        with np.errstate(invalid="ignore"):
+            near = (left == right) | (np.abs(left - right) <= room)
+        if not (near | (np.isnan(left) & np.isnan(right))).all():
+            return False
+    return True
 
 
-def other_operator(model: onnx.ModelProto, rng: Generator) -> str:
-    """A neighbour of an operator."""
-    node = _pick(rng, [node for node in _nodes(model) if node.op_type in OPERATORS])
-    if node is None:
-        return ""
-    old, node.op_type = node.op_type, str(rng.choice(OPERATORS[node.op_type]))
-    if node.op_type in ("AveragePool", "MaxPool"):
-        kept = [
-            one for one in node.attribute if one.name not in ("count_include_pad", "storage_order")
+def judge(
+    number: int, seed: int, each: int = 3, *, run: bool = True, save: Path | None = None
+) -> list[Judged]:
+    """All mutants of one model; `save` is a folder for the models themselves."""
+    found = []
+    for at, (spec, built, name, change, other, fed) in enumerate(mutants(number, seed, each)):
+        facts = stated(spec)
+        proof = prove(built.model, other, dims=facts, limits=Limits(seconds=20))
+        kind = label(built.model, other, fed)
+        said, told = _validated(built.model, other, facts) if run else ("", "")
+        found.append(_row((number, at, name, change, kind), proof, said, told))
+        if save is not None:
+            place = str(save / f"{number}_{at}")
+            onnx.save(built.model, f"{place}_before.onnx")
+            onnx.save(other, f"{place}_after.onnx")
+            np.savez(f"{place}_feed.npz", **fed[0])  # type: ignore[arg-type]
+    return found
+
+
+def _row(what: tuple[int, int, str, str, str], proof: Proof, said: str, told: str) -> Judged:
+    return Judged(*what, proof.verdict, proof.reason, proof.readings, said, told)
+
+
+def _validated(
+    before: onnx.ModelProto, after: onnx.ModelProto, facts: dict[str, int | str]
+) -> tuple[str, str]:
+    """validate's verdict and sentence; a refusal is "refused"."""
+    try:
+        done = onnxpad.validate(before, after, dims=facts)
+    except OnnxpadError as error:
+        return "refused", str(error)
+    return str(done.verdict.value), done.reason
+
+
+def table(rows: list[Judged], peers: dict[str, dict[str, str]]) -> str:
+    """Labels against verdicts."""
+    lines = []
+    for what in ("proof", "said"):
+        counts = Counter((row.label, getattr(row, what)) for row in rows)
+        names = sorted({name for _, name in counts})
+        lines.append(f"{what:<12}" + "".join(f"{name or '-':>12}" for name in names))
+        lines += [
+            f"{kind:<12}" + "".join(f"{counts[kind, name]:>12}" for name in names)
+            for kind in ("observable", "same", "no result")
         ]
-        del node.attribute[:]
-        node.attribute.extend(kept)
-    return f"{old} -> {node.op_type}"
+    seen = [row for row in rows if row.label == "observable"]
+    caught = sum("different" in (row.said, _refuted(row)) for row in seen)
+    lines.append(f"observable: {caught} of {len(seen)} are different by proof and run together")
+    for tool in ("allclose", "polygraphy"):
+        told = [peers.get(f"{row.number}_{row.at}", {}).get(tool, "") for row in seen]
+        if any(told):
+            lines.append(f"{tool}: {told.count('different')} of {len(seen) - told.count('')}")
+    return "\n".join(lines)
 
 
-def swapped_inputs(model: onnx.ModelProto, rng: Generator) -> str:
-    """Two inputs of an operator change places."""
-    node = _pick(rng, [n for n in _nodes(model) if n.op_type in ("Concat", "Sub", "Div", "Mod")])
-    if node is None or len(node.input) < 2:
-        return ""
-    inputs = list(node.input)
-    node.input[:] = inputs[::-1]
-    return f"inputs of {node.op_type} reversed"
+def _refuted(row: Judged) -> str:
+    return "different" if row.proof == "refuted" else row.proof
 
 
-def other_constant(model: onnx.ModelProto, rng: Generator) -> str:
-    """A number of a constant: one more or less, negated, or for -inf the number -3."""
-    tensors = [(t.name, t) for graph in _graphs(model) for t in getattr(graph, "initializer", ())]
-    tensors += [
-        (node.output[0], entry.t)
-        for node in _nodes(model)
-        for entry in node.attribute
-        if entry.type == AttributeProto.TENSOR
-    ]
-    picked = _pick(rng, tensors)
-    if picked is None:
-        return ""
-    name, tensor = picked
-    array = numpy_helper.to_array(tensor).copy()
-    if array.size == 0 or array.dtype.kind not in "iuf":
-        return ""
-    flat, at = array.reshape(-1), int(rng.integers(array.size))
-    old = flat[at]
-    if array.dtype.kind == "f" and not np.isfinite(old):
-        flat[at] = -3
-    elif rng.integers(4) == 0 and array.size > 1:
-        array = np.roll(array.reshape(-1), 1).reshape(array.shape)
-    elif array.dtype.kind == "f" and rng.integers(2):
-        flat[at] = old * 1.01 if old else 0.25
-    else:
-        with np.errstate(over="ignore"):
-            flat[at] = old + array.dtype.type(1)
-    held = tensor.name
-    tensor.CopyFrom(numpy_helper.from_array(array, held))
-    return f"constant {name}[{at}]"
+def main() -> None:
+    """Parse the command line, judge, print; exit with 1 where a mutant was called the same."""
+    parser = argparse.ArgumentParser(prog="python -m tests.proof.mutants", description=__doc__)
+    parser.add_argument("--count", type=int, default=300, help="mutants to judge")
+    parser.add_argument("--seed", type=int, default=1, help="of all that is drawn")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--each", type=int, default=3, help="mutants of every rewrite")
+    parser.add_argument("--proof-only", action="store_true", help="do not run validate")
+    parser.add_argument("--save", type=Path, help="a folder for the models")
+    parser.add_argument("--out", type=Path, help="a file that gets one JSON line per mutant")
+    parser.add_argument("--peers", type=Path, help="what peers.py wrote of --save's models")
+    options = parser.parse_args()
+    job = partial(
+        judge,
+        seed=options.seed,
+        each=options.each,
+        run=not options.proof_only,
+        save=options.save,
+    )
+    rows: list[Judged] = []
+    with ProcessPoolExecutor(options.processes) as pool:
+        numbers = range(options.count)
+        for batch in _batches(numbers, 4 * options.processes):
+            for found in pool.map(job, batch):
+                rows += found
+                _told(found, options.out)
+            if len(rows) >= options.count:
+                break
+            sys.stdout.write(f"{len(rows)} mutants, {time.process_time():.0f} s\n")
+            sys.stdout.flush()
+    peers = json.loads(options.peers.read_text()) if options.peers else {}
+    sys.stdout.write(table(rows, peers) + "\n")
+    sys.exit(1 if any(row.is_wrong for row in rows) else 0)
 
 
-def dropped(model: onnx.ModelProto, rng: Generator) -> str:
-    """An operator of one input that is passed by."""
-    kinds = ("Pad", "Slice", "Relu", "Neg", "Cast", "Abs", "Transpose", "Identity")
-    found = [
-        (graph, node) for graph in _graphs(model) for node in graph.node if node.op_type in kinds
-    ]
-    picked = _pick(rng, found)
-    if picked is None:
-        return ""
-    _, node = picked
-    old, node.op_type, node.domain = node.op_type, "Identity", ""
-    del node.attribute[:]
-    del node.input[1:]
-    return f"{old} dropped"
+def _batches(numbers: range, size: int) -> Iterator[range]:
+    return (numbers[at : at + size] for at in range(0, len(numbers), size))
 
 
-MUTATIONS: tuple[Mutation, ...] = (
-    off_by_one,
-    off_by_one,
-    swapped_sides,
-    other_flag,
-    other_text,
-    other_operator,
-    swapped_inputs,
-    other_constant,
-    other_constant,
-    dropped,
-)
+def _told(found: list[Judged], out: Path | None) -> None:
+    for row in found:
+        if row.is_wrong:
+            sys.stdout.write(f"WRONG {row}\n")
+        if out is not None:
+            with out.open("a") as file:
+                file.write(json.dumps(asdict(row)) + "\n")
 
 
-def mutant(model: onnx.ModelProto, rng: Generator) -> tuple[onnx.ModelProto, str]:
-    """A copy with one change, and what it is; the text is empty where there was nothing to do."""
-    other = copy.deepcopy(model)
-    for _ in range(6):
-        said = MUTATIONS[int(rng.integers(len(MUTATIONS)))](other, rng)
-        if said:
-            break
-    if other.SerializeToString() == model.SerializeToString():
-        said = ""
-    return other, said
+if __name__ == "__main__":
+    main()

@@ -7,11 +7,10 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.proof import proving, sizes
+from onnxpad.proof import Limits, equalities, prove, sizes
 from onnxpad.proof.call import Budget, Notes, Readings
 from onnxpad.proof.cuts import Cutting
 from onnxpad.proof.outcomes import NoResult
-from onnxpad.proof.proving import Limits, prove
 from onnxpad.proof.regions import Clock, Mismatch, Region, Workshop, bit_of, compare
 from onnxpad.proof.sizes import Fact, Facts
 from onnxpad.proof.windows import Axis, same_pads
@@ -43,7 +42,7 @@ def proved_regions(
             found.append((region, dict(facts), replace(shop), limit))
         return result
 
-    monkeypatch.setattr(proving, "prove_sizes", kept)
+    monkeypatch.setattr(equalities, "prove_sizes", kept)
     prove(before, after, dims=dims, limits=Limits(seconds=10))
     return found
 
@@ -177,6 +176,16 @@ def grouped(nodes: str) -> onnx.ModelProto:
 def test_lemma_5_one_channel_stands_for_all(nodes: str, verdict: str) -> None:
     before = grouped('y = Conv<group = 2, auto_pad = "SAME_UPPER">(x, w, b)')
     assert prove(before, grouped(nodes)).verdict == verdict
+
+
+def test_lemma_5_needs_equal_groups_and_the_same_operator() -> None:
+    """With one channel, groups and the order of a weight's channels are not seen."""
+    plain = grouped("y = Conv<group = 2>(x, w, b)")
+    assert prove(plain, grouped("y = Conv(x, w, b)")).verdict == "refuted"
+    weight = ", ".join(map(str, range(4)))
+    body = "g (float[1,2,8] x) => (float[a,b,c] y) <float[2,2,1] w = {{{w}}}> {{ y = {op}(x, w) }}"
+    conv, turned = (text(body.format(w=weight, op=op)) for op in ("Conv", "ConvTranspose"))
+    assert prove(conv, turned).verdict == "refuted"
 
 
 @pytest.mark.parametrize("pads", ["0, 1, 0, 0, -1, 0", "0, -1, 0, 0, 1, 0"])

@@ -372,20 +372,43 @@ def test_all_bodies_of_an_if_are_compared() -> None:
 def test_types_that_an_operator_does_not_take() -> None:
     body = "g (int8[1,1,4] x) => (int8[a,b,c] y) { y = OP<kernel_shape = [1]>(x) }"
     before, after = (text(body.replace("OP", op)) for op in ("MaxPool", "AveragePool"))
+    said = "AveragePool of int8, which opset 18 does not take"
     proof = prove(before, after)
-    assert (proof.verdict, proof.reason) == (
-        "undecided",
-        "AveragePool of int8, which opset 18 does not take",
-    )
+    assert (proof.verdict, proof.reason) == ("refuted", f"there is no result any more: {said}")
+    proof = prove(after, before)
+    assert (proof.verdict, proof.reason) == ("undecided", said)
+
+
+def test_whole_numbers_that_differ_by_one() -> None:
+    """One more is another number, but not where rounding turns over."""
+    body = "g (uint8[1,1,4] x) => (uint8[a,b,c] y) {{ "
+    body += "p = Constant<value_ints = [0, 0, 1, 0, 0, 0]>()\n"
+    body += "v = Constant<value = uint8 {{{0}}}>()\ny = Pad(x, p, v) }}"
+    assert prove(text(body.format(3)), text(body.format(4))).verdict == "refuted"
+    front = "g (float[4] x) => (uint8[4] y) {{ s = Constant<value = float {{{0}}}>()\n"
+    front += "z = Constant<value = uint8 {{5}}>()\ny = QuantizeLinear(x, s, z) }}"
+    near = text(front.format("0.50000001"))
+    assert prove(text(front.format("0.5")), near).verdict != "refuted"
+
+
+def test_pads_that_a_caller_gives_may_still_differ() -> None:
+    body = "g (float[1,1,8] x, int64[6] p) => (float[a,b,c] y) {{ t = Pad(x, p)\n{0} }}"
+    plain = text(body.format("y = Sin(t)"))
+    assert prove(plain, text(body.format("y = Cos(t)"))).verdict == "refuted"
+    defaults = body.replace("y) {{", "y) <int64[6] p = {{0, 0, 1, 0, 0, 1}}> {{")
+    first, second = (text(defaults.format(f"y = {op}(t)")) for op in ("Sin", "Cos"))
+    assert prove(first, second).verdict == "refuted"
+    pool = "y = MaxPool<kernel_shape = [2], {0}>(t)"
+    same = (text(body.format(pool.format(one))) for one in ('auto_pad = "VALID"', "pads = [0, 0]"))
+    assert prove(*same).verdict == "proved"
 
 
 @pytest.mark.parametrize("auto", ["VALID", "SAME_UPPER"])
 @pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
 def test_auto_pad_beside_pads_of_0_is_not_text(auto: str, op: str) -> None:
     """ONNX forbids both together; onnxruntime does not load it."""
-    body = (
-        "g (float[1,1,8] x) => (float[a,b,c] y) <float[1,1,2] w = {{1, 2}}> {{ y = {0}<{1}>(x, w) }}"
-    )
+    body = "g (float[1,1,8] x) => (float[a,b,c] y) <float[1,1,2] w = {{1, 2}}>"
+    body += " {{ y = {0}<{1}>(x, w) }}"
     before = text(body.format(op, f'auto_pad = "{auto}"'))
     after = text(body.format(op, f'auto_pad = "{auto}", pads = [0, 0]'))
     assert prove(before, after).verdict == "undecided"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value, lowest, rule
-from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.outcomes import Invalid, NoResult, Undecided
 from onnxpad.proof.windows import Axis, gather, same_pads, transposed_table
 
 Array = NDArray[Any]
@@ -21,7 +21,7 @@ def per_axis(call: Call, name: str, rank: int, default: int) -> list[int]:
     """An attribute with one number per axis."""
     listed = [int(one) for one in call.get(name, [default] * rank)]
     if len(listed) != rank:
-        raise Undecided(f"{call.op} has {len(listed)} {name} for {rank} axes")
+        raise Invalid(f"{call.op} has {len(listed)} {name} for {rank} axes")
     return listed
 
 
@@ -33,7 +33,7 @@ def padding(call: Call, rank: int) -> tuple[str, list[int], list[int]]:
         raise Undecided(f"auto_pad {auto}")
     _one_way_of_padding(call, auto)
     if min(pads, default=0) < 0:
-        raise Undecided(f"{call.op} has negative pads, which runtimes refuse")
+        raise Invalid(f"{call.op} has negative pads, which runtimes refuse")
     return auto, pads[:rank], pads[rank:]
 
 
@@ -48,7 +48,7 @@ def axes(call: Call, sizes: Ints, kernel: Ints) -> list[Axis]:
     rank = len(sizes)
     strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
     if min((*strides, *dilations, *kernel), default=1) < 1:
-        raise Undecided(f"{call.op} has a stride, dilation or kernel below 1")
+        raise Invalid(f"{call.op} has a stride, dilation or kernel below 1")
     auto, begins, ends = padding(call, rank)
     ceil = bool(call.get("ceil_mode", 0))
     if auto == "VALID" and ceil:
@@ -228,7 +228,9 @@ def _transposed_tables(
         raise Undecided(f"{call.op} has the pads {pads}, which runtimes refuse")
     tables = []
     for at, (size, k, s, d) in enumerate(zip(sizes, kernel, strides, dilations, strict=True)):
-        if min(s, d, k) < 1 or not 0 <= extras[at] < max(s, d):
+        if min(s, d, k) < 1:
+            raise Invalid(f"{call.op} has a stride, dilation or kernel below 1")
+        if not 0 <= extras[at] < max(s, d):
             raise Undecided(f"output_padding {extras[at]} with stride {s} and dilation {d}")
         span = d * (k - 1) + 1
         begin, out = _kept(call, at, (size, span, s, extras[at]), (pads[at], pads[rank + at]))
@@ -368,7 +370,9 @@ def qlinear_average_pool(call: Call) -> list[Value]:
 def lp_pool(call: Call) -> list[Value]:
     """(sum |x|^p)^(1/p); padding adds nothing (LpPool-22)."""
     x, p = call.cells(0), call.get("p", 2)
-    if p != int(p) or not 1 <= p <= 64:
+    if p < 1:
+        raise Invalid(f"LpPool with p={p}")
+    if p != int(p) or p > 64:
         raise Undecided(f"LpPool with p={p}")
     kernel = per_axis(call, "kernel_shape", x.ndim - 2, 0)
     over = axes(call, x.shape[2:], kernel)

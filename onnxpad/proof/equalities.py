@@ -1,0 +1,317 @@
+"""Tensors of two models set equal, one after the other (lemma 7).
+
+A tensor of the second model and its namesake in the first are compared as a region. Where that
+fails, and the same operator makes both, its operands are compared instead: equal operators on
+equal operands are equal, whatever they compute. Bodies of If, Loop and Scan are operands in this
+sense: they are compared as functions of their arguments and of what they capture.
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from onnxpad.proof.channels import one_channel
+from onnxpad.proof.classes import Numbering, plain
+from onnxpad.proof.counterexamples import Counterexample, confirm
+from onnxpad.proof.cuts import Cutting, Side
+from onnxpad.proof.graphs import Graph, Input, Node
+from onnxpad.proof.outcomes import Undecided
+from onnxpad.proof.regions import Cut, Mismatch, Region, Workshop, compare
+from onnxpad.proof.sizes import Fact, prove_sizes, shrunk
+
+_DEEPEST = 8
+_TURNS = 4
+Pair = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Limits:
+    """How much a proof may take; `sizes` is per open axis."""
+
+    cells: int = 300_000_000
+    seconds: float = 60.0
+    sizes: int = 64
+    deepest: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A region that was looked at: what it makes from which cuts, and at how many sizes."""
+
+    outputs: tuple[str, ...]
+    cuts: tuple[str, ...]
+    open_sizes: tuple[str, ...]
+    sizes: int
+    rounded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """A counterexample on the whole model."""
+
+    shown: Counterexample
+
+
+Result = list[Proved] | Refuted | Undecided
+
+
+@dataclass(slots=True)
+class Equalities:
+    """Both models with what is known to be equal, and what was tried in vain."""
+
+    cutting: Cutting
+    numbering: Numbering
+    shop: Workshop
+    limits: Limits
+    proved: list[Proved] = field(default_factory=list)
+    failed: dict[tuple[Pair, bool], Refuted | Undecided] = field(default_factory=dict)
+
+    def merge(self, nodes: Sequence[Node], ends: Mapping[str, str], *, whole: bool) -> None:
+        """Give the second side its classes, and set equal what can be shown to be.
+
+        `nodes` are the second side's, in order; `ends` are its outputs with those of the first.
+        """
+        first, second = self.cutting.sides
+        names = {**{name: name for name in first.classes}, **ends}
+        for node in nodes:
+            self.numbering.add(node, second.classes)
+            for name in node.outputs:
+                twin = names.get(name)
+                if twin and second.classes[name] != first.classes[twin]:
+                    self.settle((twin, name), last=whole and name in ends)
+
+    def settle(self, wanted: Pair, *, last: bool = False, depth: int = 0) -> Result:
+        """Try to show that two tensors are equal; they have one class then."""
+        if (wanted, last) in self.failed:
+            return self.failed[wanted, last]
+        result = self._settled(wanted, depth, last=last)
+        if isinstance(result, list):
+            first, second = self.cutting.sides
+            self.proved += result
+            second.classes[wanted[1]] = first.classes[wanted[0]]
+        else:
+            self.failed[wanted, last] = result
+        return result
+
+    def _settled(self, wanted: Pair, depth: int, *, last: bool) -> Result:
+        """From the nearest cuts, then operand by operand, then from further back."""
+        reason = Undecided(f"{wanted[0]} is computed otherwise")
+        bodies = self._have_bodies(wanted)
+        if bodies and self._by_operands(wanted, depth):
+            return []
+        for at, region in enumerate(self.cutting.regions(wanted, self.limits.deepest)):
+            result = self._compared(region, reason, last=last)
+            if not isinstance(result, Undecided):
+                return result
+            reason = result
+            if at == 0 and not bodies and depth < _DEEPEST and self._by_operands(wanted, depth):
+                return []
+        return reason
+
+    def _compared(self, region: Region, reason: Undecided, *, last: bool) -> Result:
+        """One region, with what may stand for it first."""
+        shop = self.shop
+        for form in _forms(region, self.cutting.facts):
+            shop.clock.divide(3)
+            kept = shop.budget.cells
+            shop.budget.cells = kept // 3
+            try:
+                found, rounded, count = self._at_sizes(form)
+            except Undecided as ended:
+                reason = ended
+                if last and self._is_whole(form) and (shown := self._assumed(form)):
+                    return Refuted(shown)
+                continue
+            finally:
+                shop.budget.cells += kept - kept // 3
+            if found is True:
+                cuts = tuple(cut.names[0][0] for cut in form.cuts)
+                return [Proved(form.wanted[0], cuts, tuple(form.variables), count, rounded)]
+            if found is False:
+                reason = Undecided("the first model has no result at any size")
+                continue
+            reason = Undecided(f"{found.reason} in form, and no numbers were found that differ")
+            shop.clock.divide(1)
+            if last and self._is_whole(form) and (shown := confirm(form, found, shop)):
+                return Refuted(shown)
+        return reason
+
+    def _is_whole(self, region: Region) -> bool:
+        return all(cut in self.cutting.inputs for cut in region.cuts)
+
+    def _assumed(self, region: Region) -> Counterexample | None:
+        """A difference where inputs that operators read as numbers (pads, axes) are a few of them.
+
+        One that has a default is that: callers seldom replace it. A proof for some numbers would
+        be none for all.
+        """
+        shop = self.shop
+        random = np.random.default_rng(int.from_bytes(shop.source(16), "little"))
+        for turn in range(_TURNS):
+            cuts = tuple(self._as_numbers(cut, random, 2 + turn) for cut in region.cuts)
+            if all(cut.numbers is None for cut in cuts):
+                return None
+            fixed = replace(region, cuts=cuts)
+            with suppress(Undecided):
+                found, _ = prove_sizes(fixed, self.cutting.facts, shop, self.limits.sizes)
+                if isinstance(found, Mismatch) and (shown := confirm(fixed, found, shop)):
+                    return shown
+        return None
+
+    def _as_numbers(self, cut: Cut, random: np.random.Generator, below: int) -> Cut:
+        """A list of whole numbers as its default, or drawn; other tensors as they are."""
+        shape = [one for one in cut.sizes if isinstance(one, int)]
+        if cut.dtype.kind != "i" or len(shape) < len(cut.sizes) or len(shape) > 1 or not cut.data:
+            return cut
+        default = self.cutting.sides[0].graph.defaults.get(cut.names[0][0])
+        drawn = random.integers(0, below, shape).astype(cut.dtype)
+        return replace(cut, numbers=default.numbers() if default else drawn)
+
+    def _at_sizes(self, region: Region) -> tuple[Mismatch | bool, bool, int]:
+        """The comparison, whether floats were taken for fractions, and the number of sizes."""
+        shop, facts, most = self.shop, self.cutting.facts, self.limits.sizes
+        found, count = prove_sizes(region, facts, shop, most)
+        if isinstance(found, Mismatch) and found.cell is not None:
+            shop.fractions = True
+            try:
+                if compare(region, found.sizes, shop) is True:
+                    again, count = prove_sizes(region, facts, shop, most)
+                    if again is True:
+                        return again, True, count
+            finally:
+                shop.fractions = False
+        return found, False, count
+
+    def _have_bodies(self, wanted: Pair) -> bool:
+        made = [
+            side.makers.get(name) for side, name in zip(self.cutting.sides, wanted, strict=True)
+        ]
+        return all(node is not None and node.bodies for node in made)
+
+    def _by_operands(self, wanted: Pair, depth: int) -> bool:
+        """Whether the same operator makes both tensors from equal operands."""
+        first, second = self.cutting.sides
+        one, other = first.makers.get(wanted[0]), second.makers.get(wanted[1])
+        if one is None or other is None or _kind(one, wanted[0]) != _kind(other, wanted[1]):
+            return False
+        draws = self.numbering.draws
+        if draws(one, first.classes) or draws(other, second.classes):
+            return False
+        for pair in zip(one.inputs, other.inputs, strict=True):
+            if not (all(pair) or pair == ("", "")):
+                return False
+            if all(pair) and first.classes.get(pair[0]) != second.classes.get(pair[1]):
+                result = self.settle(pair, depth=depth + 1)
+                if not isinstance(result, list):
+                    return False
+        return all(self._bodies(one, other, name) for name in one.bodies)
+
+    def _bodies(self, one: Node, other: Node, name: str) -> bool:
+        """Whether two bodies are the same function of arguments and captured tensors."""
+        bodies = one.bodies[name], other.bodies[name]
+        sides = tuple(map(inside, self.cutting.sides, bodies))
+        arguments = list(self._arguments(one, bodies))
+        if len(bodies[0].outputs) != len(bodies[1].outputs) or None in arguments:
+            return False
+        cuts = tuple(one for one in arguments if one is not None)
+        for at, (side, body) in enumerate(zip(sides, bodies, strict=True)):
+            side.classes |= self.numbering.start(body)
+            for cut in cuts:
+                side.classes[cut.names[at][0]] = self.numbering.number(cut.key)
+        for node in bodies[0].nodes:
+            self.numbering.add(node, sides[0].classes)
+        inputs = self.cutting.inputs + cuts
+        cutting = replace(self.cutting, sides=(sides[0], sides[1]), inputs=inputs, _shapes=None)
+        if any(not _keeps_rank(cutting, one, cut, at) for at, cut in enumerate(cuts)):
+            return False
+        inner = replace(self, cutting=cutting, proved=[], failed={})
+        ends = dict(zip(bodies[1].outputs, bodies[0].outputs, strict=True))
+        inner.merge(bodies[1].nodes, ends, whole=False)
+        if any(not equal(sides, twin, end) for end, twin in ends.items()):
+            return False
+        self.proved += inner.proved
+        return True
+
+    def _arguments(self, node: Node, bodies: tuple[Graph, Graph]) -> Iterator[Cut | None]:
+        """The arguments of bodies as cuts; None where type or rank are not known."""
+        if len(bodies[0].inputs) != len(bodies[1].inputs):
+            yield None
+            return
+        for at, (one, other) in enumerate(zip(*(body.inputs for body in bodies), strict=True)):
+            dtype, rank = self._argument(node, one, at)
+            if dtype is None or rank is None or other.dtype not in (None, dtype):
+                yield None
+                return
+            key = ("argument of", node.outputs[0], one.name)
+            sizes = tuple(f"{one.name}[{axis}]" for axis in range(rank))
+            self.cutting.facts.update({size: Fact() for size in sizes})
+            yield Cut(key, ((one.name,), (other.name,)), dtype, sizes)
+
+    def _argument(
+        self, node: Node, given: Input, at: int
+    ) -> tuple[np.dtype[Any] | None, int | None]:
+        """Type and rank of an argument, from what is written or what the body is given."""
+        if node.op == "Loop" and at < 2:
+            return np.dtype(np.bool_ if at else np.int64), 0
+        known, name = self.cutting.shapes, node.inputs[at] if at < len(node.inputs) else ""
+        dtype, rank = known.dtypes.get(name), known.ranks.get(name)
+        if node.op == "Scan":
+            if node.opset < 9:
+                return None, None
+            rows = at >= len(node.inputs) - int(node.attributes["num_scan_inputs"])
+            rank = rank - 1 if rows and rank is not None else rank
+        written = None if given.sizes is None else len(given.sizes)
+        return given.dtype or dtype, rank if written is None else written
+
+
+def equal(sides: Sequence[Side], twin: str, name: str) -> bool:
+    """Whether two tensors are known to be the same."""
+    return sides[1].classes.get(name) == sides[0].classes.get(twin) is not None
+
+
+def inside(side: Side, body: Graph) -> Side:
+    """A body with all that lies around it."""
+    outer = side.graph
+    graph = replace(
+        outer,
+        inputs=outer.inputs + body.inputs,
+        outputs=body.outputs,
+        nodes=outer.nodes + body.nodes,
+        constants=outer.constants | body.constants,
+    )
+    return Side(graph, dict(side.classes))
+
+
+def _keeps_rank(cutting: Cutting, node: Node, cut: Cut, at: int) -> bool:
+    """Whether what a body hands on to its next turn has the rank that it was given."""
+    graph = cutting.sides[0].graph
+    carried = at - 1 if node.op == "Loop" else at
+    last = len(node.inputs) - int(node.attributes.get("num_scan_inputs", 0))
+    if (node.op == "Loop" and at < 2) or (node.op == "Scan" and at >= last):
+        return True
+    return cutting.shapes.ranks.get(graph.outputs[carried]) == len(cut.sizes)
+
+
+def _kind(node: Node, name: str) -> Hashable:
+    """What makes a tensor, but for its operands and bodies."""
+    place = node.outputs.index(name), len(node.outputs)
+    return (
+        node.domain,
+        node.op,
+        node.opset,
+        len(node.inputs),
+        *place,
+        plain(node),
+        tuple(node.bodies),
+    )
+
+
+def _forms(region: Region, facts: dict[str, Fact]) -> Iterator[Region]:
+    """A region, what may stand for it first."""
+    small = shrunk(one_channel(region) or region, facts)
+    if small != region:
+        yield small
+    yield region
