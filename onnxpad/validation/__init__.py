@@ -70,7 +70,7 @@ __all__ = [
 ]
 
 
-BESIDE_RUNS = 10.0
+BESIDE_RUNS = 20.0
 """Seconds that a proof may take beside runs, where nobody says otherwise."""
 
 
@@ -108,7 +108,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
 
     `timeout` (seconds) is what the runs in child processes may take in all, and what the proof may;
     `memory` (bytes, or a text such as '4G') is how far a child may grow: 60 s (a proof beside runs:
-    10 s) and 2 GiB where nothing is said, more for large models. Beyond that nothing is decided.
+    20 s) and 2 GiB where nothing is said, more for large models. Beyond that nothing is decided.
 
     Raises RequestError for names, shapes or options that do not fit, ModelError for models that
     cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
