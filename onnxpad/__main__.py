@@ -81,7 +81,7 @@ def _clean_up() -> None:
         os.write(2, _SHOWN_CURSOR)
     end_all = getattr(sys.modules.get("onnxpad.processes"), "end_all", None)
     if end_all is not None:
-        end_all()
+        end_all(for_good=True)
 
 
 if __name__ == "__main__":

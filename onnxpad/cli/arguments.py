@@ -16,7 +16,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 MODEL = click.Path(allow_dash=True)
 ARRAYS = click.Path(exists=True, dir_okay=False)
 
-models = click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=MODEL)
+models = click.argument("models", metavar="MODEL|DIR...", nargs=-1, required=True, type=MODEL)
 data = click.option(
     "--data",
     type=click.Path(exists=True),
@@ -83,6 +83,21 @@ memory = click.option(
     callback=lambda _context, _option, size: parse_memory(size),
     help="How much memory it may take, such as 4G. [default: 2G for running models, and 32 "
     "bytes more for each byte of them; 512M for finding sizes]",
+)
+jobs = click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many models are worked on at once, each in a process of its own.",
+)
+dask = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Work on the models with the workers of this Dask scheduler, such as "
+    "tcp://host:8786. They have to see the same files.",
 )
 samples = click.option(
     "--samples",
@@ -198,7 +213,7 @@ def edits(validate: str) -> Callable[[_Command], _Command]:
         for option in (
             *options,
             *(device, samples, seed, timeout, memory),
-            *(dims, nodes, ambiguous),
+            *(dims, nodes, ambiguous, jobs, dask),
         )[::-1]:
             command = option(command)
         return command

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,12 +28,15 @@ onnxpad validate model.onnx --data reference.npz
 onnxpad validate model.onnx --inputs x.npy --outputs y.npy
 onnxpad validate model.onnx explicit.onnx --proof-only
 onnxpad validate model.onnx explicit.onnx --certificate explicit.json
+onnxpad validate models/ rewritten/ -j 2
 
 The proof says whether both are the same function for all inputs, and for all sizes that they leave
 open; the runs say whether onnxruntime computes them alike. Verdicts: proved, or where nothing is
 proved or refuted what the runs say: identical, rounding (exit 0), different, unverified (exit 1).
 What a run shows to be different is different, proved or not. Where onnxruntime is not installed,
 the proof alone decides.
+
+Of two folders, models with the same place in them are compared.
 
 An .npz file holds arrays under the names of tensors, or under s0_in0 (sample 0, input 0) and
 s0_ref0.
@@ -82,10 +86,16 @@ s0_ref0.
 )
 @arguments.timeout
 @arguments.memory
+@arguments.jobs
+@arguments.dask
 @arguments.as_json
 def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Validate and print the verdict."""
     _check(options)
+    if Path(options["before"]).is_dir():
+        return _folders(options)
+    for name in ("jobs", "dask"):
+        del options[name]
     path = options.pop("counterexample")
     found = _validated(**options)
     if path is not None:
@@ -154,6 +164,23 @@ def _check_proof(options: dict[str, Any]) -> None:
     from onnxpad.model.files.delivery import check_target
 
     check_target(path)
+
+
+def _folders(options: dict[str, Any]) -> int:
+    """Models of two folders, by their place in them."""
+    from onnxpad.batch.course import Job, Request
+    from onnxpad.batch.inputs import pairs
+    from onnxpad.cli import batches
+
+    if options["after"] is None or not Path(options["after"]).is_dir():
+        raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
+    why = "each pair of models is compared on inputs of its own"
+    about_one = ("data", "inputs", "outputs", "counterexample", "certificate")
+    arguments.refuse_given(why, *about_one)
+    others = (*about_one, "before", "after", "dims", "jobs", "dask", "as_json")
+    given = {name: value for name, value in options.items() if name not in others}
+    found = [(Job(one), other) for one, other in pairs(options["before"], options["after"])]
+    return batches.run(found, Request("validate", given), options, noun="pair")
 
 
 def _shown(found: Validation, path: str) -> Validation:

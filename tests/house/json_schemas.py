@@ -30,7 +30,7 @@ from onnxpad.retargeting import Retargeting
 from onnxpad.retargeting.plan import Plan, PlanEntry
 from onnxpad.retargeting.report import Move
 from onnxpad.rewriting.for_target.fit import Fitted
-from onnxpad.rewriting.for_target.report import NodeVerdict
+from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.validation import report as validation
@@ -45,7 +45,7 @@ NUMBER: Schema = {
     "anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}],
     "description": "A number; as a text what is infinite or no number.",
 }
-LATER = {"NodeVerdict": NodeVerdict, "Fitted": Fitted, "gs": gs}
+LATER = {"NodeVerdict": NodeVerdict, "Opening": Opening, "Fitted": Fitted, "gs": gs}
 """Types that modules import for the type checker alone."""
 
 
@@ -229,25 +229,35 @@ def _report(shapes: Shapes, kind: type[reports.Report]) -> dict[str, Schema]:
     return {"schema": const(kind.schema), **shapes.fields(kind)}
 
 
+def _or_error(report: Schema) -> Schema:
+    """A report, or why there is none about this model."""
+    error = record({"kind": TEXT, "message": TEXT})
+    about_it = "A model that came to nothing: the error, and what was wrong."
+    failed = record({"schema": const(1), "file": TEXT, "error": error}, about=about_it)
+    return {"anyOf": [report, failed]}
+
+
 def _inspect(shapes: Shapes) -> Schema:
     finding = record(shapes.fields(Finding) | {"fails": FLAG, "known": FLAG}, about=about(Finding))
     listed: Schema = {"type": "array", "items": finding}
     more = {"file": TEXT, "findings": listed}
-    return record(_report(shapes, Inspection) | more, about=about(Inspection))
+    return _or_error(record(_report(shapes, Inspection) | more, about=about(Inspection)))
 
 
 def _rewrite(shapes: Shapes) -> Schema:
-    more = {"file": TEXT, "written": nullable(TEXT), "script": _edits(shapes)}
+    more = {name: nullable(TEXT) for name in ("written", "refused")}
+    more |= {"file": TEXT, "script": _edits(shapes)}
     more["validation"] = nullable(shapes.defined(Validation))
     found = _report(shapes, Rewriting) | more
-    return record(found, optional=("script",), about=about(Rewriting))
+    return _or_error(record(found, optional=("script",), about=about(Rewriting)))
 
 
 def _retarget(shapes: Shapes) -> Schema:
-    more = {"file": TEXT, "written": nullable(TEXT), "script": _edits(shapes)}
+    more = {name: nullable(TEXT) for name in ("written", "refused")}
+    more |= {"file": TEXT, "script": _edits(shapes)}
     more["moved"] = nullable(shapes.defined(Distances))
     found = _report(shapes, Retargeting) | more
-    return record(found, optional=("script",), about=about(Retargeting))
+    return _or_error(record(found, optional=("script",), about=about(Retargeting)))
 
 
 def _diagnose(shapes: Shapes) -> Schema:
@@ -260,7 +270,7 @@ def _diagnose(shapes: Shapes) -> Schema:
 def _validate(shapes: Shapes) -> Schema:
     made = _validation(shapes)
     names = {"before": TEXT, "after": nullable(TEXT)}
-    return record(names | made["properties"], about=about(Validation))
+    return _or_error(record(names | made["properties"], about=about(Validation)))
 
 
 def _resolve(shapes: Shapes) -> Schema:

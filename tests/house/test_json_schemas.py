@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from onnx import parser
 
 from onnxpad.cli import commands, run
-from tests.cli.processes import MODELS, ROOT, SAME
+from tests.cli.processes import DYNAMIC, MODELS, ROOT, SAME
 from tests.house.json_schemas import FOLDER, schemas
 
 Captured = pytest.CaptureFixture[str]
@@ -105,6 +105,20 @@ def test_what_runs(capsys: Captured, tmp_path: Path) -> None:
     assert found["proof"]["counterexample"]["inputs"]
     (found,) = holds(capsys, "diagnose", moved, "--data", KT.with_suffix(".npz"), code=0)
     assert found["plan"]["nodes"]
+
+
+def test_models_that_come_to_nothing(capsys: Captured, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.onnx"
+    bad.write_bytes(b"damaged")
+    for verb, *options in (["inspect"], ["rewrite", "--check"], ["retarget", "--to=tf", "--check"]):
+        for models in ([bad], [bad, KT]):
+            first, *_ = holds(capsys, verb, *models, *options, code=2)
+            assert first["error"]["message"].startswith(str(bad))
+    (found,) = holds(capsys, "validate", tmp_path, tmp_path, code=2)
+    assert found["error"]["kind"] == "ModelError"
+    refused = ("rewrite", DYNAMIC, "--strict", "-o", tmp_path / "out.onnx")
+    (found,) = holds(capsys, *refused, code=1)
+    assert "--strict allows no skips" in found["refused"]
 
 
 def test_what_is_read_or_worked_out(capsys: Captured) -> None:
