@@ -98,7 +98,11 @@ def judge(folder: Path, name: str, tool: str, facts: dict[str, int | str], seed:
     before = onnx.load(folder / f"{name}.onnx")
     after = onnx.load(folder / f"{name}.{tool}.onnx")
     proof = prove(before, after, dims=facts, limits=Limits(seconds=20))
-    truth = label(before, after, fed(name, before, seed))
+    taken = {info.name for info in after.graph.input}
+    defaults = {tensor.name for tensor in before.graph.initializer} - taken
+    feeds = fed(name, before, seed)
+    feeds = [{one: feed[one] for one in feed if one not in defaults} for feed in feeds]
+    truth = label(before, after, feeds)
     return Judged(name, tool, truth, proof.verdict, proof.reason, *validated(before, after, facts))
 
 
