@@ -393,6 +393,11 @@ def test_whole_numbers_that_differ_by_one() -> None:
     assert prove(text(body.format(3)), text(body.format(4))).verdict == "refuted"
     front = "g (float[4] x) => (uint8[4] y) {{ s = Constant<value = float {{{0}}}>()\n"
     front += "z = Constant<value = uint8 {{5}}>()\ny = QuantizeLinear(x, s, z) }}"
+    far = front.replace("QuantizeLinear(x, s, z)", "QuantizeLinear(t, s, z)")
+    far = far.replace("y = ", "v = Constant<value = float {{{1}}}>()\nt = Mul(x, v)\ny = ")
+    assert (
+        prove(text(far.format("0.5", "3e38")), text(far.format("0.5", "1.0"))).verdict == "refuted"
+    )
     near = text(front.format("0.50000001"))
     assert prove(text(front.format("0.5")), near).verdict != "refuted"
 
