@@ -10,7 +10,9 @@ from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import FINE
 from onnxpad.cli.streams import terminal
 
-_HELP = """Say what a pass, target, form, operator, convention or trap is; without NAME list all.
+_HELP = """Say what a pass, target, form, operator, convention, trap or optimiser is.
+
+Without NAME list all.
 
 \b
 onnxpad explain
@@ -21,7 +23,8 @@ onnxpad explain opencv
 
 
 @click.command(
-    help=_HELP, short_help="Say what a pass, target, form, operator, convention or trap is."
+    help=_HELP,
+    short_help="Say what a pass, target, form, operator, convention, trap or optimiser is.",
 )
 @click.argument("name", required=False)
 @arguments.as_json

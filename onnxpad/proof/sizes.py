@@ -70,11 +70,11 @@ def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch
     """Compare at sizes that are large enough for a result, and which those are."""
     sizes: Sizes = {}
     for start in (5, 9, 17, 33, 65):
-        sizes = _moderate(region, facts, start)
+        sizes = moderate_sizes(region, facts, start)
         found = compare(region, sizes, shop)
         if found is not False:
             return found, sizes
-    moderate = _moderate(region, facts, 17)
+    moderate = moderate_sizes(region, facts, 17)
     for name, size in product(_channels(region), _widths(region)):
         if facts[name].only or next(facts[name].sizes_from(size)) != size:
             continue
@@ -102,7 +102,7 @@ def _widths(region: Region) -> list[int]:
     return sorted(found - {1, 2})[:_TRIES]
 
 
-def _moderate(region: Region, facts: Facts, start: int) -> dict[str, int]:
+def moderate_sizes(region: Region, facts: Facts, start: int) -> dict[str, int]:
     """Sizes from `start` on, but small ones of the first two axes, where windows are rare."""
     found: dict[str, int] = {}
     for cut in region.cuts:

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value, rule
+from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
+from onnxpad.proof.operators.referred import referred
 from onnxpad.proof.operators.windowed import axes, biased
 from onnxpad.proof.outcomes import NoResult, Undecided
 
@@ -116,8 +118,10 @@ def _sampled(call: Call, x: Array, moves: Array, positions: list[Array]) -> Arra
 @rule("LayerNormalization", "GroupNormalization")
 def as_a_whole(call: Call) -> list[Value]:
     """A function of all cells at once that keeps the shape: the same for the same operands."""
+    if isinstance(call.d, Numeric):
+        return referred(call)
     if not isinstance(call.d, Formal):
-        raise Undecided(f"{call.op} has no numbers here")
+        raise Undecided(f"{call.op} has no cells here")
     if call.outputs > 1:
         raise Undecided(f"{call.op} with {call.outputs} outputs")
     call.breaks(f"{call.op} reads an axis as a whole")
