@@ -59,9 +59,9 @@ _ALL = (
     Optimiser(
         "onnxscript",
         "0.7.2",
-        0,
-        0,
-        0,
+        142,
+        135,
+        6,
         (
             Refutation(
                 "Conv SAME with dilations",
@@ -69,14 +69,18 @@ _ALL = (
             ),
             Refutation(
                 "Pad of 0 in front of ConvInteger with a zero point",
-                "the Pad becomes pads, which ConvInteger takes for the zero point: with a zero point "
-                "other than 0, cells at the border differ",
+                "the Pad becomes pads, which ConvInteger takes for the zero point: where that is "
+                "not 0, cells at the border differ",
+            ),
+            Refutation(
+                "pads computed from an input that has a default",
+                "they are folded, and the default is lost: the model has no result without them",
             ),
         ),
     ),
-    Optimiser("onnxoptimizer", "0.4.2", 0, 0, 0, (_MAX_POOL, _CEIL)),
-    Optimiser("onnxsim", "0.8.1", 0, 0, 0, (_CEIL,)),
-    Optimiser("onnxslim", "0.1.98", 0, 0, 0, ()),
-    Optimiser("onnxruntime-basic", "1.31.1", 0, 0, 0, (_MAX_POOL, _CEIL)),
-    Optimiser("onnxruntime-extended", "1.31.1", 0, 0, 0, (_MAX_POOL, _CEIL)),
+    Optimiser("onnxoptimizer", "0.4.2", 64, 61, 2, (_MAX_POOL, _CEIL)),
+    Optimiser("onnxsim", "0.8.1", 67, 66, 1, (_CEIL,)),
+    Optimiser("onnxslim", "0.1.98", 73, 73, 0, ()),
+    Optimiser("onnxruntime-basic", "1.31.1", 56, 54, 2, (_MAX_POOL, _CEIL)),
+    Optimiser("onnxruntime-extended", "1.31.1", 60, 52, 2, (_MAX_POOL, _CEIL)),
 )
