@@ -451,3 +451,14 @@ def test_the_lowest_float_is_no_number_in_maxima_alone() -> None:
     assert prove(pool(MAXIMUM), maximum).verdict == "proved"
     average = pool(pads.format(least, "AveragePool"))
     assert prove(average, pool(pads.format("-3e38", "AveragePool"))).verdict == "refuted"
+
+
+def test_channels_may_be_the_last_axis() -> None:
+    """The second axis then needs as many cells as a window spans."""
+    body = (
+        "g (int8[1,H,W,2] x) => (int8[a,b,c,d] y) "
+        "{{ y = com.microsoft.NhwcMaxPool<kernel_shape = [3, 2], dilations = [3, 1], {0}>(x) }}"
+    )
+    before = text(body.format('auto_pad = "VALID"'))
+    assert prove(before, text(body.format("pads = [0, 0, 0, 0]"))).verdict == "proved"
+    assert prove(before, text(body.format("pads = [0, 1, 0, 0]"))).verdict == "refuted"
