@@ -6,6 +6,7 @@ Names are loaded when they are first used: `import onnxpad` loads neither onnx n
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
 
 if TYPE_CHECKING:
+    from onnxpad.batch.each import Batch, Outcome, each
     from onnxpad.diagnosis import Diagnosis, diagnose
     from onnxpad.errors import (
         InternalError,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Batch",
     "Diagnosis",
     "Explanation",
     "Inspection",
@@ -34,6 +36,7 @@ __all__ = [
     "LimitMet",
     "ModelError",
     "OnnxpadError",
+    "Outcome",
     "PaddedNode",
     "Plan",
     "PlanEntry",
@@ -46,6 +49,7 @@ __all__ = [
     "Verdict",
     "__version__",
     "diagnose",
+    "each",
     "explain",
     "inspect",
     "load",
@@ -57,6 +61,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "onnxpad.batch.each": ("Batch", "Outcome", "each"),
     "onnxpad.diagnosis": ("Diagnosis", "diagnose"),
     "onnxpad.errors": (
         "InternalError",

@@ -1,15 +1,21 @@
 """The entry point: `onnxpad` and `python -m onnxpad`, and how signals end it."""
 
 import os
-import signal
 import sys
 from _thread import start_new_thread
-from functools import cache
-from types import FrameType
+
+TYPE_CHECKING = False  # typing takes longer to import than all of this, and so does enum of signal
+if TYPE_CHECKING:
+    import signal
+    from types import FrameType
+else:
+    import _signal as signal
 
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
 _RENAMES = 0.5
 """Seconds that files may need to get their names once a signal is there."""
+_watched: list[int] = []
+"""The pipe through which signals reach the thread that ends the process."""
 _SHOWN_CURSOR = b"\r\x1b[2K\x1b[?25h"
 
 
@@ -31,24 +37,25 @@ def _open_standard_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # noqa: FBT003 - its only one
 
 
-@cache
 def _end_on_signals() -> None:
     """Let one thread end the process: the main one may be in native code, which hears no signal.
 
     What was ignored stays ignored, as under nohup.
     """
-    reading, writing = os.pipe()
+    if _watched:
+        return
+    _watched[:] = os.pipe()
     if os.name != "nt":
-        os.set_blocking(writing, False)
+        os.set_blocking(_watched[1], False)
+    signal.set_wakeup_fd(_watched[1], warn_on_full_buffer=False)
+    start_new_thread(_watch, (_watched[0],))
     for name in _ENDING:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _left_to_the_thread)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    start_new_thread(_watch, (reading,))
 
 
-def _left_to_the_thread(_number: int, _frame: FrameType | None) -> None:
+def _left_to_the_thread(_number: int, _frame: "FrameType | None") -> None:
     """Do nothing: an exception could arise anywhere, also where it is swallowed."""
 
 
@@ -74,7 +81,7 @@ def _clean_up() -> None:
         os.write(2, _SHOWN_CURSOR)
     end_all = getattr(sys.modules.get("onnxpad.processes"), "end_all", None)
     if end_all is not None:
-        end_all()
+        end_all(for_good=True)
 
 
 if __name__ == "__main__":

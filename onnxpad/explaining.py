@@ -21,7 +21,7 @@ KINDS = ("pass", "target", "form", "operator", "convention", "trap", "optimiser"
 
 
 @reported("kind", "name", "text", "facts_by_name as facts", "source")
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Report):
     """One entry: its kind and name, its text, facts by name, and where it is known from."""
 
@@ -56,7 +56,8 @@ def entries() -> tuple[Explanation, ...]:
 def explain(name: str) -> tuple[Explanation, ...]:
     """The entries called `name`, whatever their kind; capitals do not matter.
 
-    A framework answers to its other names too ("tf"), where nothing else has that name.
+    Frameworks and targets answer to their other names too ("tf", "trt"), where nothing else has
+    that name.
 
     Raises RequestError with the nearest names where there is none.
     """
@@ -64,13 +65,20 @@ def explain(name: str) -> tuple[Explanation, ...]:
     everything = entries()
     found = tuple(entry for entry in everything if entry.name == name)
     found = found or tuple(e for e in everything if e.name.casefold() == name.casefold())
-    if not found and (known := by_name_and_alias().get(name.casefold())):
-        found = tuple(e for e in everything if (e.kind, e.name) == ("convention", known.name))
+    if not found:
+        found = tuple(e for e in everything if (e.kind, e.name) in _called(name.casefold()))
     if found:
         return found
     near = nearest(name, (entry.name for entry in everything), 3)
     hint = f"did you mean {' or '.join(repr(match) for match in near)}?" if near else "see the list"
     raise RequestError(f"nothing is called '{name}': {hint} (onnxpad explain shows all names)")
+
+
+def _called(name: str) -> set[tuple[str, str]]:
+    """Kinds and names of what people call otherwise as well."""
+    found = {("target", one.name) for one in all_targets().values() if name in one.also}
+    framework = by_name_and_alias().get(name)
+    return found | ({("convention", framework.name)} if framework else set())
 
 
 def _entries() -> Iterator[Explanation]:

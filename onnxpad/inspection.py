@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad import processes
 from onnxpad.errors import ModelError, verb
@@ -35,9 +35,10 @@ from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
 from onnxpad.padding.surroundings import Surroundings
 from onnxpad.reports import Report, plain, reported
-from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
-from onnxpad.runtimes.targets import find_target
 from onnxpad.runtimes.traps import Trap, traps_of
+
+if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
@@ -199,8 +200,41 @@ class PaddedNode(NamedTuple):
         return found
 
 
-@reported("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met")
-@dataclass(frozen=True, eq=False)
+@reported("kind", "code", "node", "op")
+class Finding(NamedTuple):
+    """Something that a check may fail for, at a node.
+
+    `kind` is 'trap', 'off-device' (the node leaves the GPU that was asked for), or what a target
+    does with the node: 'unknown', 'refused' or 'wrong'. `code` names it for good: the trap, or
+    'opencv:wrong'. With `node`, its address, it stays the same as long as nothing about it changes.
+    """
+
+    kind: str
+    code: str
+    node: str
+    op: str
+    reason: str
+
+
+KINDS = {"unknown": "unknown", "refuses": "refused", "miscomputes": "wrong"}
+"""What a target's answer is called as a finding, the mildest first."""
+OFF_DEVICE, TRAP = "off-device", "trap"
+
+
+def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
+    """What a target does with a node as a finding; None where it takes the node."""
+    found = verdict.judgement
+    if found.answer not in KINDS:
+        return None
+    kind = KINDS[found.answer]
+    return Finding(kind, f"{target}:{kind}", verdict.node.label, verdict.op, found.reason)
+
+
+@reported(
+    *("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met"),
+    "findings",
+)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
 
@@ -240,6 +274,24 @@ class Inspection(Report):
         """Padded nodes that leave the GPU that was asked for, with where they run."""
         gone = self.placement.items() if self.device == "cuda" else ()
         return {label: provider for label, provider in gone if not provider.startswith("CUDA")}
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Traps, what targets do not take, and nodes that leave the GPU, each once at a node."""
+        return tuple(dict.fromkeys(self._findings()))
+
+    def _findings(self) -> Iterator[Finding]:
+        for node in self.nodes:
+            for trap in node.traps:
+                yield Finding(TRAP, trap.code, node.node, node.op, trap.sentence)
+        for target, verdicts in self.targets.items():
+            yield from filter(None, (finding_of(target, verdict) for verdict in verdicts))
+        ops = {node.node: node.op for node in self.nodes}
+        for label, provider in self.off_device.items():
+            reason = f"onnxruntime runs it with {provider}"
+            yield Finding(
+                OFF_DEVICE, f"{self.device}:{OFF_DEVICE}", label, ops.get(label, ""), reason
+            )
 
     @property
     def fails(self) -> bool:
@@ -285,9 +337,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     LimitMet there. Raises RequestError for names that do not exist, ModelError for
     models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
     """
-    names = [target] if isinstance(target, str) else target or ()
-    for name in names:
-        find_target(name)
+    names = _named([target] if isinstance(target, str) else target or ())
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
         folder = opened.source.folder if opened.source else None
@@ -311,6 +361,15 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             limits_met,
             facts_of(opened.model),
         )
+
+
+def _named(targets: Sequence[str]) -> list[str]:
+    """The targets' own names, each once; RequestError for one that does not exist."""
+    if not targets:
+        return []  # what targets are made of is not loaded then
+    from onnxpad.runtimes.targets import find_target
+
+    return list(dict.fromkeys(find_target(name).name for name in targets))
 
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:

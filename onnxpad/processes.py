@@ -73,19 +73,26 @@ Handler = Callable[[dict[str, Any], list[Buffer]], Reply]
 
 
 class Child:
-    """A process that runs `python -m module`, which calls `serve`; one call at a time."""
+    """A process that runs `python -m module`, which calls `serve`; one call at a time.
 
-    def __init__(self, module: str) -> None:
+    `tidies` says that it has something to bring in order before it ends: it is asked to, and has a
+    moment for it.
+    """
+
+    def __init__(self, module: str, *, tidies: bool = False) -> None:
         import subprocess  # few commands start a child
 
+        if _ENDING.is_set():
+            raise ChildEnded("this process ends", crashed=False)
         self.module = module
+        self._tidies = tidies
         self._before = 0
         self._arriving = 0
         self.held: dict[str, Any] = {}
         """What callers remember of what it holds."""
         self._replies: SimpleQueue[Reply | None] = SimpleQueue()
         command = [sys.executable, "-P", "-m", module]
-        if threading.current_thread() is threading.main_thread():
+        if threading.current_thread() is threading.main_thread() and not tidies:
             command.append(_DIES_WITH_PARENT)  # Linux means the thread that starts it
         self._process = subprocess.Popen(  # noqa: S603 - this very Python and a module of onnxpad
             command,
@@ -157,17 +164,28 @@ class Child:
         """End it now, whatever it does."""
         _CHILDREN.discard(self)
         if self._process.poll() is None:
-            self._process.terminate()
-            if self._ended(_POLITE) is None:
+            if self._tidies:
+                self._hang_up()
+            else:
+                self._process.terminate()
+            if self._ended(_GRACE if self._tidies else _POLITE) is None:
                 self._process.kill()
                 self._ended(_GRACE)
+        self._hang_up()
+
+    def kill(self, *, patient: bool = False) -> None:
+        """End it without waiting; `patient` only asks one that tidies up."""
+        if self._process.returncode is not None:
+            return
+        if patient and self._tidies:
+            self._hang_up()
+        else:
+            self._process.kill()
+
+    def _hang_up(self) -> None:
+        """Its input ends, which tells it that nobody needs it any more."""
         if self._process.stdin is not None:
             self._process.stdin.close()
-
-    def kill(self) -> None:
-        """End it without waiting: for signal handlers."""
-        if self._process.returncode is None:
-            self._process.kill()
 
     def _next(self, doing: str, deadline: float, memory: int | None) -> Reply:
         while True:
@@ -220,6 +238,7 @@ class Child:
 
 
 _CHILDREN: set[Child] = set()
+_ENDING = threading.Event()
 _IDLE: dict[str, Child] = {}
 _LOCK = threading.Lock()
 
@@ -229,10 +248,26 @@ def running() -> tuple[Child, ...]:
     return tuple(child for child in tuple(_CHILDREN) if child.alive)
 
 
-def end_all() -> None:
-    """End every child at once; takes no lock and waits for nothing, so handlers may call it."""
-    for child in tuple(_CHILDREN):
+def end_all(*, for_good: bool = False) -> None:
+    """End every child at once; `for_good` says that none is to be started after that.
+
+    Takes no lock. Waits, for a moment, only for children that tidy up.
+    """
+    if for_good:
+        _ENDING.set()
+    children = tuple(_CHILDREN)
+    for child in children:
+        child.kill(patient=True)
+    deadline = time.monotonic() + _GRACE
+    while any(child.alive for child in children) and time.monotonic() < deadline:
+        time.sleep(_WATCH)
+    for child in children:
         child.kill()
+
+
+def is_ending() -> bool:
+    """Whether this process ends now, and all its children with it."""
+    return _ENDING.is_set()
 
 
 class Limits(NamedTuple):
@@ -402,10 +437,11 @@ def readable(size: float, unit: str = "iB") -> str:
     return f"{number} {name}{unit}" if unit else f"{number}{name}"
 
 
-def serve(handlers: Mapping[str, Handler]) -> NoReturn:
+def serve(handlers: Mapping[str, Handler], tidy: Callable[[], None] | None = None) -> NoReturn:
     """Answer the messages of the parent until it closes the pipe: what a child's module runs.
 
-    Native code may print: standard output and input are sent elsewhere first.
+    Native code may print: standard output and input are sent elsewhere first. `tidy` is called
+    before the end, whatever else goes on, and also where a signal asks for it.
     """
     incoming, outgoing = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -413,8 +449,10 @@ def serve(handlers: Mapping[str, Handler]) -> NoReturn:
         os.dup2(nowhere, number)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when it ends
     _die_with_parent()
+    if tidy is not None:
+        _end_tidily(tidy)
     messages: SimpleQueue[Reply] = SimpleQueue()
-    threading.Thread(target=_listen, args=(incoming, messages), daemon=True).start()
+    threading.Thread(target=_listen, args=(incoming, messages, tidy), daemon=True).start()
     _send(outgoing, Reply({"ready": True}, []))
     while True:
         head, buffers = messages.get()
@@ -428,10 +466,29 @@ def serve(handlers: Mapping[str, Handler]) -> NoReturn:
         _send(outgoing, reply)
 
 
-def _listen(incoming: IO[bytes], messages: SimpleQueue[Reply]) -> None:
+def _listen(
+    incoming: IO[bytes], messages: SimpleQueue[Reply], tidy: Callable[[], None] | None
+) -> None:
     while (message := _read(incoming)) is not None:
         messages.put(message)
-    os.kill(os.getpid(), signal.SIGTERM)  # the parent has gone, whatever runs here
+    _leave(tidy)  # the parent has gone, whatever runs here
+
+
+def _end_tidily(tidy: Callable[[], None]) -> None:
+    """Signals start a thread: the main one may hold what tidying up needs."""
+    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=_leave, args=(tidy,)).start())
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent hears it too
+
+
+def _leave(tidy: Callable[[], None] | None) -> None:
+    if tidy is None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return
+    try:
+        tidy()
+    finally:
+        os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 def _die_with_parent() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isfinite
@@ -38,6 +38,25 @@ class Report:
         """The report as plain data: numbers, texts, lists and dicts."""
         return {"schema": self.schema, **plain(self)}
 
+    def __repr__(self) -> str:
+        """What the JSON holds, in a few lines: counts instead of long lists, nothing empty."""
+        found = ((name, value) for name, value in _parts(self) if name and value not in _EMPTY)
+        said = (f"{name}={_short(value)}" for name, value in found)
+        return f"{type(self).__name__}({', '.join(said)})"
+
+
+_EMPTY: tuple[object, ...] = (None, "", (), [], {})
+_SHORT = 240
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    if len(text) <= _SHORT:
+        return text
+    if isinstance(value, str):
+        return f"{value[:_SHORT]!r}..."
+    return f"<{len(value)}>" if isinstance(value, Sized) else f"<{type(value).__name__}>"
+
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a report holds
     """The value as JSON can hold it; infinities and NaN are texts.
@@ -65,12 +84,17 @@ def json_line(data: Mapping[str, Any]) -> str:
 
 
 def _entries(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
-    for name, path in _layout(type(value)):  # type: ignore[arg-type] # classes have hashes
-        found = plain(attrgetter(path)(value))
+    for name, part in _parts(value):
+        found = plain(part)
         if name:
             yield name, found
         else:
             yield from found.items()
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    for name, path in _layout(type(value)):  # type: ignore[arg-type] # classes have hashes
+        yield name, attrgetter(path)(value)
 
 
 @cache

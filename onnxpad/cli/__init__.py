@@ -36,18 +36,23 @@ onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padd
 onnxpad explain split-pads
 
 '-' stands for standard input or output. Exit codes: 0 fine; 1 findings (models differ, --check
-would change something, --strict and a skip); 2 wrong usage, a file that cannot be read, or an
-output that cannot be written.
+would change something, --strict and a skip, what --fail-on names); 2 wrong usage, a file that
+cannot be read, or an output that cannot be written.
 """
 
 
 _COMPLETES = "_ONNXPAD_COMPLETE"
 
 
-@click.group(help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+HELP = frozenset(("-h", "--help"))
+
+
+@click.group(help=_HELP, context_settings={"help_option_names": sorted(HELP)})
 @click.version_option(__version__, prog_name="onnxpad")
-def commands() -> None:
+@click.option("--isolated", is_flag=True, help="Ignore [tool.onnxpad] in pyproject.toml.")
+def commands(*, isolated: bool) -> None:
     """Hold the verbs."""
+    del isolated  # read where the context is made
 
 
 # Allocations between two garbage collections: a short process has little garbage, and collecting
@@ -100,11 +105,11 @@ def _status(arguments: Sequence[str]) -> int:
         say(f"{asked_for_help.format_message()}\n")
         return WRONG
     except click.ClickException as error:
-        return fail(*_usage(error))
+        return _fail_noted(error, *_usage(error))
     except OnnxpadError as error:
         if isinstance(error.__cause__, BrokenPipeError):
             raise error.__cause__ from None
-        return fail(str(error))
+        return _fail_noted(error, str(error))
     except (OSError, click.Abort):
         raise
     except Exception as error:
@@ -119,8 +124,32 @@ def _answered(arguments: Sequence[str]) -> int:
 
         return shell_complete(commands, {}, "onnxpad", _COMPLETES, asked)
     with commands.make_context("onnxpad", list(arguments)) as context:
-        result = commands.invoke(context)
+        if context.params["isolated"] or not HELP.isdisjoint(arguments):
+            result = commands.invoke(context)
+        else:
+            result = _with_settings(context)
     return result if isinstance(result, int) else FINE
+
+
+def _with_settings(context: click.Context) -> object:
+    """Invoke with what a project always wants; an error about that says where it stands."""
+    from onnxpad.cli.settings import found_settings
+
+    settings = found_settings(commands)
+    context.default_map = settings.defaults()
+    try:
+        return commands.invoke(context)
+    except (click.UsageError, OnnxpadError) as error:
+        if blamed := settings.blamed_for(context.invoked_subcommand, str(error)):
+            error.add_note(blamed)
+        raise
+
+
+def _fail_noted(error: Exception, *said: str) -> int:
+    status = fail(*said)
+    for place in getattr(error, "__notes__", ()):
+        say(f"  set in  {place}\n")
+    return status
 
 
 def _failed(command: str, error: Exception) -> int:

@@ -16,7 +16,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 MODEL = click.Path(allow_dash=True)
 ARRAYS = click.Path(exists=True, dir_okay=False)
 
-models = click.argument("models", metavar="MODEL...", nargs=-1, required=True, type=MODEL)
+models = click.argument("models", metavar="MODEL|DIR...", nargs=-1, required=True, type=MODEL)
 data = click.option(
     "--data",
     type=click.Path(exists=True),
@@ -84,6 +84,21 @@ memory = click.option(
     help="How much memory it may take, such as 4G. [default: 2G for running models, and 32 "
     "bytes more for each byte of them; 512M for finding sizes]",
 )
+jobs = click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="How many models are worked on at once, each in a process of its own.",
+)
+dask = click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Work on the models with the workers of this Dask scheduler, such as "
+    "tcp://host:8786. They have to see the same files.",
+)
 samples = click.option(
     "--samples",
     type=click.IntRange(min=1),
@@ -100,14 +115,21 @@ seed = click.option(
 )
 
 
+def given_by_hand(name: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
+
+
+def _field(option: str) -> str:
+    """What the command calls an option."""
+    found = click.get_current_context().command.params
+    return next(one.name or "" for one in found if f"--{option}" in one.opts)
+
+
 def refuse_given(why: str, *names: str) -> None:
     """UsageError for options that stand on the command line and would do nothing."""
-    context = click.get_current_context()
-    given = [
-        f"--{name}"
-        for name in names
-        if context.get_parameter_source(name.replace("-", "_")) is ParameterSource.COMMANDLINE
-    ]
+    given = [f"--{name}" for name in names if given_by_hand(_field(name))]
     if given:
         does = "does" if len(given) == 1 else "do"
         raise click.UsageError(f"{' and '.join(given)} {does} nothing here: {why}")
@@ -191,7 +213,7 @@ def edits(validate: str) -> Callable[[_Command], _Command]:
         for option in (
             *options,
             *(device, samples, seed, timeout, memory),
-            *(dims, nodes, ambiguous),
+            *(dims, nodes, ambiguous, jobs, dask),
         )[::-1]:
             command = option(command)
         return command

@@ -4,71 +4,70 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from onnxpad.cli.outcomes import STANDARD
+from onnxpad.errors import RequestError
+
+if TYPE_CHECKING:
+    from onnxpad.batch.course import Job
+    from onnxpad.batch.inputs import Inputs
 
 
-class Job(NamedTuple):
-    """A model and the file to write, None where nothing is to be written.
+class Jobs(NamedTuple):
+    """What to do with each model; `many` says that each gets a line instead of a report."""
 
-    `makes_folder` says that the file's folder was asked for and may not exist yet.
-    """
-
-    model: str
-    target: str | None = None
-    makes_folder: bool = False
-
-    def check(self) -> None:
-        """ModelError where the file could not be written, before there is work to lose."""
-        if self.target is None or (self.makes_folder and not Path(self.target).parent.exists()):
-            return
-        from onnxpad.model.files.delivery import check_target  # loads onnx
-
-        check_target(self.target)
-
-    @contextmanager
-    def folder_made(self) -> Iterator[None]:
-        """Make the folder, for as long as nothing fails; ModelError where that cannot be."""
-        from onnxpad.model.files.atomic import Together  # loads more than a usage error needs
-
-        with Together() as together:
-            if self.target is not None and self.makes_folder:
-                together.make_folders(Path(self.target).parent)
-            yield
+    jobs: Sequence[Job]
+    many: bool
 
 
-def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: bool) -> list[Job]:
+def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: bool) -> Jobs:
     """What to do with each model.
 
     Raises click.UsageError where that is not said, would overwrite an input or another output,
     or cannot be.
     """
-    if models.count(STANDARD) > 1:
-        raise click.UsageError("standard input can be read only once: give '-' once")
+    from onnxpad.batch.course import Job
+    from onnxpad.batch.inputs import placed, refuse_inputs, refuse_one_file_twice
+
     if output == "":
         raise click.UsageError("-o is empty: name a file or a folder")
     if output is not None and in_place:
         raise click.UsageError("-o and --in-place contradict each other: give one of them")
+    found = found_in(models, output)
+    names = [one.model for one in found.models]
     if not writes:
-        return [Job(model) for model in models]
-    if in_place:
-        if STANDARD in models:
-            raise click.UsageError("standard input has no place to write to: add -o OUT")
-        return [Job(model, model) for model in models]
-    if output is None:
-        raise click.UsageError(_where_to_write(models))
-    if len(models) == 1 and not _is_folder(output):
-        found = [Job(models[0], output)]
-    else:
-        found = _in_folder(models, output)
-    _refuse_inputs(models, found)
-    return found
+        return Jobs([Job(name) for name in names], found.many)
+    try:
+        if in_place:
+            if STANDARD in names:
+                raise click.UsageError("standard input has no place to write to: add -o OUT")
+            refuse_one_file_twice(names)
+            return Jobs([Job(name, name) for name in names], found.many)
+        if output is None:
+            raise click.UsageError(_where_to_write(models))
+        if found.many or _is_folder(output):
+            return Jobs(placed(found.models, _folder(names, output)), found.many)
+        refuse_inputs(names, [output])
+        return Jobs([Job(names[0], output)], many=False)
+    except RequestError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def found_in(names: Sequence[str], output: str | None = None) -> Inputs:
+    """The models that files, folders and globs name; UsageError where one names none."""
+    from onnxpad.batch.inputs import inputs
+
+    if names.count(STANDARD) > 1:
+        raise click.UsageError("standard input can be read only once: give '-' once")
+    try:
+        return inputs(names, output)
+    except RequestError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _where_to_write(models: Sequence[str]) -> str:
@@ -96,7 +95,7 @@ def _is_folder(output: str) -> bool:
     return output.endswith(("/", os.sep)) or Path(output).is_dir()
 
 
-def _in_folder(models: Sequence[str], output: str) -> list[Job]:
+def _folder(models: Sequence[str], output: str) -> str:
     if output == STANDARD:
         raise click.UsageError("several models do not fit into standard output: add -o DIR/")
     if STANDARD in models:
@@ -104,21 +103,7 @@ def _in_folder(models: Sequence[str], output: str) -> list[Job]:
     folder = Path(output)
     if folder.exists() and not folder.is_dir():
         raise click.UsageError(f"-o {output} is a file, and there are several models: add -o DIR/")
-    taken: dict[str, str] = {}
-    for model in models:
-        name = Path(model).name
-        if name in taken:
-            raise click.UsageError(
-                f"'{taken[name]}' and '{model}' would both become '{folder / name}': "
-                "write them into different folders"
-            )
-        taken[name] = model
-    return [Job(model, str(folder / name), makes_folder=True) for name, model in taken.items()]
-
-
-def _refuse_inputs(models: Sequence[str], found: Sequence[Job]) -> None:
-    for job in found:
-        refuse_overwriting(job.target, models, "give another -o, or --in-place")
+    return output
 
 
 def _same_file_or_within(given: str, target: str) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
+import onnxpad
 from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import FINE
 from onnxpad.cli.streams import terminal
+from onnxpad.errors import nearest
 
 _HELP = """Say what a pass, target, form, operator, convention, trap or optimiser is.
 
@@ -19,6 +22,7 @@ onnxpad explain
 onnxpad explain split-pads
 onnxpad explain AveragePool
 onnxpad explain opencv
+onnxpad explain --schema inspect
 """
 
 
@@ -27,9 +31,19 @@ onnxpad explain opencv
     short_help="Say what a pass, target, form, operator, convention, trap or optimiser is.",
 )
 @click.argument("name", required=False)
+@click.option(
+    "--schema",
+    metavar="VERB",
+    help="Print the JSON Schema (2020-12) of what the verb prints with --json.",
+)
 @arguments.as_json
-def explain(*, name: str | None, as_json: bool) -> int:
-    """Print one entry, or the list of all."""
+def explain(*, name: str | None, schema: str | None, as_json: bool) -> int:
+    """Print one entry, the list of all, or a schema."""
+    if schema is not None:
+        if name is not None:
+            raise click.UsageError("--schema VERB explains no NAME: give one of them")
+        sys.stdout.write(_schema_of(schema))
+        return FINE
     from onnxpad import explaining  # only this verb needs it
     from onnxpad.reports import json_line
     from onnxpad.show import explanations
@@ -42,3 +56,14 @@ def explain(*, name: str | None, as_json: bool) -> int:
     else:
         sys.stdout.write("\n".join(explanations.explanation_text(entry) for entry in found))
     return FINE
+
+
+def _schema_of(verb: str) -> str:
+    """The schema of a verb, as it is shipped."""
+    folder = Path(onnxpad.__file__).parent / "schemas"
+    known = sorted(file.stem for file in folder.glob("*.json"))
+    if verb not in known:
+        near = [f"did you mean '{one}'?" for one in nearest(verb, known)]
+        cure = "".join(near) or f"the verbs are {', '.join(known)}"
+        raise click.UsageError(f"--schema {verb}: no verb is called like this; {cure}")
+    return (folder / f"{verb}.json").read_text(encoding="utf-8")

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxpad import __version__
-from onnxpad.cli import arguments
+from onnxpad.cli import arguments, gate
+from onnxpad.cli.destinations import found_in
 from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
-from onnxpad.cli.requests import each_request
 from onnxpad.cli.streams import terminal
 from onnxpad.errors import OnnxpadError
 
 if TYPE_CHECKING:
+    from onnxpad.batch.each import Outcome
+    from onnxpad.cli.gate import Judged
     from onnxpad.inspection import Inspection
 
 
@@ -24,16 +27,18 @@ _HELP = """List the operators that can pad: how their padding is written, and wh
 \b
 onnxpad inspect model.onnx
 onnxpad inspect model.onnx --dim 'height%32=0' --node 'stem/*'
+onnxpad inspect models/ -j 4
 onnxpad inspect *.onnx --json | jq .summary.traps
 onnxpad inspect model.onnx --target opencv --target ncnn
+onnxpad inspect *.onnx --target opencv --fail-on unknown --baseline known.json
 
 Nothing is changed and nothing is run. Operators that can pad and write no padding are only
 counted. Pads are begin,end for each axis, in cells. 'fits' names the frameworks that can write the
 same, first those whose own rule it is (--json has all), 'any' where everybody can; a trap is a
 place where a runtime is known to fail or to compute something else. onnxpad explain NAME says more
 about both. With --target it says what a runtime does with each operator that can pad, how that is
-known, and what rewrite --target would write; it exits 1 where one is refused or computed wrongly.
-All other operators are not judged.
+known, and what rewrite --target would write; it exits 1 where one is refused or computed wrongly,
+or as --fail-on says. All other operators are not judged.
 """
 
 
@@ -60,62 +65,125 @@ All other operators are not judged.
     help="Open the model with onnxruntime and say where each padded node runs; exit 1 where one "
     "leaves the GPU.",
 )
-@click.option("--sarif", is_flag=True, help="Print SARIF 2.1.0 about the targets.")
+@gate.fail_on
+@gate.baseline
+@gate.write_baseline
+@click.option(
+    "--sarif",
+    is_flag=True,
+    help="Print SARIF 2.1.0 about the targets, and with --fail-on trap about traps.",
+)
 @arguments.timeout
 @arguments.memory
+@arguments.jobs
+@arguments.dask
 @arguments.as_json
 def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
     from onnxpad import inspection  # loads onnx
 
-    _check(given["targets"], sarif=given["sarif"], as_json=given["as_json"])
-    names = ("device", "ambiguous", "timeout", "memory")
-    asked = {"target": given["targets"], **{name: given[name] for name in names}}
+    found = found_in(models)
+    names = [one.model for one in found.models]
+    checks = gate.Gate(names, given)
+    _check(given["targets"], checks, sarif=given["sarif"], as_json=given["as_json"])
+    options = ("device", "ambiguous", "timeout", "memory")
+    asked = {"target": given["targets"], **{name: given[name] for name in options}}
+    if given["sarif"]:
+        arguments.refuse_given("--sarif is one report, made here", "jobs", "dask")
+        return _sarif(names, given, asked, checks)
+    if found.many:
+        return _many(names, given, asked, checks)
+    (model,) = names
+    about = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
+    try:
+        report = inspection.inspect(model, **about, **asked)
+    except OnnxpadError as error:
+        return checks.concluded(fail_for(model, error, as_json=given["as_json"]))
+    judged = checks.judged(model, report.findings, report.targets)
+    sys.stdout.write(_text(model, report, judged, given))
+    sys.stdout.flush()
+    checks.say_why(model, judged)
+    return checks.concluded(FINDINGS if judged.failing else FINE)
+
+
+def _many(
+    models: Sequence[str], given: dict[str, Any], asked: dict[str, Any], checks: gate.Gate
+) -> int:
+    """A line for each model; what a worker has found is judged here, where the baseline is."""
+    from onnxpad import inspection
+    from onnxpad.batch.course import Job, Request
+    from onnxpad.cli import batches
+
+    def judged(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
+        if outcome.error:
+            return outcome, _nothing
+        listed = [{"reason": "", **one} for one in outcome.record["findings"]]
+        found = tuple(inspection.Finding(**one) for one in listed)
+        told = checks.judged(outcome.file, found, outcome.record["targets"])
+        result = "with known findings" if told.known else outcome.result.replace("failing", "fine")
+        outcome = outcome._replace(
+            result="failing" if told.failing else result,
+            code=FINDINGS if told.failing else FINE,
+            record={**outcome.record, **told.to_json()},
+        )
+        return outcome, partial(checks.say_why, outcome.file, told)
+
+    jobs = [(Job(model), None) for model in models]
+    return checks.concluded(batches.run(jobs, Request("inspect", asked), given, judged=judged))
+
+
+def _nothing() -> None:
+    """Nothing is to be said."""
+
+
+def _sarif(
+    models: Sequence[str], given: dict[str, Any], asked: dict[str, Any], checks: gate.Gate
+) -> int:
+    """One log about all models; an error about one of them does not hold up the next."""
+    from onnxpad import inspection
+    from onnxpad.batch.course import Job
+    from onnxpad.batch.each import options_for
+    from onnxpad.cli.batches import say_notes
+    from onnxpad.show.sarif import Reported, sarif_text
+
+    facts = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
+    options, notes = options_for([Job(model) for model in models], asked | facts)
     status, reports = FINE, []
-    for number, (model, about) in enumerate(each_request(models, given["dims"], given["nodes"])):
+    say_notes(notes)
+    for model, own in zip(models, options, strict=True):
         try:
-            found = inspection.inspect(model, **about, **asked)
+            found = inspection.inspect(model, **own)
         except OnnxpadError as error:
             status = fail_for(model, error)
             continue
-        status = max(status, FINDINGS) if found.fails else status
-        if given["sarif"]:
-            reports.append((model, found))
-            continue
-        if not given["as_json"] and len(models) > 1:
-            sys.stdout.write(_heading(model, first=number == 0))
-        sys.stdout.write(_text(model, found, given))
-        sys.stdout.flush()  # what is finished is there, whatever happens to the next
-    if given["sarif"]:
-        from onnxpad.show.sarif import sarif_text
-
-        sys.stdout.write(sarif_text(reports, __version__))
-    return status
+        judged = checks.judged(model, found.findings, found.targets)
+        status = max(status, FINDINGS) if judged.failing else status
+        reports.append(Reported(model, found, judged.known))
+        checks.say_why(model, judged)
+    sys.stdout.write(sarif_text(reports, __version__, traps=gate.TRAP in checks.kinds))
+    return checks.concluded(status)
 
 
-def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
+def _check(targets: tuple[str, ...], checks: gate.Gate, *, sarif: bool, as_json: bool) -> None:
     """Errors for targets that do not exist, before any model is read, and for two formats."""
-    from onnxpad.runtimes.targets import find_target
+    if targets:
+        from onnxpad.runtimes.targets import find_target
 
-    for name in targets:
-        find_target(name)
+        for name in targets:
+            find_target(name)
     if sarif and as_json:
         raise click.UsageError("--sarif and --json are two formats: give one of them")
-    if sarif and not targets:
-        raise click.UsageError("--sarif reports what targets refuse: add --target T")
+    if sarif and not targets and gate.TRAP not in checks.kinds:
+        raise click.UsageError(
+            "--sarif reports what targets refuse: add --target T, or --fail-on trap for traps"
+        )
 
 
-def _heading(model: str, *, first: bool) -> str:
-    from onnxpad.show.wording import visible
-
-    return f"{'' if first else chr(10)}{visible(model)}\n\n"
-
-
-def _text(model: str, found: Inspection, given: Mapping[str, Any]) -> str:
+def _text(model: str, found: Inspection, judged: Judged, given: Mapping[str, Any]) -> str:
     if given["as_json"]:
         from onnxpad.reports import json_line
 
-        return json_line({"file": model} | found.to_json())
+        return json_line({"file": model} | found.to_json() | judged.to_json())
     from onnxpad.show.inspections import inspection_text
 
     return inspection_text(

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TextIO
 
-from onnxpad.errors import OnnxpadError, RuntimeUnavailable, brief
+from onnxpad.errors import OnnxpadError, brief
 
 FINE, FINDINGS, WRONG, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 _TRY = "\n  try     "
@@ -25,19 +25,22 @@ def fail(message: str, hint: str = "") -> int:
     return WRONG
 
 
-def fail_for(model: str, error: OnnxpadError) -> int:
-    """The same for an error about one of the models; the message begins with its name.
+def fail_for(model: str, error: OnnxpadError, *, as_json: bool = False) -> int:
+    """The same for an error about a model; `as_json` also prints it as a record.
 
     Raises BrokenPipeError where it is about a pipe whose reader has gone.
     """
     if isinstance(error.__cause__, BrokenPipeError):
         raise error.__cause__
-    name = "standard input" if model == STANDARD else model
-    said = str(error)
-    named = said.startswith((name, f"'{name}'", brief(name))) or isinstance(
-        error, RuntimeUnavailable
-    )
-    return fail(said if named else f"{name}: {said}")
+    from onnxpad.batch.course import named, refused
+
+    said = named(model, error)
+    if as_json:
+        from onnxpad.reports import json_line
+
+        sys.stdout.write(json_line(refused(model, type(error).__name__, said)))
+        sys.stdout.flush()
+    return fail(said)
 
 
 def say(text: str) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TextIO
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxpad.cli import arguments, plan_files, writing
 from onnxpad.cli.outcomes import STANDARD
-from onnxpad.cli.requests import each_request
-from onnxpad.cli.streams import terminal
+from onnxpad.cli.streams import report_stream, terminal
 
 if TYPE_CHECKING:
-    from onnxpad.cli.destinations import Job
-    from onnxpad.cli.writing import Request
-    from onnxpad.retargeting import Retargeting
-    from onnxpad.validation.distances import Distances
+    from onnxpad.batch.course import Edit, Job, Request
 
 _HELP = """Move a model to another framework's padding. The numbers that it computes change.
 
@@ -65,77 +62,43 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
     from onnxpad.cli.destinations import refuse_overwriting
 
     jobs = writing.jobs_of(models, output, given)
-    for job in jobs:
+    for job in jobs.jobs:
         refuse_overwriting(job.target, [given["plan"]], "give another -o")
-    return writing.each(jobs, _requests(models, given), _retargeted)
+    request = _request(given)
+    from onnxpad.batch.course import retargeted
+
+    text = partial(_text, as_json=given["as_json"])
+    return writing.run(jobs, request, given, retargeted, text)
 
 
-def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
-    """One request for each model; RequestError for unknown conventions and plans that are none."""
+def _request(given: dict[str, Any]) -> Request:
+    """What to do with each model; RequestError for unknown conventions and plans that are none."""
+    from onnxpad.batch.course import Request
     from onnxpad.retargeting.habits import named_convention
 
     for name in filter(None, (given["to"], given["source"])):
         named_convention(name)
-    plan = None if given["plan"] is None else plan_files.read(given["plan"])
-    found, limits = [], ("timeout", "memory")
-    for _, about in each_request(models, given["dims"], given["nodes"]):
-        options = {name: given[name] for name in ("to", "source", "ambiguous", *limits)} | about
-        judging = {name: given[name] for name in ("device", "samples", "seed", *limits)}
-        judging["dims"] = about["dims"]
-        options["plan"] = plan
-        found.append(writing.request_for(options, judging, given))
-    return found
+    limits = ("timeout", "memory")
+    options = {name: given[name] for name in ("to", "source", "ambiguous", *limits)}
+    options["plan"] = None if given["plan"] is None else plan_files.read(given["plan"])
+    names = ("device", "samples", "seed", *limits)
+    judging = {name: given[name] for name in names} if given["validate"] else None
+    flags = {name: given[name] for name in ("check", "dry_run", "strict")}
+    return Request("retarget", options, judging, **flags)
 
 
-def _retargeted(job: Job, request: Request) -> int:
-    from onnxpad import retargeting  # loads onnx
-
-    found = retargeting.retarget(job.model, **request.options)
-    moved: Distances | None = None
-    if request.judging is not None and found.changed:
-        from onnxpad.validation.distances import distances  # loads numpy, and onnxruntime
-
-        moved = distances(writing.before(job.model, found), found.model, **request.judging)
-
-    def report(written: str | None, stream: TextIO) -> None:
-        _report(job.model, written, found, moved, request, stream)
-
-    return writing.conclude(job, request, found, _objection(found, request), report)
-
-
-def _objection(found: Retargeting, request: Request) -> str:
-    if found.breaks:
-        return f"it would break {found.breaks[0]}"
-    if request.strict and found.skips:
-        return f"--strict allows no skips, and there are {len(found.skips)}"
-    return ""
-
-
-def _report(
-    model: str,
-    written: str | None,
-    found: Retargeting,
-    moved: Distances | None,
-    request: Request,
-    stream: TextIO,
-) -> None:
-    if request.as_json:
+def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:
+    parts = (job.model, edit.written, edit.found, edit.compared)
+    if as_json:
         from onnxpad.reports import json_line
         from onnxpad.show.retargetings import retargeting_record
 
-        record = retargeting_record(model, written, found, moved, script=request.dry_run)
-        stream.write(json_line(record))
-        return
+        return json_line(retargeting_record(*parts, script=request.dry_run, refused=edit.objection))
     from onnxpad.show.retargetings import retargeting_text
 
-    stream.write(
-        retargeting_text(
-            model,
-            written,
-            found,
-            moved,
-            script=request.dry_run,
-            compared=request.judging is None or found.changed,
-            terminal=terminal(stream),
-        )
+    return retargeting_text(
+        *parts,
+        script=request.dry_run,
+        compared=request.judging is None or edit.found.changed,
+        terminal=terminal(report_stream(model_on_stdout=edit.written == STANDARD)),
     )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TextIO
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import arguments, writing
-from onnxpad.cli.requests import each_request
+from onnxpad.cli import arguments, destinations, writing
+from onnxpad.cli.outcomes import STANDARD
 
 if TYPE_CHECKING:
-    from onnxpad.cli.destinations import Job
-    from onnxpad.cli.writing import Request
-    from onnxpad.rewriting.rewrite import Rewriting
-    from onnxpad.validation import Validation
+    from onnxpad.batch.course import Edit, Job, Request
+    from onnxpad.cli.destinations import Jobs
 
 _HELP = """Write the padding of a model in another form, without changing what it computes.
 
@@ -21,8 +20,9 @@ _HELP = """Write the padding of a model in another form, without changing what i
 onnxpad rewrite model.onnx -o explicit.onnx
 onnxpad rewrite model.onnx --pass explicit-pads --pass split-pads -o padded.onnx
 onnxpad rewrite model.onnx --dim 'height%32=0' --validate --in-place
-onnxpad rewrite *.onnx -o rewritten/ --strict
+onnxpad rewrite models/ -o rewritten/ -j 4
 onnxpad rewrite model.onnx --target opencv -o for_opencv.onnx
+onnxpad rewrite model.onnx -o explicit.onnx --certificate explicit.json
 
 Without --pass and --target it writes auto_pad as explicit pads. With --target it writes only what
 that runtime refuses or computes wrongly, and nothing at all where there is no way for a node. With
@@ -70,22 +70,54 @@ def _one_target(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -
     is_flag=True,
     help="With --target: take for granted what is not known of it.",
 )
-@arguments.edits("Run both models first; write only if they agree.")
+@arguments.edits("Prove and run both models first; write only if they agree.")
+@click.option(
+    "--certificate",
+    type=click.Path(allow_dash=True),
+    metavar="FILE",
+    help="Prove both models the same first, write only if that holds, and record what was proved "
+    "of which bytes; onnxpad validate --certificate proves it again.",
+)
 @arguments.legacy_split
 @arguments.as_json
 def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Rewrite each model, report it, and write it if nothing speaks against it."""
-    if given["validate"] and given["legacy_split"]:
+    if given["legacy_split"] and (given["validate"] or given["certificate"]):
         raise click.UsageError(
-            "--validate runs the original with onnxruntime, which splits as the newer text says: "
-            "it cannot judge --convtranspose-legacy-split"
+            "--validate and --certificate read the original as the newer text says, as onnxruntime "
+            "does: they cannot judge --convtranspose-legacy-split"
         )
     jobs = writing.jobs_of(models, output, given)
-    return writing.each(jobs, _requests(models, given), _rewritten)
+    _check_certificate(given["certificate"], jobs)
+    request = _request(given)
+    from onnxpad.batch.course import rewritten
+
+    text = partial(_text, as_json=given["as_json"])
+    return writing.run(jobs, request, given, rewritten, text)
 
 
-def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
-    """One request for each model; RequestError for what no model has, and unknown passes."""
+def _check_certificate(path: str | None, jobs: Jobs) -> None:
+    """UsageError, or ModelError, where a certificate cannot be written."""
+    if path is None:
+        return
+    if jobs.many:
+        raise click.UsageError("--certificate is about one model: give one at a time")
+    (job,) = jobs.jobs
+    if STANDARD in (job.model, job.target, path) or job.target is None:
+        raise click.UsageError(
+            "--certificate is about files: name the model, -o OUT and the certificate, without "
+            "--check and --dry-run"
+        )
+    cure = "give another --certificate"
+    destinations.refuse_overwriting(path, [job.model, job.target], cure)
+    from onnxpad.model.files.delivery import check_target
+
+    check_target(path)
+
+
+def _request(given: dict[str, Any]) -> Request:
+    """What to do with each model; RequestError for unknown passes and targets."""
+    from onnxpad.batch.course import Request
     from onnxpad.rewriting.for_target.requests import planner
     from onnxpad.rewriting.passes import find_pass
 
@@ -95,79 +127,23 @@ def _requests(models: tuple[str, ...], given: dict[str, Any]) -> list[Request]:
     planner(given["target"], **wishes)
     limits = ("timeout", "memory")
     rules = ("passes", "target", *wishes, "ambiguous", "legacy_split", *limits)
-    found = []
-    for _, about in each_request(models, given["dims"], given["nodes"]):
-        options = {name: given[name] for name in rules} | about
-        judging = {
-            name: given[name] for name in ("device", "samples", "seed", "ambiguous", *limits)
-        }
-        judging["dims"] = about["dims"]
-        found.append(writing.request_for(options, judging, given))
-    return found
+    options = {name: given[name] for name in rules}
+    names = ("device", "samples", "seed", "ambiguous", *limits)
+    judging = {name: given[name] for name in names} if given["validate"] else None
+    if given["certificate"] and not given["validate"]:
+        judging = {name: given[name] for name in ("ambiguous", *limits)} | {"proof_only": True}
+    flags = {name: given[name] for name in ("check", "dry_run", "strict")}
+    return Request("rewrite", options, judging, **flags, certificate=given["certificate"])
 
 
-def _rewritten(job: Job, request: Request) -> int:
-    from onnxpad.rewriting.rewrite import rewrite as rewritten  # loads onnx
-
-    found = rewritten(job.model, **request.options)
-    validation: Validation | None = None
-    if request.judging is not None and found.changed:
-        from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
-
-        validation = validate(writing.before(job.model, found), found.model, **request.judging)
-
-    def report(written: str | None, stream: TextIO) -> None:
-        _report(job.model, written, found, validation, request, stream)
-
-    return writing.conclude(job, request, found, _objection(found, validation, request), report)
-
-
-def _objection(found: Rewriting, validation: Validation | None, request: Request) -> str:
-    if validation is not None and not validation.ok:
-        alone = _only_for_the_target(found, validation)
-        hint = f"; without --validate it is written for {found.target} alone" if alone else ""
-        return f"the rewritten model is not validated{hint} ({validation.verdict})"
-    if found.unfit:
-        return _unfit(found)
-    if request.strict and found.skips:
-        return f"--strict allows no skips, and there are {len(found.skips)}"
-    return ""
-
-
-def _only_for_the_target(found: Rewriting, validation: Validation) -> bool:
-    """Whether only onnxruntime's optimiser harms it, in a form that it is said to harm."""
-    if found.fitting is None or not found.fitting.elsewhere:
-        return False
-    plain = [row.equal for row in validation.outputs if row.level == "off"]
-    return bool(plain) and all(plain)
-
-
-def _unfit(found: Rewriting) -> str:
-    wrong = sum(1 for one in found.unfit if one.judgement.answer.fails)
-    if wrong:
-        return f"{found.target} would refuse or miscompute {wrong} of its nodes"
-    count = len(found.unfit)
-    return f"it is not known whether {found.target} runs {count} of its nodes"
-
-
-def _report(
-    model: str,
-    written: str | None,
-    found: Rewriting,
-    validation: Validation | None,
-    request: Request,
-    stream: TextIO,
-) -> None:
-    if request.as_json:
+def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:
+    parts = (job.model, edit.written, edit.found, edit.compared)
+    if as_json:
         from onnxpad.reports import json_line
         from onnxpad.show.rewritings import rewriting_record
 
-        record = rewriting_record(model, written, found, validation, script=request.dry_run)
-        stream.write(json_line(record))
-        return
+        return json_line(rewriting_record(*parts, script=request.dry_run, refused=edit.objection))
     from onnxpad.show.rewritings import rewriting_text
 
-    compared = request.judging is None or found.changed or bool(found.unfit)
-    stream.write(
-        rewriting_text(model, written, found, validation, script=request.dry_run, compared=compared)
-    )
+    compared = request.judging is None or edit.found.changed or bool(edit.found.unfit)
+    return rewriting_text(*parts, script=request.dry_run, compared=compared)

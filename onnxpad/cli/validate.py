@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,12 +27,16 @@ onnxpad validate model.onnx explicit.onnx --device cuda --samples 10 --dim heigh
 onnxpad validate model.onnx --data reference.npz
 onnxpad validate model.onnx --inputs x.npy --outputs y.npy
 onnxpad validate model.onnx explicit.onnx --proof-only
+onnxpad validate model.onnx explicit.onnx --certificate explicit.json
+onnxpad validate models/ rewritten/ -j 2
 
 The proof says whether both are the same function for all inputs, and for all sizes that they leave
 open; the runs say whether onnxruntime computes them alike. Verdicts: proved, or where nothing is
 proved or refuted what the runs say: identical, rounding (exit 0), different, unverified (exit 1).
 What a run shows to be different is different, proved or not. Where onnxruntime is not installed,
 the proof alone decides.
+
+Of two folders, models with the same place in them are compared.
 
 An .npz file holds arrays under the names of tensors, or under s0_in0 (sample 0, input 0) and
 s0_ref0.
@@ -73,12 +78,24 @@ s0_ref0.
     metavar="FILE",
     help="Where the proof finds a difference: write inputs that show it, .npz.",
 )
+@click.option(
+    "--certificate",
+    type=arguments.ARRAYS,
+    metavar="FILE",
+    help="Prove again what rewrite --certificate wrote of these two files, at other random points.",
+)
 @arguments.timeout
 @arguments.memory
+@arguments.jobs
+@arguments.dask
 @arguments.as_json
 def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Validate and print the verdict."""
     _check(options)
+    if Path(options["before"]).is_dir():
+        return _folders(options)
+    for name in ("jobs", "dask"):
+        del options[name]
     path = options.pop("counterexample")
     found = _validated(**options)
     if path is not None:
@@ -114,17 +131,24 @@ def _check(options: dict[str, Any]) -> None:
             arguments.refuse_given(f"--{name} says what the models run on", "samples", "seed")
 
 
+_OF_RUNS = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32")
+
+
 def _check_proof(options: dict[str, Any]) -> None:
     """UsageError for options of runs beside --proof-only, and of proofs where there is none."""
     path = options["counterexample"]
+    if options["certificate"] is not None:
+        why = "--certificate says what is proved"
+        arguments.refuse_given(why, *_OF_RUNS, "dim", "ambiguous", "run-only")
+        if STANDARD in (options["before"], options["after"]):
+            raise click.UsageError("--certificate is about files: name both models")
     if options["proof_only"] and options["run_only"]:
         raise click.UsageError(
             "--proof-only and --run-only contradict each other: without both, the models are "
             "proved and run"
         )
     if options["proof_only"]:
-        used = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32", "memory")
-        arguments.refuse_given("--proof-only runs no model", *used)
+        arguments.refuse_given("--proof-only runs no model", *_OF_RUNS)
     if options["run_only"] or options["after"] is None:
         why = "--run-only proves nothing" if options["run_only"] else "a reference proves nothing"
         arguments.refuse_given(why, "counterexample")
@@ -140,6 +164,23 @@ def _check_proof(options: dict[str, Any]) -> None:
     from onnxpad.model.files.delivery import check_target
 
     check_target(path)
+
+
+def _folders(options: dict[str, Any]) -> int:
+    """Models of two folders, by their place in them."""
+    from onnxpad.batch.course import Job, Request
+    from onnxpad.batch.inputs import pairs
+    from onnxpad.cli import batches
+
+    if options["after"] is None or not Path(options["after"]).is_dir():
+        raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
+    why = "each pair of models is compared on inputs of its own"
+    about_one = ("data", "inputs", "outputs", "counterexample", "certificate")
+    arguments.refuse_given(why, *about_one)
+    others = (*about_one, "before", "after", "dims", "jobs", "dask", "as_json")
+    given = {name: value for name, value in options.items() if name not in others}
+    found = [(Job(one), other) for one, other in pairs(options["before"], options["after"])]
+    return batches.run(found, Request("validate", given), options, noun="pair")
 
 
 def _shown(found: Validation, path: str) -> Validation:
@@ -169,6 +210,9 @@ def _validated(
     del as_json
     if before == after == STANDARD:
         raise RequestError("standard input can be read only once: give '-' once")
+    certificate = options.pop("certificate")
+    if certificate is not None:
+        return _proved_again(certificate, before, after or "", options)
     model: object = load(before) if before == STANDARD else before
     left_out: list[str] = []
     data, inputs, outputs = (options.pop(name) for name in ("data", "inputs", "outputs"))
@@ -178,6 +222,14 @@ def _validated(
     with progress_bar(None) as say:
         found = validation.validate(model, after, **given, **options, progress=say)
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
+
+
+def _proved_again(certificate: str, before: str, after: str, options: dict[str, Any]) -> Validation:
+    from onnxpad.validation.certificates import proved_again
+
+    limits = {name: options[name] for name in ("timeout", "memory")}
+    with progress_bar(None) as say:
+        return proved_again(certificate, before, after, **limits, progress=say)
 
 
 def _recorded(

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxpad.cli import arguments
-from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, fail_for, say
-from onnxpad.cli.streams import report_stream, terminal
+from onnxpad.cli.outcomes import STANDARD, fail_for, say
+from onnxpad.cli.streams import report_stream
 from onnxpad.errors import OnnxpadError, brief
 
 if TYPE_CHECKING:
-    from onnxpad.cli.destinations import Job
-    from onnxpad.model.editing.session import Edited
+    from onnxpad.batch.course import Edit, Job, Request
+    from onnxpad.cli.destinations import Jobs
 
 
-class Request(NamedTuple):
-    """What to do with a model; `options` go to the edit, `judging` to the runs of both models."""
-
-    options: dict[str, Any]
-    judging: dict[str, Any] | None
-    check: bool
-    dry_run: bool
-    strict: bool
-    as_json: bool
-
-
-def jobs_of(models: Sequence[str], output: str | None, given: dict[str, Any]) -> list[Job]:
+def jobs_of(models: Sequence[str], output: str | None, given: dict[str, Any]) -> Jobs:
     """Where each model goes; UsageError where that is not said or cannot be."""
     from onnxpad.cli import destinations
 
@@ -37,7 +26,7 @@ def jobs_of(models: Sequence[str], output: str | None, given: dict[str, Any]) ->
     if not given["validate"]:
         arguments.refuse_given("only --validate runs models", "device", "samples", "seed")
     jobs = destinations.jobs(models, output, in_place=given["in_place"], writes=writes)
-    if any(job.target == STANDARD for job in jobs) and sys.stdout.isatty():
+    if any(job.target == STANDARD for job in jobs.jobs) and sys.stdout.isatty():
         raise click.UsageError(
             "standard output is a terminal, which cannot show a model: add -o FILE, or send it "
             "into a file or a pipe"
@@ -45,58 +34,38 @@ def jobs_of(models: Sequence[str], output: str | None, given: dict[str, Any]) ->
     return jobs
 
 
-def request_for(options: dict[str, Any], judging: dict[str, Any], given: dict[str, Any]) -> Request:
-    """A request with the flags that every edit has."""
-    flags = {name: given[name] for name in ("check", "dry_run", "strict", "as_json")}
-    return Request(options, judging if given["validate"] else None, **flags)
-
-
-def each(
-    jobs: Sequence[Job], requests: Sequence[Request], edit: Callable[[Job, Request], int]
+def run(
+    jobs: Jobs,
+    request: Request,
+    given: Mapping[str, Any],
+    edit: Callable[[Job, Request], Edit],
+    text: Callable[[Job, Request, Edit], str],
 ) -> int:
-    """The worst exit code; an error about one model does not hold up the next."""
-    from onnxpad.show.progress import following
+    """Edit one model and show the whole report, or many and a line for each; the exit code."""
+    if jobs.many:
+        from onnxpad.cli import batches
 
-    shown, shares = terminal(sys.stderr) is not None, sys.stdout.isatty()
-    followed = following(jobs, sys.stderr, shown=shown, shares_screen=shares)
-    return max(_one(job, request, edit) for job, request in zip(followed, requests, strict=True))
-
-
-def _one(job: Job, request: Request, edit: Callable[[Job, Request], int]) -> int:
+        return batches.run([(job, None) for job in jobs.jobs], request, given)
+    (job,) = jobs.jobs
+    about = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
+    judging = request.judging
+    if judging is not None:
+        judging = {**judging, "dims": given["dims"]}
+    request = request._replace(options={**request.options, **about}, judging=judging)
     try:
         job.check()
-        return edit(job, request)
+        done = edit(job, request)
     except OnnxpadError as error:
-        return fail_for(job.model, error)
+        return fail_for(job.model, error, as_json=given["as_json"] and job.target != STANDARD)
+    _report(job, done, text(job, request, done))
+    return done.code
 
 
-def before(model: str, found: Edited) -> object:
-    """The model as it was read; standard input cannot be read again."""
-    data = found.source.data if found.source else None
-    if model != STANDARD or not isinstance(data, bytes):
-        return model
-    from onnxpad.model.files.onnx_file import parse
-
-    return parse(data, name="standard input", folder=None)
-
-
-def conclude(
-    job: Job,
-    request: Request,
-    found: Edited,
-    objection: str,
-    report: Callable[[str | None, TextIO], None],
-) -> int:
-    """Write the model where nothing speaks against it, and report; the exit code."""
-    if job.target is not None and not objection:
-        with job.folder_made():
-            found.save(job.target)
-    written = None if objection else job.target
-    stream = report_stream(model_on_stdout=written == STANDARD)
-    report(written, stream)
-    stream.flush()  # what is finished is there, whatever happens to the next
-    if objection:
+def _report(job: Job, done: Edit, text: str) -> None:
+    stream = report_stream(model_on_stdout=done.written == STANDARD)
+    stream.write(text)
+    stream.flush()
+    if done.objection:
         from onnxpad.show.wording import visible
 
-        say(brief(visible(f"nothing written for {job.model}: {objection}")) + "\n")
-    return FINDINGS if objection or (request.check and found.changed) else FINE
+        say(brief(visible(f"nothing written for {job.model}: {done.objection}")) + "\n")

@@ -60,6 +60,17 @@ READERS: Final = Budget(
 )
 """Padded operators behind one Pad: what may be done with one hangs on all others."""
 
+PLANNED: Final = Budget(
+    65_000,
+    "the search for ways of writing that the target takes ended after {most} steps, or 150 for "
+    "each node; with --node it looks at some nodes alone",
+)
+"""Nodes that are read while ways for a target are tried, and 15 more for each try. What is in use
+needs 60,000 at most."""
+
+ROW: Final = 8
+"""Pads in front of a node with which ways for a target are tried; models in use have up to 3."""
+
 DEEPEST: Final = Budget(100, "bodies and functions are nested over {most} deep: inline them")
 """Python's own stack ends at 1,000 calls, and reading a body takes up to six. Protocol buffers
 hold 33 graphs in each other, exporters write functions about as deep as a network has modules."""
@@ -74,3 +85,11 @@ READ_NODES: Final = Budget(
 )
 """Nodes of functions, each time that they are read; ten times those of the file where that is
 more."""
+
+READ_AGAIN: Final = Budget(
+    10_000,
+    "its functions hold operators that are read more than {most} times, for calls that differ: "
+    "inline them",
+)
+"""Padded operators of functions that were read before, in all rounds of a verb together: a round
+for each pass, on 48 layers with three convolutions each, needs less than 3,000."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
+from onnxpad.geometry.budgets import ROW
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.reading.context import Context, has_value, tensor_type
 from onnxpad.model.reading.crossing import CROSSABLE
@@ -124,9 +125,10 @@ class _Cutter:
 
     def _gather(self, node: Node) -> None:
         """Keep what stands in front of a node."""
-        waiting = [(node, False)]
+        waiting, pads = [(node, False)], 0
         while waiting and len(self._kept) < MAX_NODES:
             reader, computes = waiting.pop()
+            pads += reader.op_type == "Pad"
             for place, name in enumerate(reader.inputs):
                 maker = self._context.scope.producers.get(name) if name else None
                 if maker is None or maker.key in self._kept:
@@ -135,7 +137,7 @@ class _Cutter:
                     continue
                 small = computes or (place > 0 and reader.op_type in _FRONT)
                 wanted = reader.op_type != "Shape" if small else self._is_front(maker, place)
-                if wanted:
+                if wanted and not (maker.op_type == "Pad" and pads >= ROW):
                     self._kept[maker.key] = maker
                     waiting.append((maker, small))
 

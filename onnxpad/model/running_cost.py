@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
+from onnxpad import processes
 from onnxpad.errors import OnnxpadError
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
@@ -70,8 +71,13 @@ def types_of(values: Mapping[str, NDArray[Any]]) -> dict[str, Type]:
 
 
 def is_small(cost: RunningCost | None) -> bool:
-    """Whether a model of this cost may run in this process."""
-    return cost is not None and cost.memory <= MOST_MEMORY and cost.steps <= MOST_STEPS
+    """Whether a model of this cost may run in this process: not beyond the limits of the work."""
+    if cost is None:
+        return False
+    asked = processes.current()
+    memory = MOST_MEMORY if asked.memory is None else min(MOST_MEMORY, asked.memory)
+    seconds = 1.0 if asked.seconds is None else min(1.0, asked.seconds)
+    return cost.memory <= memory and cost.steps <= seconds * MOST_STEPS
 
 
 def running_cost(model: ModelProto, inputs: Mapping[str, Type]) -> RunningCost | None:

@@ -131,6 +131,10 @@ class Weight:
     `zero_point_is_constant` holds as well where it has none; `has_value` also of a weight that is
     stored, though an input of the model may replace it. `scales` counts those of QLinearConv,
     `listed` says that a scale or zero point of it is a list, be it of one element.
+
+    `whole` is the type in which the numbers of a quantised weight are stored, be it in front of a
+    DequantizeLinear, '' for others; `zero_point` is its zero point, None where that is not known
+    or not one number.
     """
 
     shape: Shape = None
@@ -140,6 +144,8 @@ class Weight:
     has_value: bool = False
     scales: Size | None = 1
     listed: bool | None = False
+    whole: str = ""
+    zero_point: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

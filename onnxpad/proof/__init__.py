@@ -1,8 +1,20 @@
 """The formal kernel: whether two models are the same function, for all inputs and sizes."""
 
 from onnxpad.proof.call import Readings
-from onnxpad.proof.counterexamples import Counterexample
+from onnxpad.proof.counterexamples import Counterexample, OutputCell
 from onnxpad.proof.equalities import Limits, Proved
 from onnxpad.proof.proving import Proof, prove
 
-__all__ = ["Counterexample", "Limits", "Proof", "Proved", "Readings", "prove"]
+__all__ = [
+    "VERSION",
+    "Counterexample",
+    "Limits",
+    "OutputCell",
+    "Proof",
+    "Proved",
+    "Readings",
+    "prove",
+]
+
+VERSION = 1
+"""Of what a proof means; certificates name it."""

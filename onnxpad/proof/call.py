@@ -1,6 +1,7 @@
 """One operator at one size: what a rule sees, and what it notes for the lemmas."""
 
 import math
+import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -214,16 +215,22 @@ class Value:
 
 @dataclass(slots=True)
 class Budget:
-    """How many cells an evaluation may compute, in all and at once (memory goes by that)."""
+    """How many cells an evaluation may compute, in all and at once (memory goes by that).
+
+    `end` is until when, as time.monotonic counts.
+    """
 
     cells: int
     at_once: int = 1 << 24
+    end: float = math.inf
 
     def spend(self, count: int) -> None:
         """Raise Undecided where the budget does not reach."""
         self.cells -= int(count)
         if self.cells < 0 or count > self.at_once:
             raise Undecided("the budget of cells is spent")
+        if time.monotonic() > self.end:
+            raise Undecided("the budget of seconds is spent")
 
 
 @dataclass(slots=True)

@@ -62,6 +62,7 @@ class Evaluation:
         needed = needed_nodes(graph, set(given), wanted)
         for node in graph.nodes:
             if id(node) in needed:
+                self.budget.spend(0)
                 for name in read_by(node):
                     if name not in values and name in graph.constants:
                         values[name] = self.constant(graph.constants[name])

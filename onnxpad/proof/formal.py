@@ -28,6 +28,7 @@ _OPERATIONS = {
 _DENOMINATOR = 1 << 10
 _DRAWN = 1 << 10
 _TOGETHER = 1 << 21
+_LONG = 1 << 13
 """Products that are made at once: more of them would not fit into caches, nor into memory."""
 _REGISTERED = 1 << 12
 """Constants with more different values than this are not looked up when a function meets them."""
@@ -36,6 +37,11 @@ _REGISTERED = 1 << 12
 def _part(a: Cells, axis: int, at: int, step: int) -> Cells:
     """Some entries of an axis, or the only one."""
     return a if a.shape[axis] == 1 else a[(slice(None),) * axis + (slice(at, at + step),)]
+
+
+def _is_long(number: Fraction) -> bool:
+    """Whether what is made of a number is not worth knowing: squares of squares grow endlessly."""
+    return number.numerator.bit_length() + number.denominator.bit_length() > _LONG
 
 
 class Formal:
@@ -219,6 +225,8 @@ class Formal:
             if not isinstance(number, Fraction) or element in self.numbers:
                 continue
             at = self.numbers.get(left)
+            if _is_long(number) or (isinstance(at, Fraction) and _is_long(at)):
+                continue
             if isinstance(at, Fraction) and (number or op != "Div"):
                 self.numbers[element] = _OPERATIONS[op](at, number)
             elif isinstance(bound := self.least.get(left), Fraction) and (

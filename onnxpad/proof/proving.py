@@ -69,7 +69,7 @@ def prove(  # noqa: PLR0913 - what may be said of two models
     limits = limits or Limits()
     start = time.monotonic()
     clock = Clock(start + limits.seconds)
-    shop = Workshop(readings or Readings(), Budget(limits.cells), source, clock)
+    shop = Workshop(readings or Readings(), Budget(limits.cells, end=clock.end), source, clock)
     try:
         proof = _proved(before, after, dims or {}, shop, limits, folders)
     except Undecided as reason:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     "evidence",
     "source",
 )
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Resolution(Report):
     """What a layer does: `plan` holds one slide for each axis, `steps` the ONNX nodes.
 

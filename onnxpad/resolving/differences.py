@@ -32,7 +32,7 @@ class AxisDifference:
 @reported(
     "first", "second", "same_size", "cells as differing_cells", "total as shared_cells", "axes"
 )
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Difference(Report):
     """`cells` of the `total` cells of one channel differ, over the part that both outputs have."""
 

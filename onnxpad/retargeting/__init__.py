@@ -30,7 +30,7 @@ __all__ = ["Kept", "Move", "Refused", "Retargeting", "parse_plan", "read_plan", 
 
 
 @reported("to", "changed", "assumed", "changes", "unchanged", "skips", "breaks", "limits_met")
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Retargeting(Edited, Report):
     """What a retarget did.
 

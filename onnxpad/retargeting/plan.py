@@ -257,7 +257,7 @@ __all__ = ["Plan", "PlanEntry", "settings_of", "with_settings"]
 
 
 @reported("entries as nodes")
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Plan(Report):
     """What `diagnose` finds and `retarget` applies. `file` is where it was read, for messages."""
 

@@ -50,7 +50,7 @@ Progress = Callable[[str, int, int], None]
     "fitted as target",
     "limits_met",
 )
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Rewriting(Edited, Report):
     """What a rewrite did.
 
@@ -141,7 +141,8 @@ def rewrite(  # noqa: PLR0913  one option each
         result = _finished(session, opened, outcome.changes)
         report = _report(result, rules, told, session, dims, opened.source)
         limits_met = tuple(work.met.values())
-        return replace(report, target=target or "", fitting=fitting, limits_met=limits_met)
+        name = asked.judge.target.name if asked else ""
+        return replace(report, target=name, fitting=fitting, limits_met=limits_met)
 
 
 def _fitted(

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TextIO, TypeVar
+from typing import TextIO
 
 from onnxpad.show.wording import visible
 
-Item = TypeVar("Item")
 
-
-def following(
-    items: Sequence[Item], stream: TextIO, *, shown: bool, shares_screen: bool
-) -> Iterator[Item]:
-    """`items`, with a bar on `stream` that shows how many are done.
+@contextmanager
+def counting(
+    what: str, total: int, stream: TextIO, *, shown: bool, shares_screen: bool
+) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar on `stream` that shows how many of `total` are done, and the one that was done last.
 
     `shares_screen` says that standard output is on the same terminal, so that its lines have to
     go above the bar.
     """
-    if not shown or len(items) < 2:
-        yield from items
+    if not shown or total < 2:
+        yield None
         return
     from rich.console import Console  # slow to import, and only for terminals
+    from rich.markup import escape
     from rich.progress import Progress
 
     bar = Progress(console=Console(file=stream), transient=True, redirect_stdout=shares_screen)
     with bar:
-        yield from bar.track(items, description="models")
+        task = bar.add_task(what, total=total)
+
+        def tell(model: str, done: int, _total: int) -> None:
+            bar.update(task, completed=done, description=f"{what}, {escape(visible(model))}")
+
+        yield tell
+        bar.update(task, completed=total, description=what)
 
 
 @contextmanager

@@ -70,9 +70,13 @@ def retargeting_record(
     moved: Distances | None = None,
     *,
     script: bool = False,
+    refused: str = "",
 ) -> dict[str, Any]:
-    """The same as plain data; `written` is the file, or null where nothing was written."""
-    record = {"file": model, "written": written} | found.to_json()
+    """The same as plain data; `written` is the file, or null where nothing was written.
+
+    `refused` says what spoke against writing it.
+    """
+    record = {"file": model, "written": written, "refused": refused or None} | found.to_json()
     if script:
         record["script"] = [edit_record(edit) for edit in found.script]
     record["moved"] = moved.to_json() if moved else None

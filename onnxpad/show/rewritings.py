@@ -85,9 +85,13 @@ def rewriting_record(
     validation: Validation | None = None,
     *,
     script: bool = False,
+    refused: str = "",
 ) -> dict[str, Any]:
-    """The same as plain data; `written` is the file, or null where nothing was written."""
-    record = {"file": model, "written": written} | rewriting.to_json()
+    """The same as plain data; `written` is the file, or null where nothing was written.
+
+    `refused` says what spoke against writing it.
+    """
+    record = {"file": model, "written": written, "refused": refused or None} | rewriting.to_json()
     if script:
         record["script"] = [edit_record(edit) for edit in rewriting.script]
     record["validation"] = validation.to_json() if validation else None

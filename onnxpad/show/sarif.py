@@ -1,72 +1,154 @@
-"""Verdicts as SARIF 2.1.0, which code scanning reads."""
+"""Findings as SARIF 2.1.0, with all that GitHub's "SARIF support for code scanning" demands."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from onnxpad.inspection import Inspection
-from onnxpad.rewriting.for_target.report import NodeVerdict
+from onnxpad.inspection import TRAP, Finding, Inspection, finding_of
 from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.traps import TrapRule, all_rules
 from onnxpad.show.verdicts import way_text
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_LEVELS = {Answer.MISCOMPUTES: "error", Answer.REFUSES: "error", Answer.UNKNOWN: "note"}
-_MEANING = {
-    Answer.MISCOMPUTES: "The target runs the node and computes wrong numbers or sizes",
-    Answer.REFUSES: "The target does not load or run the node",
-    Answer.UNKNOWN: "It is not known what the target does with the node",
+_LONGEST = 1024
+_WHOLE_FILE = {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2}
+
+
+class _Rule(NamedTuple):
+    level: str
+    short: str
+    full: str
+    help: str
+
+
+_ANSWERS = {
+    Answer.MISCOMPUTES: _Rule(
+        "error",
+        "The target runs the node and computes wrong numbers or sizes",
+        "The runtime loads the model and runs the node without an error, and its result differs "
+        "from what the ONNX text says. Nothing at run time tells.",
+        "Write the padding of the node in a form that the runtime computes right: onnxpad rewrite "
+        "MODEL --target TARGET -o OUT does so where there is a way, and changes no number.",
+    ),
+    Answer.REFUSES: _Rule(
+        "error",
+        "The target does not load or run the node",
+        "The runtime ends with an error when it loads or runs a model with this node.",
+        "Write the padding of the node in a form that the runtime takes: onnxpad rewrite MODEL "
+        "--target TARGET -o OUT does so where there is a way, and changes no number.",
+    ),
+    Answer.UNKNOWN: _Rule(
+        "note",
+        "It is not known what the target does with the node",
+        "Nobody has measured or read what the runtime does with this form of padding, or it hangs "
+        "on sizes that the model leaves open.",
+        "Say what is known of open sizes with --dim, write the padding in a form that was "
+        "measured (onnxpad explain TARGET lists them), or try the model there.",
+    ),
 }
 
 
-def sarif_text(reports: Iterable[tuple[str, Inspection]], version: str) -> str:
+class Reported(NamedTuple):
+    """A model with its inspection, and which of its findings are known already."""
+
+    model: str
+    inspection: Inspection
+    known: Collection[Finding] = ()
+
+
+def sarif_text(reports: Iterable[Reported], version: str, *, traps: bool = False) -> str:
     """One SARIF log about all models: a result for each node that a target does not take.
 
-    `version` is onnxpad's own.
+    `version` is onnxpad's own; `traps` asks for a result for each trap as well.
     """
-    results = [found for model, inspection in reports for found in _results(model, inspection)]
-    used = dict.fromkeys(result["ruleId"] for result in results)
-    rules = [
-        {"id": str(answer), "shortDescription": {"text": text}}
-        for answer, text in _MEANING.items()
-        if str(answer) in used
+    everything = list(reports)
+    rules: dict[str, _Rule] = {}
+    if any(report.inspection.targets for report in everything):
+        rules |= {str(answer): rule for answer, rule in _ANSWERS.items()}
+    if traps:
+        rules |= {code: _rule_of(trap) for code, trap in all_rules().items()}
+    places = list(rules)
+    results = [
+        found | {"ruleIndex": places.index(found["ruleId"]), "level": rules[found["ruleId"]].level}
+        for report in everything
+        for found in _results(report, traps=traps)
     ]
-    driver = {"name": "onnxpad", "version": version, "rules": rules}
+    listed = [_descriptor(code, rule) for code, rule in rules.items()]
+    driver = {"name": "onnxpad", "version": version, "rules": listed}
     run = {"tool": {"driver": driver}, "results": results}
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _results(model: str, inspection: Inspection) -> Iterator[dict[str, Any]]:
-    for target, verdicts in inspection.targets.items():
+def _rule_of(trap: TrapRule) -> _Rule:
+    first, _, rest = trap.text.partition("\n\n")
+    short, full = " ".join(first.split()), " ".join((rest or first).split())
+    passes = f" Passes that may help: {', '.join(trap.passes)}." if trap.passes else ""
+    where = f"Known from: {trap.source}."
+    return _Rule("warning", short, full, f"{short} {full}{passes} {where}")
+
+
+def _descriptor(code: str, rule: _Rule) -> dict[str, Any]:
+    return {
+        "id": code,
+        "shortDescription": {"text": _cut(rule.short)},
+        "fullDescription": {"text": _cut(rule.full)},
+        "help": {"text": rule.help},
+        "defaultConfiguration": {"level": rule.level},
+    }
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def _results(report: Reported, *, traps: bool) -> Iterator[dict[str, Any]]:
+    for trap in report.inspection.findings if traps else ():
+        if trap.kind == TRAP:
+            yield _result(report, trap, trap.code, f"{trap.op} '{trap.node}': {trap.reason}.")
+    for target, verdicts in report.inspection.targets.items():
         for verdict in verdicts:
-            if verdict.judgement.answer in _LEVELS:
-                yield _result(model, target, verdict)
+            if finding := finding_of(target, verdict):
+                found = verdict.judgement
+                text = f"{target} {found.answer} {verdict.op} '{finding.node}': {found.reason}"
+                way = f"rewrite --target {target}: {way_text(verdict)}"
+                about = {"target": target, "evidence": list(found.evidence)}
+                result = _result(report, finding, str(found.answer), f"{text}. {way}.")
+                result["partialFingerprints"]["node/v1"] = f"{target}/{finding.node}/{verdict.op}"
+                yield result | {"properties": about}
+
+
+def _result(report: Reported, finding: Finding, rule: str, text: str) -> dict[str, Any]:
+    place = {"fullyQualifiedName": finding.node, "kind": "object"}
+    file = {"artifactLocation": {"uri": _uri(report.model)}, "region": _WHOLE_FILE}
+    found: dict[str, Any] = {
+        "ruleId": rule,
+        "message": {"text": text},
+        "locations": [{"physicalLocation": file, "logicalLocations": [place]}],
+        "partialFingerprints": {"primaryLocationLineHash": _fingerprint(finding)},
+    }
+    if finding in report.known:
+        found["suppressions"] = [{"kind": "external", "justification": "in the baseline"}]
+    return found
+
+
+def _fingerprint(finding: Finding) -> str:
+    """A hash and a count, as upload tools make of a line: all of a model stands in its first."""
+    identity = f"{finding.code}/{finding.node}/{finding.op}"
+    return f"{sha256(identity.encode(errors='backslashreplace')).hexdigest()[:16]}:1"
 
 
 def _uri(model: str) -> str:
-    """Relative to the working folder where the file is below it, with escapes (RFC 3986)."""
-    path = Path(model.replace("\\", "/"))
-    if path.is_absolute():
-        here = Path.cwd()
-        if not path.is_relative_to(here):
-            return path.as_uri()
-        path = path.relative_to(here)
-    return quote(path.as_posix())
+    """Relative to the working folder where the file is below it, with escapes (RFC 3986).
 
-
-def _result(model: str, target: str, verdict: NodeVerdict) -> dict[str, Any]:
-    found = verdict.judgement
-    text = f"{target} {found.answer} {verdict.op} '{verdict.node.label}': {found.reason}"
-    place = {"fullyQualifiedName": verdict.node.label, "kind": "object"}
-    file = {"artifactLocation": {"uri": _uri(model)}}
-    return {
-        "ruleId": str(found.answer),
-        "level": _LEVELS[found.answer],
-        "message": {"text": f"{text}. rewrite --target {target}: {way_text(verdict)}."},
-        "locations": [{"physicalLocation": file, "logicalLocations": [place]}],
-        "partialFingerprints": {"node/v1": f"{target}/{verdict.node.label}/{verdict.op}"},
-        "properties": {"target": target, "evidence": list(found.evidence)},
-    }
+    Code scanning shows nothing in links, so that they are followed as far as they stay there.
+    """
+    path, here = Path(model.replace("\\", "/")), Path.cwd()
+    for folder, file in ((here.resolve(), path.resolve()), (here, path.absolute())):
+        if file.is_relative_to(folder):
+            return quote(file.relative_to(folder).as_posix())
+    return path.as_uri() if path.is_absolute() else quote(path.as_posix())

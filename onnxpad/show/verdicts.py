@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
+from onnxpad.runtimes.conditions.companions import ANYWHERE
 from onnxpad.runtimes.conditions.rows import Answer, Certainty
 from onnxpad.runtimes.judge import cures
 from onnxpad.show.tables import Terminal, table
@@ -61,7 +62,9 @@ def _target_text(
 def _summary(found: Sequence[NodeVerdict]) -> str:
     counts = Counter(one.judgement.answer for one in found)
     parts = [f"{answer} {counts[answer]}" for answer in Answer if counts[answer]]
-    nodes = counted(len(found), "operator that can pad", "operators that can pad")
+    others = sum(one.op in ANYWHERE for one in found)
+    nodes = counted(len(found) - others, "operator that can pad", "operators that can pad")
+    nodes += f" and {counted(others, 'other', 'others')}" if others else ""
     return f"{', '.join(parts)} of {nodes}{_unproven(found)}" if found else "nothing"
 
 

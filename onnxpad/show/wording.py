@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from onnxpad.geometry.budgets import PLANNED
+
 
 def visible(text: str) -> str:
     """The text on one line, with control characters as escapes: names may hold any."""
@@ -107,6 +109,8 @@ def paragraph(lines: Iterable[str]) -> str:
 
 
 def limits_text(limits_met: Iterable[str]) -> Iterator[str]:
-    """A line for each limit of time or memory that was met."""
+    """A line for each limit that was met."""
     for said in limits_met:
-        yield visible(f"warning: {said}; sizes that only it finds are not known")
+        native = said != PLANNED.reason()
+        more = "; sizes that only it finds are not known" if native else ""
+        yield visible(f"warning: {said}{more}")

@@ -116,7 +116,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     """
     _check(after, outputs, samples, both=proof_only and run_only)
     if proof_only:
-        _check_unused(inputs, device, samples, seed, memory, tf32=tf32)
+        _check_unused(inputs, device, samples, seed, tf32=tf32)
     unrun = None if proof_only else _unavailable(device, needed=run_only or after is None)
     runs = unrun is None and not proof_only
     bench = Bench(Settings(device=resolved(device), tf32=tf32) if runs else Settings())
@@ -183,7 +183,9 @@ def _proved(
 ) -> ProofReport:
     """The proof, for the sizes of the inputs where they are given."""
     bench.progress("proving")
-    proof = proved(pair, _fixed(types, given), seconds)
+    work = processes.current()
+    with processes.limited(work.seconds, work.memory):  # of its own: nothing of the runs is spent
+        proof = proved(pair, _fixed(types, given), seconds)
     shapes = {tuple(value.shape for value in feeds.values()) for feeds in given or ()}
     if len(shapes) < 2 or proof.verdict != "refuted":
         return proof
@@ -204,11 +206,11 @@ def _fixed(
 
 
 def _check_unused(
-    inputs: object, device: object, samples: object, seed: object, memory: object, *, tf32: object
+    inputs: object, device: object, samples: object, seed: object, *, tf32: object
 ) -> None:
     """RequestError for what is said of runs where there are none."""
     given = {"inputs": inputs is not None, "device": device != "auto", "samples": samples != 3}
-    given |= {"seed": seed != 0, "memory": memory is not None, "tf32": tf32 is True}
+    given |= {"seed": seed != 0, "tf32": tf32 is True}
     if names := [name for name, is_given in given.items() if is_given]:
         raise RequestError(f"proof_only runs no model: leave {' and '.join(names)} out")
 

@@ -116,7 +116,6 @@ def test_bad_lines_come_first_and_the_rest_is_one_line(files: Path, capsys: Capt
     [
         (["--proof-only", "--samples", "3"], "--samples does nothing here: --proof-only runs"),
         (["--proof-only", "--device", "cpu"], "--device does nothing here: --proof-only runs"),
-        (["--proof-only", "--memory", "4G"], "--memory does nothing here: --proof-only runs"),
         (["--run-only", "--counterexample", "x.npz"], "does nothing here: --run-only proves not"),
         (["--run-only", "--proof-only"], "contradict each other: without both, the models are"),
         (["--proof-only", "--counterexample", "same.onnx"], "is an input, which is never overw"),

@@ -51,6 +51,18 @@ def test_a_signal_ends_with_its_code_and_without_a_traceback(number: int) -> Non
     assert errors == b""
 
 
+def test_signals_are_heard_before_anything_is_loaded() -> None:
+    """Until then Python answers a Ctrl+C with its own traceback."""
+    code = (
+        "import os, sys; before = {*sys.modules}; import onnxpad.__main__; "
+        "print(*sorted({*sys.modules} - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], env=environment(), capture_output=True, check=True
+    )
+    assert done.stdout.split() == [b"onnxpad", b"onnxpad.__main__"]
+
+
 DEAF = """
 import hashlib, sys, onnxpad.cli
 onnxpad.cli.main = lambda: (print("here", flush=True), {work})

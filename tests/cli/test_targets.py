@@ -58,8 +58,9 @@ def test_sarif_has_a_result_for_each_finding(
     log = json.loads(capsys.readouterr().out)
     (found,) = log["runs"]
     assert log["version"] == "2.1.0"
-    assert [rule["id"] for rule in found["tool"]["driver"]["rules"]] == ["miscomputes"]
-    assert len(found["results"]) == 5
+    rules = [rule["id"] for rule in found["tool"]["driver"]["rules"]]
+    assert rules == ["miscomputes", "refuses", "unknown"]
+    assert [result["ruleId"] for result in found["results"]] == ["miscomputes"] * 5
     first = found["results"][0]
     assert first["level"] == "error"
     assert (

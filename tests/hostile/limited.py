@@ -189,6 +189,7 @@ def _become(place: Place, command: Command, streams: Sequence[Path], limits: Lim
         resource.setrlimit(resource.RLIMIT_CPU, (most, most))
         os.chdir(place.inside)
         os.environ["TMPDIR"] = str(place.temporary)
+        os.environ["ONNXPAD_TRACEBACK"] = "1"  # an internal error says where, and fails as such
         tempfile.tempdir = None
         _open_streams(command, streams)
         if command.room is not None:
@@ -205,8 +206,8 @@ def _become(place: Place, command: Command, streams: Sequence[Path], limits: Lim
         status = _exit_status(leaving)
     except BaseException as error:  # noqa: BLE001 - what Python would print at the end of a process
         status = 1
-        if isinstance(error, KeyboardInterrupt) and not _within(error):
-            status = 130  # before onnxpad began, or after its end
+        if isinstance(error, KeyboardInterrupt) and _python_answers():
+            status = 130  # as a shell says of what Python itself ends: SECURITY.md says so
         else:
             with contextlib.suppress(Exception):
                 traceback.print_exc()
@@ -215,8 +216,9 @@ def _become(place: Place, command: Command, streams: Sequence[Path], limits: Lim
         os._exit(status)
 
 
-def _within(error: BaseException) -> bool:
-    return any("onnxpad" in frame.filename for frame in traceback.extract_tb(error.__traceback__))
+def _python_answers() -> bool:
+    """Whether onnxpad has not yet told the system that it answers signals itself."""
+    return signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def _exit_status(leaving: SystemExit) -> int:

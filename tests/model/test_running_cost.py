@@ -9,6 +9,7 @@ from onnx import ModelProto, TensorProto, helper
 from onnxpad.model.comparing.networks import open_network
 from onnxpad.model.running_cost import RunningCost, is_small, running_cost, types_of
 from onnxpad.model.shapes.types import Type
+from onnxpad.processes import limited
 from tests.models import runaway
 from tests.models.runaway import made_of, node, value
 from tests.validation.builders import two_convs
@@ -51,6 +52,14 @@ def test_real_models_are_bounded(path: Path) -> None:
     }
     found = running_cost(network.model, types_of(feeds))
     assert is_small(found) == (path.stem not in IN_A_CHILD)
+
+
+def test_limits_below_what_may_run_here_lead_to_a_child() -> None:
+    found = RunningCost(10**6, 100 * 2**20, 10**9)
+    assert is_small(found)
+    for seconds, memory, small in ((1, "200M", True), (None, "90M", False), (0.05, None, False)):
+        with limited(seconds, memory):
+            assert is_small(found) == small
 
 
 def test_what_is_not_bounded() -> None:

@@ -117,6 +117,27 @@ def calls(depth: int, *, twice: bool) -> ModelProto:
     return graph([call], inputs, ["y"], (), functions)
 
 
+def halves(depth: int) -> ModelProto:
+    """Functions that each pool by two and call the next with both sizes: depth ** 2 / 2 ways."""
+    half: dict[str, Any] = {"kernel_shape": [3], "strides": [2], "auto_pad": "SAME_UPPER"}
+    body = [
+        helper.make_node("AveragePool", ["a"], ["h"], "half", **half),
+        helper.make_node("F1", ["a"], ["c"], domain="d"),
+        helper.make_node("F1", ["h"], ["d"], domain="d"),
+        helper.make_node("Concat", ["c", "d"], ["b"], axis=2),
+    ]
+    functions = []
+    for k in range(depth):
+        for node in body[1:3]:
+            node.op_type = f"F{k + 1}"
+        functions.append(helper.make_function("d", f"F{k}", ["a"], ["b"], body, OPSETS))
+    same: dict[str, Any] = {"kernel_shape": [3], "auto_pad": "SAME_UPPER"}
+    last = [helper.make_node("MaxPool", ["a"], ["b"], "op", **same)]
+    functions.append(helper.make_function("d", f"F{depth}", ["a"], ["b"], last, OPSETS))
+    call = helper.make_node("F0", ["x"], ["y"], "call", domain="d")
+    return graph([call], [value("x", [1, 1, "L"])], ["y"], (), functions)
+
+
 def nested_ifs(depth: int) -> ModelProto:
     """An If in an If; more than a file can hold, which a model in memory can."""
     model = graph([], [value("x", [1, 1, 8]), value("c", [], TensorProto.BOOL)], [])

@@ -42,6 +42,16 @@ def test_four_gigabytes_are_not_taken() -> None:
     assert "--memory 1.2G" in found.reason
 
 
+def test_a_limit_binds_models_whose_cost_is_known_too() -> None:
+    """128 MiB ran in this process, however little was allowed."""
+    nodes = [node("Expand", ["x", "n"], ["t"]), node("ReduceMax", ["t"], ["y"])]
+    model = made_of(nodes, [value("x", [1])], {"n": [2**25]})
+    assert validate(model, model, device="cpu", samples=1).verdict is Verdict.IDENTICAL
+    found = validate(model, model, device="cpu", samples=1, memory="64M")
+    assert found.verdict is Verdict.UNVERIFIED
+    assert "more than 64 MiB of memory" in found.reason
+
+
 def test_against_a_reference_as_well() -> None:
     model = runaway.endless_loop()
     one = np.ones(1, np.float32)

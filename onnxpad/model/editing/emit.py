@@ -27,6 +27,7 @@ from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.in_front import pads_in_a_row
 from onnxpad.model.reading.nodes import Address, Node
 from onnxpad.model.reading.scopes import Scope, address_of
+from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import AutoPad, Chain, Dequantised, NewPad, Pads, PadStep
 from onnxpad.padding.expansion import (
     AttributeValue,
@@ -45,13 +46,11 @@ from onnxpad.padding.fills import Constant, TensorValue
 from onnxpad.padding.operators import Since, name_of_pads
 
 
-def emit(
-    context: Context, node: Node, before: Chain, after: Chain | Expansion, names: Names
-) -> list[Edit]:
-    """Edits that make `node`, read as `before`, compute `after`."""
+def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
+    """Edits that make the node of `site` compute `after`."""
+    context, node, place, before = site.contexts[0], site.node, site.address, site.chain
     if isinstance(after, Expansion):
         return _expand(context, node, after, names)
-    place = address_of(context.scope, node)
     edits = [*_padding_edits(node, place, before, after), *_number_edits(place, before, after)]
     if before.far_pad is not None and after.far_pad is None:
         edits += _bypass(context, node, before, names, far=True)

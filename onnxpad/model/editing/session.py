@@ -64,7 +64,7 @@ class EditSession(Survey):
         site = self._sites[site.address.place]
         self._stale = True
         self._keep(site)
-        edits = emit(site.contexts[0], site.node, site.chain, after, self._names)
+        edits = emit(site, after, self._names)
         self._applier.apply(edits)
         for edit in edits:
             if isinstance(edit, ForgetType):
@@ -133,12 +133,12 @@ class EditSession(Survey):
         copy.CopyFrom(self._document.model)
         self._owned = True
         inferred, kept = self._inferred, self._kept
-        self._open(copy)
+        self._open(copy, self._document.read_again)
         self._inferred, self._kept = inferred, kept
         self._start_editing()
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Edited:
     """What was edited and how.
 

@@ -203,6 +203,13 @@ def abandon(patience: float) -> None:
             together.undo()
 
 
+def swept(folder: Path) -> None:
+    """Remove what killed processes left in a folder, if no other one writes there now."""
+    lock = _claimed(folder)
+    if lock is not None:
+        os.close(lock)
+
+
 def _place(item: _Staged) -> None:
     """Rename one file; one that is not to be replaced only where no other has its name."""
     if item.replace:

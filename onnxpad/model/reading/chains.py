@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
@@ -16,6 +18,7 @@ from onnxpad.model.reading.in_front import front_of
 from onnxpad.model.reading.model_inputs import is_model_input
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
+from onnxpad.model.reading.quantised import input_of
 from onnxpad.model.reading.refusals import describe
 from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, Reader, chains_behind, readers_of
 from onnxpad.model.reading.scopes import Scope
@@ -56,7 +59,24 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     return Weight(
         *(found.dims, found.dtype, stored, known, value),
         *(_scales(context, node, op), _listed(context, node, op)),
+        *_whole(context, node, op),
     )
+
+
+def _whole(context: Context, node: Node, op: Operator) -> tuple[str, int | None]:
+    """The stored type of a quantised weight, and its zero point."""
+    place, name = op.weight_zero_point, node.inputs[op.weight or 0]
+    maker = context.scope.producers.get(name)
+    if place is not None:
+        zero = node.inputs[place] if len(node.inputs) > place else ""
+    elif maker is not None and maker.op_type == "DequantizeLinear":
+        name, zero = maker.inputs[0], input_of(maker, 2)
+    else:
+        return "", None
+    value = context.constant(zero) if zero else np.zeros(1)
+    if value is None or not value.size or (value != value.flat[0]).any():
+        return context.type_of(name).dtype, None
+    return context.type_of(name).dtype, int(value.flat[0])
 
 
 def _scales(context: Context, node: Node, op: Operator) -> Size | None:

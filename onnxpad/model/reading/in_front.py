@@ -278,6 +278,9 @@ def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dic
         facts["producer"] = context.document.model.producer_name
     if op.kind is Kind.MAX:
         facts["at_least"] = lower_bound(context, node.inputs[0])
+    if not context.document.quantises:
+        return facts
+    if op.kind is Kind.MAX:
         facts["behind_quantised"] = _follows_quantised(context, node.inputs[0])
     if not op.quantised:
         rank = spatial.stop - spatial.start + 2

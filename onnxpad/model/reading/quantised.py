@@ -7,6 +7,7 @@ import numpy as np
 from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.scopes import Document
 from onnxpad.padding.chain import Conversion, Dequantised
 from onnxpad.padding.expansion import AttributeValue
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
@@ -16,6 +17,12 @@ from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Since
 def is_in_blocks(attributes: dict[str, Value]) -> bool:
     """Whether scales hold for blocks of cells."""
     return attributes.get("block_size", 0) != 0
+
+
+def quantises(document: Document) -> bool:
+    """Whether an operator of the model reads or makes quantised tensors."""
+    found = {node.op_type for scope in document.scopes.values() for node in scope.ordered()}
+    return any(op_type.startswith(("QLinear", "Quantize", "Dequantize")) for op_type in found)
 
 
 def quantised(

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from math import prod
 from pathlib import Path
 
 from onnx import FunctionProto, GraphProto, TensorProto
 
 from onnxpad.errors import ModelError
-from onnxpad.geometry.budgets import CALLS, DEEPEST, READ_NODES
+from onnxpad.geometry.budgets import CALLS, DEEPEST, READ_AGAIN, READ_NODES
 from onnxpad.geometry.size import Size
 from onnxpad.model.reading.attributes import bindings_of
 from onnxpad.model.reading.chains import ChainReader
 from onnxpad.model.reading.context import MAX_CONSTANT, Context, tensor_type
 from onnxpad.model.reading.in_front import behind_pads
 from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.quantised import quantises
 from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.result_types import (
@@ -129,11 +129,13 @@ class _Reader:
         self.declared_only = False
         self._calls: dict[tuple[object, ...], Context] = {}
         self._open: list[Scope] = []
+        self._read: set[str] = set()
         written = sum(len(scope.nodes) for scope in document.scopes.values())
         self._left = max(READ_NODES.most, 10 * written)
 
     def main(self) -> None:
         self.document.behind_pads = behind_pads(self.document)
+        self.document.quantises = quantises(self.document)
         context = Context(self.document, self.document.main, self.folder)
         self._declare(context)
         self._walk(context)
@@ -248,9 +250,18 @@ class _Reader:
                 inner.types[tensor] = merge(inner.types.get(tensor, UNKNOWN), found)
             self._calls[key] = inner
             self._walk(inner)
+            self._count(inner)
         inner = self._calls[key]
         inner.calls.append((context, node))
         return [inner.types.get(name, UNKNOWN) for name in proto.output]
+
+    def _count(self, context: Context) -> None:
+        """Of each function one reading is free in every round."""
+        if context.scope.id in self._read:
+            self.document.read_again += len(context.chains)
+            if self.document.read_again > READ_AGAIN.most:
+                raise ModelError(READ_AGAIN.reason())
+        self._read.add(context.scope.id)
 
     def _declare_function(self, context: Context, proto: FunctionProto) -> None:
         for value in proto.value_info:
@@ -292,4 +303,6 @@ def _constant_key(context: Context, name: str) -> bytes | None:
         return None
     if isinstance(found, TensorProto) and prod(found.dims) > MAX_CONSTANT:
         return None  # too large to be read as a constant anywhere
+    from hashlib import sha256  # only models with functions need it
+
     return sha256(found.SerializeToString()).digest()

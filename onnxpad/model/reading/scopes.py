@@ -133,8 +133,10 @@ class Scope:
 class Document:
     """A model with its scopes; `overridable` are initializers that an input may replace.
 
-    `folded_cells` counts the cells of values that followed from others. `behind_pads` are the
-    tensors in front of which a Pad may be seen, as of the last reading.
+    `folded_cells` counts the cells of values that followed from others, `read_again` the padded
+    operators of functions that were read for one call after another. `behind_pads` are the tensors
+    in front of which a Pad may be seen, `quantises` says whether some operator works on quantised
+    tensors, both as of the last reading.
     """
 
     model: ModelProto
@@ -144,6 +146,8 @@ class Document:
     overridable: frozenset[str]
     folded_cells: int = 0
     behind_pads: set[str] = field(default_factory=set)
+    read_again: int = 0
+    quantises: bool = True
 
     def function(self, node: Node) -> Scope | None:
         """The local function that a node calls."""

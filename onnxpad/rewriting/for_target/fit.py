@@ -83,7 +83,7 @@ def fit(
         plans += [one for one in wanted if one not in plans]
         changes += done
     left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
-    written = list(nodes_written(session, planner.judge, earlier))
+    written = list(nodes_written(session, planner.judge, (*earlier, *changes)))
     ours = {one.node for one in written}
     final = (*(one for one in left if one.node not in ours), *written)
     cost = work_of(session.typed_contexts()) - before

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
+from onnxpad import processes
+from onnxpad.geometry.budgets import PLANNED
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import Excerpt, excerpt
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node, Place
+from onnxpad.model.reading.scopes import Document
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
@@ -24,7 +27,9 @@ from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
 
 MAX_STEPS = 4
-MAX_TRIALS = 400
+MAX_TRIALS, MAX_TRIALS_FOR_A_HINT = 400, 150
+"""What is in use takes up to 143 until a plan is found, and most of it less than 20."""
+_STEPS_PER_TRIAL, _STEPS_PER_NODE = 15, 150
 
 
 def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
@@ -108,25 +113,57 @@ class _State:
         return max(ranks, default=0), sum(ranks), len(self.passes), self.weight
 
 
+class _Steps:
+    """What all searches of one plan for a target may take together, and say where they end."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+        self._left: int | None = None
+
+    def begin(self, document: Document) -> None:
+        if self._left is None:
+            written = sum(len(scope.nodes) for scope in document.scopes.values())
+            self._left = max(PLANNED.most, _STEPS_PER_NODE * written)
+
+    def take(self, nodes: int) -> bool:
+        """Whether a way may be tried on so many nodes."""
+        assert self._left is not None  # noqa: S101  begun
+        self._left -= nodes + _STEPS_PER_TRIAL
+        if self._left < 0:
+            processes.current().met[f"plans for {self._target}"] = PLANNED.reason()
+        return self._left >= 0
+
+
 class Planner:
     """Plans for the nodes of one model; nodes that look alike are planned once."""
 
-    def __init__(self, judge: Judge, wishes: Wishes | None = None) -> None:
+    def __init__(
+        self, judge: Judge, wishes: Wishes | None = None, steps: _Steps | None = None
+    ) -> None:
         self.judge = judge
+        self._steps = steps or _Steps(judge.target.name)
         self._wishes = wishes or Wishes()
         left_out = set(self._wishes.exclude)
         self._rules = [rule for name, rule in all_passes().items() if name not in left_out]
         self._known: dict[object, PassPlan | NoWay] = {}
+        self._most = MAX_TRIALS
 
-    def assuming_sizes(self) -> Planner:
-        """A planner with the same wishes, for sizes that the user knows alone."""
-        judge = Judge(
-            self.judge.target, allows_unknown=self.judge.allows_unknown, assumes_sizes=True
-        )
-        return Planner(judge, self._wishes)
+    def for_hints(self, *, assumes_sizes: bool) -> Planner:
+        """A planner with the same wishes that tries less; or for sizes that the user knows alone.
+
+        It takes over what is planned, and its steps come out of the same budget.
+        """
+        judge, known = self.judge, dict(self._known)
+        if assumes_sizes:
+            judge = Judge(judge.target, allows_unknown=judge.allows_unknown, assumes_sizes=True)
+            known.clear()
+        other = Planner(judge, self._wishes, self._steps)
+        other._known, other._most = known, MAX_TRIALS_FOR_A_HINT
+        return other
 
     def plan(self, context: Context, node: Node, floor: Answer = Answer.TAKES) -> PassPlan | NoWay:
         """What to do with a node that the target does not take, and at best does `floor` with."""
+        self._steps.begin(context.document)
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._known:
@@ -139,23 +176,35 @@ class Planner:
     def _search(self, part: Excerpt, floor: Answer) -> PassPlan | NoWay:
         """A way that onnxruntime runs as well, else one for the target alone."""
         writer, alone = Writer(), Writer(self.judge.target)
-        found = _PassSearch(part, self.judge, self._rules, self._wishes, writer).result(floor)
+        found = self._with(writer, part, floor)
         if isinstance(found, PassPlan) or not writer.held_back:
             return found
-        other = _PassSearch(part, self.judge, self._rules, self._wishes, alone).result(floor)
+        other = self._with(alone, part, floor)
         return replace(other, alone=True) if isinstance(other, PassPlan) else found
+
+    def _with(self, writer: Writer, part: Excerpt, floor: Answer) -> PassPlan | NoWay:
+        search = _PassSearch(part, self.judge, self._rules, self._wishes, writer, self._steps)
+        return search.result(floor, self._most)
 
 
 class _PassSearch:
     def __init__(
-        self, part: Excerpt, judge: Judge, rules: list[Pass], wishes: Wishes, writer: Writer
+        self,
+        part: Excerpt,
+        judge: Judge,
+        rules: list[Pass],
+        wishes: Wishes,
+        writer: Writer,
+        steps: _Steps,
     ) -> None:
         self._part = part
+        self._steps = steps
         self._judge = judge
         self._rules = rules
         self._wishes = wishes
         self._writer = writer
         self._trials = 0
+        self._seen: set[bytes] = set()
         readers = frozenset(("", key) for key in part.readers)
         fronts = frozenset(("", key) for key in part.fronts)
         self._unit = Unit(("", part.focus), readers, fronts)
@@ -167,15 +216,15 @@ class _PassSearch:
             if found.place in readers | fronts
         )
 
-    def result(self, floor: Answer) -> PassPlan | NoWay:
+    def result(self, floor: Answer, most_trials: int) -> PassPlan | NoWay:
         """The cheapest sequence, the shortest of equal ones, the first in the alphabet.
 
         Where the target fails it behind any sequence, longer ones than that to the nearest form
         are not tried.
         """
         best = (floor.rank, floor.rank)
-        start = self._tried(None, None)
-        queue, seen, nearest = [_entry(start)], {start.looks}, start
+        queue = [_entry(start) for start in self._tried(None, None)]
+        nearest = queue[0][-1]
         while queue:
             state = heappop(queue)[-1]
             if not state.remaining:
@@ -186,28 +235,35 @@ class _PassSearch:
                 most = len(nearest.passes)
             if len(state.passes) >= most:
                 continue
-            for found in self._followers(state):
-                if found.looks not in seen:
-                    seen.add(found.looks)
-                    heappush(queue, _entry(found))
+            for found in self._followers(state, most_trials):
+                heappush(queue, _entry(found))
         return NoWay(nearest.passes, nearest.remaining)
 
-    def _followers(self, state: _State) -> Iterator[_State]:
+    def _followers(self, state: _State, most_trials: int) -> Iterator[_State]:
         for rule in self._rules:
-            if self._trials >= MAX_TRIALS:
+            if self._trials >= most_trials:
                 return
             wanted = chosen(state.session, state.unit, state.remaining, rule)
             if would_do(state.session, wanted, rule, self._writer):
-                yield self._tried(state, rule)
+                if not self._steps.take(len(self._part.model.graph.node)):
+                    return
+                yield from self._tried(state, rule)
 
-    def _tried(self, state: _State | None, rule: Pass | None) -> _State:
-        """The state behind one more pass, which goes on from the model that `state` came to."""
+    def _tried(self, state: _State | None, rule: Pass | None) -> Iterator[_State]:
+        """The state behind one more pass, which goes on from the model that `state` came to.
+
+        Nothing where other passes came to the same model before.
+        """
         self._trials += 1
         session = self._opened(state)
         unit = state.in_file() if state else self._unit
         if rule is not None:
             wanted = chosen(session, unit, obstacles(session, unit, self._judge), rule)
             advance(session, rule, wanted, Owners([unit]), self._writer)
+        looks: bytes = session.finish().SerializeToString(deterministic=True)
+        if looks in self._seen:
+            return
+        self._seen.add(looks)
         passes = (*(state.passes if state else ()), *((rule.name,) if rule else ()))
         total = work_of(session.typed_contexts()) - self._before
         step = (total - (state.cost if state else Cost())).weight
@@ -216,8 +272,7 @@ class _PassSearch:
         found = tuple(obstacles(session, unit, self._judge))
         types = dict(session.contexts[0].types)
         weight = step + (state.weight if state else 0)
-        looks: bytes = session.finish().SerializeToString(deterministic=True)
-        return _State(passes, total, weight, found, session, unit, looks, types)
+        yield _State(passes, total, weight, found, session, unit, looks, types)
 
     def _opened(self, state: _State | None) -> EditSession:
         if state is None:

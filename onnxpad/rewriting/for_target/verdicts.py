@@ -9,6 +9,7 @@ from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain
+from onnxpad.rewriting.for_target.anywhere import met_anywhere
 from onnxpad.rewriting.for_target.obstacles import Judge, written_padding
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.for_target.search import Planner
@@ -21,8 +22,8 @@ Selected = Callable[[Address], bool]
 def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[NodeVerdict]:
     """Every padded node in graph order; those that the target does not take come with a way.
 
-    Behind them Concats that pad with a block of constants: for them there is no way but another
-    pass.
+    Behind them Concats that pad with a block of constants, and what the target stops at wherever
+    it stands, such as If: for them there is no way but another pass, or another model.
     """
     judge = planner.judge
     for site in survey.sites():
@@ -40,6 +41,12 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[N
             yield NodeVerdict(
                 address, "Concat", found, NoWay((), ()) if judge.objects(found) else None
             )
+    met: set[tuple[Address, str]] = set()
+    for context, node, name, found in met_anywhere(survey, judge.target):
+        address = address_of(context.scope, node)
+        if selected(address) and (address, name) not in met:
+            met.add((address, name))
+            yield NodeVerdict(address, name, found, NoWay((), ()))
 
 
 def harmed_in_onnxruntime(

@@ -16,5 +16,12 @@ FACTOR = ("Mul",)
 ARITHMETIC = ("Abs", "Add", "Div", "Mul", "Pow", "Sqrt", "Sub")
 RANK = ("Squeeze", "Unsqueeze")
 LOOKUP = ("Gather",)
+BRANCH = ("If",)
+STORED_BOOL = ("stored bool",)
+"""Whatever reads a stored tensor of bool."""
+QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
+"""uint8 of the model's inputs or results, or of a Cast, on a quantised operator."""
+ANYWHERE = (*BRANCH, *STORED_BOOL, *QUANTISED_BYTES)
+"""What some runtimes stop at wherever it stands; no pass writes it."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
-EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *RANK, *LOOKUP, *SHAPES)
+EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *RANK, *LOOKUP, *SHAPES, *ANYWHERE)

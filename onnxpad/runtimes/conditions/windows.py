@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from onnxpad.geometry.size import residues
 from onnxpad.geometry.windows import Axis, possible_same_pads, same_totals
@@ -15,16 +16,27 @@ from onnxpad.runtimes.conditions.rows import Condition
 
 def overhangs(chain: Chain, pads: Pads) -> bool:
     """Whether rounding up, without the rule that drops it, leaves a window in the end padding."""
-    return any(start >= size + begin for size, begin, _, start in last_windows(chain, pads))
+    return any(window.start >= window.size + window.begin for window in last_windows(chain, pads))
 
 
-def last_windows(chain: Chain, pads: Pads) -> Iterator[tuple[int, int, int, int]]:
-    """Size, pads and start of the last window in the padded input, rounded up, of every axis."""
+class LastWindow(NamedTuple):
+    """Where the last window of an axis starts in the padded input, rounded down and up."""
+
+    size: int
+    begin: int
+    end: int
+    floor: int
+    start: int
+
+
+def last_windows(chain: Chain, pads: Pads) -> Iterator[LastWindow]:
+    """The last window of every axis; of sizes that are not known one for each rest."""
     for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
         rests = () if axis.stride == 1 or _always_even(chain, axis) else rests_of(axis)
         for size in (axis.size,) if isinstance(axis.size, int) else rests:
             room = size + begin + end - axis.span
-            yield size, begin, end, -(-room // axis.stride) * axis.stride
+            floor, start = (room // axis.stride, -(-room // axis.stride))
+            yield LastWindow(size, begin, end, floor * axis.stride, start * axis.stride)
 
 
 def cut_off(chain: Chain, pads: Pads) -> bool:
@@ -133,6 +145,7 @@ NEGATIVE_PADS = Condition(
     lambda c: isinstance(c.padding, Pads) and any(p < 0 for p in c.padding.flat),
 )
 STRIDES_UNWRITTEN = Condition("strides is not written", lambda c: not writes(c, "strides"))
+KERNEL_UNWRITTEN = Condition("kernel_shape is not written", lambda c: not writes(c, "kernel_shape"))
 STRIDED = Condition("a stride is above 1", of_axes(lambda axis: axis.stride > 1))
 DILATED = Condition("a dilation is above 1", of_axes(lambda axis: axis.dilation > 1))
 STRIDED_AND_DILATED = (STRIDED & DILATED).called("a stride and a dilation are above 1")
@@ -183,6 +196,17 @@ DROPPED_WINDOW = Condition(
 CUT_WINDOW = Condition(
     "the last window of ceil_mode reads beyond the padding",
     lambda c: c.ceil_mode and of_pads(cut_off)(c),
+)
+
+
+def _gains_window(chain: Chain, pads: Pads) -> bool:
+    """Whether rounding up makes a window that starts before the end padding."""
+    found = last_windows(chain, pads)
+    return any(one.floor < one.start < one.size + one.begin for one in found)
+
+
+GAINED_WINDOW = Condition(
+    "ceil_mode adds a window", lambda c: c.ceil_mode and of_pads(_gains_window)(c)
 )
 
 

@@ -14,11 +14,13 @@ from onnxpad.runtimes.conditions.rows import Row
 class Target:
     """A runtime: what it does with padding, row by row.
 
-    `version` is what the rows are about. `name` and `text` come from the file.
+    `version` is what the rows are about, `also` are other names that people write. `name` and
+    `text` come from the file.
     """
 
     version: str
     rows: tuple[Row, ...]
+    also: tuple[str, ...] = ()
     name: str = ""
     text: str = ""
 
@@ -30,8 +32,14 @@ def all_targets() -> dict[str, Target]:
 
 
 def find_target(name: str) -> Target:
-    """The target called `name`; RequestError with the nearest name where there is none."""
-    return _TARGETS.find(name)
+    """The target called `name`, also by another name; capitals do not matter.
+
+    Raises RequestError with the nearest name where there is none.
+    """
+    wanted = name.casefold().replace("_", "-")
+    if wanted not in _TARGETS:
+        wanted = next((one.name for one in all_targets().values() if wanted in one.also), name)
+    return _TARGETS.find(wanted)
 
 
 @cache

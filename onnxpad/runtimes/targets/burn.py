@@ -31,4 +31,5 @@ TARGET = Target(
         refuses(("Conv", *w.POOLS), w.SAME, t.UNKNOWN_SPATIAL_SIZES, by=_CODE),
         refuses(p.PAD, p.COMPUTED, by=_PAD),
     ),
+    also=("burn-onnx",),
 )

@@ -46,4 +46,5 @@ TARGET = Target(
         refuses(p.PAD, p.REFLECT, p.BEYOND_LAST_TWO, by=_PAD),
         refuses(p.PAD, p.CONSTANT, p.VALUE_LEFT_OUT, by=_PAD),
     ),
+    also=("core-ml",),
 )

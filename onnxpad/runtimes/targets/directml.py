@@ -30,4 +30,5 @@ TARGET = Target(
         miscomputes(p.PAD, p.CONSTANT, p.MODE_UNWRITTEN, by=_PAD),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_read("OperatorRegistration.cpp")),
     ),
+    also=("dml",),
 )

@@ -35,4 +35,5 @@ TARGET = Target(
         refuses(p.PAD, p.WRAP, by=_PAD),
         refuses(p.PAD, p.mode("reflect", "edge"), t.UNKNOWN_SPATIAL_SIZES, by=_PAD),
     ),
+    also=("amdmigraphx",),
 )

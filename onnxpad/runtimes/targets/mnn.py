@@ -17,9 +17,11 @@ _END_ABOVE_BEGIN = Condition(
     "an end pad is larger than its begin pad",
     w.of_pads(lambda _, pads: any(e > b for b, e in zip(pads.begins, pads.ends, strict=True))),
 )
-_KERNEL_UNWRITTEN = Condition(
-    "kernel_shape is not written", lambda c: not w.writes(c, "kernel_shape")
+_SPREAD_BY_STRIDE = Condition(
+    "dilation makes its first window wider, by a stride or more",
+    lambda c: any(axis.span - axis.kernel >= axis.stride for axis in c.axes[:1]),
 )
+_PADS_UNWRITTEN = Condition("pads is not written", lambda c: not w.writes(c, "pads"))
 
 TARGET = Target(
     _VERSION,
@@ -36,10 +38,16 @@ TARGET = Target(
         miscomputes(w.TRANSPOSED, t.THREE_D, w.SAME, by=_seen("3-D SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, t.THREE_D, w.HAS_BIAS, by=_seen("3-D ConvTranspose with a bias")),
         miscomputes(w.TRANSPOSED, t.THREE_D, w.GROUPED, by=_seen("3-D ConvTranspose with groups")),
+        miscomputes(
+            w.TRANSPOSED,
+            t.THREE_D,
+            _SPREAD_BY_STRIDE,
+            by=_seen("3-D ConvTranspose with dilations"),
+        ),
         refuses(
             ("Conv", *w.TRANSPOSED),
             t.THREE_D,
-            _KERNEL_UNWRITTEN,
+            w.KERNEL_UNWRITTEN,
             by=_seen("3-D convolutions without kernel_shape"),
         ),
         miscomputes(
@@ -65,13 +73,22 @@ TARGET = Target(
         refuses(
             w.POOLS, t.THREE_D, w.DILATIONS_WRITTEN, by=_seen("3-D pools with dilations: it ends")
         ),
-        miscomputes(w.POOLS, w.VALID, w.CEIL_MODE, by=_seen("VALID: ceil_mode is ignored")),
+        refuses(w.POOLS, t.THREE_D, _PADS_UNWRITTEN, by=_seen("3-D pools without pads: it ends")),
+        miscomputes(w.POOLS, w.VALID, w.GAINED_WINDOW, by=_seen("VALID: ceil_mode is ignored")),
         miscomputes(w.POOLS, w.SAME, t.ONE_D, by=_seen("1-D SAME pools")),
         miscomputes("MaxPool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric pools")),
-        miscomputes(w.POOLS, t.THREE_D, w.CEIL_MODE, by=_seen("3-D pools with ceil_mode")),
+        miscomputes(
+            w.POOLS, t.THREE_D, w.GAINED_WINDOW, by=_seen("3-D pools: ceil_mode is ignored")
+        ),
         miscomputes(w.POOLS, t.THREE_D, t.BATCH_ABOVE_ONE, by=_seen("3-D pools of a batch")),
         miscomputes("AveragePool", t.THREE_D, w.PADDED, by=_seen("padded 3-D averages")),
-        miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
+        miscomputes(
+            w.POOLS,
+            w.DROPPED_WINDOW,
+            ~w.VALID,
+            t.spatial_axes(1, 2),
+            by=_seen("windows that start in the padding"),
+        ),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses("MaxPool", t.element_type("int8"), by=_seen("MaxPool of int8")),
         miscomputes(

@@ -6,7 +6,14 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.companions import (
+    ARITHMETIC,
+    BRANCH,
+    CROP,
+    INPUT_CROP,
+    JOIN,
+    LOOKUP,
+)
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -22,7 +29,9 @@ TARGET = Target(
         refuses(("Slice", *INPUT_CROP), t.opset_below(10), by=_seen("Slice of opset 9")),
         refuses("Identity", t.opset_above(18), by=_seen("Identity of opset 19 and newer")),
         refuses(w.WINDOWS, t.opset_above(21), by=_seen("operators of opset 22 and newer")),
+        refuses(BRANCH, by=_seen("If")),
         refuses("LpPool", by=_seen("LpPool")),
+        refuses("MaxPool", t.opset_below(8), by=_seen("MaxPool of opset 7")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         refuses(w.WINDOWS, w.SAME, by=_seen("SAME")),

@@ -33,4 +33,5 @@ TARGET = Target(
             by=_seen("Pad(0) beside an Identity that makes a result"),
         ),
     ),
+    also=("ort",),
 )

@@ -31,4 +31,5 @@ TARGET = Target(
         *loader_rows(_shared),
         *fusion_rows(_shared),
     ),
+    also=("ort-cuda", "cuda"),
 )

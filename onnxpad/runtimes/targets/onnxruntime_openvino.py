@@ -59,4 +59,5 @@ TARGET = Target(
         *loader_rows(_seen, _OWN_WINDOWS),
         *fusion_rows(_seen, _OWN_WINDOWS),
     ),
+    also=("ort-openvino",),
 )

@@ -23,4 +23,5 @@ TARGET = Target(
         *loader_rows(_seen),
         *fusion_rows(_seen),
     ),
+    also=("ort-web",),
 )

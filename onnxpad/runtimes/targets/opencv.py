@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP, STORED_BOOL
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -20,6 +20,15 @@ _BEGIN_UNLIKE_CENTRED = Condition(
         )
     ),
 )
+_STORAGE_ORDER = Condition(
+    "storage_order is 1: its Indices count column by column",
+    lambda c: c.attribute("storage_order", 0) == 1,
+    "storage_order is 0",
+)
+_SIGNED_BYTES = Condition(
+    "its weight is stored as int8 with the zero point 0",
+    lambda c: c.weight.whole == "int8" and c.weight.zero_point in (0, None),
+)
 
 TARGET = Target(
     _VERSION,
@@ -30,6 +39,7 @@ TARGET = Target(
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
+        refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS),
             w.SAME,
@@ -38,11 +48,24 @@ TARGET = Target(
             says="OpenCV computes SAME as if the stride were 1, so this output is wrong",
         ),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
+        miscomputes(
+            ("Conv", "QLinearConv"),
+            _SIGNED_BYTES,
+            w.PADDED | (w.KERNEL_OF_ONE & ~w.STRIDED),
+            by=_seen("quantised convolutions, x86-64 with AVX-512: wrong at some sizes"),
+            says="at some sizes it computes convolutions with int8 weights wrongly where they pad, "
+            "or have a 1x1 kernel and no stride",
+        ),
         miscomputes("Conv", w.KERNEL_OF_ONE, w.PADDED, by=_seen("1x1 convolutions with pads")),
         miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
+        refuses("MaxPool", w.INDICES, t.NOT_TWO_D, by=_seen("1-D and 3-D MaxPool with Indices")),
+        miscomputes(
+            "MaxPool", w.INDICES, t.BATCH_ABOVE_ONE, by=_seen("MaxPool with Indices of a batch")
+        ),
+        miscomputes("MaxPool", w.INDICES, _STORAGE_ORDER, by=_seen("Indices, column by column")),
         refuses(
             "MaxPool",
             t.EIGHT_BIT,
@@ -51,4 +74,5 @@ TARGET = Target(
         ),
         miscomputes(p.PAD, t.EIGHT_BIT, p.WRITES_VALUE, by=_seen("Pad of int8: writes 0")),
     ),
+    also=("cv2", "opencv-dnn"),
 )

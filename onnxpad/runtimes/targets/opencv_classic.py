@@ -9,10 +9,13 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     BLOCKS,
+    BRANCH,
     CROP,
     LOOKUP,
     OUTER_BLOCKS,
     PIECES,
+    QUANTISED_BYTES,
+    STORED_BOOL,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW
@@ -39,14 +42,27 @@ def _overhangs_by_end(chain: Chain, pads: Pads) -> bool:
     getMemoryShapes of modules/dnn/src/layers/pooling_layer.cpp of OpenCV.
     """
     return any(
-        (start >= size + begin) is not (end > 0 and start >= size + end)
-        for size, begin, end, start in last_windows(chain, pads)
+        (one.start >= one.size + one.begin) is not (one.end > 0 and one.start >= one.size + one.end)
+        for one in last_windows(chain, pads)
     )
 
 
 _DROPPED_BY_END = Condition(
     "OpenCV looks at the end pad, not at the begin pad, to drop the last window of ceil_mode",
     lambda c: c.ceil_mode and w.of_pads(_overhangs_by_end)(c),
+)
+
+
+def _off_middle(chain: Chain) -> bool | None:
+    middle = {"int8": 0, "uint8": 128}.get(chain.weight.whole)
+    if middle is None or chain.weight.zero_point is None:
+        return None
+    return chain.weight.zero_point != middle
+
+
+_ZERO_POINT_OFF_MIDDLE = Condition(
+    "the zero point of its weight is not the middle of the type (0 of int8, 128 of uint8)",
+    _off_middle,
 )
 
 TARGET = Target(
@@ -60,20 +76,40 @@ TARGET = Target(
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
         miscomputes(
+            "QLinearConv", _ZERO_POINT_OFF_MIDDLE, by=_seen("QLinearConv, zero points of weights")
+        ),
+        miscomputes(
+            QUANTISED_BYTES, by=_seen("uint8 inputs and results of quantised models: 128 apart")
+        ),
+        refuses(BRANCH, by=_seen("If")),
+        refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),
+        miscomputes(
             ("Conv", "QLinearConv", *w.POOLS), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")
         ),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
         miscomputes("Conv", DEPTHWISE_PADDED_BELOW, by=_seen("depthwise convolutions: end pads")),
-        refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights: it ends")),
+        refuses(
+            ("Conv", "QLinearConv"),
+            w.WEIGHT_COMPUTED,
+            by=_seen("convolutions with computed weights: it ends"),
+        ),
+        refuses(
+            "QLinearConv",
+            w.KERNEL_UNWRITTEN,
+            by=_seen("QLinearConv without kernel_shape: it ends"),
+        ),
         miscomputes(
-            ("Conv", *w.POOLS), t.ONE_D, w.EXPLICIT_ASYMMETRIC, by=_seen("1-D asymmetric pads")
+            ("Conv", "QLinearConv", *w.POOLS),
+            t.ONE_D,
+            w.EXPLICIT_ASYMMETRIC,
+            by=_seen("1-D asymmetric pads"),
         ),
         refuses(w.POOLS, t.ONE_D, w.SAME, by=_seen("1-D SAME pools")),
         miscomputes(w.TRANSPOSED, t.ONE_D, ~w.KERNEL_OF_ONE, by=_seen("1-D ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         miscomputes(w.POOLS, _SPREAD, by=_seen("pools with dilations: ignored")),
-        miscomputes(w.POOLS, w.VALID, w.CEIL_MODE, by=_seen("VALID: ceil_mode is ignored")),
+        miscomputes(w.POOLS, w.VALID, w.GAINED_WINDOW, by=_seen("VALID: ceil_mode is ignored")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses(
             "MaxPool",

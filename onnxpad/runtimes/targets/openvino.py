@@ -53,4 +53,5 @@ TARGET = Target(
             w.TRANSPOSED, w.SAME, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("SAME with unknown sizes")
         ),
     ),
+    also=("ov",),
 )

@@ -11,7 +11,16 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import CROP, FACTOR, INPUT_CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.companions import (
+    BRANCH,
+    CROP,
+    FACTOR,
+    INPUT_CROP,
+    JOIN,
+    LOOKUP,
+    QUANTISED_BYTES,
+    STORED_BOOL,
+)
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW, SEVERAL_PER_CHANNEL
 from onnxpad.runtimes.targets import Target
@@ -38,6 +47,9 @@ TARGET = Target(
         miscomputes(INPUT_CROP, by=_ncnn("Slice of an input")),
         miscomputes(JOIN, by=_ncnn("Concat with a constant")),
         refuses(LOOKUP, by=_ncnn("Gather")),
+        refuses(BRANCH, by=_torch("If")),
+        refuses(STORED_BOOL, by=_new("stored tensors of bool: it ends")),
+        miscomputes(QUANTISED_BYTES, by=_classic("uint8 inputs and results: 128 apart")),
         refuses(("LpPool", *w.QUANTISED), by=_ncnn("operators that it has")),
         refuses("Conv", f.DEQUANTISED, by=_ncnn("convolutions behind DequantizeLinear")),
         refuses(w.WINDOWS, w.AUTO_PAD, by=_torch("auto_pad")),

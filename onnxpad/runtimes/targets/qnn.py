@@ -51,4 +51,5 @@ TARGET = Target(
         *loader_rows(_seen),
         *fusion_rows(_seen),
     ),
+    also=("onnxruntime-qnn",),
 )

@@ -37,4 +37,5 @@ TARGET = Target(
         miscomputes(w.TRANSPOSED, w.AUTO_PAD, w.OUTPUT_PADDING, by=_IMPORTERS),
         refuses(w.TRANSPOSED, _NEGATIVE_BEGIN, by=_IMPORTERS),
     ),
+    also=("trt",),
 )

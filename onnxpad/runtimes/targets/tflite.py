@@ -116,4 +116,5 @@ TARGET = Target(
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         miscomputes(p.PAD, p.COMPUTED, by=_seen("computed pads")),
     ),
+    also=("litert", "tensorflow-lite"),
 )

@@ -29,4 +29,5 @@ TARGET = Target(
         ),
         miscomputes("LpPool", w.CEIL_MODE, by=_seen("LpPool with ceil_mode")),
     ),
+    also=("apache-tvm",),
 )

@@ -1,4 +1,4 @@
-"""Pads are looked for only in front of the tensors behind which one may be seen."""
+"""Pads and quantised operators are looked for only where there may be some."""
 
 from __future__ import annotations
 
@@ -37,18 +37,27 @@ def test_what_a_convolution_makes_is_behind_no_pad() -> None:
     assert survey.document.behind_pads == {"a", "b", "y"}
 
 
+POOLED = "y = MaxPool <kernel_shape = [3]> (b)"
+ROWS = {
+    "Slice": (f"a = Pad (x, p) b = Slice (a, zero, last) {POOLED}", "float[1,1,5]"),
+    "QLinear": (f"b = com.microsoft.QLinearSigmoid (x, s, z, s, z) {POOLED}", "uint8[1,1,5]"),
+    "Dequantize": (f"b = DequantizeLinear (x, s, z) {POOLED}", "uint8[1,1,5]"),
+}
+
+
 def models(kind: str) -> list[ModelProto]:
     if kind == "function":
         return [parser.parse_model(CALLED)]
-    if kind == "Slice":
-        row = "a = Pad (x, p) b = Slice (a, zero, last) y = MaxPool <kernel_shape = [3]> (b)"
-        return [tiny(row, constants=f"{PADS}, {ENDS}")]
-    return [build(draw(kind, seed)).model for seed in range(40)]
+    if kind in ROWS:
+        row, x = ROWS[kind]
+        return [tiny(row, x, constants=f"{PADS}, {ENDS}, float s = {{1}}, uint8 z = {{0}}")]
+    return [build(draw(kind, seed)).model for seed in range(20)]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "function", "Slice"])
-def test_no_pad_is_seen_from_other_tensors(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [*KINDS, *ROWS, "function"])
+def test_nothing_is_seen_from_elsewhere(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = models(kind)
     found = [[site.chains for site in Survey(model).sites()] for model in drawn]
     monkeypatch.setattr(reader, "behind_pads", lambda _: Everything())
+    monkeypatch.setattr(reader, "quantises", lambda _: True)
     assert found == [[site.chains for site in Survey(model).sites()] for model in drawn]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from onnx import ModelProto, TensorProto, helper
 
 import onnxpad
+from onnxpad.geometry.budgets import PLANNED
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Scope
 from onnxpad.model.reading.survey import Site, Survey
+from onnxpad.rewriting.for_target import search
 
 
 def pools_in_a_row(count: int) -> ModelProto:
@@ -27,7 +30,21 @@ def pools_in_a_row(count: int) -> ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
 
 
-def looks(model: ModelProto, monkeypatch: pytest.MonkeyPatch) -> int:
+def pads_in_a_row(count: int) -> ModelProto:
+    """Pads of which ncnn takes none as it is written, each of another size, and a pool."""
+    nodes = [helper.make_node("Pad", [f"t{n}", "p"], [f"t{n + 1}"]) for n in range(count)]
+    same: dict[str, Any] = {"kernel_shape": [3], "strides": [2], "auto_pad": "SAME_UPPER"}
+    nodes.append(helper.make_node("MaxPool", [f"t{count}"], ["y"], **same))
+    made = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("t0", [1, 1, 9]), ("y", None))
+    ]
+    pads = helper.make_tensor("p", TensorProto.INT64, [6], [0, 0, 1, 0, 0, 1])
+    graph = helper.make_graph(nodes, "pads", made[:1], made[1:], [pads])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+def looks(model: ModelProto, target: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many nodes and sites are walked over while the model is fitted."""
     asked = 0
     ordered, sites = Scope.ordered, Survey.sites
@@ -47,12 +64,35 @@ def looks(model: ModelProto, monkeypatch: pytest.MonkeyPatch) -> int:
     with monkeypatch.context() as patch:
         patch.setattr(Scope, "ordered", nodes_counted)
         patch.setattr(Survey, "sites", sites_counted)
-        result = onnxpad.rewrite(model, target="coreml")
+        result = onnxpad.rewrite(model, target=target)
     assert len(result.changes) >= len(model.graph.node)
     return asked
 
 
-def test_twice_the_nodes_are_looked_at_twice_as_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the last 200 nodes each is looked at as often as of the 100 before them."""
-    few, some, many = (looks(pools_in_a_row(count), monkeypatch) for count in (100, 200, 400))
-    assert many - some < 3 * (some - few)
+@pytest.mark.parametrize(
+    ("made", "target", "few"), [(pools_in_a_row, "coreml", 100), (pads_in_a_row, "ncnn", 10)]
+)
+def test_twice_the_nodes_are_looked_at_twice_as_often(
+    made: Callable[[int], ModelProto], target: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the last nodes each is looked at as often as of those before them."""
+    counts = [looks(made(count), target, monkeypatch) for count in (few, 2 * few, 4 * few)]
+    assert counts[2] - counts[1] < 3 * (counts[1] - counts[0])
+
+
+def test_searches_end_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where they found something, it is written, and the report says that they ended."""
+    model = pools_in_a_row(6)
+    for number, one in enumerate(model.graph.node):
+        one.attribute[0].ints[:] = [3 + 2 * number]
+        one.attribute[1].ints[:] = [1 + number, 1 + number]
+    whole = onnxpad.rewrite(model, target="coreml")
+    assert (whole.limits_met, whole.unfit) == ((), ())
+    monkeypatch.setattr(search, "_STEPS_PER_NODE", 0)
+    monkeypatch.setattr(search, "PLANNED", PLANNED._replace(most=20))
+    part = onnxpad.rewrite(model, target="coreml")
+    assert 0 < len(part.unfit) < 6
+    assert "ended after 20 steps" in part.limits_met[0]
+    assert "with --node" in part.limits_met[0]
+    one = next(left.node.label for left in part.unfit)
+    assert not onnxpad.rewrite(model, target="coreml", nodes=one).unfit

@@ -1,0 +1,1 @@
+"""Many models at once, on any executor; nothing is loaded before it is used."""

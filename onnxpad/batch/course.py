@@ -1,0 +1,426 @@
+"""What is done with one model: the verb, what judges the result, what speaks against it, the file.
+
+`answer` does all of it as plain data, so that it runs wherever an executor takes it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnxpad.errors import (
+    ModelError,
+    OnnxpadError,
+    RequestError,
+    RuntimeUnavailable,
+    brief,
+    fault_in,
+)
+
+if TYPE_CHECKING:
+    from onnxpad.model.editing.session import Edited
+    from onnxpad.retargeting import Retargeting
+    from onnxpad.rewriting.rewrite import Rewriting
+    from onnxpad.validation import Validation
+    from onnxpad.validation.distances import Distances
+
+STANDARD = "-"
+FINE, FINDINGS, WRONG = 0, 1, 2
+_REPORT = "\n  try     ONNXPAD_TRACEBACK=1 shows where; please report it with the model"
+Plain = dict[str, Any]
+
+
+def _version() -> str:
+    """onnxpad's own; its package stands above this room, and is loaded before it."""
+    return str(sys.modules["onnxpad"].__version__)
+
+
+class Job(NamedTuple):
+    """A model and the file to write, None where nothing is to be written.
+
+    `makes_folder` says that the file's folder was asked for and may not exist yet.
+    """
+
+    model: str
+    target: str | None = None
+    makes_folder: bool = False
+
+    def check(self) -> None:
+        """ModelError where the file could not be written, before there is work to lose."""
+        if self.target is None or (self.makes_folder and not Path(self.target).parent.exists()):
+            return
+        from onnxpad.model.files.delivery import check_target  # loads onnx
+
+        check_target(self.target)
+
+    @contextmanager
+    def folder_made(self) -> Iterator[None]:
+        """Make the folder, for as long as nothing fails; ModelError where that cannot be."""
+        from onnxpad.model.files.atomic import Together  # loads more than a usage error needs
+
+        with Together() as together:
+            if self.target is not None and self.makes_folder:
+                together.make_folders(Path(self.target).parent)
+            yield
+
+
+class Request(NamedTuple):
+    """What to do with a model; `options` go to the verb, `judging` to the runs of both models."""
+
+    verb: str
+    options: dict[str, Any]
+    judging: dict[str, Any] | None = None
+    check: bool = False
+    dry_run: bool = False
+    strict: bool = False
+    certificate: str | None = None
+
+
+class Edit(NamedTuple):
+    """What became of a model that was to be edited.
+
+    `compared` is what the runs of both models gave, `objection` why nothing was written, and
+    `written` the file.
+    """
+
+    found: Any
+    compared: Any
+    objection: str
+    written: str | None
+    code: int
+
+
+def rewritten(job: Job, request: Request) -> Edit:
+    """Rewrite a model, and write it where nothing speaks against it."""
+    from onnxpad.rewriting.rewrite import rewrite  # loads onnx
+
+    found = rewrite(job.model, **request.options)
+    validation: Validation | None = None
+    if request.judging is not None and (found.changed or request.certificate):
+        from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
+
+        validation = validate(before(job.model, found), found.model, **request.judging)
+    certify = _certifier(job, validation, request)
+    objection = _against(found, validation, request)
+    return _concluded(job, request, found, validation, objection, certify)
+
+
+def _certifier(
+    job: Job, validation: Validation | None, request: Request
+) -> Callable[[], None] | None:
+    """What writes the certificate; the original is hashed now, since it may be overwritten."""
+    path = request.certificate
+    if path is None:
+        return None
+    from onnxpad.model.files.fingerprints import fingerprint
+    from onnxpad.validation.certificates import certificate
+
+    original, judging = fingerprint(job.model), request.judging or {}
+
+    def write() -> None:
+        if validation is not None and validation.proof is not None and job.target is not None:
+            files = original, fingerprint(job.target)
+            record = certificate(validation.proof, files, judging["dims"], judging["ambiguous"])
+            replace(record, onnxpad=_version()).write(path)
+
+    return write
+
+
+def retargeted(job: Job, request: Request) -> Edit:
+    """Move a model to another convention, and write it where nothing speaks against it."""
+    from onnxpad import retargeting  # loads onnx
+
+    found = retargeting.retarget(job.model, **request.options)
+    moved: Distances | None = None
+    if request.judging is not None and found.changed:
+        from onnxpad.validation.distances import distances  # loads numpy, and onnxruntime
+
+        moved = distances(before(job.model, found), found.model, **request.judging)
+    return _concluded(job, request, found, moved, _against_moving(found, request))
+
+
+def before(model: str, found: Edited) -> object:
+    """The model as it was read; standard input cannot be read again."""
+    data = found.source.data if found.source else None
+    if model != STANDARD or not isinstance(data, bytes):
+        return model
+    from onnxpad.model.files.onnx_file import parse
+
+    return parse(data, name="standard input", folder=None)
+
+
+def _concluded(
+    job: Job,
+    request: Request,
+    found: Edited,
+    compared: Any,  # noqa: ANN401 - one of two reports
+    objection: str,
+    saved: Callable[[], None] | None = None,
+) -> Edit:
+    """Write the model where nothing speaks against it; `saved` is called when it stands there."""
+    if job.target is not None and not objection:
+        with job.folder_made():
+            found.save(job.target)
+            if saved is not None:
+                saved()
+    findings = bool(objection) or (request.check and found.changed)
+    written = None if objection else job.target
+    return Edit(found, compared, objection, written, FINDINGS if findings else FINE)
+
+
+def _against(found: Rewriting, validation: Validation | None, request: Request) -> str:
+    proof = validation.proof if validation else None
+    if request.certificate is not None and (proof is None or proof.verdict != "proved"):
+        return "the rewritten model is not proved, so there is nothing to certify"
+    if validation is not None and not validation.ok:
+        alone = _only_for_the_target(found, validation)
+        hint = f"; without --validate it is written for {found.target} alone" if alone else ""
+        return f"the rewritten model is not validated{hint} ({validation.verdict})"
+    if found.unfit:
+        return _unfit(found)
+    return _too_many_skips(found, request)
+
+
+def _only_for_the_target(found: Rewriting, validation: Validation) -> bool:
+    """Whether only onnxruntime's optimiser harms it, in a form that it is said to harm."""
+    if found.fitting is None or not found.fitting.elsewhere:
+        return False
+    plain = [row.equal for row in validation.outputs if row.level == "off"]
+    return bool(plain) and all(plain)
+
+
+def _unfit(found: Rewriting) -> str:
+    wrong = sum(1 for one in found.unfit if one.judgement.answer.fails)
+    if wrong:
+        return f"{found.target} would refuse or miscompute {wrong} of its nodes"
+    count = len(found.unfit)
+    return f"it is not known whether {found.target} runs {count} of its nodes"
+
+
+def _against_moving(found: Retargeting, request: Request) -> str:
+    if found.breaks:
+        return f"it would break {found.breaks[0]}"
+    return _too_many_skips(found, request)
+
+
+def _too_many_skips(found: Rewriting | Retargeting, request: Request) -> str:
+    if request.strict and found.skips:
+        return f"--strict allows no skips, and there are {len(found.skips)}"
+    return ""
+
+
+def asked_of(job: Job, request: Request, after: str | None = None) -> Plain:
+    """A job and what to do as plain data for `answer`; `after` is the second model of validate.
+
+    A model that is to be replaced gets a stamp: tried once more, it must not be read again where
+    the first try has replaced it already.
+    """
+    in_place = job.target is not None and job.target == job.model
+    plan = request.options.get("plan")
+    if plan is not None:
+        options = {**request.options, "plan": {"record": plan.to_json(), "file": plan.file}}
+        request = request._replace(options=options)
+    return {
+        "version": _version(),
+        "folder": os.getcwd(),  # noqa: PTH109 - a text
+        "after": after,
+        "stamp": _stamp(job.model) if in_place else None,
+        **job._asdict(),
+        **request._asdict(),
+    }
+
+
+def answer(asked: Plain) -> Plain:
+    """Do what is asked with one model; the fields of an Outcome. Errors are answers too."""
+    try:
+        _refuse_other_version(asked)
+        return {"file": asked["model"], "error": "", "written": None, "line": ""} | _done(asked)
+    except OnnxpadError as error:
+        return refusal(asked, type(error).__name__, named(asked["model"], error))
+    except Exception as error:  # the other models go on
+        if os.environ.get("ONNXPAD_TRACEBACK"):
+            raise
+        internal = f"internal error; nothing was written ({type(error).__name__}: {error}){_REPORT}"
+        said = fault_in(error) or internal
+        return refusal(asked, "InternalError", f"{asked['model']}: {said}")
+
+
+def refusal(asked: Plain, kind: str, said: str) -> Plain:
+    """The answer about a model that came to nothing."""
+    return {
+        "file": asked["model"],
+        "result": "refused",
+        "code": WRONG,
+        "record": refused(asked["model"], kind, said),
+        "error": said,
+        "written": None,
+        "line": "",
+    }
+
+
+def refused(model: str, kind: str, said: str) -> Plain:
+    """The record of a model that came to nothing."""
+    return {"schema": 1, "file": model, "error": {"kind": kind, "message": said}}
+
+
+def named(model: str, error: OnnxpadError) -> str:
+    """What an error about one of several models says; it begins with the model's name."""
+    name = "standard input" if model == STANDARD else model
+    said = str(error)
+    own = said.startswith((name, f"'{name}'", brief(name)))
+    return said if own or isinstance(error, RuntimeUnavailable) else f"{name}: {said}"
+
+
+def addressable(asked: Plain) -> Plain:
+    """Dimensions of a model, and which globs match a padded node; {} where it cannot be read."""
+    from onnxpad.model.opened import open_model
+    from onnxpad.model.reading.survey import Survey, selection
+
+    try:
+        opened = open_model(_place(asked, asked["model"]))
+        survey = Survey(opened.model, folder=opened.source.folder if opened.source else None)
+    except OnnxpadError:
+        return {}
+    globs = []
+    for glob in asked["globs"]:
+        try:
+            selection(survey, glob)
+        except RequestError:
+            continue
+        globs.append(glob)
+    return {"dims": sorted(survey.dimension_names), "globs": globs}
+
+
+def _refuse_other_version(asked: Plain) -> None:
+    if asked["version"] != _version():
+        raise RequestError(
+            f"this worker has onnxpad {_version()}, and the request is from {asked['version']}: "
+            "install the same on both machines"
+        )
+
+
+def _done(asked: Plain) -> Plain:
+    request = Request(**{name: asked[name] for name in Request._fields})
+    model, target = _place(asked, asked["model"]), asked["target"]
+    job = Job(model, target and _place(asked, target), asked["makes_folder"])
+    if asked["stamp"] is not None and asked["stamp"] != _stamp(job.model):
+        raise ModelError(
+            "the file has changed since the work on it began: a worker that ended may have "
+            "written it already; run once more"
+        )
+    job.check()
+    return _VERBS[request.verb](job, request, asked)
+
+
+def _rewrite(job: Job, request: Request, asked: Plain) -> Plain:
+    from onnxpad.show import batches, rewritings
+    from onnxpad.show.wording import paragraph
+
+    edit = rewritten(job, request)
+    written = edit.written and asked["target"]
+    record = rewritings.rewriting_record(
+        asked["model"],
+        written,
+        edit.found,
+        edit.compared,
+        script=request.dry_run,
+        refused=edit.objection,
+    )
+    line = batches.rewriting_line(asked["model"], written, edit.found, edit.compared)
+    if request.dry_run:
+        line = paragraph([rewritings.script_text(edit.found), line])
+    return _edited(edit, asked, record, line, "rewritten")
+
+
+def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
+    from onnxpad.model.editing.script import describe_edit
+    from onnxpad.retargeting.plan import Plan
+    from onnxpad.show import batches, retargetings
+    from onnxpad.show.wording import paragraph, visible
+
+    if sent := request.options.get("plan"):
+        plan = Plan.from_json(sent["record"], file=sent["file"])
+        request = request._replace(options={**request.options, "plan": plan})
+    edit = retargeted(job, request)
+    written = edit.written and asked["target"]
+    record = retargetings.retargeting_record(
+        asked["model"],
+        written,
+        edit.found,
+        edit.compared,
+        script=request.dry_run,
+        refused=edit.objection,
+    )
+    line = batches.retargeting_line(asked["model"], written, edit.found)
+    if request.dry_run:
+        line = paragraph([*(visible(describe_edit(one)) for one in edit.found.script), line])
+    return _edited(edit, asked, record, line, "moved")
+
+
+def _edited(edit: Edit, asked: Plain, record: Plain, line: str, done: str) -> Plain:
+    """The answer about a model that was to be edited; `done` is the word for what was."""
+    changed = done if edit.written else f"would be {done}"
+    result = changed if edit.found.changed else "unchanged"
+    return {
+        "result": "refused" if edit.objection else result,
+        "code": edit.code,
+        "record": record,
+        "error": f"nothing written for {asked['model']}: {edit.objection}"
+        if edit.objection
+        else "",
+        "written": edit.written and asked["target"],
+        "line": line,
+    }
+
+
+def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
+    from onnxpad.inspection import inspect
+    from onnxpad.show import batches
+
+    found = inspect(job.model, **request.options)
+    traps = "with traps" if any(node.traps for node in found.nodes) else "fine"
+    return {
+        "result": "failing" if found.fails else traps,
+        "code": FINDINGS if found.fails else FINE,
+        "record": {"file": asked["model"]} | found.to_json(),
+        "line": batches.inspection_line(asked["model"], found),
+    }
+
+
+def _validate(job: Job, request: Request, asked: Plain) -> Plain:
+    from onnxpad.show import batches
+    from onnxpad.validation import validate
+
+    if asked["after"] is None:
+        raise ModelError("the second folder has no such model")
+    found = validate(job.model, _place(asked, asked["after"]), **request.options)
+    return {
+        "result": str(found.verdict),
+        "code": FINE if found.ok else FINDINGS,
+        "record": {"before": asked["model"], "after": asked["after"]} | found.to_json(),
+        "line": batches.validation_line(asked["model"], asked["after"], found),
+    }
+
+
+_VERBS = {"inspect": _inspect, "rewrite": _rewrite, "retarget": _retarget, "validate": _validate}
+
+
+def _place(asked: Mapping[str, Any], path: str) -> str:
+    """The path as this process finds it, which may work in another folder."""
+    if path == STANDARD or asked["folder"] == os.getcwd():  # noqa: PTH109 - a text
+        return path
+    return str(Path(asked["folder"], path))
+
+
+def _stamp(path: str) -> list[int] | None:
+    """What a file that is replaced does not keep."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return [found.st_size, found.st_mtime_ns]

@@ -1,0 +1,367 @@
+"""Many models at once, on any executor: what fails with one of them never holds up the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from onnxpad.batch.course import STANDARD, Job, Request, addressable, answer, asked_of, refusal
+from onnxpad.batch.inputs import AnyPath, inputs, pairs, placed, refuse_one_file_twice
+from onnxpad.errors import RequestError, nearest
+from onnxpad.reports import Report, reported
+
+Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
+Progress = Callable[[str, int, int], None]
+VERBS = ("inspect", "rewrite", "retarget", "validate")
+_EDITS = ("rewrite", "retarget")
+_ABOUT_ONE = ("inputs", "outputs", "progress")
+
+
+class Outcome(NamedTuple):
+    """What became of one model.
+
+    `result` is a word: rewritten, moved, unchanged, fine, with traps, failing, a verdict of
+    validate, or refused; `code` the exit code that the command would have, `record` what its
+    `--json` prints, `error` why it was refused, `written` the file, `line` all of it for people.
+    """
+
+    file: str
+    result: str
+    code: int
+    record: Mapping[str, Any]
+    error: str = ""
+    written: str | None = None
+    line: str = ""
+
+
+@reported("summary", "code", "records as models", "notes")
+@dataclass(frozen=True, eq=False)
+class Batch(Report):
+    """The outcomes of all models, in the order in which they were named.
+
+    `notes` say which facts and globs were left out for models that have no such dimension or node.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    notes: tuple[str, ...] = ()
+
+    schema = 1
+
+    @property
+    def code(self) -> int:
+        """The highest exit code: 0 fine, 1 findings, 2 a model that was refused."""
+        return max((one.code for one in self.outcomes), default=0)
+
+    @property
+    def summary(self) -> dict[str, int]:
+        """How many models had which result."""
+        found: dict[str, int] = {}
+        for one in self.outcomes:
+            found[one.result] = found.get(one.result, 0) + 1
+        return found
+
+    @property
+    def refused(self) -> tuple[Outcome, ...]:
+        """Models that came to nothing, with the reason in `error`."""
+        return tuple(one for one in self.outcomes if one.result == "refused")
+
+    @property
+    def records(self) -> tuple[Mapping[str, Any], ...]:
+        """What `--json` of the command prints, one for each model."""
+        return tuple(one.record for one in self.outcomes)
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{number} {result}" for result, number in self.summary.items())
+        return f"<Batch of {len(self.outcomes)}: {told}>"
+
+
+def each(  # noqa: PLR0913 - one option each
+    verb: str,
+    paths: Paths,
+    *,
+    executor: Executor | None = None,
+    processes: int = 1,
+    output: AnyPath | None = None,
+    in_place: bool = False,
+    strict: bool = False,
+    validate: bool = False,
+    progress: Progress | None = None,
+    **arguments: Any,  # noqa: ANN401 - those of the verb
+) -> Batch:
+    """Do the same with many models; an error of one is its outcome, and the others go on.
+
+    `verb` is 'inspect', 'rewrite', 'retarget' or 'validate', `arguments` are those of the verb.
+    `paths` are files, folders (*.onnx in them and below) and globs; for validate, pairs of files or
+    one pair of folders. Models are written into the folder `output`, where they keep their places
+    below the folder that was named, or `in_place`; else nowhere. `strict` and `validate` keep a
+    model from being written as --strict and --validate do.
+
+    Without more the models are done here, one after the other. `processes` are so many worker
+    processes, which end with this one; one that dies costs its model another try. `executor` is any
+    executor of concurrent.futures, such as a ThreadPoolExecutor, or `get_executor()` of a Dask
+    client: its workers need this version of onnxpad and have to see the same files. Limits
+    (`timeout`, `memory`) hold for each model. `progress` is called with a model, how many are done,
+    and of how many.
+
+    Raises RequestError for arguments that the verb does not have, for folders without models, and
+    for facts and globs that are about none of them.
+    """
+    edits = output is not None or in_place or strict or validate
+    _check(verb, executor, processes, edits=edits)
+    if output is not None and in_place:
+        raise RequestError("output and in_place contradict each other: give one of them")
+    options = _arguments(verb, arguments)
+    jobs = _jobs(verb, paths, output, in_place=in_place)
+    with working_in(executor, processes) as where:
+        about, notes = options_for([job for job, _ in jobs], options, where)
+        asked = []
+        for (job, after), own in zip(jobs, about, strict=True):
+            judging = _judging(verb, own) if validate else None
+            asked.append(asked_of(job, Request(verb, own, judging, strict=strict), after))
+        return Batch(tuple(outcomes(asked, where, progress)), tuple(notes))
+
+
+def outcomes(
+    asked: Sequence[dict[str, Any]],
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Outcome]:
+    """The outcome of each, in this order and as early as that allows.
+
+    What was not begun when nobody wants the rest any more is not begun at all.
+    """
+    told = progress or _silent
+    if executor is None:
+        for number, one in enumerate(asked, 1):
+            yield Outcome(**answer(one))
+            told(one["model"], number, len(asked))
+        return
+    futures = [_submitted(executor, answer, one) for one in asked]
+    numbers = {future: number for number, future in enumerate(futures)}
+    ready: dict[int, Outcome] = {}
+    following = 0
+    try:
+        for done, future in enumerate(as_completed(futures), 1):
+            one = asked[numbers[future]]
+            ready[numbers[future]] = _outcome(one, future)
+            told(one["model"], done, len(asked))
+            while following in ready:
+                yield ready.pop(following)
+                following += 1
+    finally:
+        for future in futures:
+            future.cancel()
+        _sweep({Path(one["target"]).parent for one in asked if one["target"]})
+
+
+def _sweep(folders: Iterable[Path]) -> None:
+    """Workers that were killed leave files behind."""
+    from onnxpad.model.files.atomic import swept  # loads onnx
+
+    for folder in folders:
+        swept(folder)
+
+
+def options_for(
+    jobs: Sequence[Job], options: Mapping[str, Any], executor: Executor | None = None
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The options for each model, with the facts and globs that are about it, and notes.
+
+    With several models, what one of them lacks is left out there, with a note. Raises RequestError
+    where no model has it. Standard input, which can be read only once, has to have everything.
+    """
+    dims, nodes = options.get("dims") or {}, options.get("nodes")
+    globs = [nodes] if isinstance(nodes, str) else list(nodes or ())
+    if len(jobs) < 2 or not (dims or globs) or any(job.model == STANDARD for job in jobs):
+        return [dict(options) for _ in jobs], []
+    known = _known(jobs, globs, executor)
+    if any(known):
+        _refuse_what_nobody_has(known, dims, globs)
+    found, notes = [], []
+    for job, has in zip(jobs, known, strict=True):
+        own = dict(options)
+        if has:
+            lacks = [name for name in dims if name not in has["dims"]]
+            unmatched = [glob for glob in globs if glob not in has["globs"]]
+            notes += [f"{job.model}: no dimension is called '{name}'" for name in lacks]
+            notes += [f"{job.model}: no padded node matches '{glob}'" for glob in unmatched]
+            own["dims"] = {name: fact for name, fact in dims.items() if name not in lacks}
+            if globs:
+                own["nodes"] = has["globs"]
+        found.append(own)
+    return found, [f"{note}, left out here" for note in notes]
+
+
+@contextmanager
+def working_in(executor: Executor | None, processes: int = 1) -> Iterator[Executor | None]:
+    """The executor that was given, or worker processes that end with the block, or neither."""
+    if executor is not None or processes == 1:
+        yield executor
+        return
+    from onnxpad.batch.workers import Processes
+
+    workers = Processes(processes)
+    try:
+        yield workers
+    finally:
+        workers.end()
+
+
+def _known(
+    jobs: Sequence[Job], globs: Sequence[str], executor: Executor | None
+) -> list[dict[str, Any]]:
+    """What each model has; {} for one that cannot be read: its own turn says why."""
+    asked = [{"model": job.model, "folder": str(Path.cwd()), "globs": globs} for job in jobs]
+    if executor is None:
+        return [addressable(one) for one in asked]
+    futures = [_submitted(executor, addressable, one) for one in asked]
+    return [{} if future.exception() else future.result() for future in futures]
+
+
+def _refuse_what_nobody_has(
+    known: Sequence[Mapping[str, Any]], dims: Iterable[str], globs: Iterable[str]
+) -> None:
+    there = sorted(set().union(*(has.get("dims", ()) for has in known)))
+    for name in dims:
+        if name not in there:
+            raise RequestError(
+                f"no model has a dimension '{name}'; named or open dimensions: "
+                f"{', '.join(there) or 'none: every size is fixed'}"
+            )
+    for glob in globs:
+        if not any(glob in has.get("globs", ()) for has in known):
+            raise RequestError(
+                f"no padded node of any model matches '{glob}': onnxpad inspect lists them"
+            )
+
+
+def _submitted(
+    executor: Executor, function: Callable[..., Any], one: dict[str, Any]
+) -> Future[Any]:
+    """The future of one request; a failed one where the executor takes no more."""
+    try:
+        return executor.submit(function, one)
+    except Exception as error:  # noqa: BLE001 - whatever an executor raises is about one model
+        failed: Future[Any] = Future()
+        failed.set_exception(error)
+        return failed
+
+
+def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:
+    """What a worker found, or that it came to nothing, which is no reason to lose the others."""
+    try:
+        return Outcome(**future.result())
+    except Exception as error:  # noqa: BLE001 - see above
+        kind = type(error).__name__
+        said = f"{asked['model']}: no worker finished it ({kind}: {error}); run it alone"
+        return Outcome(**refusal(asked, kind, said))
+
+
+def _silent(_model: str, _done: int, _total: int) -> None:
+    """Tell nobody."""
+
+
+def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool) -> None:
+    if verb not in VERBS:
+        raise RequestError(f"verb is {verb!r}: each does {', '.join(VERBS)}")
+    if executor is not None and processes != 1:
+        raise RequestError("executor and processes are two places to work in: give one of them")
+    if processes < 1:
+        raise RequestError(f"processes is {processes}: at least one is needed")
+    if edits and verb not in _EDITS:
+        raise RequestError(
+            f"{verb} writes no model: leave output, in_place, strict and validate out"
+        )
+
+
+def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as plain data; RequestError for one that the verb does not have."""
+    known = [
+        name
+        for name, parameter in signature(_function(verb)).parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in _ABOUT_ONE
+    ]
+    for name in given:
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(known)}"
+            raise RequestError(f"{verb} of many models has no argument '{name}'{hint}")
+    found = {name: _plain(name, value) for name, value in given.items() if name != "plan"}
+    if given.get("plan") is not None:
+        from onnxpad.retargeting import read_plan
+
+        found["plan"] = read_plan(given["plan"])
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _function(verb: str) -> Callable[..., Any]:
+    homes = {
+        "inspect": "onnxpad.inspection",
+        "rewrite": "onnxpad.rewriting.rewrite",
+        "retarget": "onnxpad.retargeting",
+        "validate": "onnxpad.validation",
+    }
+    found: Callable[..., Any] = getattr(import_module(homes[verb]), verb)
+    return found
+
+
+def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever an argument may be
+    """The same as data that any executor can carry."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    if isinstance(value, os.PathLike):
+        return os.path.abspath(value)  # noqa: PTH100 - a text
+    if isinstance(value, Mapping):
+        return {str(key): _plain(name, item) for key, item in value.items()}
+    if hasattr(value, "__index__"):
+        return int(value)
+    if isinstance(value, Iterable):
+        return [_plain(name, item) for item in value]
+    raise RequestError(f"{name} is {value!r}, which cannot be sent to a worker")
+
+
+def _jobs(
+    verb: str, paths: Paths, output: AnyPath | None, *, in_place: bool
+) -> list[tuple[Job, str | None]]:
+    """Each model with the file to write, and the second model of validate."""
+    if verb == "validate":
+        return [(Job(before), after) for before, after in _pairs(paths)]
+    names: list[Any] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    folder = None if output is None else os.fspath(output)
+    found = inputs(names, folder).models
+    if in_place:
+        refuse_one_file_twice([one.model for one in found])
+        return [(Job(one.model, one.model), None) for one in found]
+    if folder is None:
+        return [(Job(one.model), None) for one in found]
+    return [(job, None) for job in placed(found, folder)]
+
+
+def _pairs(paths: Paths) -> list[tuple[str, str | None]]:
+    """Pairs of files; two folders are as many pairs as there are places in them."""
+    found: list[tuple[str, str | None]] = []
+    for pair in [] if isinstance(paths, str | os.PathLike) else paths:
+        if isinstance(pair, str | os.PathLike) or len(pair) != 2:
+            found = []
+            break
+        before, after = os.fspath(pair[0]), os.fspath(pair[1])
+        both = Path(before).is_dir() and Path(after).is_dir()
+        found += pairs(before, after) if both else [(before, after)]
+    if not found:
+        raise RequestError("validate of many models needs pairs: [(before, after), ...]")
+    return found
+
+
+def _judging(verb: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """What the runs of both models are told, from the arguments of the verb."""
+    names = ("dims", "timeout", "memory", *(("ambiguous",) if verb == "rewrite" else ()))
+    return {name: own[name] for name in names if name in own}

@@ -1,0 +1,175 @@
+"""Which models somebody means who names files, folders and globs."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from onnxpad.batch.course import STANDARD, Job
+from onnxpad.errors import RequestError
+
+SUFFIX = ".onnx"
+AnyPath = str | os.PathLike[str]
+
+
+class Input(NamedTuple):
+    """A model, and its place below a folder that all of them are written to."""
+
+    model: str
+    place: str
+
+
+class Inputs(NamedTuple):
+    """Models in the order given; `many` where a folder or a glob stands for them, or several."""
+
+    models: tuple[Input, ...]
+    many: bool
+
+
+def inputs(names: Sequence[AnyPath], output: str | None = None) -> Inputs:
+    """The models that files, folders and globs name, those of a folder in order.
+
+    What folders and globs bring is there once. A folder is searched with the folders below it for
+    files *.onnx; what stands in `output`, the folder to write to, is no input. Raises RequestError
+    where a folder or glob has no model.
+    """
+    found: list[Input] = []
+    seen: set[str] = set()
+    many = False
+    for name in [os.fspath(one) for one in names]:
+        folder = _folder_of(name)
+        if folder is None:
+            found.append(Input(name, Path(name).name))
+            continue
+        many = True
+        kept = _meant(name, folder)
+        if output is not None and not _within(folder, output):
+            kept = [one for one in kept if not _within(one.model, output)]
+        if not kept:
+            raise RequestError(_nothing(name))
+        seen |= {_key(one.model) for one in found}
+        found += [one for one in kept if _key(one.model) not in seen]
+    return Inputs(tuple(found), many or len(found) > 1)
+
+
+def _key(path: str) -> str:
+    return os.path.normcase(os.path.abspath(path))  # noqa: PTH100 - links stay
+
+
+def pairs(before: AnyPath, after: AnyPath) -> list[tuple[str, str | None]]:
+    """Models of two folders by their path in them, None where the second one lacks it.
+
+    A model that only the second one has stands there with its path in the first, which does not
+    exist. Raises RequestError where neither has a model.
+    """
+    first, second = (_by_place(os.fspath(folder)) for folder in (before, after))
+    if not first and not second:
+        raise RequestError(_nothing(os.fspath(before)))
+    return [
+        (first.get(place) or str(Path(before, place)), second.get(place))
+        for place in sorted(first.keys() | second.keys())
+    ]
+
+
+def _by_place(folder: str) -> dict[str, str]:
+    return {one.place: one.model for one in _in_folder(folder)}
+
+
+def _folder_of(name: str) -> str | None:
+    """The folder in which several models are looked for; None for one file, which may not exist."""
+    if name == STANDARD or os.path.isfile(name):  # noqa: PTH113 - a name may be too long for a path
+        return None
+    if os.path.isdir(name):  # noqa: PTH112
+        return name
+    fixed = Path(name)
+    while glob.has_magic(str(fixed)):
+        fixed = fixed.parent
+    return None if fixed == Path(name) else str(fixed)
+
+
+def _meant(name: str, folder: str) -> list[Input]:
+    return _in_folder(name) if name == folder else _matching(name, folder)
+
+
+def _in_folder(folder: str) -> list[Input]:
+    found = []
+    for parent, folders, files in os.walk(folder):
+        folders.sort()
+        for file in sorted(files):
+            if file.lower().endswith(SUFFIX):
+                path = os.path.join(parent, file)  # noqa: PTH118 - as it was given
+                found.append(Input(path, os.path.relpath(path, folder)))
+    return found
+
+
+def _matching(pattern: str, folder: str) -> list[Input]:
+    """Files that match, placed as they stand below the last folder that has no wildcard."""
+    found: list[str] = []
+    for path in sorted(glob.glob(pattern, recursive=True)):  # noqa: PTH207 - names as given
+        if not os.path.isdir(path):  # noqa: PTH112
+            found.append(path)
+        elif "**" not in pattern:  # which matches what is in the folder as well
+            found += [one.model for one in _in_folder(path)]
+    return [Input(path, os.path.relpath(path, folder)) for path in found]
+
+
+def _within(path: str, folder: str) -> bool:
+    return Path(path).resolve().is_relative_to(Path(folder).resolve())
+
+
+def _nothing(name: str) -> str:
+    if os.path.isdir(name):  # noqa: PTH112
+        return f"'{name}' has no file *{SUFFIX}, nor have the folders below it"
+    return f"no file matches '{name}'"
+
+
+def placed(found: Sequence[Input], folder: str) -> list[Job]:
+    """A file in the folder for each model.
+
+    Raises RequestError where two would have one name, or one would overwrite an input.
+    """
+    jobs: dict[str, Job] = {}
+    for one in found:
+        target = os.path.join(folder, one.place)  # noqa: PTH118 - as it was given
+        other = jobs.get(os.path.normcase(target))
+        if other is not None:
+            raise RequestError(
+                f"'{other.model}' and '{one.model}' would both become '{target}': "
+                "write them into different folders"
+            )
+        jobs[os.path.normcase(target)] = Job(one.model, target, makes_folder=True)
+    refuse_inputs([one.model for one in found], [job.target for job in jobs.values()])
+    return list(jobs.values())
+
+
+def refuse_inputs(models: Iterable[str], targets: Iterable[str | None]) -> None:
+    """RequestError for a file to write that is one of the models, by whatever name."""
+    read = {_identity(model) for model in models if model != STANDARD}
+    for target in targets:
+        if target not in (None, STANDARD) and _identity(target) in read:
+            raise RequestError(
+                f"'{target}' is an input, which is never overwritten: "
+                "give another -o, or --in-place"
+            )
+
+
+def refuse_one_file_twice(models: Iterable[str]) -> None:
+    """RequestError where two names lead to one file, which two workers would write at once."""
+    known: dict[object, str] = {}
+    for model in models:
+        identity = _identity(model)
+        if identity in known:
+            raise RequestError(f"'{known[identity]}' and '{model}' are one file: name it once")
+        known[identity] = model
+
+
+def _identity(path: str) -> object:
+    """The same for every name of a file."""
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return os.path.realpath(path)
+    return (found.st_dev, found.st_ino)

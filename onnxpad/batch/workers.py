@@ -1,0 +1,132 @@
+"""Processes of onnxpad's own as an executor; and what each of them runs, `python -m` this module.
+
+A process that ends, for whatever reason, costs its own model another try and nothing else: an
+executor of the standard library is broken then.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+from onnxpad import processes
+from onnxpad.batch.course import addressable, answer
+
+MODULE = "onnxpad.batch.workers"
+TRIES = 3
+"""Processes that may end over one model before it is given up."""
+_LONG = 7 * 86_400.0  # seconds: what is not bounded beforehand has limits of its own
+_COLLECT_RARELY = 100_000
+_RENAMES = 0.5
+_TASKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "answer": answer,
+    "addressable": addressable,
+}
+
+
+class _Task(NamedTuple):
+    future: Future[Any]
+    name: str
+    request: dict[str, Any]
+
+
+class Processes(Executor):
+    """So many worker processes: plain `python -m` children that end with this process.
+
+    What is submitted has to be one of the two functions of `onnxpad.batch.course`; requests and
+    answers are plain data.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        self._children: set[processes.Child] = set()
+        self._ended = False
+        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
+        """Hand one request to the next process that is free."""
+        if kwargs or len(args) != 1 or _TASKS.get(fn.__name__) is not fn:
+            raise TypeError("these processes run what onnxpad.batch.course has, and nothing else")
+        if self._ended:
+            raise RuntimeError("cannot submit to processes that have ended")
+        task = _Task(Future(), fn.__name__, args[0])
+        self._tasks.put(task)
+        return task.future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - the signature of Executor
+        """End the processes when they have done what was submitted."""
+        self._ended = True
+        while cancel_futures and not self._tasks.empty():
+            if task := self._tasks.get():
+                task.future.cancel()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+
+    def end(self) -> None:
+        """End the processes now, whatever they do; what they have half written goes with them."""
+        self.shutdown(wait=False, cancel_futures=True)
+        for child in tuple(self._children):
+            child.end()
+
+    def _work(self) -> None:
+        child: processes.Child | None = None
+        while (task := self._tasks.get()) is not None:
+            if task.future.set_running_or_notify_cancel():
+                child = self._done(task, child)
+        if child is not None:
+            child.end()
+
+    def _done(self, task: _Task, child: processes.Child | None) -> processes.Child | None:
+        """Settle a task; the process that may do the next one."""
+        for left in reversed(range(TRIES)):
+            try:
+                if child is None or not child.alive:
+                    child = self._started()
+                reply = child.call({"do": task.name, "request": task.request}, seconds=_LONG)
+            except processes.ChildEnded as ended:
+                if processes.is_ending():  # nobody is to hear of it any more
+                    return None
+                if self._ended or not left:
+                    task.future.set_exception(ended)
+                    return None
+            except Exception as error:  # noqa: BLE001 - it belongs to who waits for it
+                task.future.set_exception(error)
+                return child
+            else:
+                task.future.set_result(reply.head["answer"])
+                return child
+        return child
+
+    def _started(self) -> processes.Child:
+        child = processes.Child(MODULE, tidies=True)
+        self._children = {one for one in self._children if one.alive} | {child}
+        return child
+
+
+def _tidy() -> None:
+    """Remove what is half-written, and end the children of this process."""
+    from onnxpad.model.files.atomic import abandon
+
+    abandon(_RENAMES)
+    processes.end_all(for_good=True)
+
+
+def _handler(run: Callable[[dict[str, Any]], dict[str, Any]]) -> processes.Handler:
+    return lambda head, _buffers: processes.Reply({"answer": run(head["request"])}, [])
+
+
+def _serve() -> None:
+    gc.set_threshold(_COLLECT_RARELY)
+    processes.serve({name: _handler(run) for name, run in _TASKS.items()}, _tidy)
+
+
+if __name__ == "__main__":
+    _serve()

@@ -1,0 +1,176 @@
+"""[tool.onnxpad] in the nearest pyproject.toml: options that a project always wants."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from onnxpad.errors import RequestError, fault_in, nearest
+
+# The file may come with a model from a stranger: it says nothing of what is read and written, and
+# lifts no limit.
+SETTABLE = frozenset(
+    (
+        *("all", "allow-unknown", "ambiguous", "baseline", "budget", "convtranspose-legacy-split"),
+        *(
+            "device",
+            "dim",
+            "each",
+            "exclude",
+            "fail-on",
+            "from",
+            "node",
+            "pass",
+            "prefer",
+            "proof-only",
+        ),
+        *("samples", "seed", "strict", "target", "tf32", "to", "validate"),
+    )
+)
+LARGEST = 2**20
+"""Bytes that the file may have."""
+_TABLE = "tool.onnxpad"
+
+
+Options = Mapping[str, click.Option]
+
+
+class Settings(NamedTuple):
+    """What a file says, by verb and name of the option, as the command line would."""
+
+    path: Path | None
+    values: Mapping[str, Mapping[str, Any]]
+    verbs: Mapping[str, Options]
+
+    def defaults(self) -> dict[str, dict[str, Any]]:
+        """The same by the names that click has for the options."""
+        return {
+            verb: {str(self.verbs[verb][name].name): value for name, value in found.items()}
+            for verb, found in self.values.items()
+        }
+
+    def blamed_for(self, verb: str | None, said: str) -> str:
+        """Where an option of a verb is set that an error is about; '' where it is about none."""
+        found = self.values.get(verb or "", {})
+        names = [name for name, value in found.items() if _is_about(said, name, value)]
+        return f"{', '.join(names)} in {_shown(self.path)}" if names and self.path else ""
+
+
+def found_settings(commands: click.Group) -> Settings:
+    """What the nearest file from the working folder upwards says that has such a table.
+
+    Raises RequestError for a file that cannot be read, and for what it cannot say.
+    """
+    verbs = {name: _options(command) for name, command in commands.commands.items()}
+    for path in _files():
+        table = _table_of(path)
+        if table is not None:
+            return Settings(path, _values(path, table, verbs), verbs)
+    return Settings(None, {}, verbs)
+
+
+def _options(command: click.Command) -> dict[str, click.Option]:
+    options = [one for one in command.params if isinstance(one, click.Option)]
+    return {spelling[2:]: one for one in options for spelling in one.opts if spelling[:2] == "--"}
+
+
+def _files() -> Iterator[Path]:
+    try:
+        here = Path.cwd()
+    except OSError:  # it is gone
+        return
+    for folder in (here, *here.parents):
+        yield folder / "pyproject.toml"
+
+
+def _table_of(path: Path) -> dict[str, Any] | None:
+    """None where the file is not there or is about other tools alone."""
+    if not path.is_file():
+        return None
+    from onnxpad.model.files.contents import contents
+
+    try:
+        data = contents(path, LARGEST)
+    except (OSError, ValueError) as error:
+        raise RequestError(f"cannot read {_shown(path)}: {fault_in(error) or error}") from error
+    if b"onnxpad" not in data:
+        return None
+    import tomllib  # slow to import
+
+    try:
+        content: Any = tomllib.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"{_shown(path)} is not TOML: {error}") from error
+    for name in _TABLE.split("."):
+        content = content.get(name) if isinstance(content, dict) else None
+    if content is None or isinstance(content, dict):
+        return content
+    raise RequestError(f"{_shown(path)}: {_TABLE} is {content!r}, and must be a table")
+
+
+def _values(
+    path: Path, table: dict[str, Any], verbs: Mapping[str, Options]
+) -> dict[str, dict[str, Any]]:
+    """For each verb what is set for all, and then what is set for it alone."""
+    shared = {key: value for key, value in table.items() if not isinstance(value, dict)}
+    apart = {key: value for key, value in table.items() if isinstance(value, dict)}
+    everywhere = {name: one for known in verbs.values() for name, one in known.items()}
+    _refuse_unknown(path, _TABLE, shared, everywhere)
+    for verb, found in apart.items():
+        if verb not in verbs:
+            meant = _meant(verb, verbs) or f"the verbs are {', '.join(verbs)}"
+            raise RequestError(f"{_shown(path)}: [{_TABLE}.{verb}] is about no verb: {meant}")
+        _refuse_unknown(path, f"{_TABLE}.{verb}", found, verbs[verb])
+    return {
+        verb: {
+            name: _as_typed(path, name, known[name], value)
+            for name, value in (shared | apart.get(verb, {})).items()
+            if name in known
+        }
+        for verb, known in verbs.items()
+    }
+
+
+def _refuse_unknown(path: Path, table: str, found: Mapping[str, Any], options: Options) -> None:
+    known = SETTABLE & options.keys()
+    for name in found:
+        if name not in known:
+            typed = "it is said on the command line alone" if name in options else ""
+            cure = (
+                typed or _meant(name, known) or f"it takes {', '.join(sorted(known)) or 'nothing'}"
+            )
+            raise RequestError(f"{_shown(path)}: [{table}] takes no '{name}': {cure}")
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    return "".join(f"did you mean '{one}'?" for one in nearest(name, known))
+
+
+def _as_typed(path: Path, name: str, option: click.Option, value: object) -> object:
+    """The value as click takes it; paths are relative to the folder of the file."""
+    wanted = ""
+    if option.is_flag:
+        wanted = "" if isinstance(value, bool) else "true or false"
+    elif option.multiple:
+        value = [value] if isinstance(value, str) else value
+        texts = isinstance(value, list) and all(isinstance(one, str) for one in value)
+        wanted = "" if texts else "a text, or a list of texts"
+    elif isinstance(value, bool) or not isinstance(value, str | int | float):
+        wanted = "a text or a number"
+    if wanted:
+        raise RequestError(f"{_shown(path)}: {name} is {value!r}, and must be {wanted}")
+    is_path = isinstance(option.type, click.Path)
+    return os.path.relpath(path.parent / str(value)) if is_path else value
+
+
+def _is_about(said: str, name: str, value: object) -> bool:
+    values = value if isinstance(value, list) else [value]
+    return f"--{name}" in said or any(f"'{one}'" in said for one in values)
+
+
+def _shown(path: Path | None) -> str:
+    return "" if path is None else os.path.relpath(path)

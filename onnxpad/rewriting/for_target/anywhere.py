@@ -1,0 +1,74 @@
+"""What some targets stop at, or compute wrongly, wherever it stands in a model, padded or not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnxpad.model.reading.context import Context, is_stored
+from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.survey import Survey
+from onnxpad.padding.operators import PLAIN_DOMAINS
+from onnxpad.runtimes.conditions.companions import (
+    ANYWHERE,
+    BRANCH,
+    QUANTISED_BYTES,
+    STORED_BOOL,
+)
+from onnxpad.runtimes.judge import Judgement, judge_plain
+from onnxpad.runtimes.targets import Target
+
+
+def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node, str, Judgement]]:
+    """Nodes that the target fails for what they are, each with the name of what that is."""
+    opsets = {context.scope.opset for context in survey.contexts}
+    failing = {
+        (name, opset): found
+        for name in ANYWHERE
+        for opset in opsets
+        if (found := judge_plain(target, name, opset)).answer.fails
+    }
+    for context in survey.contexts if failing else ():
+        for node in context.scope.ordered():
+            for name in _names(context, node) if node.domain in PLAIN_DOMAINS else ():
+                if (name, context.scope.opset) in failing:
+                    yield context, node, name, failing[name, context.scope.opset]
+
+
+def _names(context: Context, node: Node) -> Iterator[str]:
+    if node.op_type in BRANCH:
+        yield node.op_type
+    kinds = [(name, context.type_of(name).dtype) for name in node.inputs]
+    if any(kind == "bool" and is_stored(context, name) for name, kind in kinds):
+        yield STORED_BOOL[0]
+    if _changes_hands(context, node):
+        yield QUANTISED_BYTES[0]
+
+
+def _changes_hands(context: Context, node: Node) -> bool:
+    """Whether uint8 goes from a quantised operator to another, a result, or the other way."""
+    results = context.scope.outputs if context.scope.parent is None else ()
+    for name in results and node.outputs:
+        if name in results and context.type_of(name).dtype == "uint8" and _quantised(context, node):
+            return True
+    if not node.inputs or context.type_of(node.inputs[0]).dtype != "uint8":
+        return False
+    maker = context.scope.producers.get(node.inputs[0])
+    if node.op_type == "Cast":
+        return maker is not None and _quantised(context, maker)
+    reads = node.op_type == "DequantizeLinear" or node.op_type.startswith("QLinear")
+    return reads and not is_stored(context, node.inputs[0]) and not _quantised(context, maker)
+
+
+def _quantised(context: Context, node: Node | None) -> bool:
+    """Whether a node, or what hands its bytes on to it, quantises or is a quantised operator."""
+    pending = [node] if node is not None else []
+    seen = {one.key for one in pending}
+    for one in pending:
+        if one.op_type == "QuantizeLinear" or one.op_type.startswith("QLinear"):
+            return True
+        bytes_read = [name for name in one.inputs if context.type_of(name).dtype == "uint8"]
+        makers = map(context.scope.producers.get, bytes_read)
+        more = [maker for maker in makers if maker is not None and maker.key not in seen]
+        seen.update(maker.key for maker in more)
+        pending += more
+    return False

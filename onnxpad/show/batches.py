@@ -1,0 +1,114 @@
+"""Many models: one line for each, and one about all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+from onnxpad.show.wording import counted, visible
+
+if TYPE_CHECKING:
+    from onnxpad.inspection import Inspection
+    from onnxpad.retargeting import Retargeting
+    from onnxpad.rewriting.rewrite import Rewriting
+    from onnxpad.validation import Validation
+
+STANDARD = "-"
+_NAMED = 10
+_NAMES_FOR = ("refused", "failing", "different", "unverified")
+"""Results whose models are named at the end."""
+_TRAPS_SHOWN = 3
+
+
+def rewriting_line(
+    model: str, written: str | None, found: Rewriting, validation: Validation | None
+) -> str:
+    """'a.onnx -> b.onnx: 6 nodes rewritten (explicit-pads 6), 0 skipped; identical'."""
+    from onnxpad.show.rewritings import changes_text
+
+    text = f"{_from_to(model, written)}: {changes_text(found, done=written is not None)}"
+    return visible(f"{text}; {validation.verdict}" if validation else text)
+
+
+def retargeting_line(model: str, written: str | None, found: Retargeting) -> str:
+    """'a.onnx -> b.onnx: 3 nodes moved to tensorflow, 8 unchanged, 0 skipped'."""
+    from onnxpad.show.retargetings import summary_text
+
+    return visible(f"{_from_to(model, written)}: {summary_text(found, done=written is not None)}")
+
+
+def inspection_line(model: str, found: Inspection) -> str:
+    """'a.onnx: 6 operators can pad, 5 do, 6 with auto_pad, 3 asymmetric, 2 traps (...)'."""
+    counts = found.summary
+    parts = [f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} do"]
+    for name, number in (
+        ("with auto_pad", counts["forms"]["auto_pad"]),
+        ("asymmetric", counts["asymmetric"]),
+        ("not known", counts["unknown"]),
+    ):
+        parts += [f"{number} {name}"] if number else []
+    traps = Counter(str(trap.code) for node in found.nodes for trap in node.traps)
+    if traps:
+        more = f" and {len(traps) - _TRAPS_SHOWN} more" if len(traps) > _TRAPS_SHOWN else ""
+        codes = ", ".join(code for code, _ in traps.most_common(_TRAPS_SHOWN))
+        parts.append(f"{counted(traps.total(), 'trap')} ({codes}{more})")
+    text = ", ".join(parts) if counts["nodes"] else "no operator that can pad"
+    for target, verdicts in found.targets.items():
+        answers = Counter(str(one.judgement.answer) for one in verdicts)
+        told = ", ".join(f"{answer} {number}" for answer, number in answers.items())
+        text += f"; {target}: {told or 'nothing to judge'}"
+    return visible(f"{_name(model)}: {text}")
+
+
+def validation_line(before: str, after: str, found: Validation) -> str:
+    """'a.onnx, b.onnx: identical: all outputs are bit-equal'."""
+    return visible(f"{before}, {after}: {found.verdict}: {found.reason}")
+
+
+class Told(Protocol):
+    """What is known of each model."""
+
+    @property
+    def file(self) -> str:
+        """The model."""
+
+    @property
+    def result(self) -> str:
+        """What became of it."""
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """Its report."""
+
+
+def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
+    """'30 models: 3 rewritten, 24 unchanged, 3 refused (a.onnx, b.onnx, c.onnx)'."""
+    names: dict[str, list[str]] = {}
+    for one in outcomes:
+        names.setdefault(one.result, []).append(_name(one.file))
+    parts = []
+    for result in sorted(names, key=lambda one: (one == "refused", one in ("unchanged", "fine"))):
+        text = f"{len(names[result])} {result}"
+        parts.append(f"{text} ({_listed(names[result])})" if result in _NAMES_FOR else text)
+    text = visible(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")
+    skips = {one.file: len(one.record["skips"]) for one in outcomes if one.record.get("skips")}
+    if skips:
+        where = f"in {counted(len(skips), noun)} ({_listed([_name(one) for one in skips])})"
+        told = f"{counted(sum(skips.values()), 'node')} skipped {where}"
+        text += f"\n{visible(told)}: the same with one model alone, or --json, says why"
+    return text
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+def _from_to(model: str, written: str | None) -> str:
+    target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
+    return f"{_name(model)}{target}"
+
+
+def _name(model: str) -> str:
+    return "standard input" if model == STANDARD else model

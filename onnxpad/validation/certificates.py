@@ -1,0 +1,141 @@
+"""What was proved of two files, on record, and proved again with fresh random points.
+
+A certificate records, it does not sign: whoever doubts it checks it, which does not believe it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from onnxpad.errors import RequestError
+from onnxpad.model.files.contents import contents
+from onnxpad.model.files.delivery import AnyPath, deliver
+from onnxpad.model.files.fingerprints import Fingerprint, fingerprint
+from onnxpad.padding.chain import Preference
+from onnxpad.proof import VERSION
+from onnxpad.validation import validate
+from onnxpad.validation.report import ProofReport, Validation, Verdict, plain_values
+
+SCHEMA = 1
+_LARGEST = 1 << 24
+_CLAIMS = ("rounded", "open_sizes", "dims", "readings")
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A proof and the files that it is about.
+
+    `dims` and `ambiguous` are what the proof was told; `proof` is its report as plain data,
+    `onnxpad` and `kernel` are versions.
+    """
+
+    before: Fingerprint
+    after: Fingerprint
+    dims: Mapping[str, int | str]
+    ambiguous: Preference
+    proof: Mapping[str, Any]
+    onnxpad: str = ""
+    kernel: int = VERSION
+    certificate: int = SCHEMA
+
+    def write(self, path: AnyPath) -> None:
+        """Write it as JSON, all or nothing; raises ModelError where that fails."""
+        data = json.dumps(plain_values(asdict(self)), indent=2).encode() + b"\n"
+        deliver([memoryview(data)], (), path, origin=None)
+
+
+def certificate(
+    proof: ProofReport,
+    files: tuple[Fingerprint, Fingerprint],
+    dims: Mapping[str, int | str] | None,
+    ambiguous: Preference,
+) -> Certificate:
+    """What a proof says of these files; raises RequestError where nothing is proved."""
+    if proof.verdict != "proved":
+        raise RequestError(f"there is nothing to certify: {proof.reason}")
+    claims = proof.to_json()
+    for name in ("verdict", "reason", "counterexample"):
+        del claims[name]
+    return Certificate(*files, dict(dims or {}), ambiguous, claims)
+
+
+def read(path: AnyPath) -> Certificate:
+    """A certificate from its file; raises RequestError for anything else."""
+    told = f"'{path}' is no certificate"
+    try:
+        found = json.loads(contents(path, _LARGEST))
+    except (OSError, ValueError) as error:
+        raise RequestError(f"cannot read the certificate '{path}': {error}") from error
+    names = {one.name for one in fields(Certificate)}
+    if not isinstance(found, dict) or not names <= found.keys():
+        raise RequestError(f"{told}: onnxpad rewrite --certificate writes one")
+    if found["certificate"] != SCHEMA:
+        raise RequestError(f"{told} that this onnxpad reads: its schema is {found['certificate']}")
+    try:
+        given = {name: found[name] for name in names}
+        files = {name: Fingerprint(**found[name]) for name in ("before", "after")}
+        claims = {name: found["proof"][name] for name in _CLAIMS}
+        return Certificate(**given | files | {"proof": claims})
+    except (TypeError, KeyError) as error:
+        raise RequestError(f"{told}: an entry of it is missing or of another kind") from error
+
+
+def proved_again(
+    path: AnyPath,
+    before: AnyPath,
+    after: AnyPath,
+    *,
+    timeout: float | None = None,
+    memory: int | str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Validation:
+    """Prove what a certificate says once more, with random points of its own.
+
+    `proved` where all that it claims holds; else what the proof finds. Raises RequestError for
+    files of other bytes than those that it is about.
+    """
+    record = read(path)
+    _refuse_others(path, (record.before, record.after), (before, after))
+    limits: dict[str, Any] = {"timeout": timeout, "memory": memory, "progress": progress}
+    told: dict[str, Any] = {"dims": dict(record.dims), "ambiguous": record.ambiguous}
+    found = validate(before, after, proof_only=True, **told, **limits)
+    if found.proof is None or found.verdict is not Verdict.PROVED:
+        return found
+    weaker = _weaker(record.proof, found.proof)
+    if weaker:
+        why = f"{found.reason}; '{path}' says more than that: {weaker}"
+        return replace(found, verdict=Verdict.UNVERIFIED, reason=why)
+    return replace(found, reason=f"'{path}' holds: {found.reason}")
+
+
+def _refuse_others(
+    path: AnyPath, known: tuple[Fingerprint, Fingerprint], given: tuple[AnyPath, AnyPath]
+) -> None:
+    for record, file in zip(known, given, strict=True):
+        seen = fingerprint(file)
+        if (seen.sha256, dict(seen.data)) == (record.sha256, dict(record.data)):
+            continue
+        apart = [name for name in seen.data if seen.data[name] != record.data.get(name)]
+        which = "" if seen.sha256 != record.sha256 or not apart else f" in '{apart[0]}'"
+        raise RequestError(
+            f"the certificate '{path}' is about other bytes than '{file}'{which}: SHA-256 "
+            f"{seen.sha256[:16]}..., not {str(record.sha256)[:16]}...\n"
+            f"  try     onnxpad validate {Path(given[0]).name} {Path(given[1]).name}"
+        )
+
+
+def _weaker(claims: Mapping[str, Any], proof: ProofReport) -> str:
+    """What a certificate claims beyond a proof; '' for nothing."""
+    own = plain_values({name: getattr(proof, name) for name in _CLAIMS})
+    if own["rounded"] and not claims["rounded"]:
+        return "that no constant is rounded"
+    for name in ("open_sizes", "dims"):
+        if own[name] != claims[name]:
+            return f"{name.replace('_', ' ')} {json.dumps(claims[name])}"
+    if not set(own["readings"]) <= set(claims["readings"]):
+        return "that it hangs on no reading of the ONNX text"
+    return ""

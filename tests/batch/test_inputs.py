@@ -1,0 +1,128 @@
+"""Files, folders and globs become models, and models get places below a folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from onnxpad.batch.course import Job
+from onnxpad.batch.inputs import inputs, pairs, placed, refuse_one_file_twice
+from onnxpad.errors import RequestError
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in (
+        "m/b.onnx",
+        "m/a.onnx",
+        "m/deep/c.ONNX",
+        "m/notes.txt",
+        "m/out/a.onnx",
+        "[x].onnx",
+    ):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def named(*names: str, output: str | None = None) -> list[str]:
+    return [one.model.replace(os.sep, "/") for one in inputs(names, output).models]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_folder_is_its_models_in_order() -> None:
+    assert named("m") == ["m/a.onnx", "m/b.onnx", "m/deep/c.ONNX", "m/out/a.onnx"]
+    assert inputs(["m/deep"]).many
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_stands_in_the_output_is_no_input() -> None:
+    assert named("m", output="m/out") == ["m/a.onnx", "m/b.onnx", "m/deep/c.ONNX"]
+    assert named("m/**/a.onnx", output="m/out/") == ["m/a.onnx"]
+    assert named("m/out/a.onnx", output="m/out") == ["m/out/a.onnx"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_globs_and_names_that_look_like_one() -> None:
+    assert named("m/*.onnx") == ["m/a.onnx", "m/b.onnx"]
+    assert named("m/**/*.onnx") == ["m/a.onnx", "m/b.onnx", "m/out/a.onnx"]
+    assert named("m/d*") == ["m/deep/c.ONNX"]
+    assert named("[x].onnx") == ["[x].onnx"]
+    assert named("missing.onnx", "-") == ["missing.onnx", "-"]
+    assert not inputs(["[x].onnx"]).many
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_folders_and_globs_bring_is_there_once() -> None:
+    assert named("m/a.onnx", "m/*.onnx", "m/../m/*.onnx") == ["m/a.onnx", "m/b.onnx"]
+    assert named("m/a.onnx", "m/a.onnx") == ["m/a.onnx", "m/a.onnx"]
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("name", "said"), [("empty", "'empty' has no file *.onnx"), ("m/*.pt", "no file matches")]
+)
+def test_nothing_there_is_an_error(name: str, said: str) -> None:
+    with pytest.raises(RequestError) as error:
+        inputs([name])
+    assert said in str(error.value)
+
+
+@pytest.mark.usefixtures("folder")
+def test_places_are_kept_below_the_folder_that_was_named() -> None:
+    found = placed(inputs(["m", "[x].onnx"], "o").models, "o")
+    assert [job.target and job.target.replace(os.sep, "/") for job in found] == [
+        "o/a.onnx",
+        "o/b.onnx",
+        "o/deep/c.ONNX",
+        "o/out/a.onnx",
+        "o/[x].onnx",
+    ]
+    (job,) = placed(inputs(["m/d*/*"], "o").models, "o")
+    assert job == Job("m/deep/c.ONNX", str(Path("o", "deep", "c.ONNX")), makes_folder=True)
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("names", "output", "said"),
+    [
+        (["m/a.onnx", "m/out/a.onnx"], "o", "would both become"),
+        (["m/a.onnx", "m/a.onnx"], "o", "would both become"),
+        (["m/a.onnx", "m/b.onnx"], "m", "is an input"),
+    ],
+)
+def test_no_file_is_written_twice_or_over_an_input(
+    names: list[str], output: str, said: str
+) -> None:
+    with pytest.raises(RequestError, match=said):
+        placed(inputs(names, output).models, output)
+
+
+def test_one_file_by_two_names_is_not_replaced_twice(folder: Path) -> None:
+    (folder / "link.onnx").symlink_to("m/a.onnx")
+    with pytest.raises(RequestError, match="are one file"):
+        refuse_one_file_twice(named("m/a.onnx", "link.onnx"))
+    refuse_one_file_twice(named("m/a.onnx", "m/b.onnx"))
+
+
+def test_pairs_go_by_their_places(folder: Path) -> None:
+    for name in ("n/a.onnx", "n/deep/c.ONNX", "n/more.onnx"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    found = [
+        (Path(one).as_posix(), other and Path(other).as_posix()) for one, other in pairs("m", "n")
+    ]
+    assert found == [
+        ("m/a.onnx", "n/a.onnx"),
+        ("m/b.onnx", None),
+        ("m/deep/c.ONNX", "n/deep/c.ONNX"),
+        ("m/more.onnx", "n/more.onnx"),
+        ("m/out/a.onnx", None),
+    ]
+    with pytest.raises(RequestError, match="has no file"):
+        pairs("empty", "empty")

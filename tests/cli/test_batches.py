@@ -1,0 +1,191 @@
+"""Many models on one command line: lines, sums, exit codes, workers, and their end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from onnxpad.cli import run
+from tests.batch.folders import PLAIN, SAME, STUCK, leftovers, save
+from tests.cli.processes import COMMAND, environment
+from tests.cli.test_terminals import on_a_terminal
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return save(tmp_path / "in", a=SAME, b=PLAIN, c="", deep__d=SAME)
+
+
+def test_one_line_a_model_and_a_last_one(folder: Path, capsys: Captured) -> None:
+    assert run(["rewrite", "in", "-o", "out"]) == 2
+    captured = capsys.readouterr()
+    a, b, d = Path("a.onnx"), Path("b.onnx"), Path("deep", "d.onnx")
+    done = "1 node rewritten (explicit-pads 1), 0 skipped"
+    assert captured.out.splitlines() == [
+        f"{'in' / a} -> {'out' / a}: {done}",
+        f"{'in' / b} -> {'out' / b}: 0 nodes rewritten, 0 skipped",
+        f"{'in' / d} -> {'out' / d}: {done}",
+        f"4 models: 2 rewritten, 1 unchanged, 1 refused ({Path('in/c.onnx')})",
+    ]
+    assert captured.err.startswith(f"error: {Path('in/c.onnx')}: not an ONNX model")
+    assert (folder.parent / "out" / "deep" / "d.onnx").exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_globs_are_understood_where_the_shell_does_not(capsys: Captured) -> None:
+    assert run(["inspect", "in/[ab].onnx"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "2 models: 2 fine"
+    assert run(["inspect", "in/*.txt"]) == 2
+    assert "no file matches 'in/*.txt'" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("more", [[], ["-j", "2"]])
+def test_a_record_for_each_model_errors_too(more: list[str], capsys: Captured) -> None:
+    assert run(["inspect", "in", "--json", *more]) == 2
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [Path(one["file"]).name for one in records] == ["a.onnx", "b.onnx", "c.onnx", "d.onnx"]
+    assert [one.get("error", {}).get("kind") for one in records] == [None, None, "ModelError", None]
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_single_error_is_a_record_as_well(capsys: Captured) -> None:
+    assert run(["rewrite", "in/c.onnx", "--check", "--json"]) == 2
+    captured = capsys.readouterr()
+    (record,) = map(json.loads, captured.out.splitlines())
+    assert (record["schema"], record["file"], record["error"]["kind"]) == (
+        1,
+        "in/c.onnx",
+        "ModelError",
+    )
+    assert captured.err == f"error: {record['error']['message']}\n"
+
+
+@pytest.mark.usefixtures("folder")
+def test_nothing_is_done_for_nodes_that_no_model_has(capsys: Captured) -> None:
+    save(Path("open"), a=SAME, b=PLAIN)
+    dims = ["--node", "nobody"]
+    assert run(["rewrite", "open", "--check", *dims]) == 2
+    assert "no padded node of any model matches 'nobody'" in capsys.readouterr().err
+    assert run(["rewrite", "open", "--check"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "2 models: 1 would be rewritten, 1 unchanged"
+
+
+@pytest.mark.usefixtures("folder")
+def test_edits_are_printed_where_they_are_asked_for(capsys: Captured) -> None:
+    assert run(["rewrite", "in/[ab].onnx", "--dry-run"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith(": remove auto_pad")
+    assert lines[-2].startswith(str(Path("in/b.onnx")))
+
+
+@pytest.mark.usefixtures("folder")
+def test_two_folders_are_validated_by_their_places(capsys: Captured) -> None:
+    run(["rewrite", "in", "-o", "out"])
+    capsys.readouterr()
+    assert run(["validate", "in", "out", "--samples", "1", "--run-only"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[-1] == f"4 pairs: 3 identical, 1 refused ({Path('in/c.onnx')})"
+    assert run(["validate", "in", "out/a.onnx"]) == 2
+    assert "a folder is compared with a folder" in capsys.readouterr().err
+    assert run(["validate", "in", "out", "--inputs", "in/a.onnx"]) == 2
+    assert "--inputs does nothing here" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rewrite", "-", "in", "-j", "2", "--check"], "standard input can be read here alone"),
+        (["inspect", "in", "--sarif", "--target", "opencv", "-j", "2"], "--jobs does nothing here"),
+        (["rewrite", "in", "-o", "-"], "several models do not fit"),
+        (["rewrite", "in", "-o", "in"], "is an input"),
+        (["inspect", "in", "-j", "0"], "0 is not in the range"),
+        (["inspect", "in", "--dask", "nowhere"], "Dask"),
+    ],
+)
+def test_what_cannot_be_is_said(arguments: list[str], said: str, capsys: Captured) -> None:
+    assert run(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_the_output_folder_is_not_read_again(capsys: Captured) -> None:
+    assert run(["rewrite", ".", "-o", "fixed"]) == 2
+    before = sorted(Path("fixed").rglob("*.onnx"))
+    assert run(["rewrite", ".", "-o", "fixed"]) == 2
+    assert sorted(Path("fixed").rglob("*.onnx")) == before
+    assert "4 models: " in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_terminal_sees_how_far_it_is() -> None:
+    text, status = on_a_terminal(*COMMAND, "inspect", "in/[ab].onnx", TERM="xterm")
+    assert status == 0
+    assert "models" in text
+    assert "100%" in text
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_ctrl_c_ends_all_workers_and_leaves_nothing(folder: Path) -> None:
+    """Both workers are in the middle of writing a file."""
+    (folder.parent / "sitecustomize.py").write_text(STUCK)
+    paths = os.pathsep.join([str(folder.parent), environment()["PYTHONPATH"]])
+    with subprocess.Popen(
+        [*COMMAND, "rewrite", "in", "-o", "out", "-j", "2"],
+        env=environment() | {"PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    ) as process:
+        while len(leftovers(folder.parent / "out")) < 2:
+            assert process.poll() is None
+            time.sleep(0.02)
+        children = Path(f"/proc/{process.pid}/task").glob("*/children")
+        workers = [int(pid) for path in children for pid in path.read_text().split()]
+        assert len(workers) == 2
+        os.killpg(process.pid, signal.SIGINT)
+        start = time.monotonic()
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert time.monotonic() - start < 30
+    assert errors == b""
+    assert [pid for pid in workers if alive(pid)] == []
+    assert list((folder.parent / "out").rglob("*.*")) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_workers_end_tidily_when_their_parent_is_killed(folder: Path) -> None:
+    (folder.parent / "sitecustomize.py").write_text(STUCK)
+    paths = os.pathsep.join([str(folder.parent), environment()["PYTHONPATH"]])
+    with subprocess.Popen(
+        [*COMMAND, "rewrite", "in", "-o", "out", "-j", "2"],
+        env=environment() | {"PYTHONPATH": paths},
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        while len(leftovers(folder.parent / "out")) < 2:
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.kill()
+    deadline = time.monotonic() + 60
+    while leftovers(folder.parent / "out") and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert leftovers(folder.parent / "out") == []

@@ -1,0 +1,194 @@
+"""rewrite --certificate and validate --certificate: what is recorded, checked again and refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from onnxpad import proof
+from onnxpad.cli import run
+from onnxpad.validation import kernel_verdict
+from tests.proof.small_models import text
+
+Captured = pytest.CaptureFixture[str]
+CONV = """g (float[1,2,H] x) => (float[a,b,c] y)
+    {{ y = Conv<{pads}, strides = [2]>(x, w) }}"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """in.onnx with its weights in weights.bin, out.onnx as explicit pads, and out.json."""
+    monkeypatch.chdir(tmp_path)
+    model = text(CONV.format(pads='auto_pad = "SAME_UPPER"'))
+    weights = np.arange(12, dtype=np.float32).reshape(2, 2, 3)
+    model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    onnx.save(
+        model, "in.onnx", save_as_external_data=True, size_threshold=0, location="weights.bin"
+    )
+    return tmp_path
+
+
+LINE = ["rewrite", "in.onnx", "-o", "out.onnx", "--certificate", "out.json", "--dim", "H%2=0"]
+CHECK = ["validate", "in.onnx", "out.onnx", "--certificate", "out.json"]
+
+
+def edited(path: Path, **entries: Any) -> None:
+    read = json.loads(path.read_text())
+    path.write_text(json.dumps(read | entries))
+
+
+def test_what_was_proved_is_recorded_and_proved_again(folder: Path, capsys: Captured) -> None:
+    assert run(LINE) == 0
+    read = json.loads((folder / "out.json").read_text())
+    assert (read["certificate"], read["kernel"], read["dims"]) == (1, 1, {"H": "%2=0"})
+    for name, data in (("before", "weights.bin"), ("after", "weights.bin")):
+        assert len(read[name]["sha256"]) == 64
+        assert list(read[name]["data"]) == [data]
+    said = read["proof"]
+    assert (said["open_sizes"], said["dims"], said["rounded"]) == (["H"], {"H": "%2=0"}, False)
+    assert said["readings"] == []
+    assert said["regions"][0]["outputs"] == ["y"]
+    assert 0 < said["probability"] < 1e-9
+    capsys.readouterr()
+    assert run(CHECK) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("proved: 'out.json' holds: both are the same function, for all values")
+
+
+@pytest.mark.parametrize("file", ["in.onnx", "out.onnx", "weights.bin"])
+def test_other_bytes_are_refused(file: str, folder: Path, capsys: Captured) -> None:
+    assert run(LINE) == 0
+    data = (folder / file).read_bytes()
+    flipped = bytes([data[-1] ^ 1]) if file == "weights.bin" else data[-1:] + b"\x42\x00"
+    (folder / file).write_bytes(data[:-1] + flipped)  # an empty domain: the model as it was
+    capsys.readouterr()
+    assert run(CHECK) == 2
+    said = capsys.readouterr().err
+    named = "'in.onnx' in 'weights.bin'" if file == "weights.bin" else f"'{file}'"
+    assert f"the certificate 'out.json' is about other bytes than {named}: SHA-256 " in said
+    assert "try     onnxpad validate in.onnx out.onnx" in said
+
+
+def test_points_are_fresh(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    del folder
+    drawn: list[bytes] = []
+
+    def prove(*models: Any, **options: Any) -> Any:
+        def source(count: int) -> bytes:
+            drawn.append(os.urandom(count))
+            return drawn[-1]
+
+        return proof.prove(*models, **options, source=source)
+
+    monkeypatch.setattr(kernel_verdict, "prove", prove)
+    assert run(LINE) == 0
+    first = set(drawn)
+    assert run(CHECK) == 0
+    assert len(drawn) > len(first) > 0
+    assert len(set(drawn)) == len(drawn)
+
+
+@pytest.mark.parametrize(
+    ("claims", "said"),
+    [
+        ({"dims": {}}, "says more than that: dims {}"),
+        ({"open_sizes": ["H", "N"]}, 'says more than that: open sizes ["H", "N"]'),
+    ],
+)
+def test_more_than_can_be_proved_is_not_believed(
+    claims: dict[str, Any], said: str, folder: Path, capsys: Captured
+) -> None:
+    assert run(LINE) == 0
+    path = folder / "out.json"
+    proved = json.loads(path.read_text())["proof"]
+    edited(path, proof=proved | claims)
+    assert run(CHECK) == 1
+    assert said in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_dims_that_do_not_suffice_are_found_out(folder: Path, capsys: Captured) -> None:
+    assert run(LINE) == 0
+    edited(folder / "out.json", dims={})
+    assert run(CHECK) == 1
+    assert capsys.readouterr().out.splitlines()[-1].startswith("different: y")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{}", "is no certificate: onnxpad rewrite --certificate writes one"),
+        ("nothing", "cannot read the certificate 'out.json'"),
+        ({"certificate": 9}, "its schema is 9"),
+        ({"before": {"file": 3}}, "an entry of it is missing or of another kind"),
+        ({"proof": []}, "an entry of it is missing or of another kind"),
+    ],
+)
+def test_what_is_no_certificate_is_said(
+    content: str | dict[str, Any], said: str, folder: Path, capsys: Captured
+) -> None:
+    assert run(LINE) == 0
+    if isinstance(content, dict):
+        edited(folder / "out.json", **content)
+    else:
+        (folder / "out.json").write_text(content)
+    assert run(CHECK) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_what_is_not_proved_is_not_written(
+    folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        kernel_verdict, "prove", lambda *_, **__: proof.Proof("undecided", "too hard")
+    )
+    assert run(LINE) == 1
+    captured = capsys.readouterr()
+    assert "validation: unverified: not proved and not refuted: too hard" in captured.out
+    assert "the rewritten model is not proved, so there is nothing to certify" in captured.err
+    assert not (folder / "out.onnx").exists()
+    assert not (folder / "out.json").exists()
+
+
+def test_in_place_the_original_is_named_by_its_old_bytes(folder: Path) -> None:
+    assert run(["rewrite", "in.onnx", "--in-place", "--dim", "H%2=0", *LINE[4:6]]) == 0
+    read = json.loads((folder / "out.json").read_text())
+    assert read["before"]["sha256"] != read["after"]["sha256"]
+
+
+def test_runs_may_be_asked_for_as_well(folder: Path, capsys: Captured) -> None:
+    pytest.importorskip("onnxruntime")
+    assert run([*LINE, "--validate", "--device", "cpu", "--json"]) == 0
+    read = json.loads(capsys.readouterr().out)["validation"]
+    assert (read["verdict"], read["run"]["verdict"]) == ("proved", "identical")
+    assert (folder / "out.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ([*LINE[:2], *LINE[4:], "--check"], "--certificate is about files"),
+        ([*LINE[:3], "-", *LINE[4:]], "--certificate is about files"),
+        (["rewrite", "in.onnx", "in.onnx", "-o", "d/", *LINE[4:]], "would both become"),
+        ([*LINE[:5], "in.onnx"], "'in.onnx' is an input, which is never overwritten"),
+        ([*LINE[:5], "no/out.json"], "there is no folder"),
+        ([*LINE, "--convtranspose-legacy-split"], "they cannot judge --convtranspose-legacy"),
+        ([*CHECK, "--dim", "H=4"], "--dim does nothing here: --certificate says what is proved"),
+        ([*CHECK, "--run-only"], "--run-only does nothing here: --certificate says"),
+        ([*CHECK[:1], "-", *CHECK[2:]], "--certificate is about files: name both models"),
+        ([*CHECK[:2], *CHECK[3:]], "give either AFTER, or a reference"),
+    ],
+)
+def test_options_that_do_not_fit(
+    line: list[str], said: str, folder: Path, capsys: Captured
+) -> None:
+    (folder / "out.json").write_text("older")
+    assert run(line) == 2
+    assert said in capsys.readouterr().err
+    assert (folder / "out.json").read_text() == "older"

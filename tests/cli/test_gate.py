@@ -1,0 +1,229 @@
+"""--fail-on, --baseline and --write-baseline: what makes inspect exit with 1."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from onnxpad import inspect
+from onnxpad.cli import gate, run
+from onnxpad.inspection import KINDS
+from onnxpad.runtimes.conditions.rows import Answer
+from tests.cli.processes import MODELS, SAME
+from tests.cli.test_targets import INTEGER, STRINGS, save
+
+Captured = pytest.CaptureFixture[str]
+UNTESTED = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2,8,8] x) => (float[1,2,8,8] y) {
+  [odd] y = LpPool<kernel_shape=[3,3], pads=[1,1,1,1]>(x)
+}"""
+
+
+def exits(*line: str | Path) -> int:
+    return run(["inspect", *map(str, line)])
+
+
+@pytest.fixture
+def baseline(tmp_path: Path) -> Path:
+    return tmp_path / "known.json"
+
+
+def test_levels_are_what_targets_answer_and_in_that_order() -> None:
+    assert tuple(KINDS.values()) == gate.LEVELS
+    assert [one for one in Answer if one in KINDS] == list(KINDS)
+    assert set(Answer) - set(KINDS) == {Answer.TAKES}
+
+
+@pytest.mark.parametrize(
+    ("answer", "levels", "expected"),
+    [
+        ("unknown", (), 0),
+        ("unknown", ("unknown",), 1),
+        ("unknown", ("refused",), 0),
+        ("refused", (), 1),
+        ("refused", ("unknown",), 1),
+        ("refused", ("refused", "wrong"), 1),
+        ("refused", ("wrong",), 0),
+        ("wrong", (), 1),
+        ("wrong", ("wrong",), 1),
+        ("wrong", ("trap",), 1),
+    ],
+)
+def test_a_level_means_it_and_what_is_worse(
+    tmp_path: Path, answer: str, levels: tuple[str, ...], expected: int
+) -> None:
+    """A target that is unknown for every node is a failure for who asks for that."""
+    target = "tensorrt" if answer == "unknown" else "opencv"
+    texts = {"unknown": UNTESTED, "refused": INTEGER}
+    model = save(tmp_path, texts[answer]) if answer in texts else SAME
+    kinds = {one.kind for one in inspect(model, target=target).findings}
+    assert kinds - {"trap"} == {answer}
+    given = [word for level in levels for word in ("--fail-on", level)]
+    assert exits(model, "--target", target, *given) == expected
+
+
+def test_traps_fail_where_that_is_asked_for(capsys: Captured) -> None:
+    assert exits(STRINGS) == 0
+    assert capsys.readouterr().err == ""
+    assert exits(STRINGS, "--fail-on", "trap") == 1
+    said = capsys.readouterr().err
+    assert said == f"fails: {STRINGS}: same-with-dilation '/f/f.2/Conv', '/f/f.4/Conv'\n"
+    assert exits(MODELS / "pd_same_static_op13.onnx", "--fail-on", "trap") == 0
+
+
+def test_the_report_tells_what_fails(capsys: Captured, baseline: Path) -> None:
+    line = (STRINGS, "--target", "opencv", "--fail-on", "trap", "--json")
+    assert exits(*line, "--node", "*f.2*", "--baseline", "none") == 2
+    assert exits(*line, "--baseline", baseline, "--write-baseline") == 0
+    told = json.loads(capsys.readouterr().out)["findings"]
+    assert {(one["fails"], one["known"]) for one in told} == {(False, True)}
+    assert exits(STRINGS, "--target", "opencv", "--json") == 1
+    told = json.loads(capsys.readouterr().out)["findings"]
+    assert [(one["code"], one["fails"]) for one in told] == [
+        ("same-with-dilation", False),
+        ("same-with-dilation", False),
+        ("opencv:wrong", True),
+        ("opencv:wrong", True),
+    ]
+    named = {name: told[2][name] for name in ("kind", "node", "op", "known")}
+    assert named == {"kind": "wrong", "node": "/f/f.2/Conv", "op": "Conv", "known": False}
+
+
+def test_known_findings_pass_and_new_ones_fail(capsys: Captured, baseline: Path) -> None:
+    line = (SAME, STRINGS, "--baseline", baseline)
+    assert exits(*line, "--target", "opencv", "--write-baseline") == 0
+    assert capsys.readouterr().err == f"wrote {baseline}\n"
+    assert exits(*line, "--target", "opencv") == 0
+    assert capsys.readouterr().err == f"5 known findings in {baseline}\n"
+    assert exits(*line, "--target", "opencv", "--target", "ncnn") == 1
+    assert "ncnn:wrong 'MaxPool.0', 'AveragePool.0'" in capsys.readouterr().err
+    assert exits(*line, "--target", "opencv", "--fail-on", "trap") == 1
+    assert "same-with-dilation" in capsys.readouterr().err
+
+
+def test_a_target_by_another_name_is_the_same(baseline: Path) -> None:
+    line = (SAME, "--baseline", baseline)
+    exits(*line, "--target", "OpenCV", "--write-baseline")
+    assert exits(*line, "--target", "cv2") == 0
+
+
+def test_what_is_gone_is_named_and_dropped(capsys: Captured, baseline: Path) -> None:
+    line = (SAME, "--baseline", baseline, "--target", "opencv")
+    exits(*line, "--write-baseline")
+    written = baseline.read_text()
+    baseline.write_text(written.replace('"Conv.0"', '"Conv.gone"'))
+    capsys.readouterr()
+    assert exits(*line) == 1
+    said = capsys.readouterr().err
+    assert f"fails: {SAME}: opencv:wrong 'Conv.0'\n" in said
+    assert "1 known finding is gone: --write-baseline drops what is gone\n" in said
+    assert exits(*line, "--write-baseline") == 0
+    assert baseline.read_text() == written
+
+
+def test_what_a_run_does_not_look_for_stays_in_the_file(baseline: Path) -> None:
+    line = (STRINGS, "--baseline", baseline, "--write-baseline")
+    exits(*line, "--target", "opencv", "--fail-on", "trap")
+    exits(SAME, "--baseline", baseline, "--write-baseline", "--target", "ncnn")
+    written = baseline.read_bytes()
+    assert exits(*line, "--target", "tvm") == 0
+    assert baseline.read_bytes() == written
+    codes = [known.keys() for known in json.loads(written)["models"].values()]
+    assert codes == [{"ncnn:wrong"}, {"opencv:wrong", "same-with-dilation"}]
+
+
+def test_nothing_is_gone_that_was_not_looked_for(capsys: Captured, baseline: Path) -> None:
+    line = (STRINGS, "--baseline", baseline)
+    exits(*line, "--target", "opencv", "--fail-on", "trap", "--write-baseline")
+    text = baseline.read_text().replace('"opencv:wrong"', '"cuda:off-device": ["a"], "x:wrong"')
+    baseline.write_text(text)
+    for more in ((), ("--target", "tvm"), ("--target", "cv2", "--node", "*f.6*")):
+        capsys.readouterr()
+        assert exits(*line, *more) == 0
+        assert "gone" not in capsys.readouterr().err
+
+
+def test_models_are_named_from_the_folder_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "nets" / "a.onnx").write_bytes(SAME.read_bytes())
+    monkeypatch.chdir(tmp_path / "nets")
+    line = ("a.onnx", "--target", "opencv", "--baseline", "../known.json")
+    assert exits(*line, "--write-baseline") == 0
+    assert list(json.loads((tmp_path / "known.json").read_text())["models"]) == ["nets/a.onnx"]
+    monkeypatch.chdir(tmp_path)
+    assert exits("nets/a.onnx", "--target", "opencv", "--baseline", "known.json") == 0
+
+
+def test_the_same_findings_give_the_same_bytes(baseline: Path) -> None:
+    line = ("--target", "opencv", "--baseline", baseline, "--write-baseline")
+    exits(SAME, STRINGS, *line)
+    first = baseline.read_bytes()
+    baseline.unlink()
+    exits(STRINGS, SAME, *line)
+    assert baseline.read_bytes() == first
+
+
+def test_a_model_that_cannot_be_read_leaves_the_baseline_alone(
+    capsys: Captured, tmp_path: Path, baseline: Path
+) -> None:
+    broken = tmp_path / "broken.onnx"
+    broken.write_bytes(b"\x00none")
+    line = ("--target", "opencv", "--baseline", baseline, "--write-baseline")
+    assert exits(SAME, broken, *line) == 2
+    assert f"nothing written to {baseline}" in capsys.readouterr().err
+    assert not baseline.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[", "is not JSON"),
+        ("[]", "is none of onnxpad's"),
+        ('{"onnxpad-baseline": 2}', "has version 2"),
+        ('{"onnxpad-baseline": 1}', "lists no models"),
+        ('{"onnxpad-baseline": 1, "models": {"a": ["b"]}}', "cannot be read at 'a'"),
+        ("[" * 100_000, "is not JSON"),
+    ],
+)
+def test_a_file_that_is_no_baseline_is_refused(
+    capsys: Captured, baseline: Path, content: str, message: str
+) -> None:
+    baseline.write_text(content)
+    assert exits(SAME, "--baseline", baseline) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "--write-baseline" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--fail-on", "unknown"), "add --target T"),
+        (("--fail-on", "odd"), "'odd' is not one of 'unknown', 'refused', 'wrong', 'trap'"),
+        (("--write-baseline",), "add --baseline FILE"),
+        (("--baseline", "nowhere.json"), "there is no baseline 'nowhere.json'"),
+        (("--baseline", "/dev/zero"), "cannot read the baseline"),
+        (("--baseline", "b", "--write-baseline", "--node", "*"), "--node leaves some out"),
+        (("--baseline", SAME, "--write-baseline"), "never overwritten"),
+        (("--baseline", "no/where", "--write-baseline"), "the baseline:"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    capsys: Captured, options: tuple[str, ...], message: str
+) -> None:
+    assert exits(SAME, *options) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_python_report_lists_findings_once() -> None:
+    found = inspect(STRINGS, target=["opencv", "tvm"]).findings
+    assert [(one.code, one.node) for one in found] == [
+        ("same-with-dilation", "/f/f.2/Conv"),
+        ("same-with-dilation", "/f/f.4/Conv"),
+        ("opencv:wrong", "/f/f.2/Conv"),
+        ("opencv:wrong", "/f/f.4/Conv"),
+    ]

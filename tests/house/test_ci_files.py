@@ -1,0 +1,101 @@
+"""What other projects' checks read of this one: hooks of pre-commit, an action."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from onnxpad.cli import run
+from tests.cli.processes import ROOT, SAME
+from tests.cli.test_targets import STRINGS
+
+ACTION = ROOT / ".github" / "actions" / "inspect"
+STEPS: dict[str, Any] = yaml.safe_load((ACTION / "action.yml").read_text(encoding="utf-8"))
+HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+Captured = pytest.CaptureFixture[str]
+
+
+def hook(name: str, *files: Path, args: tuple[str, ...] | None = None) -> int:
+    """What pre-commit runs: the entry, the arguments (the user's in place of the hook's), files."""
+    (found,) = [one for one in HOOKS if one["id"] == name]
+    program, *words = found["entry"].split()
+    assert program == "onnxpad"
+    assert found["language"] == "python"
+    given = found.get("args", []) if args is None else args
+    return run([*words, *given, *map(str, files)])
+
+
+def test_the_hook_fails_for_traps_and_for_what_a_target_refuses() -> None:
+    assert hook("onnxpad-inspect", SAME) == 0
+    assert hook("onnxpad-inspect", SAME, STRINGS) == 1
+    assert hook("onnxpad-inspect", SAME, args=("--target", "opencv")) == 1
+
+
+def test_the_other_hook_rewrites_in_place_and_then_has_nothing_to_do(tmp_path: Path) -> None:
+    model = tmp_path / "net.onnx"
+    shutil.copy(SAME, model)
+    assert hook("onnxpad-rewrite", model) == 0
+    written = model.read_bytes()
+    assert written != SAME.read_bytes()
+    assert hook("onnxpad-rewrite", model) == 0
+    assert model.read_bytes() == written
+
+
+def acted(folder: Path, **inputs: str) -> tuple[int, str, dict[str, Any]]:
+    """The action's last step as a runner does it: exit code, what it logs, the SARIF."""
+    assert inputs.keys() <= STEPS["inputs"].keys()
+    step = STEPS["runs"]["steps"][-1]
+    values = {name: inputs.get(name, one["default"]) for name, one in STEPS["inputs"].items()}
+    wanted = {key: value.removeprefix("${{ inputs.") for key, value in step["env"].items()}
+    env = {key: values[name.removesuffix(" }}")] for key, name in wanted.items()}
+    tool = folder / "runner" / "onnxpad" / "bin" / "onnxpad"
+    tool.parent.mkdir(parents=True)
+    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m onnxpad "$@"\n')
+    tool.chmod(0o755)
+    own = {"RUNNER_TEMP": str(folder / "runner"), "GITHUB_OUTPUT": str(folder / "output")}
+    done = subprocess.run(
+        ["/bin/bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+        cwd=folder,
+        env={**os.environ, **env, **own, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    name = values["sarif"]
+    assert (folder / "output").read_text() == f"sarif={name}\n"
+    return done.returncode, done.stderr, json.loads((folder / name).read_text() or "{}")
+
+
+def test_the_action_writes_sarif_and_fails_for_findings(tmp_path: Path) -> None:
+    (tmp_path / "a b").mkdir()
+    for model in (SAME, STRINGS):
+        shutil.copy(model, tmp_path / "a b")
+    models = f"a b/{SAME.name}\na b/{STRINGS.name}\n"
+    code, said, log = acted(tmp_path, models=models, target="opencv tvm", **{"fail-on": "trap"})
+    assert code == 1
+    assert f"fails: a b/{STRINGS.name}: same-with-dilation '/f/f.2/Conv'" in said
+    places = [one["locations"][0]["physicalLocation"] for one in log["runs"][0]["results"]]
+    assert {one["artifactLocation"]["uri"] for one in places} == {
+        f"a%20b/{SAME.name}",
+        f"a%20b/{STRINGS.name}",
+    }
+
+
+def test_the_action_passes_where_nothing_is_found(tmp_path: Path) -> None:
+    shutil.copy(SAME, tmp_path / "a.onnx")
+    code, said, log = acted(tmp_path, models="a.onnx", target="tvm", sarif="out.sarif")
+    assert (code, said, log["runs"][0]["results"]) == (0, "", [])
+
+
+def test_the_action_installs_this_project() -> None:
+    install = STEPS["runs"]["steps"][0]["run"]
+    assert 'pip install --quiet "$GITHUB_ACTION_PATH/../../.."' in install
+    assert (ACTION / "../../.." / "pyproject.toml").resolve() == ROOT / "pyproject.toml"

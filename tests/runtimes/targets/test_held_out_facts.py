@@ -1,0 +1,242 @@
+"""Facts that held-out models brought to light: each false before, measured on small domains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper, parser
+
+import onnxpad
+from onnxpad.runtimes.conditions.rows import Answer
+from tests.runtimes.targets.test_facts import chain, weights
+
+OPSET_13 = '<ir_version: 8, opset_import: ["" : 13]>\n'
+
+
+def answers(model: onnx.ModelProto, target: str) -> dict[str, Answer]:
+    """What the target does with each operator, the worst."""
+    (found,) = onnxpad.inspect(model, target=target).targets.values()
+    worst: dict[str, Answer] = {}
+    for one in found:
+        answer = one.judgement.answer
+        worst[one.op] = max(answer, worst.get(one.op, answer), key=lambda a: a.rank)
+    return worst
+
+
+def only(model: onnx.ModelProto, target: str) -> Answer:
+    (found,) = answers(model, target).values()
+    return found
+
+
+def deep_transposed(kernel: int, stride: int, dilation: int, axis: int) -> onnx.ModelProto:
+    sizes = {"kernel_shape": [2] * 3, "strides": [1] * 3, "dilations": [1] * 3}
+    for name, value in zip(sizes, (kernel, stride, dilation), strict=True):
+        sizes[name][axis] = value
+    arrays = [weights(2, 3, *sizes["kernel_shape"])]
+    return chain(13, [1, 2, 4, 5, 6], ("ConvTranspose", arrays, sizes))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "dilation", "wrong"),
+    [
+        *((2, 1, 2, True), (2, 2, 2, False), (2, 2, 3, True), (3, 3, 2, False), (3, 4, 3, True)),
+        *((4, 3, 2, True), (4, 4, 2, False), (1, 1, 3, False), (3, 1, 1, False)),
+    ],
+)
+def test_mnn_loses_cells_of_a_dilated_first_axis(
+    kernel: int, stride: int, dilation: int, wrong: bool
+) -> None:
+    model = deep_transposed(kernel, stride, dilation, 0)
+    assert only(model, "mnn") is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+    for axis in (1, 2):
+        assert only(deep_transposed(kernel, stride, dilation, axis), "mnn") is Answer.TAKES
+
+
+def test_no_pass_turns_a_refusal_of_mnn_into_a_wrong_number() -> None:
+    """Without kernel_shape MNN refuses; with it, it would compute something else."""
+    model = deep_transposed(2, 1, 2, 0)
+    written = model.graph.node[0].attribute
+    written.remove(next(one for one in written if one.name == "kernel_shape"))
+    done = onnxpad.rewrite(model, target="mnn")
+    assert done.unfit
+    assert not done.changed
+
+
+@pytest.mark.parametrize("op", ["MaxPool", "AveragePool"])
+@pytest.mark.parametrize("auto_pad", ["", "NOTSET", "VALID"])
+def test_mnn_wants_the_pads_of_deep_pools(op: str, auto_pad: str) -> None:
+    given: dict[str, Any] = {"kernel_shape": [2] * 3, "strides": [2] * 3}
+    if auto_pad:
+        given["auto_pad"] = auto_pad
+    done = onnxpad.rewrite(chain(13, [1, 2, 6, 6, 6], (op, [], given)), target="mnn")
+    assert not done.unfit
+    (node,) = done.model.graph.node
+    written = {one.name: list(one.ints) for one in node.attribute if one.ints}
+    assert written["pads"] == [0] * 6
+    assert not onnxpad.rewrite(done.model, target="mnn").changed
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "wrong"),
+    [(5, 2, 2, True), (6, 2, 2, False), (6, 1, 2, False), (6, 3, 1, False)],
+)
+def test_mnn_ignores_ceil_mode_which_matters_where_it_adds_a_window(
+    size: int, kernel: int, stride: int, wrong: bool
+) -> None:
+    flat = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2, "ceil_mode": 1}
+    pools = [chain(13, [1, 2, size, size], ("MaxPool", [], flat | {"auto_pad": "VALID"}))]
+    deep = {"kernel_shape": [kernel] * 3, "strides": [stride] * 3, "pads": [0] * 6}
+    pools.append(chain(13, [1, 2, *[size] * 3], ("AveragePool", [], deep | {"ceil_mode": 1})))
+    for model in pools:
+        assert only(model, "mnn") is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+def with_indices(dims: Sequence[int], **more: int) -> onnx.ModelProto:
+    rank = len(dims) - 2
+    given = {"kernel_shape": [2] * rank, "strides": [2] * rank, **more}
+    model = chain(13, list(dims), ("MaxPool", [], given))
+    model.graph.node[0].output.append("i")
+    model.graph.output.append(
+        helper.make_tensor_value_info("i", TensorProto.INT64, [None] * len(dims))
+    )
+    return model
+
+
+def test_indices_in_opencv_are_of_one_flat_image() -> None:
+    assert only(with_indices([1, 2, 6, 6]), "opencv") is Answer.TAKES
+    assert only(with_indices([2, 2, 6, 6]), "opencv") is Answer.MISCOMPUTES
+    assert only(with_indices([1, 2, 6, 6], storage_order=1), "opencv") is Answer.MISCOMPUTES
+    for dims in ([1, 2, 6], [1, 2, 6, 6, 6]):
+        assert only(with_indices(dims), "opencv") is Answer.REFUSES
+
+
+def quantised(
+    dtype: type[Any], zero: int, *, form: str = "QLinearConv", **given: Any
+) -> onnx.ModelProto:
+    """A convolution between floats, as QLinearConv or between Q and DQ; `zero` of the weight."""
+    kernel = given.pop("kernel", 3)
+    wide = weights(4, 4, kernel, kernel) * 20 + zero
+    arrays: dict[str, Any] = {name: np.float32(0.05) for name in ("xs", "ws", "ys")}
+    arrays |= {"xz": np.uint8(7), "wz": dtype(zero), "yz": np.uint8(9)}
+    arrays["w"] = wide.clip(np.iinfo(dtype).min, np.iinfo(dtype).max).astype(dtype)
+    nodes = [helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["q"])]
+    if form == "QLinearConv":
+        inputs = ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz"]
+        nodes.append(helper.make_node(form, inputs, ["r"], **given))
+    else:
+        nodes += [
+            helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
+            helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["v"]),
+            helper.make_node("Conv", ["d", "v"], ["c"], **given),
+            helper.make_node("QuantizeLinear", ["c", "ys", "yz"], ["r"]),
+        ]
+    nodes.append(helper.make_node("DequantizeLinear", ["r", "ys", "yz"], ["y"]))
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 6, 7])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * 4)],
+        [numpy_helper.from_array(np.asarray(array), name) for name, array in arrays.items()],
+    )
+    return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "zero", "wrong"),
+    [(np.int8, 0, False), (np.int8, 5, True), (np.uint8, 128, False), (np.uint8, 100, True)],
+)
+def test_opencv_classic_takes_weights_around_the_middle(
+    dtype: type[Any], zero: int, wrong: bool
+) -> None:
+    done = onnxpad.rewrite(quantised(dtype, zero, kernel_shape=[3, 3]), target="opencv-classic")
+    assert bool(done.unfit) is wrong
+    dequantised = quantised(dtype, zero, form="Conv", kernel_shape=[3, 3])
+    assert not onnxpad.rewrite(dequantised, target="opencv-classic").unfit
+
+
+def test_opencv_classic_ends_at_qlinearconv_without_kernel_shape() -> None:
+    done = onnxpad.rewrite(quantised(np.int8, 0), target="opencv-classic")
+    assert {change.rule for change in done.changes} == {"written-defaults"}
+    assert not done.unfit
+
+
+@pytest.mark.parametrize("form", ["QLinearConv", "Conv"])
+def test_opencv_computes_some_int8_weights_wrongly(form: str) -> None:
+    def ends(dtype: type[Any], zero: int, kernel: int, **given: Any) -> str:
+        given |= {"kernel_shape": [kernel] * 2, "kernel": kernel}
+        done = onnxpad.rewrite(quantised(dtype, zero, form=form, **given), target="opencv")
+        return "no way" if done.unfit else "changed" if done.changed else "same"
+
+    assert ends(np.int8, 0, 3, pads=[1] * 4) == "changed"
+    assert ends(np.int8, 0, 1) == "no way"
+    assert ends(np.int8, 0, 1, strides=[2, 2]) == "same"
+    assert ends(np.int8, 0, 3) == "same"
+    assert ends(np.uint8, 128, 3, pads=[1] * 4) == "same"
+    assert ends(np.int8, 5, 3, pads=[1] * 4) == "same"
+
+
+BRANCHES = """g (float[1,2,6,6] x%s) => (float[a,b,d,e] y) %s {
+  y = If<
+    then_branch = t () => (float[a,b,d,e] r) { r = Abs(x) },
+    else_branch = f () => (float[a,b,d,e] q) { q = MaxPool<kernel_shape=[2,2], strides=[1,1]>(x) }
+  >(c)
+}"""
+
+
+@pytest.mark.parametrize(
+    ("target", "given", "stored"),
+    [
+        ("opencv", set(), {"stored bool"}),
+        ("opencv-classic", {"If"}, {"If", "stored bool"}),
+        ("onnx2torch", {"If"}, {"If"}),
+        ("mnn", set(), set()),
+        ("openvino", set(), set()),
+        ("onnxruntime", set(), set()),
+    ],
+)
+def test_who_stops_at_if(target: str, given: set[str], stored: set[str]) -> None:
+    for model, expected in (
+        (parser.parse_model(OPSET_13 + BRANCHES % (", bool c", "")), given),
+        (parser.parse_model(OPSET_13 + BRANCHES % ("", "<bool c = {1}>")), stored),
+    ):
+        found = answers(model, target)
+        assert {op for op, answer in found.items() if answer is Answer.REFUSES} == expected
+
+
+IN, FLOATS = "uint8[1,2,5,5]", "float[1,2,5,5]"
+OUT, FLOAT = "uint8[a,b,d,e]", "float[a,b,d,e]"
+QUANTISED = "uint8 that enters or leaves quantised operators"
+
+
+@pytest.mark.parametrize(
+    ("given", "result", "nodes", "wrong"),
+    [
+        (IN, FLOAT, "y = DequantizeLinear(x,s,z)", True),
+        (IN, FLOAT, "y = Cast<to=1>(x)", False),
+        (FLOATS, OUT, "y = QuantizeLinear(x,s,z)", True),
+        (FLOATS, FLOAT, "q = QuantizeLinear(x,s,z) t = Transpose(q) y = Cast<to=1>(t)", True),
+        (FLOATS, FLOAT, "q = QuantizeLinear(x,s,z) y = DequantizeLinear(q,s,z)", False),
+        (IN, OUT, "y = Transpose(x)", False),
+    ],
+)
+def test_opencv_classic_shifts_what_quantised_operators_hand_over(
+    given: str, result: str, nodes: str, wrong: bool
+) -> None:
+    text = f"g ({given} x) => ({result} y) <float s = {{0.5}}, uint8 z = {{7}}> {{ {nodes} }}"
+    model = parser.parse_model(OPSET_13 + text)
+    assert (answers(model, "opencv-classic").get(QUANTISED) is Answer.MISCOMPUTES) is wrong
+    assert QUANTISED not in answers(model, "opencv")
+
+
+def test_onnx2torch_has_no_max_pool_of_opset_7() -> None:
+    pool: dict[str, Any] = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    for op, opset, expected in (
+        ("MaxPool", 7, Answer.REFUSES),
+        ("MaxPool", 8, Answer.TAKES),
+        ("AveragePool", 7, Answer.TAKES),
+    ):
+        assert only(chain(opset, [1, 2, 6, 6], (op, [], pool)), "onnx2torch") is expected

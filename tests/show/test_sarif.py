@@ -1,0 +1,185 @@
+"""SARIF: valid by its schema, and with what code scanning demands of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from onnxpad import inspect
+from onnxpad.inspection import Finding
+from onnxpad.runtimes.traps import all_rules
+from onnxpad.show.sarif import Reported, sarif_text
+from tests.cli.processes import MODELS, ROOT, SAME
+
+STRINGS = MODELS / "t_same_string_ts.onnx"
+NETS = sorted(MODELS.glob("*.onnx"))
+TARGETS = ("opencv", "tensorrt", "ncnn", "onnxruntime-openvino")
+# The schema of OASIS (110 KB) is none of ours to hand out.
+SCHEMA = ROOT.parent / "shared" / "schemas" / "sarif-schema-2.1.0.json"
+
+TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"$ref": "#/$defs/said"}}}
+SCANNED: dict[str, Any] = {
+    "$defs": {
+        "said": {"type": "string", "minLength": 1},
+        "short": {"allOf": [TEXT, {"properties": {"text": {"maxLength": 1024}}}]},
+        "rule": {
+            "required": ["id", "shortDescription", "fullDescription", "help"],
+            "properties": {
+                "id": {"$ref": "#/$defs/said"},
+                "shortDescription": {"$ref": "#/$defs/short"},
+                "fullDescription": {"$ref": "#/$defs/short"},
+                "help": TEXT,
+                "defaultConfiguration": {
+                    "properties": {"level": {"enum": ["note", "warning", "error"]}}
+                },
+            },
+        },
+        "place": {
+            "required": ["artifactLocation", "region"],
+            "properties": {
+                "artifactLocation": {"required": ["uri"]},
+                "region": {
+                    "required": ["startLine", "startColumn", "endLine", "endColumn"],
+                    "additionalProperties": {"type": "integer", "minimum": 1},
+                },
+            },
+        },
+        "result": {
+            "required": ["ruleId", "message", "locations", "partialFingerprints"],
+            "properties": {
+                "message": TEXT,
+                "level": {"enum": ["note", "warning", "error"]},
+                "locations": {
+                    "minItems": 1,
+                    "maxItems": 10,
+                    "items": {
+                        "required": ["physicalLocation"],
+                        "properties": {"physicalLocation": {"$ref": "#/$defs/place"}},
+                    },
+                },
+                "partialFingerprints": {
+                    "required": ["primaryLocationLineHash"],
+                    "properties": {
+                        "primaryLocationLineHash": {"type": "string", "pattern": "^[0-9a-f]+:1$"}
+                    },
+                },
+            },
+        },
+        "run": {
+            "required": ["tool", "results"],
+            "properties": {
+                "tool": {
+                    "required": ["driver"],
+                    "properties": {
+                        "driver": {
+                            "required": ["name", "version", "rules"],
+                            "properties": {"rules": {"items": {"$ref": "#/$defs/rule"}}},
+                        }
+                    },
+                },
+                "results": {"items": {"$ref": "#/$defs/result"}},
+            },
+        },
+    },
+    "required": ["$schema", "version", "runs"],
+    "properties": {"version": {"const": "2.1.0"}, "runs": {"items": {"$ref": "#/$defs/run"}}},
+}
+
+
+def log_of(*models: Path, traps: bool = True, known: tuple[Finding, ...] = ()) -> dict[str, Any]:
+    reports = [Reported(str(model), inspect(model, target=TARGETS), known) for model in models]
+    log: dict[str, Any] = json.loads(sarif_text(reports, "1.0", traps=traps))
+    return log
+
+
+@pytest.fixture(scope="module")
+def log() -> dict[str, Any]:
+    return log_of(*NETS)
+
+
+def results(log: dict[str, Any]) -> list[dict[str, Any]]:
+    (found,) = log["runs"]
+    listed: list[dict[str, Any]] = found["results"]
+    return listed
+
+
+def test_it_has_what_code_scanning_demands(log: dict[str, Any]) -> None:
+    assert len(results(log)) > 20
+    jsonschema.validate(log, SCANNED)
+
+
+def test_what_code_scanning_demands_is_asked(log: dict[str, Any]) -> None:
+    """The check above fails where a part is missing."""
+    for part in ("region", "help", "primaryLocationLineHash", "fullDescription"):
+        wrong = json.loads(json.dumps(log).replace(f'"{part}"', '"gone"', 1))
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, SCANNED)
+
+
+@pytest.mark.skipif(not SCHEMA.exists(), reason=f"the schema of SARIF is not at {SCHEMA}")
+def test_it_is_valid_by_the_schema_of_sarif(log: dict[str, Any]) -> None:
+    schema = json.loads(SCHEMA.read_bytes())
+    assert schema["properties"]["version"]["enum"] == ["2.1.0"]
+    finding = inspect(SAME, target="opencv").findings[0]
+    for one in (log, log_of(SAME, known=(finding,)), log_of(traps=False)):
+        jsonschema.validate(one, schema)
+
+
+def test_alerts_of_one_file_and_rule_are_told_apart(log: dict[str, Any]) -> None:
+    """Code scanning makes one alert of results that share file, rule and fingerprint."""
+    keys = [
+        (
+            one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+            one["ruleId"],
+            one["partialFingerprints"]["primaryLocationLineHash"],
+        )
+        for one in results(log)
+    ]
+    assert len(set(keys)) == len(keys)
+
+
+def test_fingerprints_outlast_other_models_targets_and_names(tmp_path: Path) -> None:
+    moved = tmp_path / "moved.onnx"
+    moved.write_bytes(SAME.read_bytes())
+
+    def prints(log: dict[str, Any]) -> list[str]:
+        return [one["partialFingerprints"]["primaryLocationLineHash"] for one in results(log)]
+
+    assert prints(log_of(SAME)) == prints(log_of(moved))
+    assert set(prints(log_of(SAME))) <= set(prints(log_of(STRINGS, SAME)))
+
+
+def test_every_result_points_at_its_rule(log: dict[str, Any]) -> None:
+    (found,) = log["runs"]
+    rules = found["tool"]["driver"]["rules"]
+    assert all(rules[one["ruleIndex"]]["id"] == one["ruleId"] for one in results(log))
+    assert {rule["id"] for rule in rules} >= all_rules().keys()
+
+
+def test_traps_are_there_on_request_alone() -> None:
+    found = [one["level"] for one in results(log_of(STRINGS))]
+    assert found.count("warning") == 2
+    assert "warning" not in [one["level"] for one in results(log_of(STRINGS, traps=False))]
+
+
+def test_what_is_known_is_suppressed_and_nothing_else() -> None:
+    known = inspect(SAME, target="opencv").findings[:1]
+    found = results(log_of(SAME, known=known))
+    quiet = [one for one in found if "suppressions" in one]
+    assert [one["partialFingerprints"]["node/v1"] for one in quiet] == ["opencv/Conv.0/Conv"]
+    assert quiet[0]["suppressions"][0]["kind"] == "external"
+    assert len(found) > 1
+
+
+def test_a_link_is_followed_within_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "real.onnx").write_bytes(SAME.read_bytes())
+    (tmp_path / "link.onnx").symlink_to("real.onnx")
+    monkeypatch.chdir(tmp_path)
+    place = results(log_of(Path("link.onnx")))[0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"] == {"uri": "real.onnx"}
