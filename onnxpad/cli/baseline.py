@@ -14,6 +14,8 @@ from onnxpad.errors import ModelError, RequestError
 if TYPE_CHECKING:
     from onnxpad.inspection import Finding
 
+LARGEST = 64 * 2**20
+"""Bytes of a baseline: half a million findings."""
 _VERSION = 1
 _AGAIN = "write it anew with --write-baseline"
 
@@ -85,8 +87,12 @@ def _by_code(known: Iterable[Known]) -> dict[str, list[str]]:
 
 def read_baseline(path: str) -> Baseline:
     """The baseline in a file; RequestError where there is none, or it cannot be read."""
+    from onnxpad.model.files.contents import Refused, contents
+
     try:
-        content = json.loads(Path(path).read_bytes())
+        content = json.loads(contents(path, LARGEST))
+    except Refused as error:
+        raise RequestError(f"cannot read the baseline '{path}': {error}") from error
     except FileNotFoundError:
         raise RequestError(f"there is no baseline '{path}': --write-baseline writes one") from None
     except OSError as error:

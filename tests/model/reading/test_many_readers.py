@@ -6,6 +6,7 @@ import pytest
 
 from onnxpad.model.reading import reach
 from onnxpad.model.reading.chains import ChainReader
+from onnxpad.model.reading.pads import read_pad
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import Kind
 from tests.models.tiny import tiny
@@ -54,7 +55,7 @@ def test_each_of_many_pads_in_a_row_is_asked_once_for_what_it_writes(
 ) -> None:
     """Each of the 64 in front of it asked anew, which took 5,000 of them 8 s for each reading."""
     asked: list[object] = []
-    plain = reach.read_pad
+    plain = read_pad
 
     def counted(*given: object) -> object:
         asked.append(given)
