@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad import processes
 from onnxpad.errors import ModelError, verb
@@ -35,10 +35,10 @@ from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
 from onnxpad.padding.surroundings import Surroundings
 from onnxpad.reports import Report, plain, reported
-from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
-from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.targets import find_target
 from onnxpad.runtimes.traps import Trap, traps_of
+
+if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
@@ -216,7 +216,7 @@ class Finding(NamedTuple):
     reason: str
 
 
-KINDS = {Answer.UNKNOWN: "unknown", Answer.REFUSES: "refused", Answer.MISCOMPUTES: "wrong"}
+KINDS = {"unknown": "unknown", "refuses": "refused", "miscomputes": "wrong"}
 """What a target's answer is called as a finding, the mildest first."""
 OFF_DEVICE, TRAP = "off-device", "trap"
 
@@ -337,8 +337,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     LimitMet there. Raises RequestError for names that do not exist, ModelError for
     models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
     """
-    asked = [target] if isinstance(target, str) else target or ()
-    names = list(dict.fromkeys(find_target(name).name for name in asked))
+    names = _named([target] if isinstance(target, str) else target or ())
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
         folder = opened.source.folder if opened.source else None
@@ -362,6 +361,15 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             limits_met,
             facts_of(opened.model),
         )
+
+
+def _named(targets: Sequence[str]) -> list[str]:
+    """The targets' own names, each once; RequestError for one that does not exist."""
+    if not targets:
+        return []  # what targets are made of is not loaded then
+    from onnxpad.runtimes.targets import find_target
+
+    return list(dict.fromkeys(find_target(name).name for name in targets))
 
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:

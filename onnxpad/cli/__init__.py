@@ -36,8 +36,8 @@ onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padd
 onnxpad explain split-pads
 
 '-' stands for standard input or output. Exit codes: 0 fine; 1 findings (models differ, --check
-would change something, --strict and a skip); 2 wrong usage, a file that cannot be read, or an
-output that cannot be written.
+would change something, --strict and a skip, what --fail-on names); 2 wrong usage, a file that
+cannot be read, or an output that cannot be written.
 """
 
 

@@ -14,6 +14,8 @@ from onnxpad.errors import ModelError, RequestError
 if TYPE_CHECKING:
     from onnxpad.inspection import Finding
 
+LARGEST = 64 * 2**20
+"""Bytes that the file may have."""
 _VERSION = 1
 _AGAIN = "write it anew with --write-baseline"
 
@@ -85,12 +87,16 @@ def _by_code(known: Iterable[Known]) -> dict[str, list[str]]:
 
 def read_baseline(path: str) -> Baseline:
     """The baseline in a file; RequestError where there is none, or it cannot be read."""
+    from onnxpad.model.files.contents import Refused, contents
+
     try:
-        content = json.loads(Path(path).read_bytes())
+        content = json.loads(contents(path, LARGEST))
     except FileNotFoundError:
         raise RequestError(f"there is no baseline '{path}': --write-baseline writes one") from None
     except OSError as error:
         raise RequestError(f"cannot read the baseline '{path}': {error.strerror}") from error
+    except Refused as error:
+        raise RequestError(f"cannot read the baseline '{path}': {error}") from error
     except (ValueError, RecursionError) as error:
         raise RequestError(f"the baseline '{path}' is not JSON: {error}; {_AGAIN}") from error
     return Baseline(path, dict(_models(content, path)))

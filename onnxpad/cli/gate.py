@@ -33,7 +33,7 @@ baseline = click.option(
     "--baseline",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Known findings, by model, node and code: exit 1 for others alone.",
+    help="A file of known findings, by model, node and code: they do not count for the exit code.",
 )
 write_baseline = click.option(
     "--write-baseline",

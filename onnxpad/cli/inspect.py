@@ -30,14 +30,15 @@ onnxpad inspect model.onnx --dim 'height%32=0' --node 'stem/*'
 onnxpad inspect models/ -j 4
 onnxpad inspect *.onnx --json | jq .summary.traps
 onnxpad inspect model.onnx --target opencv --target ncnn
+onnxpad inspect *.onnx --target opencv --fail-on unknown --baseline known.json
 
 Nothing is changed and nothing is run. Operators that can pad and write no padding are only
 counted. Pads are begin,end for each axis, in cells. 'fits' names the frameworks that can write the
 same, first those whose own rule it is (--json has all), 'any' where everybody can; a trap is a
 place where a runtime is known to fail or to compute something else. onnxpad explain NAME says more
 about both. With --target it says what a runtime does with each operator that can pad, how that is
-known, and what rewrite --target would write; it exits 1 where one is refused or computed wrongly.
-All other operators are not judged.
+known, and what rewrite --target would write; it exits 1 where one is refused or computed wrongly,
+or as --fail-on says. All other operators are not judged.
 """
 
 
@@ -165,10 +166,11 @@ def _sarif(
 
 def _check(targets: tuple[str, ...], checks: gate.Gate, *, sarif: bool, as_json: bool) -> None:
     """Errors for targets that do not exist, before any model is read, and for two formats."""
-    from onnxpad.runtimes.targets import find_target
+    if targets:
+        from onnxpad.runtimes.targets import find_target
 
-    for name in targets:
-        find_target(name)
+        for name in targets:
+            find_target(name)
     if sarif and as_json:
         raise click.UsageError("--sarif and --json are two formats: give one of them")
     if sarif and not targets and gate.TRAP not in checks.kinds:

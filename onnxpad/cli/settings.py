@@ -9,17 +9,30 @@ from typing import Any, NamedTuple
 
 import click
 
-from onnxpad.errors import RequestError, nearest
+from onnxpad.errors import RequestError, fault_in, nearest
 
 # The file may come with a model from a stranger: it says nothing of what is read and written, and
 # lifts no limit.
 SETTABLE = frozenset(
     (
         *("all", "allow-unknown", "ambiguous", "baseline", "budget", "convtranspose-legacy-split"),
-        *("device", "dim", "exclude", "fail-on", "from", "node", "pass", "prefer", "proof-only"),
+        *(
+            "device",
+            "dim",
+            "each",
+            "exclude",
+            "fail-on",
+            "from",
+            "node",
+            "pass",
+            "prefer",
+            "proof-only",
+        ),
         *("samples", "seed", "strict", "target", "tf32", "to", "validate"),
     )
 )
+LARGEST = 2**20
+"""Bytes that the file may have."""
 _TABLE = "tool.onnxpad"
 
 
@@ -76,12 +89,14 @@ def _files() -> Iterator[Path]:
 
 def _table_of(path: Path) -> dict[str, Any] | None:
     """None where the file is not there or is about other tools alone."""
-    try:
-        data = path.read_bytes()
-    except (FileNotFoundError, NotADirectoryError, PermissionError, IsADirectoryError):
+    if not path.is_file():
         return None
-    except OSError as error:
-        raise RequestError(f"cannot read {_shown(path)}: {error.strerror}") from error
+    from onnxpad.model.files.contents import contents
+
+    try:
+        data = contents(path, LARGEST)
+    except (OSError, ValueError) as error:
+        raise RequestError(f"cannot read {_shown(path)}: {fault_in(error) or error}") from error
     if b"onnxpad" not in data:
         return None
     import tomllib  # slow to import
@@ -148,7 +163,8 @@ def _as_typed(path: Path, name: str, option: click.Option, value: object) -> obj
         wanted = "a text or a number"
     if wanted:
         raise RequestError(f"{_shown(path)}: {name} is {value!r}, and must be {wanted}")
-    return str(path.parent / str(value)) if isinstance(option.type, click.Path) else value
+    is_path = isinstance(option.type, click.Path)
+    return os.path.relpath(path.parent / str(value)) if is_path else value
 
 
 def _is_about(said: str, name: str, value: object) -> bool:

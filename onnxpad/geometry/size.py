@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from hashlib import sha256
 from math import ceil, floor, gcd
 from typing import TypeAlias
 
@@ -149,6 +148,8 @@ def named(expression: str) -> str:
     """
     if len(expression) <= LONGEST_NAME:
         return expression
+    from hashlib import sha256  # costs more than all of this module
+
     return f"size_{sha256(expression.encode()).hexdigest()[:32]}"
 
 

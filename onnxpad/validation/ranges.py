@@ -93,8 +93,12 @@ class Ranges:
         operation = network.operation(index)
         if operation.domain or name != operation.outputs[0]:
             moved = operation.op_type == "Split" and not operation.domain
-            return self.of(operation.inputs[0], depth) if moved else Range(sure=False)
-        return self._made(operation, lambda one: self.of(one, depth))
+            source = operation.inputs[0] if moved and operation.inputs else ""
+            return self.of(source, depth) if source else Range(sure=False)
+        try:
+            return self._made(operation, lambda one: self.of(one, depth))
+        except (IndexError, TypeError, ValueError):  # inputs that the operator cannot have
+            return Range(sure=False)
 
     def _made(self, operation: Operation, of: Callable[[str], Range]) -> Range:
         kind, inputs = operation.op_type, [name for name in operation.inputs if name]

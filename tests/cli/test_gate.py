@@ -206,6 +206,7 @@ def test_a_file_that_is_no_baseline_is_refused(
         (("--fail-on", "odd"), "'odd' is not one of 'unknown', 'refused', 'wrong', 'trap'"),
         (("--write-baseline",), "add --baseline FILE"),
         (("--baseline", "nowhere.json"), "there is no baseline 'nowhere.json'"),
+        (("--baseline", "/dev/zero"), "cannot read the baseline"),
         (("--baseline", "b", "--write-baseline", "--node", "*"), "--node leaves some out"),
         (("--baseline", SAME, "--write-baseline"), "never overwritten"),
         (("--baseline", "no/where", "--write-baseline"), "the baseline:"),

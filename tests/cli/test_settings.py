@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onnxpad.cli import commands, run
-from onnxpad.cli.settings import SETTABLE, found_settings
+from onnxpad.cli.settings import LARGEST, SETTABLE, found_settings
 from tests.cli.processes import SAME, onnxpad
 from tests.cli.test_targets import STRINGS
 
@@ -128,6 +128,14 @@ def test_an_error_about_a_value_says_where_that_stands(
     assert said.endswith(f"  set in  {name} in {os.path.relpath(project)}\n")
     assert inspects("--target", "qqqq", "--device", "cpu", "--fail-on", "trap") == 2
     assert "set in" not in capsys.readouterr().err
+
+
+def test_what_is_no_file_or_too_large_holds_nothing_up(capsys: Captured, project: Path) -> None:
+    os.mkfifo(project.parent / "deep" / "pyproject.toml")
+    assert inspects() == 0
+    project.write_text("#" * (LARGEST + 1))
+    assert inspects() == 2
+    assert f"cannot read {os.path.relpath(project)}: 1048577 bytes" in capsys.readouterr().err
 
 
 def test_help_does_without_the_file(capsys: Captured, project: Path) -> None:

@@ -47,7 +47,7 @@ def main() -> None:
         if options.json:
             continue
         for one in part.failures:
-            say(f"{one.case}: {one.fault.what}: {one.command[:200]}")
+            say(f"{one.case}: {one.fault.what}: {one.command[:200]}\n  {one.fault.detail[-1500:]}")
         if now > told + 10:
             told = now
             done = f"{total.cases.total()} of {len(cases)} cases"

@@ -150,7 +150,7 @@ def _lengths(outcome: Outcome) -> Iterator[Fault]:
 
 
 def _around(stream: bytes, position: int) -> str:
-    return stream[max(0, position - 200) : position + 1200].decode("utf-8", "replace")
+    return stream[max(0, position - 200) : position + 6000].decode("utf-8", "replace")
 
 
 def file_faults(

@@ -189,6 +189,7 @@ def _become(place: Place, command: Command, streams: Sequence[Path], limits: Lim
         resource.setrlimit(resource.RLIMIT_CPU, (most, most))
         os.chdir(place.inside)
         os.environ["TMPDIR"] = str(place.temporary)
+        os.environ["ONNXPAD_TRACEBACK"] = "1"  # an internal error says where, and fails as such
         tempfile.tempdir = None
         _open_streams(command, streams)
         if command.room is not None:

@@ -41,7 +41,7 @@ class Failure:
     def __str__(self) -> str:
         return (
             f"{self.case}: {self.fault.what}\n  {self.command}\n"
-            f"  {self.fault.detail.strip()[:2000]}\n"
+            f"  {self.fault.detail.strip()[-4000:]}\n"
             f"  repeat: python -m tests.hostile --seed {self.case.seed} --only {self.case}"
         )
 

@@ -30,7 +30,7 @@ from onnxpad.retargeting import Retargeting
 from onnxpad.retargeting.plan import Plan, PlanEntry
 from onnxpad.retargeting.report import Move
 from onnxpad.rewriting.for_target.fit import Fitted
-from onnxpad.rewriting.for_target.report import NodeVerdict
+from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.validation import report as validation
@@ -45,7 +45,7 @@ NUMBER: Schema = {
     "anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}],
     "description": "A number; as a text what is infinite or no number.",
 }
-LATER = {"NodeVerdict": NodeVerdict, "Fitted": Fitted, "gs": gs}
+LATER = {"NodeVerdict": NodeVerdict, "Opening": Opening, "Fitted": Fitted, "gs": gs}
 """Types that modules import for the type checker alone."""
 
 

@@ -76,6 +76,12 @@ def test_inspect_loads_no_runtime_and_nothing_that_writes(options: tuple[str, ..
     assert {name for name in loaded if name.startswith(unwanted)} == set()
 
 
+def test_inspect_loads_no_targets_where_none_is_asked_for() -> None:
+    loaded = loaded_by("inspect", MODEL, "--json")
+    unwanted = ("onnxpad.rewriting", "onnxpad.runtimes.targets")
+    assert {name for name in loaded if name.startswith(unwanted)} == set()
+
+
 def test_rewrite_loads_no_runtime(tmp_path: Path) -> None:
     loaded = loaded_by("rewrite", MODEL, "-o", str(tmp_path / "out.onnx"))
     assert "onnxpad.rewriting.rewrite" in loaded

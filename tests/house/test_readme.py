@@ -107,5 +107,13 @@ def test_the_example_of_many_models_runs(folder: Path) -> None:
     )
 
 
+def test_the_settings_are_taken(folder: Path) -> None:
+    project = folder / "project"
+    shutil.copytree(folder / "models", project / "models")
+    (project / "pyproject.toml").write_text(blocks("toml")[0])
+    run("onnxpad inspect models/*.onnx --write-baseline", project)
+    assert "known findings in known.json" in run("onnxpad inspect models/*.onnx", project)
+
+
 def test_the_tables_are_those_of_the_code() -> None:
     assert filled(TEXT) == TEXT, "run python -m tests.house.readme_tables"

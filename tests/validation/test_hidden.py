@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto
 
+from onnxpad.model.comparing.networks import Network
 from onnxpad.validation import Validation, Verdict
 from onnxpad.validation.ranges import Range, Ranges
 from tests.validation.builders import RANDOM, W1, W2, Array, model, node
@@ -39,6 +40,13 @@ def test_relu6_is_not_relu() -> None:
     assert report.verdict is Verdict.DIFFERENT
     assert report.first_difference is not None
     assert report.first_difference.node == "Clip 'act'"
+
+
+@pytest.mark.parametrize("kind", ["Conv", "Relu", "Split", "Pad", "Where", "Concat", "Clip"])
+@pytest.mark.parametrize("inputs", [[], ["x"], ["x", "k"]])
+def test_nothing_is_sure_of_operators_without_their_inputs(kind: str, inputs: list[str]) -> None:
+    ranges = Ranges(Network(model([node(kind, inputs, ["y"])], {"k": scalar(1)})))
+    assert not ranges.of("y").sure or inputs
 
 
 def test_relu6_is_relu_where_nothing_reaches_6() -> None:
@@ -128,7 +136,6 @@ def test_every_row_of_a_table_is_looked_up(rows: int) -> None:
 
 
 def test_ranges_follow_operators() -> None:
-    from onnxpad.model.comparing.networks import Network
 
     nodes = [
         node("Relu", ["x"], ["r"]),

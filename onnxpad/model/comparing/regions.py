@@ -121,10 +121,13 @@ def _same_version(before: Network, after: Network, node: NodeProto) -> bool:
         return True
     if bodies(node) or not defs.has(node.op_type, domain):
         return False
-    versions = [
-        defs.get_schema(node.op_type, max_inclusive_version=version, domain=domain).since_version
-        for version in (first, second)
-    ]
+    try:
+        versions = [
+            defs.get_schema(node.op_type, max_inclusive_version=one, domain=domain).since_version
+            for one in (first, second)
+        ]
+    except (defs.SchemaError, TypeError):  # an opset without it, or one that is no int32
+        return False
     return versions[0] == versions[1]
 
 

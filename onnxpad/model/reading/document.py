@@ -23,13 +23,15 @@ from onnxpad.padding.operators import FREE_INITIALIZERS, PLAIN_DOMAINS
 
 GRAPH = AttributeProto.GRAPH
 GRAPHS = AttributeProto.GRAPHS
+_MOST_OPSETS = 2**31 - 1
+"""Beyond it no runtime can name one."""
 WITH_BODIES = frozenset({"If", "Loop", "Scan", "SequenceMap"})
 
 
 def open_document(model: ModelProto) -> Document:
     """Index a model; its nodes are referred to, not copied.
 
-    Raises ModelError for an opset below 0 and for cycles.
+    Raises ModelError for an opset that no runtime can name and for cycles.
     """
     opset = _default_opset(model.opset_import, "the model")
     scopes: dict[str, Scope] = {}
@@ -52,7 +54,7 @@ def _default_opset(imports: Iterable[OperatorSetIdProto], where: str) -> int:
     for entry in imports:
         if entry.domain in PLAIN_DOMAINS:
             found = entry.version
-    if found < 0:
+    if not 0 <= found <= _MOST_OPSETS:
         raise ModelError(f"{where} uses opset {found}, which does not exist")
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from math import prod
 from pathlib import Path
 
@@ -304,4 +303,6 @@ def _constant_key(context: Context, name: str) -> bytes | None:
         return None
     if isinstance(found, TensorProto) and prod(found.dims) > MAX_CONSTANT:
         return None  # too large to be read as a constant anywhere
+    from hashlib import sha256  # only models with functions need it
+
     return sha256(found.SerializeToString()).digest()

@@ -52,8 +52,8 @@ class _Trial:
         hopeful: set[Address],
     ) -> None:
         self._survey = survey
-        self._planner = planner
-        self._assuming = planner.assuming_sizes()
+        self._planner = planner.for_hints(assumes_sizes=False)
+        self._assuming = planner.for_hints(assumes_sizes=True)
         self._selected = selected
         self._stuck = stuck
         self._hopeful = hopeful

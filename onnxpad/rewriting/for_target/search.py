@@ -27,8 +27,9 @@ from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
 
 MAX_STEPS = 4
-MAX_TRIALS = 400
-_STEPS_PER_TRIAL, _STEPS_PER_NODE = 5, 150
+MAX_TRIALS, MAX_TRIALS_FOR_A_HINT = 400, 150
+"""What is in use takes up to 143 until a plan is found, and most of it less than 20."""
+_STEPS_PER_TRIAL, _STEPS_PER_NODE = 15, 150
 
 
 def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
@@ -145,13 +146,20 @@ class Planner:
         left_out = set(self._wishes.exclude)
         self._rules = [rule for name, rule in all_passes().items() if name not in left_out]
         self._known: dict[object, PassPlan | NoWay] = {}
+        self._most = MAX_TRIALS
 
-    def assuming_sizes(self) -> Planner:
-        """A planner with the same wishes, for sizes that the user knows alone."""
-        judge = Judge(
-            self.judge.target, allows_unknown=self.judge.allows_unknown, assumes_sizes=True
-        )
-        return Planner(judge, self._wishes, self._steps)
+    def for_hints(self, *, assumes_sizes: bool) -> Planner:
+        """A planner with the same wishes that tries less; or for sizes that the user knows alone.
+
+        It takes over what is planned, and its steps come out of the same budget.
+        """
+        judge, known = self.judge, dict(self._known)
+        if assumes_sizes:
+            judge = Judge(judge.target, allows_unknown=judge.allows_unknown, assumes_sizes=True)
+            known.clear()
+        other = Planner(judge, self._wishes, self._steps)
+        other._known, other._most = known, MAX_TRIALS_FOR_A_HINT
+        return other
 
     def plan(self, context: Context, node: Node, floor: Answer = Answer.TAKES) -> PassPlan | NoWay:
         """What to do with a node that the target does not take, and at best does `floor` with."""
@@ -176,7 +184,7 @@ class Planner:
 
     def _with(self, writer: Writer, part: Excerpt, floor: Answer) -> PassPlan | NoWay:
         search = _PassSearch(part, self.judge, self._rules, self._wishes, writer, self._steps)
-        return search.result(floor)
+        return search.result(floor, self._most)
 
 
 class _PassSearch:
@@ -208,7 +216,7 @@ class _PassSearch:
             if found.place in readers | fronts
         )
 
-    def result(self, floor: Answer) -> PassPlan | NoWay:
+    def result(self, floor: Answer, most_trials: int) -> PassPlan | NoWay:
         """The cheapest sequence, the shortest of equal ones, the first in the alphabet.
 
         Where the target fails it behind any sequence, longer ones than that to the nearest form
@@ -227,13 +235,13 @@ class _PassSearch:
                 most = len(nearest.passes)
             if len(state.passes) >= most:
                 continue
-            for found in self._followers(state):
+            for found in self._followers(state, most_trials):
                 heappush(queue, _entry(found))
         return NoWay(nearest.passes, nearest.remaining)
 
-    def _followers(self, state: _State) -> Iterator[_State]:
+    def _followers(self, state: _State, most_trials: int) -> Iterator[_State]:
         for rule in self._rules:
-            if self._trials >= MAX_TRIALS:
+            if self._trials >= most_trials:
                 return
             wanted = chosen(state.session, state.unit, state.remaining, rule)
             if would_do(state.session, wanted, rule, self._writer):
