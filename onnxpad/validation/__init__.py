@@ -16,7 +16,6 @@ from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.opened import ModelLike
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Preference
-from onnxpad.proof import Counterexample
 from onnxpad.sessions import Device, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.conclude import concluded, joined, qualified
@@ -71,7 +70,7 @@ __all__ = [
 ]
 
 
-BESIDE_RUNS = 10.0
+BESIDE_RUNS = 20.0
 """Seconds that a proof may take beside runs, where nobody says otherwise."""
 
 
@@ -109,7 +108,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
 
     `timeout` (seconds) is what the runs in child processes may take in all, and what the proof may;
     `memory` (bytes, or a text such as '4G') is how far a child may grow: 60 s (a proof beside runs:
-    10 s) and 2 GiB where nothing is said, more for large models. Beyond that nothing is decided.
+    20 s) and 2 GiB where nothing is said, more for large models. Beyond that nothing is decided.
 
     Raises RequestError for names, shapes or options that do not fit, ModelError for models that
     cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
@@ -145,14 +144,13 @@ def _judged(
 ) -> Validation:
     """The report of runs, and of a proof; `drawn` are inputs, or how many to draw and the seed."""
     seed = drawn[1] if isinstance(drawn, tuple) else None
-    shown = proof.counterexample if proof else None
     try:
         if isinstance(drawn, tuple):
             counts = channel_counts(pair.both())
             sampler = Sampler(with_channels(pair.before, types), drawn[1], counts)
-            found = _of_pair(bench, pair, sampler, drawn, shown)
+            found = _of_pair(bench, pair, sampler, drawn, proof)
         else:
-            found = _of_pair(bench, pair, drawn, (0, 0), shown)
+            found = _of_pair(bench, pair, drawn, (0, 0), proof)
     except LimitMet as limit:
         found = _ended(bench, str(limit), seed)
     except Undrawable as error:
@@ -268,7 +266,7 @@ def _of_pair(
     pair: Pair,
     drawn: Sequence[Mapping[str, Array]] | Sampler,
     wanted: tuple[int, int],
-    counterexample: Counterexample | None = None,
+    proof: ProofReport | None = None,
 ) -> Validation:
     """The report of runs; `wanted` says how many samples are drawn and from which seed.
 
@@ -278,7 +276,8 @@ def _of_pair(
     float64 evaluator judges. Then both run with default optimisations.
     """
     samples, seed = wanted
-    verifier = Verifier(bench, pair)
+    counterexample = proof.counterexample if proof else None
+    verifier = Verifier(bench, pair, proved=proof is not None and proof.verdict == "proved")
     runs: list[Ran] = []
     findings = []
     if isinstance(drawn, Sampler):

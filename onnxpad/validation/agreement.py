@@ -42,11 +42,12 @@ def same(a: Array, b: Array) -> bool:
         return False
     if a.dtype == object:
         return all(_same_items(x, y) for x, y in zip(a.flat, b.flat, strict=True))
-    return all(_same_elements(a.flat[part], b.flat[part]) for part in _blocks(a.size))
+    first, second = a.reshape(-1), b.reshape(-1)
+    return all(_same_elements(first[part], second[part]) for part in _blocks(a.size))
 
 
 def _same_elements(a: Array, b: Array) -> bool:
-    if a.tobytes() == b.tobytes():
+    if np.array_equal(a.view(np.uint8), b.view(np.uint8)):
         return True
     if not _is_float(a):
         return bool(np.array_equal(a, b))
@@ -66,9 +67,10 @@ def gap(a: Array, b: Array, bound: Bound = 0.0) -> Gap:
         return Gap(0.0, 0.0, "", float(limit.flat[0]))
     beyond = np.zeros(a.shape, np.bool_)
     most, worst, allowed = 0.0, -np.inf, 0.0
+    first, second = a.reshape(-1), b.reshape(-1)
     for part in _blocks(a.size):
         limits = limit.flat[part]
-        distance = _distance(a.flat[part], b.flat[part])
+        distance = _distance(first[part], second[part])
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(distance == 0, 0.0, distance / limits)
         ratio = np.where(np.isnan(ratio), np.where(np.isinf(limits), 0.0, np.inf), ratio)

@@ -22,6 +22,8 @@ Results = dict[str, Array] | RunFailure
 NOISE_RUNS = 4
 # Every session keeps memory, and its own threads unless it is small.
 MOST_SESSIONS = 64
+# Beyond so many bytes of models, only the sessions used last stay open.
+MOST_BYTES, LEAST_SESSIONS = 256 * 2**20, 2
 FEW_NODES = 8
 # A model with noise has so many more operations behind each of its own.
 NOISE_FACTOR = 12
@@ -47,6 +49,8 @@ class Bench:
     _sessions: dict[
         tuple[Network, tuple[str, ...], bool, tuple[str, ...], int, bool], Session | RunFailure
     ] = field(default_factory=dict)
+    _sizes: dict[Network, int] = field(default_factory=dict)
+    _ran_on: dict[Network, tuple[str, ...]] = field(default_factory=dict)
     _parts: dict[object, Network] = field(default_factory=dict)
     _noisy: dict[object, Network | None] = field(default_factory=dict)
     # What is made of a network costs as much as what it was made of, or so many times more.
@@ -85,8 +89,6 @@ class Bench:
         key = (network, tuple(names), optimise, disabled, threads, apart)
         known = self._sessions.get(key)
         if known is None or (isinstance(known, Session) and known.lost):
-            if len(self._sessions) >= MOST_SESSIONS:
-                self._sessions.pop(next(iter(self._sessions)))
             settings = replace(
                 self.settings,
                 optimise=optimise,
@@ -94,15 +96,30 @@ class Bench:
                 folder=network.folder,
                 threads=threads,
             )
+            known = None
+            self._make_room(self._sizes.get(network, 0))  # before there are bytes of it
             model = exposed(network, names)
-            self._sessions[key] = (
+            self._sizes[network] = len(model)
+            self._make_room(len(model))
+            known = (
                 open_apart(model, settings, network.outside_bytes)
                 if apart
                 else open_session(model, settings)
             )
-        else:
-            self._sessions[key] = self._sessions.pop(key)
-        return self._sessions[key]
+            if isinstance(known, Session):
+                self._ran_on.setdefault(network, known.providers)
+        self._sessions.pop(key, None)
+        self._sessions[key] = known
+        return known
+
+    def _make_room(self, size: int) -> None:
+        """Close the sessions that were not used for the longest time, for one of this size."""
+        while self._sessions:
+            taken = size + sum(self._sizes[key[0]] for key in self._sessions)
+            many = len(self._sessions) >= LEAST_SESSIONS and taken > MOST_BYTES
+            if not many and len(self._sessions) < MOST_SESSIONS:
+                return
+            self._sessions.pop(next(iter(self._sessions)))
 
     def run(
         self,
@@ -214,6 +231,7 @@ class Bench:
 
     def note_providers(self, role: str, network: Network) -> None:
         """Remember which providers ran a model; the role stays out where no session opened."""
-        session = self.session(network)
-        if isinstance(session, Session):
-            self.providers[role] = session.providers
+        if network not in self._ran_on:
+            self.session(network)
+        if network in self._ran_on:
+            self.providers[role] = self._ran_on[network]

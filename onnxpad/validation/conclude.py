@@ -102,7 +102,9 @@ def _both(proof: ProofReport, run: Validation, ran: RunReport) -> tuple[Verdict,
         them = f"{' and '.join(places) or 'onnxruntime'} compute{'s' * (len(places) < 2)} them"
         return Verdict.DIFFERENT, f"equal by the ONNX text; {them} differently: {ran.reason}"
     if proof.verdict == "refuted":
-        return Verdict.DIFFERENT, said
+        alike = ran.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING)
+        text = f"by the ONNX text, {claim(proof)}, although {ran.reason}"
+        return Verdict.DIFFERENT, text if alike else said
     if ran.verdict is Verdict.UNVERIFIED:
         return Verdict.UNVERIFIED, f"{ran.reason}; {claim(proof)}"
     return ran.verdict, ran.reason

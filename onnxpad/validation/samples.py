@@ -187,10 +187,10 @@ def _first_that_runs(
     opens = isinstance(bench.session(pair.before, probes, feeds=first), Session)
     best: tuple[Ran, Draw] | None = None
     patience = len(draws) if opens else 1
-    for draw in draws:
+    for number, draw in enumerate(draws):
         if best is not None and sampler.cells(index, draw) > _MOST_TRIED:
             continue  # to find out what fits is no reason to fill the memory
-        feeds = sampler.sample(index, draw)
+        feeds = sampler.sample(index, draw) if number else first
         before = bench.run(pair.before, feeds, probes)
         if not isinstance(before, RunFailure):
             after = bench.run(pair.after, feeds, probes)

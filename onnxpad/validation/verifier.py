@@ -46,10 +46,15 @@ MERGES = 3
 
 @dataclass(eq=False)
 class Verifier:
-    """Judges samples one by one; what it learns about the structure is kept for the next one."""
+    """Judges samples one by one; what it learns about the structure is kept for the next one.
+
+    `proved` says that the models are the same function, so that no value of an input tells more
+    about them than another.
+    """
 
     bench: Bench
     pair: Pair
+    proved: bool = False
     apart: frozenset[str] = frozenset()
     found: list[Region] = field(default_factory=list)
     settled: bool = False
@@ -131,8 +136,8 @@ class Verifier:
                 self.bench.warn(warned(one))
         seen = [one for one in hidden if one.shown is not False]
         if not seen:
-            for feeds in prober.scaled(ran):
-                moved = run_both(self.bench, self.pair, ran.index, feeds, ())
+            for feeds in () if self.proved else prober.scaled(ran):
+                moved = run_both(self.bench, self.pair, ran.index, feeds, self.probes)
                 runs = isinstance(moved.before, dict) and not degenerate(
                     self.pair.before, moved.before
                 )

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from onnxpad.validation import Validation, Verdict
-from tests.validation.builders import B1, W1, W2, model, node
+from onnxpad.validation import Validation, Verdict, bench
+from onnxpad.validation.bench import Bench
+from tests.validation.builders import B1, W1, W2, model, node, two_convs
 from tests.validation.runs import validate
 
 WINDOW: dict[str, Any] = {"kernel_shape": [3, 3], "strides": [2, 2]}
@@ -93,6 +94,40 @@ def test_a_changed_node_next_to_an_old_damage_does_not_inherit_it() -> None:
     assert report.verdict is Verdict.IDENTICAL
     (said,) = [w for w in report.warnings if "at MaxPool 'pool'" in w]
     assert "both models alike" in said
+
+
+def test_rounding_of_both_alike_is_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It takes four runs of a larger model, and says nothing where outputs move by a few ulp."""
+    measured: list[object] = []
+    genuine = Bench.noise
+
+    def noise(self: Bench, *given: Any, **options: Any) -> Any:
+        measured.append(given)
+        return genuine(self, *given, **options)
+
+    monkeypatch.setattr(Bench, "noise", noise)
+    assert cpu(two_convs(pads=[1, 1, 1, 1]), two_convs(auto_pad="SAME_UPPER")).ok
+    assert not measured
+    cpu(old_damage(auto_pad="SAME_UPPER"), old_damage(pads=[1, 1, 1, 1]))
+    assert measured
+
+
+def test_large_models_are_closed_when_others_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Bench] = []
+    genuine = Bench.session
+
+    def session(self: Bench, *given: Any, **options: Any) -> Any:
+        found = genuine(self, *given, **options)
+        opened.append(self)
+        assert len(self._sessions) <= bench.LEAST_SESSIONS
+        return found
+
+    monkeypatch.setattr(bench, "MOST_BYTES", 100)
+    monkeypatch.setattr(Bench, "session", session)
+    found = cpu(two_convs(pads=[1, 1, 1, 1]), two_convs(auto_pad="SAME_UPPER"))
+    assert found.ok
+    assert len(opened) > 8
+    assert found.providers == dict.fromkeys(("before", "after"), ("CPUExecutionProvider",))
 
 
 def reference(*, optimise: bool) -> Any:

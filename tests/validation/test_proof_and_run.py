@@ -17,6 +17,7 @@ from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.proof import Counterexample
 from onnxpad.validation import RunReport, Validation, Verdict
 from onnxpad.validation.conclude import joined
+from tests.proof.small_models import text
 from tests.validation.test_proof_only import SAME, conv
 
 Proof = Literal["proved", "refuted", "undecided"]
@@ -63,6 +64,21 @@ def test_proved_and_a_run_that_differs_is_different_with_the_node() -> None:
     said = "equal by the ONNX text; CPUExecutionProvider computes them differently: "
     assert found.reason.startswith(said)
     assert "MaxPool 'pool'" in found.reason
+
+
+def test_what_the_text_tells_apart_is_different_although_onnxruntime_does_not() -> None:
+    """onnxruntime 1.31.1 places SAME padding of a dilated pool as if there were no dilation."""
+    window = "kernel_shape = [3], dilations = [2]"
+    body = "g (float[1,1,9] x) => (float[a,b,c] y) {{ y = MaxPool<{}, {}>(x) }}"
+    before, after = (text(body.format(window, pads)) for pads in (SAME, "pads = [1, 1]"))
+    found = both(before, after)
+    assert found.verdict is Verdict.DIFFERENT
+    assert found.run is not None
+    assert found.run.verdict is Verdict.IDENTICAL
+    assert found.reason == (
+        "by the ONNX text, y had the shape [1, 1, 9] and has [1, 1, 7], although all outputs are "
+        "bit-equal in 4 samples"
+    )
 
 
 def test_one_of_both_can_be_asked_for() -> None:

@@ -231,7 +231,7 @@ def test_exact_numbers_do_not_grow_without_end() -> None:
 def test_what_takes_long_is_proved_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
     here = proof(conv(SAME), conv("pads = [0, 2]"))
     right = proof(conv(SAME), conv("pads = [1, 1]"))
-    monkeypatch.setattr(kernel_verdict, "_SHORT", Limits(cells=10, seconds=5))
+    monkeypatch.setattr(kernel_verdict, "_SHORT", Limits(cells=10))
     wrong = proof(conv(SAME), conv("pads = [0, 2]"))
     apart = proof(conv(SAME), conv("pads = [1, 1]"))
     assert [one for one in processes.running() if one.module.endswith("proof_apart")]

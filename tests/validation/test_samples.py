@@ -6,7 +6,7 @@ import pytest
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.shapes.types import Type
-from onnxpad.validation.samples import Sampler
+from onnxpad.validation.samples import Draw, Feeds, Sampler
 from tests.validation.builders import W1, model, node
 from tests.validation.runs import validate
 
@@ -53,6 +53,20 @@ def test_integers_fill_their_type() -> None:
 def test_inputs_that_random_numbers_cannot_fill(type_: Type) -> None:
     with pytest.raises(RequestError, match="input 'x'"):
         Sampler({"x": type_}, 0)
+
+
+def test_every_sample_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    genuine = Sampler.sample
+
+    def sample(self: Sampler, index: int, draw: Draw) -> Feeds:
+        drawn.append(index)
+        return genuine(self, index, draw)
+
+    monkeypatch.setattr(Sampler, "sample", sample)
+    small = model([node("Relu", ["x"], ["y"])], {}, shape=[1, 3, 8, 8])
+    assert validate(small, small, device="cpu").ok
+    assert drawn == [0, 1, 2]
 
 
 def test_sizes_that_the_model_refuses_are_replaced() -> None:

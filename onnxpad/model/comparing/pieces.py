@@ -25,7 +25,8 @@ def exposed(network: Network, names: Iterable[str]) -> bytes:
         if name not in network.outputs and name not in network.fed:
             extra.graph.output.add().name = name
     added: bytes = extra.SerializeToString()
-    return network.serialised() + added
+    data = network.serialised()
+    return data + added if added else data
 
 
 def cut(

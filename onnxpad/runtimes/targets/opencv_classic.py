@@ -15,6 +15,7 @@ from onnxpad.runtimes.conditions.companions import (
     OUTER_BLOCKS,
     PIECES,
     QUANTISED_BYTES,
+    RANK,
     STORED_BOOL,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
@@ -71,7 +72,7 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
         takes(p.PAD, by=_seen("Pad of mode constant, of all axes")),
-        takes((*CROP, *PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes((*CROP, *PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
         miscomputes(OUTER_BLOCKS, by=_seen("Concat with a constant on axis 0 or 1")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
@@ -105,7 +106,20 @@ TARGET = Target(
             by=_seen("1-D asymmetric pads"),
         ),
         refuses(w.POOLS, t.ONE_D, w.SAME, by=_seen("1-D SAME pools")),
-        miscomputes(w.TRANSPOSED, t.ONE_D, ~w.KERNEL_OF_ONE, by=_seen("1-D ConvTranspose")),
+        miscomputes(
+            w.TRANSPOSED,
+            t.ONE_D,
+            ~w.KERNEL_OF_ONE | w.STRIDED | w.DILATED | w.PADDED,
+            by=_seen("1-D ConvTranspose"),
+        ),
+        miscomputes(
+            w.TRANSPOSED,
+            t.TWO_D,
+            w.KERNEL_OF_ONE,
+            ~w.STRIDED,
+            w.PADDED,
+            by=_seen("1x1 ConvTranspose that crops"),
+        ),
         miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         miscomputes(w.POOLS, _SPREAD, by=_seen("pools with dilations: ignored")),
