@@ -84,6 +84,9 @@ class Session:
         try:
             values = self._opened.run(wanted, dict(feeds))
         except self._errors as error:
+            own = sorted({str(one.dtype) for one in feeds.values() if one.dtype.isbuiltin != 1})
+            if own and "MLDataType" in str(error):
+                return RunFailure("run", f"onnxruntime takes no {' or '.join(own)} from Python")
             return RunFailure("run", _first_line(error))
         return {name: _array(value) for name, value in zip(wanted, values, strict=True)}
 
