@@ -25,6 +25,7 @@ from onnxpad.processes import Buffer, Child, ChildEnded, Reply, Work
 Array = NDArray[Any]
 Device = Literal["cpu", "cuda", "auto"]
 ResolvedDevice = Literal["cpu", "cuda"]
+Algorithms = Literal["HEURISTIC", "DEFAULT", "EXHAUSTIVE"]
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 _MODULE = "onnxpad.sessions"
 _FOLDER = "session.model_external_initializers_file_folder_path"
@@ -40,7 +41,8 @@ class Settings:
     """How a session is opened.
 
     `folder` is where relative names of external data point; `disabled` names optimiser rules such
-    as `Pad_Fusion`; `tf32` lets CUDA round the operands of convolutions to 10 bits.
+    as `Pad_Fusion`; `tf32` lets CUDA round the operands of convolutions to 10 bits; `algorithms` is
+    how it chooses among those of cuDNN: EXHAUSTIVE times them, so that two runs could differ.
     """
 
     device: Device = "cpu"
@@ -50,6 +52,7 @@ class Settings:
     folder: Path | None = None
     threads: int = 0
     records_assignment: bool = False
+    algorithms: Algorithms = "HEURISTIC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,9 @@ class Session:
         try:
             values = self._opened.run(wanted, dict(feeds))
         except self._errors as error:
+            own = sorted({str(one.dtype) for one in feeds.values() if one.dtype.isbuiltin != 1})
+            if own and "MLDataType" in str(error):
+                return RunFailure("run", f"onnxruntime takes no {' or '.join(own)} from Python")
             return RunFailure("run", _first_line(error))
         return {name: _array(value) for name, value in zip(wanted, values, strict=True)}
 
@@ -306,8 +312,10 @@ def _options(onnxruntime: ModuleType, settings: Settings) -> Any:  # noqa: ANN40
 
 
 def _cuda_options(settings: Settings) -> dict[str, str]:
-    """EXHAUSTIVE picks algorithms by timing them, so two runs could differ; HEURISTIC does not."""
-    return {"use_tf32": str(int(settings.tf32)), "cudnn_conv_algo_search": "HEURISTIC"}
+    return {
+        "use_tf32": str(int(settings.tf32)),
+        "cudnn_conv_algo_search": settings.algorithms,
+    }
 
 
 def _require_library() -> None:

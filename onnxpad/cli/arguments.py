@@ -75,7 +75,8 @@ timeout = click.option(
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
     help="How long native code may take whose cost is not known beforehand. [default: 60 for "
-    "running models, and 1 more for each MB of them; 5 for finding sizes]",
+    "running models, and 1 more for each MB of them; 20 for a proof beside them; 5 for finding "
+    "sizes]",
 )
 memory = click.option(
     "--memory",

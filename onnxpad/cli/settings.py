@@ -28,7 +28,7 @@ SETTABLE = frozenset(
             "prefer",
             "proof-only",
         ),
-        *("samples", "seed", "strict", "target", "tf32", "to", "validate"),
+        *("run-only", "samples", "seed", "strict", "target", "tf32", "to", "validate"),
     )
 )
 LARGEST = 2**20

@@ -10,7 +10,7 @@ import click
 
 from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import STANDARD, fail_for, say
-from onnxpad.cli.streams import report_stream
+from onnxpad.cli.streams import progress_bar, report_stream
 from onnxpad.errors import OnnxpadError, brief
 
 if TYPE_CHECKING:
@@ -34,6 +34,14 @@ def jobs_of(models: Sequence[str], output: str | None, given: dict[str, Any]) ->
     return jobs
 
 
+def _followed(job: Job, request: Request, edit: Callable[[Job, Request], Edit]) -> Edit:
+    """The edit, with what its validation does on a terminal."""
+    if request.verb != "rewrite" or request.judging is None or job.target == STANDARD:
+        return edit(job, request)
+    with progress_bar(None) as say:
+        return edit(job, request._replace(judging={**request.judging, "progress": say}))
+
+
 def run(
     jobs: Jobs,
     request: Request,
@@ -54,7 +62,7 @@ def run(
     request = request._replace(options={**request.options, **about}, judging=judging)
     try:
         job.check()
-        done = edit(job, request)
+        done = _followed(job, request, edit)
     except OnnxpadError as error:
         return fail_for(job.model, error, as_json=given["as_json"] and job.target != STANDARD)
     _report(job, done, text(job, request, done))

@@ -12,6 +12,7 @@ from onnxpad.proof.call import Value
 from onnxpad.proof.evaluation import Fork
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.reads import cells_read
 from onnxpad.proof.regions import Mismatch, Region, Workshop, outcomes
 
 Array = NDArray[Any]
@@ -40,12 +41,14 @@ class Counterexample:
     """An input of a region on which two sides differ; `inputs` by the name in the first model.
 
     `cell` is None where no single cell differs: another shape, another type, no result any more.
+    `reads` are the cells of inputs that each side reads for it, where that differs and is known.
     """
 
     text: str
     sizes: Mapping[str, int]
     inputs: Mapping[str, Array] = field(repr=False)
     cell: OutputCell | None = None
+    reads: tuple[str, str] = ("", "")
 
 
 def confirm(
@@ -75,7 +78,7 @@ def confirm(
                 return None
             found = _difference(region, *made)
             if found:
-                return _shown(region, mismatch, turn, found)
+                return _shown(region, mismatch, turn, found, shop)
     return None
 
 
@@ -141,10 +144,18 @@ def _difference(
 
 
 def _shown(
-    region: Region, mismatch: Mismatch, inputs: Mapping[Any, Array], found: OutputCell | str
+    region: Region,
+    mismatch: Mismatch,
+    inputs: Mapping[Any, Array],
+    found: OutputCell | str,
+    shop: Workshop,
 ) -> Counterexample:
     sizes = ", ".join(f"{name}={size}" for name, size in mismatch.sizes.items())
     named = {cut.names[0][0]: inputs[cut.key].astype(cut.dtype) for cut in region.cuts}
     text = f"{found}, at {sizes}" if sizes else str(found)
     cell = found if isinstance(found, OutputCell) else None
-    return Counterexample(text, mismatch.sizes, named, cell)
+    reads = "", ""
+    if cell is not None:
+        place = region.wanted[0].index(cell.output), cell.index
+        reads = cells_read(region, mismatch.sizes, inputs, place, shop)
+    return Counterexample(text, mismatch.sizes, named, cell, reads)

@@ -175,12 +175,18 @@ def claim(report: ProofReport) -> str:
         at = ", ".join(f"{name}={size}" for name, size in sizes.items())
         return (
             f"{cell.output}[{place}] is {cell.before:.6g} in the first model and {cell.after:.6g} "
-            f"in the second{f', at {at}' if at else ''}"
+            f"in the second{f', at {at}' if at else ''}{_reads(shown)}"
         )
     return (
         f"both are the same function{' up to rounding of constants' if report.rounded else ''}, "
         f"for all values of the inputs{_sizes(report)}"
     )
+
+
+def _reads(shown: Counterexample) -> str:
+    """What each model reads for the cell, where that differs."""
+    first, second = shown.reads
+    return f", where the first reads {first} and the second {second}" if first else ""
 
 
 def _sizes(report: ProofReport) -> str:

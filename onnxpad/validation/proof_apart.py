@@ -77,7 +77,8 @@ def _unpacked(reply: Reply) -> Proof:
             name: _array(buffer, kind)
             for (name, kind), buffer in zip(shown["inputs"].items(), reply.buffers, strict=True)
         }
-        head["counterexample"] = Counterexample(shown["text"], shown["sizes"], inputs, cell)
+        reads = shown["reads"][0], shown["reads"][1]
+        head["counterexample"] = Counterexample(shown["text"], shown["sizes"], inputs, cell, reads)
     return Proof(**head)
 
 

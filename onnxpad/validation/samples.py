@@ -428,10 +428,18 @@ class Sampler:
 
 def _check(name: str, type_: Type) -> None:
     if type_.dtype in ("", "string"):
-        kind = type_.dtype or "no plain tensor type"
-        raise Undrawable(f"input '{name}' has {kind}: random numbers cannot fill it; give inputs")
+        kind = (
+            "of texts" if type_.dtype else "no tensor, or of a type that numpy lacks (float8, int4)"
+        )
+        raise Undrawable(
+            f"input '{name}' is {kind}: random numbers cannot fill it\n"
+            "  try     --proof-only, which runs nothing, or inputs of your own with --inputs"
+        )
     if type_.dims is None:
-        raise Undrawable(f"input '{name}' has no shape in the model: give inputs for it")
+        raise Undrawable(
+            f"input '{name}' has no shape in the model: random numbers cannot fill it\n"
+            "  try     inputs of your own with --inputs"
+        )
 
 
 def _size(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import onnx
 import pytest
 
 from onnxpad import validation
-from onnxpad.cli import run
+from onnxpad.cli import run, writing
 from onnxpad.inspection import inspect
 from tests.cli.processes import DYNAMIC, MODELS, SAME
 from tests.models.text import text_model
@@ -151,6 +152,20 @@ def test_a_verdict_that_is_not_ok_writes_nothing(
     assert f"validation: {verdict}: told so" in captured.out
     assert "told so" not in captured.err
     assert not out.exists()
+
+
+@pytest.mark.parametrize("out", ["o.onnx", "-"])
+def test_a_terminal_shows_what_a_validation_does(
+    out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not where the model itself goes to standard output."""
+    pytest.importorskip("onnxruntime")
+    monkeypatch.chdir(tmp_path)
+    told: list[str] = []
+    monkeypatch.setattr(writing, "progress_bar", lambda _: nullcontext(told.append))
+    options = ["--validate", "--device", "cpu", "--samples", "1", "-o", out]
+    assert run(["rewrite", str(SAME), *options]) == 0
+    assert told[:2] == (["proving", "sample 0"] if out == "o.onnx" else [])
 
 
 def test_an_unchanged_model_is_not_run(

@@ -48,7 +48,8 @@ def test_refuted_and_run_on_the_counterexample_too() -> None:
     found = both(conv(SAME), conv("pads = [0, 2]"))
     assert (found.verdict, found.ok) == (Verdict.DIFFERENT, False)
     assert found.reason.startswith("y[0, 0, 0] is ")
-    assert "in the second, at H=5; Conv 'y' -> 'y' differs by up to " in found.reason
+    assert "in the second, at H=5, where the first reads x[0, 0, 0:2] and the" in found.reason
+    assert "; Conv 'y' -> 'y' differs by up to " in found.reason
     assert found.first_difference is not None
     assert found.run is not None
     assert found.run.verdict is Verdict.DIFFERENT

@@ -93,8 +93,39 @@ def test_a_refutation_says_which_cell_and_what_each_model_gives() -> None:
     assert shown.cell is not None
     assert found.reason == (
         f"y[{', '.join(map(str, shown.cell.index))}] is {shown.cell.before:.6g} in the first model "
-        f"and {shown.cell.after:.6g} in the second, at H={shown.sizes['H']}"
+        f"and {shown.cell.after:.6g} in the second, at H={shown.sizes['H']}, where the first reads "
+        "x[0, 0, 0:2] and the second x[0, 0, 0:3]"
     )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        (SAME, "pads = [2, 2], dilations = [2]", ("x[0, 0, 0:2]", "x[0, 0, (0, 2)]")),
+        ("pads = [1, 1]", "pads = [3, 3]", ("", "")),
+        ("pads = [3, 1]", "pads = [4, 0]", ("x[0, 0, 0]", "no input")),
+    ],
+)
+def test_what_each_model_reads_for_the_cell(first: str, second: str, said: tuple[str, str]) -> None:
+    found = proof(conv(first), conv(second))
+    shown = found.proof.counterexample if found.proof else None
+    assert shown is not None
+    assert shown.reads == said
+    assert ("where the first reads" in found.reason) is bool(said[0])
+
+
+def test_what_a_maximum_reads_is_found_wherever_it_lies() -> None:
+    body = (
+        "g (float[1,1,9] x) => (float[a,b,c] y) {{ y = MaxPool<kernel_shape = [3], pads = {}>(x) }}"
+    )
+    found = proof(*(text(body.format(pads)) for pads in ("[1, 1]", "[2, 0]")))
+    shown = found.proof.counterexample if found.proof else None
+    assert shown is not None
+    assert shown.cell is not None
+    at = shown.cell.index[2]
+    for said, begin in zip(shown.reads, (at - 1, at - 2), strict=True):
+        first, last = max(0, begin), begin + 2
+        assert said == f"x[0, 0, {first if first == last else f'{first}:{last + 1}'}]"
 
 
 def test_the_counterexample_shows_the_difference_when_it_is_run() -> None:
@@ -244,7 +275,7 @@ def test_what_takes_long_is_proved_in_a_child(monkeypatch: pytest.MonkeyPatch) -
     shown, known = wrong.proof.counterexample, here.proof.counterexample
     assert shown is not None
     assert known is not None
-    assert (shown.sizes, shown.cell is not None) == (known.sizes, True)
+    assert (shown.sizes, shown.reads) == (known.sizes, ("x[0, 0, 0:2]", "x[0, 0, 0:3]"))
     assert shown.inputs["x"].dtype == np.float32
     assert wrong.reason.startswith("y[0, 0, 0] is ")
 
