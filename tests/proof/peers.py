@@ -138,19 +138,23 @@ def one(folder: Path, tool: str, names: list[str]) -> None:
 
 
 def compare(folder: Path) -> None:
-    """Polygraphy's defaults, and np.allclose on one draw of N(0, 1), into peers.json."""
-    found = {}
-    places = sorted(folder.glob("*_before.onnx"))
-    for at, path in enumerate(places):
+    """Polygraphy's defaults, and np.allclose on one draw of N(0, 1), into peers.json.
+
+    A session may end the process: what was found stays, and another call goes on behind it.
+    """
+    place = folder / "peers.json"
+    found = json.loads(place.read_text()) if place.exists() else {}
+    for path in sorted(folder.glob("*_before.onnx")):
         name = path.name.removesuffix("_before.onnx")
+        if name in found:
+            continue
+        found[name] = {}
+        place.write_text(json.dumps(found))
         pair = [str(folder / f"{name}_{side}.onnx") for side in ("before", "after")]
         with np.load(folder / f"{name}_feed.npz") as held:
             feed = dict(held)
         found[name] = {"allclose": by_allclose(pair, feed), "polygraphy": by_polygraphy(pair)}
-        if at % 100 == 99:
-            sys.stdout.write(f"{at + 1} of {len(places)}\n")
-            sys.stdout.flush()
-    (folder / "peers.json").write_text(json.dumps(found))
+    place.write_text(json.dumps(found))
 
 
 def by_allclose(pair: list[str], feed: dict[str, Array]) -> str:
