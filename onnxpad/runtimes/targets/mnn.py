@@ -112,7 +112,7 @@ TARGET = Target(
             "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
         ),
         miscomputes("AveragePool", w.COUNTS, _END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
-        miscomputes("Conv", t.THREE_D, w.DILATED, by=_seen("3-D convolutions with dilations")),
+        miscomputes("Conv", t.THREE_D, w.SPREAD, by=_seen("3-D convolutions with dilations")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
         refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
         refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),

@@ -31,10 +31,6 @@ _FROM_PYTORCH = Condition(
     lambda c: c.around.producer == "pytorch",
     "the model does not name pytorch as its producer",
 )
-_SPREAD = Condition(
-    "a kernel of 2 or more is dilated",
-    w.of_axes(lambda axis: axis.kernel > 1 and axis.dilation > 1),
-)
 
 
 def _overhangs_by_end(chain: Chain, pads: Pads) -> bool:
@@ -87,7 +83,7 @@ TARGET = Target(
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")
         ),
-        miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
+        miscomputes(("Conv", *w.POOLS), w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
         miscomputes("Conv", DEPTHWISE_PADDED_BELOW, by=_seen("depthwise convolutions: end pads")),
         refuses(
             ("Conv", "QLinearConv"),
@@ -122,7 +118,7 @@ TARGET = Target(
         ),
         miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
-        miscomputes(w.POOLS, _SPREAD, by=_seen("pools with dilations: ignored")),
+        miscomputes(w.POOLS, w.SPREAD, by=_seen("pools with dilations: ignored")),
         miscomputes(w.POOLS, w.VALID, w.GAINED_WINDOW, by=_seen("VALID: ceil_mode is ignored")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses(
