@@ -11,6 +11,7 @@ OnnxpadError
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -91,21 +92,33 @@ def fault_in(error: Exception) -> str | None:
     return None if found is None else found.format(said)
 
 
+_SUSPECTS: ContextVar[tuple[Callable[[], str | None], ...]] = ContextVar("suspects", default=())
+
+
+def suspect(why: Callable[[], str | None]) -> None:
+    """Let `why` say what is wrong with a file, should an exception arise that nobody expects."""
+    _SUSPECTS.set((*_SUSPECTS.get(), why))
+
+
 @contextmanager
 def blaming_the_file() -> Iterator[None]:
     """Turn exceptions that a file causes into ModelError; also a decorator, `@blaming_the_file()`.
 
-    Raises ModelError for them. All others pass.
+    Raises ModelError for them, and for any other while a file was opened that is not valid. All
+    others pass.
     """
+    token = _SUSPECTS.set(_SUSPECTS.get())
     try:
         yield
     except OnnxpadError:
         raise
     except Exception as error:
-        said = fault_in(error)
+        said = fault_in(error) or next(filter(None, (why() for why in _SUSPECTS.get())), None)
         if said is None or isinstance(error, BrokenPipeError):
             raise
         raise ModelError(said) from error
+    finally:
+        _SUSPECTS.reset(token)
 
 
 Given = ParamSpec("Given")

@@ -6,12 +6,14 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from onnx import ModelProto
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, suspect
+from onnxpad.model.files.external import external_tensors
 from onnxpad.model.files.onnx_file import Source, completed, read
 
 if TYPE_CHECKING:
@@ -92,6 +94,7 @@ def proto_of(model: ModelOrGraph) -> ModelProto:
 
 def open_model(model: ModelLike) -> Opened:
     """Open any kind of model; RequestError for anything else, ModelError for a bad file."""
+    suspect(partial(refusal_of_onnx, model))
     if isinstance(model, str | os.PathLike):
         proto, source = read(model, light=True)
         return Opened(proto, source, owned=True)
@@ -106,10 +109,29 @@ def open_model(model: ModelLike) -> Opened:
 
 def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
     """Any kind of model with all its weights, and the folder of its file; errors as above."""
+    suspect(partial(refusal_of_onnx, model))
     if isinstance(model, str | os.PathLike):
         proto, source = read(model)
         return proto, source.folder
     return proto_of(model), None
+
+
+def refusal_of_onnx(model: ModelLike) -> str | None:
+    """What onnx's checker says against a model; None where it takes it, or cannot be asked."""
+    from onnx import checker
+
+    try:
+        if isinstance(model, str | os.PathLike):
+            if Path(model).is_file():
+                checker.check_model(os.fspath(model))
+        elif isinstance(model, ModelProto) and not any(external_tensors(model)):
+            checker.check_model(model)
+    except checker.ValidationError as error:
+        said = (str(error).strip().splitlines() or ["no reason given"])[0]
+        return f"onnx's checker refuses it: {said}; mend it, or export it again"
+    except Exception:  # noqa: BLE001 - it is asked because something else went wrong
+        return None
+    return None
 
 
 def _no_model(given: object) -> RequestError:

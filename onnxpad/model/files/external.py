@@ -59,7 +59,11 @@ def data_files(model: ModelProto, data: bytes, *, name: str) -> tuple[DataFile, 
     """
     # Mostly weights: looking at the few nodes is cheaper than searching all the bytes.
     few = len(model.graph.node) + len(model.graph.initializer) < len(data) // _BYTES_PER_NODE
-    owned = _everywhere(model) if few or b"location" in data else _external(model.graph.initializer)
+    owned = (
+        external_tensors(model)
+        if few or b"location" in data
+        else _external(model.graph.initializer)
+    )
     files: dict[str, DataFile] = {}
     for owner, tensor in owned:
         found = _data_file(tensor, owner, name)
@@ -162,7 +166,7 @@ def _wrong_location(location: str) -> str | None:
 _Owned = Iterator[tuple[str, TensorProto]]
 
 
-def _everywhere(model: ModelProto) -> _Owned:
+def external_tensors(model: ModelProto) -> _Owned:
     """Every external tensor of the model, wherever it stands, behind what to call it."""
     graphs: list[GraphProto] = [model.graph]
     for training in model.training_info:
