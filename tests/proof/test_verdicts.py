@@ -409,6 +409,10 @@ def test_pads_that_a_caller_gives_may_still_differ() -> None:
     defaults = body.replace("y) {{", "y) <int64[6] p = {{0, 0, 1, 0, 0, 1}}> {{")
     first, second = (text(defaults.format(f"y = {op}(t)")) for op in ("Sin", "Cos"))
     assert prove(first, second).verdict == "refuted"
+    channels = "g (float[1,2,8] x, int64[6] p) => (float[a,b,c] y) <float[2,2,1] w = {{{0}}}>"
+    channels += " {{ t = Pad(x, p)\ny = Conv(t, w) }}"
+    first, second = (text(channels.format(f"1, 2, 3, {last}")) for last in (4, 5))
+    assert prove(first, second).verdict == "refuted"
     pool = "y = MaxPool<kernel_shape = [2], {0}>(t)"
     same = (text(body.format(pool.format(one))) for one in ('auto_pad = "VALID"', "pads = [0, 0]"))
     assert prove(*same).verdict == "proved"
