@@ -244,7 +244,7 @@ def test_pads_that_are_wrong_at_large_sizes_alone(name: str) -> None:
         front += f"{held} = Constant<value_{kind} = {found}>()\n"
     behind = "\nb = Sub(o, e)\nf = Add(o, e)\np = Concat<axis = 0>(z, b, z, f)\n"
     nodes = front + expression + behind + "t = Pad(x, p)\ny = Conv(t, w)"
-    proof = prove(SAME, conv(nodes))
+    proof = prove(SAME, conv(nodes), limits=Limits(seconds=1000))
     assert proof.verdict == ("undecided" if name == "Pow" else "refuted"), proof
 
 
@@ -408,6 +408,10 @@ def test_pads_that_a_caller_gives_may_still_differ() -> None:
     assert prove(plain, text(body.format("y = Cos(t)"))).verdict == "refuted"
     defaults = body.replace("y) {{", "y) <int64[6] p = {{0, 0, 1, 0, 0, 1}}> {{")
     first, second = (text(defaults.format(f"y = {op}(t)")) for op in ("Sin", "Cos"))
+    assert prove(first, second).verdict == "refuted"
+    channels = "g (float[1,2,8] x, int64[6] p) => (float[a,b,c] y) <float[2,2,1] w = {{{0}}}>"
+    channels += " {{ t = Pad(x, p)\ny = Conv(t, w) }}"
+    first, second = (text(channels.format(f"1, 2, 3, {last}")) for last in (4, 5))
     assert prove(first, second).verdict == "refuted"
     pool = "y = MaxPool<kernel_shape = [2], {0}>(t)"
     same = (text(body.format(pool.format(one))) for one in ('auto_pad = "VALID"', "pads = [0, 0]"))
