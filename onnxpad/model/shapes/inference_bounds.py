@@ -179,7 +179,7 @@ class _Names:
         if axes > 1:
             self.wide.add(name)
         sizes = _numbers(target) if 0 < axes <= _ONE_AXIS else None
-        if sizes is None:
+        if sizes is None or not all(isinstance(size, int) for size in sizes):
             return
         whole = self.lengths.get(node.input[0], 0)
         stated = int(prod(size for size in sizes if size != -1))
