@@ -164,9 +164,12 @@ def _front(chain: Chain) -> tuple[int, ...] | None:
 
 @lru_cache(maxsize=20_000)
 def sized(chain: Chain, sizes: Sizes | None) -> Chain | None:
-    """The chain where its source has these sizes; None where a computed Pad hides them."""
+    """The chain where its source has these sizes.
+
+    None where a computed Pad hides them, or a running model has another number of axes.
+    """
     front = _front(chain)
-    if front is None or sizes is None:
+    if front is None or sizes is None or len(sizes) != len(chain.axes):
         return None
     grown = zip(chain.axes, sizes, front, strict=True)
     return replace(chain, axes=tuple(replace(a, size=size + more) for a, size, more in grown))

@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 import onnx
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper
 
 from onnxpad.padding.operators import OPERATORS
@@ -51,7 +52,7 @@ def mutants(random: Random, place: Place) -> Sequence[Command]:
         change = random.choice(CHANGES)
         try:
             change(random, found)
-        except (IndexError, ValueError):  # nothing there that could be changed so
+        except (IndexError, ValueError, DecodeError):  # nothing that could be changed so, or deeper
             continue
     place.write("model.onnx", found.SerializeToString())
     place.write("data.npz", arrays)

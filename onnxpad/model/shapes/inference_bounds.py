@@ -179,7 +179,7 @@ class _Names:
         if axes > 1:
             self.wide.add(name)
         sizes = _numbers(target) if 0 < axes <= _ONE_AXIS else None
-        if sizes is None:
+        if sizes is None or not all(isinstance(size, int) for size in sizes):
             return
         whole = self.lengths.get(node.input[0], 0)
         stated = int(prod(size for size in sizes if size != -1))
@@ -288,7 +288,8 @@ def _steps_are_small(node: NodeProto, constants: Mapping[str, TensorProto]) -> b
 def _numbers(tensor: TensorProto) -> list[float] | None:
     """What a small constant holds; None where it is damaged or lies elsewhere."""
     try:
-        found: list[float] = onnx.numpy_helper.to_array(tensor).reshape(-1).tolist()
+        array = onnx.numpy_helper.to_array(tensor).reshape(-1)
     except Exception:  # noqa: BLE001 - numpy and onnx raise many kinds
         return None
-    return found
+    found: list[float] = array.tolist()
+    return found if array.dtype.kind in "iufb" else None

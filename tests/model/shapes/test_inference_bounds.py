@@ -4,9 +4,10 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto, TensorProto, numpy_helper
 
 from onnxpad import inspect, processes
 from onnxpad.errors import LimitMet
@@ -148,3 +149,12 @@ def test_long_inputs_of_one_axis_are_followed_in_the_child() -> None:
         )
         assert is_bounded(model, data_prop=True) == here
         assert is_bounded(model, data_prop=False)
+
+
+@pytest.mark.parametrize("shape", [np.array([np.nan]), np.array([1.5, 2]), np.array(["a", "b"])])
+def test_a_shape_that_is_no_whole_numbers_says_nothing(shape: np.ndarray[Any, Any]) -> None:
+    tensor = numpy_helper.from_array(shape.astype(object if shape.dtype.kind == "U" else "f4"), "s")
+    for reader in (node("Reshape", ["x", "s"], ["y"]), node("Slice", ["x", *"ssss"], ["y"])):
+        model = made_of([reader], [value("x", [4])])
+        model.graph.initializer.append(tensor)
+        assert isinstance(is_bounded(model, data_prop=True), bool)

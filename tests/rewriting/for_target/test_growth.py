@@ -89,10 +89,10 @@ def test_searches_end_together(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = onnxpad.rewrite(model, target="coreml")
     assert (whole.limits_met, whole.unfit) == ((), ())
     monkeypatch.setattr(search, "_STEPS_PER_NODE", 0)
-    monkeypatch.setattr(search, "PLANNED", PLANNED._replace(most=20))
+    monkeypatch.setattr(search, "PLANNED", PLANNED._replace(most=60))
     part = onnxpad.rewrite(model, target="coreml")
     assert 0 < len(part.unfit) < 6
-    assert "ended after 20 steps" in part.limits_met[0]
+    assert "ended after 60 steps" in part.limits_met[0]
     assert "with --node" in part.limits_met[0]
     one = next(left.node.label for left in part.unfit)
     assert not onnxpad.rewrite(model, target="coreml", nodes=one).unfit
