@@ -1,4 +1,4 @@
-"""explain: what a pass, target, form, operator, convention or trap is, from its own file."""
+"""explain: what a pass, target, form, operator, convention, trap or optimiser is."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from onnxpad.padding.operators import OPERATORS, Kind, Operator, Since
 from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
+from onnxpad.runtimes.optimisers import Optimiser, optimisers
 from onnxpad.runtimes.targets import Target, all_targets
 from onnxpad.runtimes.traps import all_rules
 
-KINDS = ("pass", "target", "form", "operator", "convention", "trap")
+KINDS = ("pass", "target", "form", "operator", "convention", "trap", "optimiser")
 
 
 @reported("kind", "name", "text", "facts_by_name as facts", "source")
@@ -101,6 +102,9 @@ def _entries() -> Iterator[Explanation]:
     for trap in all_rules().values():
         helping = (("removed by", ", ".join(trap.passes)),) if trap.passes else ()
         yield Explanation("trap", trap.code, trap.text, helping, trap.source)
+    for tool in optimisers().values():
+        about = tuple(_optimiser_facts(tool))
+        yield Explanation("optimiser", tool.name, _OPTIMISED, about, tool.source)
 
 
 # What retarget --to and --from take beside frameworks; retargeting.habits has the rules.
@@ -130,6 +134,23 @@ one number serves every size. Rounding and divisors stay as they are.""",
         "onnxpad's own word for what PyTorch and Caffe write",
     ),
 }
+
+
+_OPTIMISED = """A tool that rewrites models, and what the formal proof says of its rewrites.
+
+The models are small: each trap of onnxpad's tests, and random models with every padded operator. To
+judge a rewrite of your own model: onnxpad validate BEFORE AFTER."""
+
+
+def _optimiser_facts(tool: Optimiser) -> Iterator[tuple[str, str]]:
+    undecided = tool.rewrites - tool.proved - tool.wrong
+    yield "rewrites", str(tool.rewrites)
+    yield "proved equal", str(tool.proved)
+    yield "refuted", str(tool.wrong)
+    if undecided:
+        yield "undecided", str(undecided)
+    for one in tool.refuted:
+        yield "wrong for", f"{one.model}: {one.counterexample}"
 
 
 def _target_facts(target: Target) -> Iterator[tuple[str, str]]:

@@ -40,6 +40,9 @@ class Outcome(NamedTuple):
     written: str | None = None
     line: str = ""
 
+    def __repr__(self) -> str:
+        return f"<Outcome {self.result}: {self.error or self.line}>"
+
 
 @reported("summary", "code", "records as models", "notes")
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ def dask_executor(address: str) -> Iterator[Executor]:
         from distributed import Client
     except ImportError as error:
         raise RuntimeUnavailable(
-            f"Dask cannot be loaded ({error})\n  try     pip install 'onnxpad[dask]'"
+            f"Dask cannot be loaded ({error})\n  try     pip install distributed"
         ) from error
     try:
         client = Client(address, timeout=_SECONDS, set_as_default=False)

@@ -124,18 +124,29 @@ def _answered(arguments: Sequence[str]) -> int:
 
         return shell_complete(commands, {}, "onnxpad", _COMPLETES, asked)
     with commands.make_context("onnxpad", list(arguments)) as context:
-        if context.params["isolated"] or not HELP.isdisjoint(arguments):
-            result = commands.invoke(context)
+        files = [] if context.params["isolated"] else project_files()
+        if files and HELP.isdisjoint(arguments):
+            result = _with_settings(context, files)
         else:
-            result = _with_settings(context)
+            result = commands.invoke(context)
     return result if isinstance(result, int) else FINE
 
 
-def _with_settings(context: click.Context) -> object:
+def project_files() -> list[Path]:
+    """Every pyproject.toml from the working folder upwards, the nearest first."""
+    try:
+        here = Path.cwd()
+    except OSError:  # it is gone
+        return []
+    files = (folder / "pyproject.toml" for folder in (here, *here.parents))
+    return [file for file in files if file.is_file()]
+
+
+def _with_settings(context: click.Context, files: Sequence[Path]) -> object:
     """Invoke with what a project always wants; an error about that says where it stands."""
     from onnxpad.cli.settings import found_settings
 
-    settings = found_settings(commands)
+    settings = found_settings(commands, files)
     context.default_map = settings.defaults()
     try:
         return commands.invoke(context)

@@ -13,7 +13,9 @@ from onnxpad.cli.outcomes import FINE
 from onnxpad.cli.streams import terminal
 from onnxpad.errors import nearest
 
-_HELP = """Say what a pass, target, form, operator, convention or trap is; without NAME list all.
+_HELP = """Say what a pass, target, form, operator, convention, trap or optimiser is.
+
+Without NAME list all.
 
 \b
 onnxpad explain
@@ -25,7 +27,8 @@ onnxpad explain --schema inspect
 
 
 @click.command(
-    help=_HELP, short_help="Say what a pass, target, form, operator, convention or trap is."
+    help=_HELP,
+    short_help="Say what a pass, target, form, operator, convention, trap or optimiser is.",
 )
 @click.argument("name", required=False)
 @click.option(

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from onnxpad.cli import destinations
 from onnxpad.cli.arguments import given_by_hand
-from onnxpad.cli.baseline import Baseline, Known, read_baseline
 from onnxpad.cli.outcomes import FINDINGS, FINE, say
 
 if TYPE_CHECKING:
+    from onnxpad.cli.baseline import Baseline, Known
     from onnxpad.inspection import Finding
 
 LEVELS = ("unknown", "refused", "wrong")
@@ -87,18 +86,23 @@ class Gate:
         `targets` are the names of those that were asked for, which findings have in their codes.
         """
         named = frozenset(one for one in findings if one.kind in self.kinds)
-        baseline = self._known(model, {Known.of(one) for one in named}, targets)
+        if self._baseline is None:
+            return Judged(findings, named, frozenset())
+        from onnxpad.cli.baseline import Known
+
+        now = {Known.of(one) for one in named}
+        baseline = self._compared(self._baseline, model, now, targets)
         known = frozenset(one for one in findings if Known.of(one) in baseline)
         return Judged(findings, named - known, known)
 
-    def _known(self, model: str, now: set[Known], targets: Collection[str]) -> frozenset[Known]:
+    def _compared(
+        self, baseline: Baseline, model: str, now: set[Known], targets: Collection[str]
+    ) -> frozenset[Known]:
         """What the baseline says of a model, or is to say; `now` are the findings of this run."""
-        if self._baseline is None:
-            return frozenset()
-        before = self._baseline.known_of(model)
+        before = baseline.known_of(model)
         gone = {one for one in before - now if self._looked_for(one, targets)}
         if self._writes:
-            return self._baseline.learn(model, (before - gone) | now)
+            return baseline.learn(model, (before - gone) | now)
         self._gone += len(gone)
         self._seen += len(before & now)
         return before
@@ -158,6 +162,9 @@ def _check(given: dict[str, Any]) -> None:
 def _baseline(path: str | None, models: Sequence[str], *, writes: bool) -> Baseline | None:
     if path is None:
         return None
+    from onnxpad.cli import destinations
+    from onnxpad.cli.baseline import Baseline, read_baseline
+
     if not writes:
         return read_baseline(path)
     destinations.refuse_overwriting(path, models, "give another --baseline")

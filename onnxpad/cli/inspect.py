@@ -91,7 +91,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     if given["sarif"]:
         arguments.refuse_given("--sarif is one report, made here", "jobs", "dask")
         return _sarif(names, given, asked, checks)
-    if found.many:
+    if found.many or given["dask"]:
         return _many(names, given, asked, checks)
     (model,) = names
     about = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}

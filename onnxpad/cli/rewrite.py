@@ -22,23 +22,16 @@ onnxpad rewrite model.onnx --pass explicit-pads --pass split-pads -o padded.onnx
 onnxpad rewrite model.onnx --dim 'height%32=0' --validate --in-place
 onnxpad rewrite models/ -o rewritten/ -j 4
 onnxpad rewrite model.onnx --target opencv -o for_opencv.onnx
+onnxpad rewrite model.onnx --target opencv --target ncnn -o for_both.onnx
 onnxpad rewrite model.onnx -o explicit.onnx --certificate explicit.json
 
 Without --pass and --target it writes auto_pad as explicit pads. With --target it writes only what
-that runtime refuses or computes wrongly, and nothing at all where there is no way for a node. With
+that runtime refuses or computes wrongly, and nothing at all where there is no way for a node; of
+several runtimes, one model that all of them take, or which of them stands in the way of what. With
 both, the passes run first, and what they write is judged for the target as well. A node that a
 pass cannot rewrite exactly is left as it is, with the reason. A model that needs no change is
 written byte for byte as it was. onnxpad explain lists the passes and the targets.
 """
-
-
-def _one_target(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -> str | None:
-    if len(names) > 1:
-        raise click.UsageError(
-            f"--target {' and '.join(names)}: a model is written for one runtime; run once for "
-            "each, or try --target portable (inspect takes several)"
-        )
-    return names[0] if names else None
 
 
 @click.command(help=_HELP, short_help="Write padding in another form, exactly.")
@@ -50,8 +43,9 @@ def _one_target(_: click.Context, __: click.Parameter, names: tuple[str, ...]) -
     "--target",
     metavar="T",
     multiple=True,
-    callback=_one_target,
-    help="A runtime: write what it refuses or computes wrongly in the cheapest form that it takes.",
+    callback=lambda _, __, names: names or None,
+    help="A runtime: write what it refuses or computes wrongly in the cheapest form that it takes. "
+    "Repeatable: one model that all of them take.",
 )
 @click.option(
     "--prefer",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,13 +60,13 @@ class Settings(NamedTuple):
         return f"{', '.join(names)} in {_shown(self.path)}" if names and self.path else ""
 
 
-def found_settings(commands: click.Group) -> Settings:
-    """What the nearest file from the working folder upwards says that has such a table.
+def found_settings(commands: click.Group, files: Iterable[Path]) -> Settings:
+    """What the first of the files says that has such a table.
 
     Raises RequestError for a file that cannot be read, and for what it cannot say.
     """
     verbs = {name: _options(command) for name, command in commands.commands.items()}
-    for path in _files():
+    for path in files:
         table = _table_of(path)
         if table is not None:
             return Settings(path, _values(path, table, verbs), verbs)
@@ -78,19 +78,8 @@ def _options(command: click.Command) -> dict[str, click.Option]:
     return {spelling[2:]: one for one in options for spelling in one.opts if spelling[:2] == "--"}
 
 
-def _files() -> Iterator[Path]:
-    try:
-        here = Path.cwd()
-    except OSError:  # it is gone
-        return
-    for folder in (here, *here.parents):
-        yield folder / "pyproject.toml"
-
-
 def _table_of(path: Path) -> dict[str, Any] | None:
-    """None where the file is not there or is about other tools alone."""
-    if not path.is_file():
-        return None
+    """None where the file is about other tools alone."""
     from onnxpad.model.files.contents import contents
 
     try:

@@ -92,8 +92,8 @@ s0_ref0.
 def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Validate and print the verdict."""
     _check(options)
-    if Path(options["before"]).is_dir():
-        return _folders(options)
+    if Path(options["before"]).is_dir() or options["dask"]:
+        return _pairs(options)
     for name in ("jobs", "dask"):
         del options[name]
     path = options.pop("counterexample")
@@ -166,21 +166,23 @@ def _check_proof(options: dict[str, Any]) -> None:
     check_target(path)
 
 
-def _folders(options: dict[str, Any]) -> int:
-    """Models of two folders, by their place in them."""
+def _pairs(options: dict[str, Any]) -> int:
+    """Models of two folders, by their place in them; with --dask also two models."""
     from onnxpad.batch.course import Job, Request
     from onnxpad.batch.inputs import pairs
     from onnxpad.cli import batches
 
-    if options["after"] is None or not Path(options["after"]).is_dir():
+    before, after = options["before"], options["after"]
+    if after is None or Path(before).is_dir() != Path(after).is_dir():
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     why = "each pair of models is compared on inputs of its own"
     about_one = ("data", "inputs", "outputs", "counterexample", "certificate")
     arguments.refuse_given(why, *about_one)
     others = (*about_one, "before", "after", "dims", "jobs", "dask", "as_json")
     given = {name: value for name, value in options.items() if name not in others}
-    found = [(Job(one), other) for one, other in pairs(options["before"], options["after"])]
-    return batches.run(found, Request("validate", given), options, noun="pair")
+    found = pairs(before, after) if Path(before).is_dir() else [(before, after)]
+    jobs = [(Job(one), other) for one, other in found]
+    return batches.run(jobs, Request("validate", given), options, noun="pair")
 
 
 def _shown(found: Validation, path: str) -> Validation:

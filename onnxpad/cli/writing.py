@@ -50,7 +50,7 @@ def run(
     text: Callable[[Job, Request, Edit], str],
 ) -> int:
     """Edit one model and show the whole report, or many and a line for each; the exit code."""
-    if jobs.many:
+    if jobs.many or given["dask"]:
         from onnxpad.cli import batches
 
         return batches.run([(job, None) for job in jobs.jobs], request, given)

@@ -11,10 +11,8 @@ from functools import cache
 import numpy as np
 import onnx
 
-from onnxpad.proof.graphs import Graph, Node
+from onnxpad.proof.graphs import RANDOM, Graph, Node
 
-_RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"}
-_RANDOM |= {"RandomUniformLike", "BiasDropout", "BitmaskDropout", "BitmaskBiasDropout", "Sampling"}
 _UNCHANGED = {"Identity"}
 Classes = dict[str, int]
 
@@ -45,7 +43,7 @@ class Numbering:
         A Dropout does where it trains: opset 12 has an input for that, opset 6 an attribute.
         """
         if node.op != "Dropout" or node.domain:
-            return node.op in _RANDOM
+            return node.op in RANDOM
         if node.opset < 7:
             return not node.attributes.get("is_test", 0)
         training = node.inputs[2] if len(node.inputs) > 2 else ""

@@ -19,6 +19,7 @@ Array = NDArray[Any]
 _TOLERANCE = 1e-5
 _SIGNS = ("both", "negative", "positive")
 _MAGNITUDES = (1.0, 8.0, 0.01, 3000.0)
+_GENERIC = (1.0, 0.01, 3000.0)
 """Of what is drawn; 8 is rounded to whole numbers, which meet each other and constants."""
 
 
@@ -50,10 +51,15 @@ class Counterexample:
     reads: tuple[str, str] = ("", "")
 
 
-def confirm(region: Region, mismatch: Mismatch, shop: Workshop) -> Counterexample | None:
-    """Numbers that show the difference at its size; None where none of the tries does."""
+def confirm(
+    region: Region, mismatch: Mismatch, shop: Workshop, *, ties: bool = True
+) -> Counterexample | None:
+    """Numbers that show the difference at its size; None where none of the tries does.
+
+    Without `ties` no whole numbers are tried: an ArgMax may choose among equal ones.
+    """
     random = np.random.default_rng(int.from_bytes(shop.source(16), "little"))
-    for magnitude, sign in product(_MAGNITUDES, _SIGNS):
+    for magnitude, sign in product(_MAGNITUDES if ties else _GENERIC, _SIGNS):
         inputs = {
             cut.key: drawn(random, (magnitude, sign), cut.shape(mismatch.sizes), cut.dtype)
             if cut.numbers is None

@@ -20,7 +20,7 @@ from onnxpad.proof.cuts import Cutting, Side
 from onnxpad.proof.graphs import Graph, Input, Node
 from onnxpad.proof.outcomes import Undecided
 from onnxpad.proof.regions import Cut, Mismatch, Region, Workshop, compare
-from onnxpad.proof.sizes import Fact, prove_sizes, shrunk
+from onnxpad.proof.sizes import Fact, moderate_sizes, prove_sizes, shrunk
 
 _DEEPEST = 8
 _TURNS = 4
@@ -99,6 +99,7 @@ class Equalities:
     def _settled(self, wanted: Pair, depth: int, *, last: bool) -> Result:
         """From the nearest cuts, then operand by operand, then from further back."""
         reason = Undecided(f"{wanted[0]} is computed otherwise")
+        region: Region | None = None
         bodies = self._have_bodies(wanted)
         if bodies and self._by_operands(wanted, depth):
             return []
@@ -109,6 +110,8 @@ class Equalities:
             reason = result
             if at == 0 and not bodies and depth < _DEEPEST and self._by_operands(wanted, depth):
                 return []
+        if last and (shown := self._searched(region)):
+            return Refuted(shown)
         return reason
 
     def _compared(self, region: Region, reason: Undecided, *, last: bool) -> Result:
@@ -138,6 +141,19 @@ class Equalities:
             if last and self._is_whole(form) and (shown := confirm(form, found, shop)):
                 return Refuted(shown)
         return reason
+
+    def _searched(self, region: Region | None) -> Counterexample | None:
+        """Numbers that differ though the formal domain could not say so, at two sizes."""
+        if region is None or not self._is_whole(region):
+            return None
+        self.shop.clock.divide(2)
+        for least in (5, 12):
+            sizes = moderate_sizes(region, self.cutting.facts, least)
+            with suppress(Undecided):
+                found = Mismatch(sizes, 0, None, "")
+                if shown := confirm(region, found, self.shop, ties=False):
+                    return shown
+        return None
 
     def _is_whole(self, region: Region) -> bool:
         return all(cut in self.cutting.inputs for cut in region.cuts)

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from onnxpad.proof.axes import follow, row_of
 from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Readings, Value
-from onnxpad.proof.graphs import Constant, Graph, Node
+from onnxpad.proof.floats import Numeric
+from onnxpad.proof.graphs import RANDOM, Constant, Graph, Node
 from onnxpad.proof.operators import arithmetic, moving, sampled, windowed
+from onnxpad.proof.operators.referred import referred
 from onnxpad.proof.outcomes import Invalid, NoResult, Undecided
 
 Array = NDArray[Any]
@@ -90,6 +92,8 @@ class Evaluation:
         if node.bodies:
             return self._with_bodies(node, inputs, values)
         rule = RULES.get((node.domain, node.op))
+        if rule is None and isinstance(self.d, Numeric) and node.op not in RANDOM:
+            rule = referred
         if rule is None:
             raise Undecided(f"the operator {node.domain + '.' if node.domain else ''}{node.op}")
         notes = Notes()

@@ -111,6 +111,7 @@ class Numeric:
 
     def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
         """round(a) + zero, saturated."""
+        a = np.clip(a, low - zero - 1, high - zero + 1)
         return _clear(a, 0.5, np.asarray(np.clip(np.rint(a) + zero, low, high)))
 
     def chosen(self, a: Array, places: Array, lowest: Number, *, floats: bool) -> Array:

@@ -57,6 +57,7 @@ class Formal:
         self.numbers: dict[int, Number] = {0: Fraction(0)}
         self.members: dict[int, frozenset[int]] = {}
         self.least: dict[int, Number] = {}
+        self.moved: dict[int, tuple[int, Fraction]] = {}
         self.places: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.infinities: list[int] = []
         self._embedded: dict[int, tuple[Array, Cells]] = {}
@@ -253,6 +254,13 @@ class Formal:
         return np.asarray(found, np.int64).reshape(a.shape[:-1])
 
     def _make_largest(self, row: frozenset[int], lowest: Number, floor: Number | None) -> int:
+        points = {self.moved[element][1] for element in row & self.moved.keys()}
+        if (
+            len(points) == 1
+            and floor is not None
+            and row <= self.moved.keys() | self.numbers.keys()
+        ):
+            return self._largest_moved(row, points.pop(), floor)
         flat: set[int] = set()
         for element in row:
             flat |= self.members.get(element, {element})
@@ -276,6 +284,25 @@ class Formal:
         self.members[element] = key
         if bounds:
             self.least[element] = max(bounds)
+        return element
+
+    def _largest_moved(self, row: frozenset[int], point: Fraction, floor: Number) -> int:
+        """max(a + z, b + z) as max(a, b) + z: types that differ by their zero point agree."""
+        bases = {
+            self.moved[one][0] if one in self.moved else self.number(self.numbers[one] - point)
+            for one in row
+        }
+        base = self._make_largest(frozenset(bases), floor - point, floor - point)
+        return self._move(base, point)
+
+    def _move(self, base: int, point: Fraction) -> int:
+        """base + point, which knows what it is made of."""
+        element = int(self.field.add(np.asarray(base), np.asarray(self.number(point))).item())
+        if isinstance(known := self.numbers.get(base), Fraction):
+            return self.number(known + point)
+        if base in self.least:
+            self.least[element] = self.least[base] + point
+        self.moved[element] = base, point
         return element
 
     # Other functions.
@@ -327,6 +354,10 @@ class Formal:
             whole = round(known) + point
             return self.number(min(max(whole, Fraction(low)), Fraction(high)))
         self.asked |= {element, zero}
+        if isinstance(point, Fraction):
+            base = self.name(("quantise", element, low - point, high - point))
+            self.least[base] = low - point
+            return self._move(base, point)
         made = self.name(("quantise", element, zero, low, high))
         self.least[made] = Fraction(low)
         return made

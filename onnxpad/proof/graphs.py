@@ -19,6 +19,9 @@ _STANDARD = ("", "ai.onnx")
 _MARK = "\0"
 _BLOCK = 1 << 20
 _DEEPEST = 64
+RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"}
+RANDOM |= {"RandomUniformLike", "BiasDropout", "BitmaskDropout", "BitmaskBiasDropout", "Sampling"}
+"""Operators that draw at random; a Dropout does where it trains."""
 
 
 @dataclass(eq=False, slots=True)

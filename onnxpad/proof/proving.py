@@ -97,6 +97,8 @@ def _proved(
     folders: tuple[Path | None, Path | None],
 ) -> Proof:
     graphs = (read(before, folders[0]), read(after, folders[1]))
+    if kept := _kept_defaults(graphs):
+        shop.used.add(f"{', '.join(kept)} keep{'s' * (len(kept) < 2)} the default")
     complaint = interface(*graphs)
     if complaint:
         return Proof("refuted", complaint)
@@ -130,6 +132,17 @@ def _by_regions(found: Equalities) -> Proof:
     return Proof("proved", regions=tuple(found.proved), rounded=rounded)
 
 
+def _kept_defaults(graphs: tuple[Graph, Graph]) -> list[str]:
+    """Inputs with a default that one side alone has; they become constants here."""
+    names = sorted(graphs[0].defaults.keys() ^ graphs[1].defaults.keys())
+    for graph in graphs:
+        for name in names:
+            if name in graph.defaults:
+                graph.constants[name] = graph.defaults.pop(name)
+        graph.inputs = [given for given in graph.inputs if given.name not in graph.constants]
+    return names
+
+
 def interface(before: Graph, after: Graph) -> str:
     """What callers would notice of inputs and outputs; empty for nothing."""
     for what, first, second in (
@@ -138,10 +151,9 @@ def interface(before: Graph, after: Graph) -> str:
     ):
         if first != second:
             return f"the {what} were {', '.join(first)} and are {', '.join(second)}"
-    for name in sorted(before.defaults.keys() | after.defaults.keys()):
-        one, other = (graph.defaults.get(name) for graph in (before, after))
-        if one is None or other is None or one.digest() != other.digest():
-            return f"the input {name} has another default, or none"
+    for name, default in sorted(before.defaults.items()):
+        if default.digest() != after.defaults[name].digest():
+            return f"the input {name} has another default"
     for given, taken in zip(before.inputs, after.inputs, strict=True):
         if given.dtype != taken.dtype:
             return f"the input {given.name} was {given.dtype} and is {taken.dtype}"

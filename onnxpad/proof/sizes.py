@@ -69,12 +69,12 @@ def bound(bit: int, notes: Notes, fact: Fact) -> int:
 def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch | bool, Sizes]:
     """Compare at sizes that are large enough for a result, and which those are."""
     sizes: Sizes = {}
-    for start in (5, 9, 17, 33, 65):
-        sizes = _moderate(region, facts, start)
+    for few, start in product((2, 1), (5, 9, 17, 33, 65)):
+        sizes = moderate_sizes(region, facts, start, few)
         found = compare(region, sizes, shop)
         if found is not False:
             return found, sizes
-    moderate = _moderate(region, facts, 17)
+    moderate = moderate_sizes(region, facts, 17)
     for name, size in product(_channels(region), _widths(region)):
         if facts[name].only or next(facts[name].sizes_from(size)) != size:
             continue
@@ -102,13 +102,13 @@ def _widths(region: Region) -> list[int]:
     return sorted(found - {1, 2})[:_TRIES]
 
 
-def _moderate(region: Region, facts: Facts, start: int) -> dict[str, int]:
-    """Sizes from `start` on, but small ones of the first two axes, where windows are rare."""
+def moderate_sizes(region: Region, facts: Facts, start: int, few: int = 2) -> dict[str, int]:
+    """Sizes from `start` on, but small ones of the first axes, where windows are rare."""
     found: dict[str, int] = {}
     for cut in region.cuts:
         for axis, name in enumerate(cut.sizes):
             if isinstance(name, str) and name not in found:
-                least = 2 if axis < 2 < len(cut.sizes) else start + len(found)
+                least = 2 if axis < few < len(cut.sizes) else start + len(found)
                 if only := facts[name].only:
                     found[name] = _stand_in(only, least, _STRIDES)
                 else:

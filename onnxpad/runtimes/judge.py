@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS
-from onnxpad.runtimes.conditions.rows import Answer, Row, every
+from onnxpad.runtimes.conditions.rows import Answer, OpenBatch, Row, every
 from onnxpad.runtimes.targets import Target
 
 _UNTESTED = "{} is untested on {}"
@@ -17,11 +17,17 @@ _UNTESTED = "{} is untested on {}"
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """One answer; `rows` are the facts behind it, `reason` says them in words."""
+    """One answer; `rows` are the facts behind it, `reason` says them in words.
+
+    `open_batch` is set where the size of the batch alone keeps it from being another, `by` names
+    the runtimes that stand in the way where several were asked.
+    """
 
     answer: Answer
     reason: str
     rows: tuple[Row, ...] = ()
+    open_batch: OpenBatch | None = None
+    by: tuple[str, ...] = ()
 
     @property
     def is_blanket(self) -> bool:
@@ -45,7 +51,10 @@ def judge(target: Target, chain: Chain) -> Judgement:
     A row that refuses or miscomputes decides wherever its conditions hold, and makes the answer
     unknown where they hang on what is not known. Without one, a row that takes the operator
     decides; without that, nothing is known. Nothing is known either of an opset that is too new.
+    Of several runtimes the worst answer counts.
     """
+    if target.parts:
+        return _together([(part.name, judge(part, chain)) for part in target.parts])
     if chain.trouble and chain.trouble.too_new:
         return Judgement(Answer.UNKNOWN, chain.trouble.reason)
     rows = [row for row in target.rows if chain.op.title in row.operators]
@@ -56,11 +65,31 @@ def judge(target: Target, chain: Chain) -> Judgement:
             return Judgement(answer, _reasons(holding, chain.op.title), holding)
     doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
     if doubtful:
-        return Judgement(Answer.UNKNOWN, _open_questions(doubtful, chain, target), doubtful)
+        return _open(doubtful, chain, target)
     taking = tuple(row for row, holds in found if holds and row.answer is Answer.TAKES)
     if taking:
         return Judgement(Answer.TAKES, "", taking)
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(chain.op.title, target.name))
+
+
+def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
+    """The worst answer, with the reasons and rows of every runtime that does not take it."""
+    answer = max((one.answer for _, one in found), key=lambda a: a.rank)
+    deciding = [(name, one) for name, one in found if one.answer is answer]
+    rows = tuple(row for _, one in deciding for row in one.rows)
+    if answer is Answer.TAKES:
+        return Judgement(answer, "", rows)
+    told = [_told(name, one) for name, one in found if one.answer is not Answer.TAKES]
+    batches = [one.open_batch for _, one in deciding]
+    batch = None if None in batches else batches[0]
+    names = tuple(name for name, _ in deciding)
+    return Judgement(answer, "; ".join(told), rows, batch, names)
+
+
+def _told(name: str, found: Judgement) -> str:
+    if found.answer.fails:
+        return f"{name} {found.answer} it: {found.reason}"
+    return found.reason if found.open_batch else f"{name}: {found.reason}"
 
 
 def newly_failing(target: Target, before: Chain, after: Chain) -> tuple[Row, ...]:
@@ -68,6 +97,8 @@ def newly_failing(target: Target, before: Chain, after: Chain) -> tuple[Row, ...
 
     What it computes wrongly before need only load.
     """
+    if target.parts:
+        return tuple(row for part in target.parts for row in newly_failing(part, before, after))
     found = failing(target, after)
     held = failing(target, before) if found else ()
     new = [row for row in found if row not in held]
@@ -78,7 +109,8 @@ def failing(target: Target, chain: Chain) -> tuple[Row, ...]:
     """Every row by which `target` refuses the operator or computes it wrongly."""
     return tuple(
         row
-        for row in target.rows
+        for part in target.parts or (target,)
+        for row in part.rows
         if row.answer.fails and chain.op.title in row.operators and every(row.when, chain)
     )
 
@@ -89,7 +121,7 @@ def lasting(target: Target, chain: Chain) -> Answer:
     TAKES where passes may help.
     """
     worst = Answer.TAKES
-    for row in target.rows:
+    for row in (row for part in target.parts or (target,) for row in part.rows):
         if row.answer is not Answer.TAKES and row.lasting and chain.op.title in row.operators:
             holds = every(row.when, chain)
             if holds or (holds is None and row.answer.fails):
@@ -103,6 +135,8 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
 
     Of its rows only conditions about the opset can hold.
     """
+    if target.parts:
+        return _together([(one.name, judge_plain(one, operator, opset)) for one in target.parts])
     around = Chain(OPERATORS["", "Pad"], opset, (), Pads((), ()), Constant(0))
     rows = tuple(row for row in target.rows if operator in row.operators)
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN, Answer.TAKES):
@@ -132,14 +166,15 @@ def _opset_named(cure: str) -> int:
     return -int(opset[0]) if cure.endswith("older") else int(opset[0])
 
 
-def _open_questions(rows: tuple[Row, ...], chain: Chain, target: Target) -> str:
+def _open(rows: tuple[Row, ...], chain: Chain, target: Target) -> Judgement:
     """What is not known of the model, with the option that settles it where there is one."""
-    asked = [(row, row.open_question(chain, target.name)) for row in rows]
-    rest = tuple(row for row, question in asked if not question)
-    questions = [question for _, question in asked if question]
+    asked = [(row, row.open_question(chain)) for row in rows]
+    rest = tuple(row for row, question in asked if question is None)
+    batch = next((question for _, question in asked if question is not None), None)
+    questions = [batch.told(target.name)] if batch else []
     if rest:
         questions.append(f"the model leaves open whether {_reasons(rest, chain.op.title)}")
-    return "; ".join(dict.fromkeys(questions))
+    return Judgement(Answer.UNKNOWN, "; ".join(questions), rows, None if rest else batch)
 
 
 def _reasons(rows: tuple[Row, ...], operator: str) -> str:

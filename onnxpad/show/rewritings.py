@@ -172,7 +172,7 @@ def fitting_text(rewriting: Rewriting) -> str:
     if plans:
         lines.append(f"cost: {found.cost}")
     lines.append(no_way_text(rewriting.target, found.no_way))
-    lines.append(opening_text(rewriting.target, found.opening))
+    lines.append(opening_text(rewriting.target, found.opening, found.no_way))
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]
     return paragraph(lines)
 

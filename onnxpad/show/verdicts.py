@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from shlex import quote
 
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
@@ -47,14 +48,19 @@ def _target_text(
 ) -> str:
     blanket = [one for one in found if one.judgement.is_blanket and isinstance(one.way, NoWay)]
     told = [one for one in found if one not in blanket]
-    shown = [one for one in told if everything or one.judgement.answer is not Answer.TAKES]
+    waiting = [one for one in told if one.judgement.open_batch]
+    shown = [
+        one
+        for one in told
+        if everything or (one.judgement.answer is not Answer.TAKES and one not in waiting)
+    ]
     rows = [_row(one) for one in shown] if everything else _rows(shown)
     parts = [
         f"target {name}: {_summary(found)}",
         table(_HEADERS, rows, terminal, names=("node",), whole=("operator", "verdict")),
         paragraph(_blanket_text(name, op, blanket) for op in dict.fromkeys(b.op for b in blanket)),
         paragraph(_evidence(found)),
-        opening_text(name, opening),
+        opening_text(name, opening, found),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -111,6 +117,8 @@ def way_text(verdict: NodeVerdict) -> str:
             return f"{', '.join(passes)}{limits}{costs}"
         case NoWay() if verdict.judgement.answer.is_open:
             return "left as it is"
+        case NoWay(passes) if verdict.open_batches:
+            return f"no way; {', '.join(passes)} where the batch is 1"
         case NoWay(passes) if verdict.waits_for_knowledge:
             return f"no way; {', '.join(passes)} with --allow-unknown"
         case NoWay():
@@ -121,8 +129,9 @@ def way_text(verdict: NodeVerdict) -> str:
 
 def _blanket_text(target: str, op: str, found: Sequence[NodeVerdict]) -> str:
     mine = [one for one in found if one.op == op]
-    verb = mine[0].judgement.answer
-    return note(f"no way: {op}", f"{target} {verb} it in every form; {_named(mine)}")
+    verb, by = mine[0].judgement.answer, mine[0].judgement.by or (target,)
+    said = " and ".join(f"{name} {verb}" for name in by)
+    return note(f"no way: {op}", f"{said} it in every form; {_named(mine)}")
 
 
 def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
@@ -133,8 +142,11 @@ def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
 
 
 def no_way_text(target: str, found: Iterable[NodeVerdict]) -> str:
-    """Why nodes cannot be written for a target, and what comes nearest; operators once."""
-    everything = list(found)
+    """Why nodes cannot be written for a target, and what comes nearest; operators once.
+
+    Those that wait for the size of the batch alone are told by `opening_text`.
+    """
+    everything = [one for one in found if not one.open_batches]
     verdicts = [one for one in everything if not one.brought_by]
     blanket = [one for one in verdicts if one.judgement.is_blanket]
     notes = [_blanket_text(target, op, blanket) for op in dict.fromkeys(b.op for b in blanket)]
@@ -149,7 +161,7 @@ def no_way_text(target: str, found: Iterable[NodeVerdict]) -> str:
 def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
     one = found[0]
     head = f"no way: {target}, {one.op} {_named(found)}, which {one.brought_by} writes"
-    if one.judgement.answer.is_open:
+    if one.judgement.answer.is_open or one.judgement.by:
         return note(head, one.judgement.reason)
     return note(head, f"{target} {one.judgement.answer} it: {one.judgement.reason}")
 
@@ -179,7 +191,8 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         head = f"unknown: {target}, {verdict.op} {nodes}"
         return note(head, f"{verdict.judgement.reason} (left as it is)")
     head = f"no way: {target}, {verdict.op} {nodes}"
-    reason = f"{target} {verdict.judgement.answer} it: {verdict.judgement.reason}"
+    found = verdict.judgement
+    reason = found.reason if found.by else f"{target} {found.answer} it: {found.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(
@@ -196,9 +209,12 @@ def _blocked(op: str, reason: str) -> str:
     return reason if reason.startswith(f"{op} ") else f"{op}: {reason}"
 
 
-def opening_text(target: str, found: Opening) -> str:
+def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> str:
     """What to add to the request, and how many of the nodes without a way that settles."""
-    lines = []
+    lines = _batch_lines(target, found, [one for one in verdicts if one.open_batches])
+    batch_alone = bool(lines and found.facts) and all(fact == 1 for _, fact in found.facts)
+    if batch_alone and found.settled == found.stuck:
+        return paragraph(map(visible, lines))
     if found.facts:
         lines.append(f"try: {facts_text(found.facts)} settles {_of(found.settled, found.stuck)}")
     if found.granted:
@@ -207,6 +223,31 @@ def opening_text(target: str, found: Opening) -> str:
             f"{target}, settles {_of(found.granted, found.stuck)}"
         )
     return paragraph(visible(line) for line in lines)
+
+
+def _batch_lines(target: str, opening: Opening, found: Sequence[NodeVerdict]) -> list[str]:
+    """One sentence for all nodes that wait for the batch, and one for those that it does not help.
+
+    Of a batch that no dimension is, what is in front loses it: where the option does not settle
+    it either, the operator is named.
+    """
+    batches = [batch for one in found for batch in one.open_batches]
+    names = dict.fromkeys(batch.name for batch in batches if batch.name)
+    several = dict.fromkeys(name for one in found for name in one.judgement.by)
+    target, take = " and ".join(several) or target, "take" if len(several) > 1 else "takes"
+    lines = []
+    if names:
+        options = " ".join(f"--dim {quote(f'{name}=1')}" for name in names)
+        lines.append(f"Batch size is open; {target} {take} only 1. Add {options}.")
+    tried = set(names) <= set(opening.dims)
+    left = [one for one in found if one.node in opening.left or not (names and tried)]
+    lost = dict.fromkeys(batch.lost for one in left for batch in one.open_batches if batch.lost)
+    if lost:
+        lines.append(
+            f"Behind {' and '.join(lost)} the batch size is not known; {target} {take} only 1, "
+            "which --allow-unknown takes for granted."
+        )
+    return lines
 
 
 def _of(number: int, everything: int) -> str:

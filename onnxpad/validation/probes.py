@@ -153,7 +153,7 @@ def _tables(networks: tuple[Network, Network], region: Region, drawn: set[str]) 
     for network, indices in zip(networks, (region.before, region.after), strict=True):
         for index in indices:
             operation = network.operation(index)
-            if operation.op_type != "Gather" or operation.inputs[1] not in drawn:
+            if operation.op_type != "Gather" or drawn.isdisjoint(operation.inputs[1:2]):
                 continue
             table = network.initializers.get(operation.inputs[0])
             if table is not None and table.dims:

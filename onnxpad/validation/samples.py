@@ -268,9 +268,15 @@ def max_pools(network: Network) -> tuple[str, ...]:
             continue
         facts = network.operation(index).attributes
         same = str(facts.get("auto_pad", "")).startswith("SAME")
-        if same or any(facts.get("pads", ())) or facts.get("ceil_mode") or node.input[0] in padded:
+        behind = not padded.isdisjoint(node.input[:1])
+        if same or _are_some(facts.get("pads")) or facts.get("ceil_mode") or behind:
             found.append(node.output[0])
     return tuple(found)
+
+
+def _are_some(pads: object) -> bool:
+    """Whether a file gives pads that are not all 0; it may give anything."""
+    return any(pads) if isinstance(pads, tuple | list) else pads is not None
 
 
 def degenerate(network: Network, results: Mapping[str, Array]) -> str:

@@ -69,6 +69,7 @@ def test_every_model_has_an_outcome(
     assert refused.error.startswith(str(folder / "c.onnx"))
     assert refused.record["error"] == {"kind": "ModelError", "message": refused.error}
     assert repr(found) == "<Batch of 4: 2 rewritten, 1 unchanged, 1 refused>"
+    assert repr(refused) == f"<Outcome refused: {refused.error}>"
     assert json.loads(json.dumps(found.to_json()))["models"][0]["changes"]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 COMPILED = str(Path(tempfile.gettempdir()) / "onnxpad-benchmarks-compiled")
 """Where byte code is kept, as an installed package has it; warm-ups write it."""
 
@@ -28,7 +28,7 @@ def whole_process(arguments: Sequence[str], *, may_fail: bool = False) -> Cost:
     """Run this Python with `arguments`; a child that prints its own cost is believed."""
     child = subprocess.Popen(
         [sys.executable, *arguments],
-        cwd=ROOT,
+        cwd=ROOT.anchor,  # where no project has settings of its own
         env=_environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL if may_fail else None,

@@ -15,7 +15,6 @@ import pytest
 from onnxpad.cli import run
 from tests.batch.folders import PLAIN, SAME, STUCK, leftovers, save
 from tests.cli.processes import COMMAND, environment
-from tests.cli.test_terminals import on_a_terminal
 
 Captured = pytest.CaptureFixture[str]
 
@@ -126,14 +125,6 @@ def test_the_output_folder_is_not_read_again(capsys: Captured) -> None:
     assert run(["rewrite", ".", "-o", "fixed"]) == 2
     assert sorted(Path("fixed").rglob("*.onnx")) == before
     assert "4 models: " in capsys.readouterr().out
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_terminal_sees_how_far_it_is() -> None:
-    text, status = on_a_terminal(*COMMAND, "inspect", "in/[ab].onnx", TERM="xterm")
-    assert status == 0
-    assert "models" in text
-    assert "100%" in text
 
 
 def alive(pid: int) -> bool:

@@ -205,6 +205,7 @@ def test_a_file_that_is_no_baseline_is_refused(
         (("--fail-on", "unknown"), "add --target T"),
         (("--fail-on", "odd"), "'odd' is not one of 'unknown', 'refused', 'wrong', 'trap'"),
         (("--write-baseline",), "add --baseline FILE"),
+        (("--baseline", "/dev/zero"), "it is a device, which may have no end"),
         (("--baseline", "nowhere.json"), "there is no baseline 'nowhere.json'"),
         (("--baseline", "/dev/zero"), "cannot read the baseline"),
         (("--baseline", "b", "--write-baseline", "--node", "*"), "--node leaves some out"),

@@ -181,7 +181,7 @@ def test_one_bad_model_does_not_lose_the_others(tmp_path: Path) -> None:
     seen = onnxpad("inspect", SAME, bad, DYNAMIC, "--json")
     assert seen.returncode == 2
     files = [json.loads(line)["file"] for line in seen.stdout.splitlines()]
-    assert files == [str(SAME), str(DYNAMIC)]
+    assert files == [str(SAME), str(bad), str(DYNAMIC)]
 
 
 def test_explain_names_everything_and_one_thing() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.cli import commands, run
+from onnxpad.cli import commands, project_files, run
 from onnxpad.cli.settings import LARGEST, SETTABLE, found_settings
 from tests.cli.processes import SAME, onnxpad
 from tests.cli.test_targets import STRINGS
@@ -28,7 +28,11 @@ def inspects(*options: str, before: tuple[str, ...] = ()) -> int:
 
 
 def test_what_may_be_set_is_an_option() -> None:
-    known = {name for options in found_settings(commands).verbs.values() for name in options}
+    known = {
+        name
+        for options in found_settings(commands, project_files()).verbs.values()
+        for name in options
+    }
     assert known >= SETTABLE
     unsafe = {"in-place", "output", "plan", "write-baseline", "timeout", "memory", "data"}
     assert not SETTABLE & unsafe
@@ -62,7 +66,10 @@ def test_a_table_of_a_verb_wins_over_that_of_all(capsys: Captured, project: Path
     assert inspects() == 0
     assert run(["rewrite", str(SAME), "--check"]) == 1
     assert "opencv: " in capsys.readouterr().out
-    assert found_settings(commands).values["rewrite"] == {"target": ["opencv"], "node": ["*"]}
+    assert found_settings(commands, project_files()).values["rewrite"] == {
+        "target": ["opencv"],
+        "node": ["*"],
+    }
 
 
 def test_every_kind_of_value_is_taken(project: Path) -> None:
@@ -70,7 +77,7 @@ def test_every_kind_of_value_is_taken(project: Path) -> None:
         '[tool.onnxpad]\nfail-on = "trap"\nseed = 7\n[tool.onnxpad.inspect]\nall = true\n'
     )
     assert run(["inspect", str(STRINGS)]) == 1
-    assert found_settings(commands).defaults()["validate"] == {"seed": 7}
+    assert found_settings(commands, project_files()).defaults()["validate"] == {"seed": 7}
 
 
 def test_the_baseline_lies_beside_the_file(project: Path) -> None:

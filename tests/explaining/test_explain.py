@@ -16,6 +16,7 @@ from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import OPERATORS
 from onnxpad.retargeting.habits import PLACEMENTS, SYNONYMS
 from onnxpad.rewriting.passes import all_passes
+from onnxpad.runtimes.optimisers import optimisers
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.explanations import explanation_text, list_text
@@ -29,6 +30,7 @@ def test_everything_is_listed_once() -> None:
         *(("operator", op.title) for op in OPERATORS.values()),
         *(("convention", name) for name in (*all_conventions(), *PLACEMENTS, *SYNONYMS)),
         *(("trap", code) for code in all_rules()),
+        *(("optimiser", name) for name in optimisers()),
     }
     names = Counter(entry.name.casefold() for entry in entries())
     assert {name for name, times in names.items() if times > 1} <= {"pad", "tflite"}
@@ -128,6 +130,15 @@ def test_a_framework_answers_to_the_names_that_resolve_takes() -> None:
         for alias in convention.aliases:
             if alias not in all_targets():
                 assert [entry.name for entry in explain(alias.upper())] == [convention.name]
+
+
+def test_an_optimiser_tells_what_it_breaks() -> None:
+    (entry,) = explain("onnxoptimizer")
+    facts = dict(entry.facts)
+    assert int(facts["rewrites"]) >= int(facts["proved equal"]) > int(facts["refuted"]) > 0
+    assert any("0 and becomes negative" in value for _, value in entry.facts)
+    assert entry.source == "measured with onnxoptimizer 0.4.2"
+    assert "undecided" not in dict(explain("onnxslim")[0].facts)
 
 
 def test_unknown_names_suggest_near_ones() -> None:

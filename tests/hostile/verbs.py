@@ -12,7 +12,8 @@ from onnxpad.runtimes.targets import all_targets
 from tests.hostile.case import Command
 
 SECONDS = 3
-MEGABYTES = 900
+MEGABYTES = 512
+"""Less than the judge allows: a child may overshoot while nobody looks, as SECURITY.md says."""
 LAYERS = ("tensorflow", "pytorch", "keras", "caffe", "onnx")
 
 

@@ -45,7 +45,7 @@ NUMBER: Schema = {
     "anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}],
     "description": "A number; as a text what is infinite or no number.",
 }
-LATER = {"NodeVerdict": NodeVerdict, "Opening": Opening, "Fitted": Fitted, "gs": gs}
+LATER = {one.__name__: one for one in (NodeVerdict, Opening, Fitted)} | {"gs": gs}
 """Types that modules import for the type checker alone."""
 
 
@@ -244,6 +244,9 @@ def _inspect(shapes: Shapes) -> Schema:
     return _or_error(record(_report(shapes, Inspection) | more, about=about(Inspection)))
 
 
+_FATE = {"written": nullable(TEXT), "refused": nullable(TEXT)}
+
+
 def _rewrite(shapes: Shapes) -> Schema:
     more = {name: nullable(TEXT) for name in ("written", "refused")}
     more |= {"file": TEXT, "script": _edits(shapes)}
@@ -295,12 +298,19 @@ _VERBS = {
 }
 
 
+_OF_MODELS = ("inspect", "rewrite", "retarget", "validate")
+REFUSED = record(
+    {"schema": const(1), "file": TEXT, "error": record({"kind": TEXT, "message": TEXT})},
+    about="A model that came to nothing.",
+)
+
+
 def schemas() -> dict[str, str]:
     """The text of each verb's schema."""
     found = {}
     for verb, make in _VERBS.items():
         shapes = Shapes()
-        made = make(shapes)
+        made = {"anyOf": [make(shapes), REFUSED]} if verb in _OF_MODELS else make(shapes)
         head = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": f"A line of onnxpad {verb} --json",

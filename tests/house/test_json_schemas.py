@@ -121,6 +121,16 @@ def test_models_that_come_to_nothing(capsys: Captured, tmp_path: Path) -> None:
     assert "--strict allows no skips" in found["refused"]
 
 
+def test_a_model_that_comes_to_nothing(capsys: Captured, tmp_path: Path) -> None:
+    (tmp_path / "broken.onnx").write_bytes(b"none")
+    (tmp_path / "fine.onnx").write_bytes(SAME.read_bytes())
+    for verb, *more in (("inspect",), ("rewrite", "--check"), ("retarget", "--to", "keras")):
+        for line in ((tmp_path,), (tmp_path / "broken.onnx",)):
+            check = ["--check"] if verb == "retarget" else []
+            first, *_ = holds(capsys, verb, *line, *more, *check, code=2)
+            assert first["error"]["kind"] == "ModelError"
+
+
 def test_what_is_read_or_worked_out(capsys: Captured) -> None:
     layer = ("tensorflow", "conv", "--input", "1,3,9,9", "--kernel", "3", "--stride", "2")
     holds(capsys, "resolve", *layer, "--padding", "SAME", "--as", "pytorch")

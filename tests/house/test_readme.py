@@ -108,5 +108,12 @@ def test_the_settings_are_taken(folder: Path) -> None:
     assert "known findings in known.json" in run("onnxpad inspect models/*.onnx", project)
 
 
+def test_the_example_of_many_models_runs(folder: Path) -> None:
+    (folder / "many.py").write_text(blocks("python")[1])
+    assert run("python many.py", folder).startswith(
+        "{'rewritten': 3, 'refused': 2, 'unchanged': 5} [("
+    )
+
+
 def test_the_tables_are_those_of_the_code() -> None:
     assert filled(TEXT) == TEXT, "run python -m tests.house.readme_tables"

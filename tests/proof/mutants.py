@@ -171,7 +171,7 @@ def judge(
         facts = stated(spec)
         proof = prove(built.model, other, dims=facts, limits=Limits(seconds=20))
         kind = label(built.model, other, fed)
-        said, told = _validated(built.model, other, facts) if run else ("", "")
+        said, told = validated(built.model, other, facts) if run else ("", "")
         found.append(_row((number, at, name, change, kind), proof, said, told))
         if save is not None:
             place = str(save / f"{number}_{at}")
@@ -185,7 +185,7 @@ def _row(what: tuple[int, int, str, str, str], proof: Proof, said: str, told: st
     return Judged(*what, proof.verdict, proof.reason, proof.readings, said, told)
 
 
-def _validated(
+def validated(
     before: onnx.ModelProto, after: onnx.ModelProto, facts: dict[str, int | str]
 ) -> tuple[str, str]:
     """validate's verdict and sentence; a refusal is "refused"."""

@@ -87,3 +87,24 @@ def test_bodies_that_capture_what_differs() -> None:
     assert prove(before, same).verdict == "proved"
     other = text(body.format(PADS).replace("Sin(z)", "Cos(z)"))
     assert prove(before, other).verdict != "proved"
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "y = Softmax<axis = 1>(t)",
+        'r = Constant<value_floats = [1.0, 1.0, 2.0]>()\ny = Resize<mode = "linear">(t, , r)',
+        'y = Einsum<equation = "nch,ndh->ncd">(t, t)',
+        "y = GlobalAveragePool(t)",
+    ],
+)
+def test_wrong_operands_of_operators_without_a_rule_are_refuted(nodes: str) -> None:
+    proof = prove(behind(nodes, SAME), behind(nodes, "pads = [0, 2]", "other"))
+    assert proof.verdict == "refuted"
+    assert proof.counterexample is not None
+    assert proof.counterexample.cell is not None
+
+
+def test_operators_that_draw_are_no_numbers_either() -> None:
+    nodes = "y = RandomNormalLike<seed = 1.0>(t)"
+    assert prove(behind(nodes, SAME), behind(nodes, "pads = [0, 2]")).verdict == "undecided"

@@ -3,10 +3,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from onnxpad.proof import prove
 from onnxpad.proof.call import Array
 from onnxpad.proof.field import Field
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.outcomes import Undecided
+from tests.proof.small_models import text
 
 LOWEST = Fraction(float(np.finfo(np.float32).min))
 
@@ -134,3 +136,23 @@ def test_a_float_may_stand_for_the_fraction_that_it_rounds() -> None:
     assert meant.embed(third).item() == meant.field.fraction(1, 3)
     assert meant.rounded
     assert not plain.rounded
+
+
+QUANTISED = """g (float[1,1,6] x) => (float[a,b,c] y) {{
+    s = Constant<value = float {{0.5}}>()
+    z = Constant<value = {0} {{{1}}}>()
+    q = QuantizeLinear(x, s, z)
+    m = MaxPool<kernel_shape = [3], pads = [1, 1]>(q)
+    n = MaxPool<kernel_shape = [2]>(m)
+    y = DequantizeLinear(n, s, z)
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "zero", "verdict"),
+    [("uint8", 125, "proved"), ("uint8", 124, "refuted"), ("int8", -2, "refuted")],
+)
+def test_types_that_differ_by_their_zero_point(kind: str, zero: int, verdict: str) -> None:
+    """int8 with -3 and uint8 with 125 reach as far down and up."""
+    before = text(QUANTISED.format("int8", -3), 13)
+    assert prove(before, text(QUANTISED.format(kind, zero), 13)).verdict == verdict

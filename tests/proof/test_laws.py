@@ -1,8 +1,9 @@
-"""Laws over drawn models; `python -m tests.proof` draws many."""
+"""Laws over drawn models; `python -m tests.proof` and `tests.proof.mutants` draw many."""
 
 import pytest
 
-from tests.proof.law import judge_mutants, judge_rewrites
+from tests.proof.law import judge_rewrites
+from tests.proof.mutants import judge
 
 
 @pytest.mark.parametrize("number", range(2, 54, 9))
@@ -11,7 +12,10 @@ def test_every_rewrite_is_proved_or_listed(number: int) -> None:
     assert not tally.wrong, "\n".join(tally.wrong)
 
 
-@pytest.mark.parametrize("number", range(1, 54, 12))
-def test_no_observable_mutant_is_proved(number: int) -> None:
-    tally = judge_mutants(number, seed=12, each=2)
-    assert not tally.wrong, "\n".join(tally.wrong)
+@pytest.mark.parametrize("number", range(1, 54, 8))
+def test_observable_mutants_are_refuted(number: int) -> None:
+    """None is proved; what else is not refuted has a reason that no numbers could mend."""
+    for row in judge(number, seed=12, each=2, run=False):
+        assert not row.is_wrong, row
+        listed = row.reason.startswith(("input 1 of ", "auto_pad together"))
+        assert row.label != "observable" or row.proof == "refuted" or listed, row

@@ -131,16 +131,22 @@ def test_pads_that_a_caller_may_replace_are_no_numbers() -> None:
     assert "not known before the model runs" in proof.reason
 
 
-@pytest.mark.parametrize(("dropped", "said"), [("before", "x, p"), ("after", "x")])
-def test_the_interface_counts(dropped: str, said: str) -> None:
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_default_that_one_side_alone_lets_callers_replace(lost: bool) -> None:
     full = text(
         "g (float[2] x, float[2] p) => (float[2] y) <float[2] p = {1, 2}> { y = Add(x, p) }"
     )
     less = text("g (float[2] x) => (float[2] y) <float[2] p = {1, 2}> { y = Add(x, p) }")
-    pair = (less, full) if dropped == "before" else (full, less)
-    proof = prove(*pair)
-    assert proof.verdict == "refuted"
-    assert proof.reason.endswith(f"are {said}")
+    other = text("g (float[2] x) => (float[2] y) <float[2] q = {1, 3}> { y = Add(x, q) }")
+    proof = prove(*((full, less) if lost else (less, full)))
+    assert (proof.verdict, proof.readings) == ("proved", ("p keeps the default",))
+    assert prove(*((full, other) if lost else (other, full))).verdict == "refuted"
+    changed = text(
+        "g (float[2] x, float[2] p) => (float[2] y) <float[2] p = {1, 3}> { y = Add(x, p) }"
+    )
+    assert prove(full, changed).reason == "the input p has another default"
+    required = text("g (float[2] x, float[2] p) => (float[2] y) { y = Add(x, p) }")
+    assert prove(required, less).reason == "the inputs were x, p and are x"
 
 
 def test_swapped_outputs_are_refuted() -> None:
@@ -387,6 +393,11 @@ def test_whole_numbers_that_differ_by_one() -> None:
     assert prove(text(body.format(3)), text(body.format(4))).verdict == "refuted"
     front = "g (float[4] x) => (uint8[4] y) {{ s = Constant<value = float {{{0}}}>()\n"
     front += "z = Constant<value = uint8 {{5}}>()\ny = QuantizeLinear(x, s, z) }}"
+    far = front.replace("QuantizeLinear(x, s, z)", "QuantizeLinear(t, s, z)")
+    far = far.replace("y = ", "v = Constant<value = float {{{1}}}>()\nt = Mul(x, v)\ny = ")
+    assert (
+        prove(text(far.format("0.5", "3e38")), text(far.format("0.5", "1.0"))).verdict == "refuted"
+    )
     near = text(front.format("0.50000001"))
     assert prove(text(front.format("0.5")), near).verdict != "refuted"
 
@@ -412,3 +423,42 @@ def test_auto_pad_beside_pads_of_0_is_not_text(auto: str, op: str) -> None:
     before = text(body.format(op, f'auto_pad = "{auto}"'))
     after = text(body.format(op, f'auto_pad = "{auto}", pads = [0, 0]'))
     assert prove(before, after).verdict == "undecided"
+
+
+def test_offsets_that_are_data() -> None:
+    """Where a DeformConv reads moves with its data, whatever the offsets are."""
+    weight = ", ".join(str(at % 5 - 2.0) for at in range(24))
+    body = (
+        "g (float[1,2,5,6] x, float[1,12,5,5] o) => (float[a,b,c,d] y) <float[2,2,3,2] w = "
+        f"{{{{{weight}}}}}> {{{{ p = Constant<value_ints = [0, 0, {{0}}]>()\n"
+        "t = Pad(x, p)\ny = DeformConv<pads = [{1}]>(t, w, o) }}"
+    )
+    before = text(body.format("0, 0, 0, 0, 0, 0", "1, 0, 1, 0"), 19)
+    for cells, pads, verdict in (
+        ("1, 0, 0, 0, 1, 0", "0, 0, 0, 0", "proved"),
+        ("1, 0, 0, 0, 0, 0", "0, 0, 1, 0", "proved"),
+        ("0, 0, 0, 0, 1, 0", "0, 0, 1, 0", "refuted"),
+        ("0, 0, 0, 0, 2, 0", "0, 0, 0, 0", "refuted"),
+    ):
+        assert prove(before, text(body.format(cells, pads), 19)).verdict == verdict
+
+
+def test_the_lowest_float_is_no_number_in_maxima_alone() -> None:
+    least = repr(float(np.finfo(np.float32).min))
+    front = "p = Constant<value_ints = [0, 0, 1, 0, 0, 1]>()\nv = Constant<value = float {0}>()\n"
+    pads = front.replace("{0}", "{{{0}}}") + "t = Pad(x, p, v)\ny = {1}<kernel_shape = [3]>(t)"
+    maximum = pool(pads.format(least, "MaxPool"))
+    assert prove(pool(MAXIMUM), maximum).verdict == "proved"
+    average = pool(pads.format(least, "AveragePool"))
+    assert prove(average, pool(pads.format("-3e38", "AveragePool"))).verdict == "refuted"
+
+
+def test_channels_may_be_the_last_axis() -> None:
+    """The second axis then needs as many cells as a window spans."""
+    body = (
+        "g (int8[1,H,W,2] x) => (int8[a,b,c,d] y) "
+        "{{ y = com.microsoft.NhwcMaxPool<kernel_shape = [3, 2], dilations = [3, 1], {0}>(x) }}"
+    )
+    before = text(body.format('auto_pad = "VALID"'))
+    assert prove(before, text(body.format("pads = [0, 0, 0, 0]"))).verdict == "proved"
+    assert prove(before, text(body.format("pads = [0, 1, 0, 0]"))).verdict == "refuted"

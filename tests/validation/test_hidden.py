@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import ModelProto, NodeProto, TensorProto
+from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from onnxpad.model.comparing.networks import Network
 from onnxpad.validation import Validation, Verdict
 from onnxpad.validation.ranges import Range, Ranges
+from onnxpad.validation.samples import max_pools
 from tests.validation.builders import RANDOM, W1, W2, Array, model, node
 from tests.validation.runs import validate
 
@@ -40,6 +41,15 @@ def test_relu6_is_not_relu() -> None:
     assert report.verdict is Verdict.DIFFERENT
     assert report.first_difference is not None
     assert report.first_difference.node == "Clip 'act'"
+
+
+def test_a_max_pool_may_have_no_input_and_odd_pads() -> None:
+    odd = [
+        helper.make_node("MaxPool", [], ["a"]),
+        helper.make_node("MaxPool", ["x"], ["b"], pads=3),
+        helper.make_node("MaxPool", ["x"], ["y"], pads=[0, 0]),
+    ]
+    assert max_pools(Network(model(odd, {}))) == ("b",)
 
 
 @pytest.mark.parametrize("kind", ["Conv", "Relu", "Split", "Pad", "Where", "Concat", "Clip"])

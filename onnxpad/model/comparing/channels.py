@@ -43,7 +43,10 @@ def input_channels(network: Network) -> dict[str, tuple[int, int, int]]:
                 readers.setdefault(name, []).append(operation)
     found = {}
     for name in network.fed:
-        answers = set(_answers(network, readers, name))
+        try:
+            answers = set(_answers(network, readers, name))
+        except (IndexError, TypeError, ValueError):  # what the operators cannot have
+            continue
         if len(answers) == 1:
             found[name] = answers.pop()
     return found

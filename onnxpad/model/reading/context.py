@@ -40,7 +40,8 @@ class Context:
     names the tensors of which some size is known by the word of the file alone. `hanging` says
     what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
     and the attribute that holds them. `ends` count the readers of a tensor that hand it on to
-    nobody, with those of which that is not known yet; `alike` those that say the same.
+    nobody, with those of which that is not known yet; `alike` those that say the same. `zeros`
+    says of Pads by their key whether they write 0.
     """
 
     document: Document
@@ -59,6 +60,7 @@ class Context:
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     ends: dict[str, tuple[int, list[Node]]] = field(default_factory=dict)
     alike: dict[str, Counter[tuple[object, ...]]] = field(default_factory=dict)
+    zeros: dict[int, bool] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
     _inner_readers: dict[str, list[tuple[Scope, Node]]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)

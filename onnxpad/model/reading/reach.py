@@ -36,7 +36,7 @@ def readers_behind(context: Context, name: str) -> Iterator[tuple[Context, Node]
     for tensor in pending:
         pending += _results(tensor, context)
         for inner, reader in _direct(tensor.context, tensor.name):
-            here = tensor._replace(context=inner)
+            here = _Tensor(inner, tensor.name)
             further = list(_behind(here, reader)) if len(pending) < _STEPS else []
             pending += further
             if not further and reader.domain in PLAIN_DOMAINS:
@@ -63,20 +63,34 @@ def _inside(context: Context, body: Scope) -> Context:
 
 def _behind(tensor: _Tensor, reader: Node) -> Iterator[_Tensor]:
     """What a reader hands the tensor on as, if the optimiser does not stop there."""
-    context, name = tensor.context, tensor.name
+    context, name = tensor
     function = context.document.function(reader)
-    if function is not None and isinstance(function.proto, FunctionProto):
+    if reader.key in context.zeros:
+        if context.zeros[reader.key] and reader.inputs[0] == name:
+            yield _Tensor(context, reader.outputs[0])
+    elif function is not None and isinstance(function.proto, FunctionProto):
         given = bindings_of(reader.proto, context.bindings, function.proto.attribute_proto)
         inner = Context(context.document, function, context.folder, None, context, reader, given)
         for own, outside in zip(function.inputs, reader.inputs, strict=False):
             if outside == name:
-                yield tensor._replace(context=inner, name=own)
+                yield _Tensor(inner, own)
     elif is_pad(reader) and reader.inputs[0] == name:
-        step = read_pad(context, reader, None)
-        if step.mode == "constant" and step.fill == Constant(0):
-            yield tensor._replace(name=reader.outputs[0])
+        if _writes_zeros(context, reader):
+            yield _Tensor(context, reader.outputs[0])
     elif vanishes(context, reader) and reader.inputs[data_position(context, reader)] == name:
-        yield tensor._replace(name=reader.outputs[0])
+        yield _Tensor(context, reader.outputs[0])
+
+
+def _writes_zeros(context: Context, pad: Node) -> bool:
+    """Asked for each Pad in front; where the value is known it stays the same."""
+    known = context.zeros.get(pad.key)
+    if known is not None:
+        return known
+    step = read_pad(context, pad, None)
+    found = step.mode == "constant" and step.fill == Constant(0)
+    if isinstance(step.fill, Constant):
+        context.zeros[pad.key] = found
+    return found
 
 
 def _results(tensor: _Tensor, start: Context) -> Iterator[_Tensor]:
@@ -91,7 +105,7 @@ def _results(tensor: _Tensor, start: Context) -> Iterator[_Tensor]:
     for caller, call in calls:
         for own, outside in zip(proto.output, call.outputs, strict=False):
             if own == tensor.name and outside:
-                yield tensor._replace(context=caller, name=outside)
+                yield _Tensor(caller, outside)
 
 
 def _calls_of(context: Context, function: Scope) -> Iterator[tuple[Context, Node]]:

@@ -36,6 +36,27 @@ def why_unknown(context: Context, name: str) -> tuple[str, tuple[str, ...]]:
     return f"computed from the size of {' and '.join(reasons)}", hints
 
 
+def lost_at(context: Context, name: str, axis: int) -> str:
+    """Where a size of a tensor stops being known: an operator, or an input without a shape."""
+    seen = set[tuple[str, str]]()
+    while (context.scope.id, name) not in seen:
+        seen.add((context.scope.id, name))
+        inside = _maker_of(context, name)
+        if inside is None:
+            return f"input '{name}', which has no shape"
+        maker = inside.scope.producers[name]
+        open_ones = [read for read in maker.inputs[:1] if not _tells(inside, read, axis)]
+        if not open_ones:
+            return f"{maker.op_type} '{maker.name or name}'"
+        context, name = inside, open_ones[0]
+    return ""
+
+
+def _tells(context: Context, name: str, axis: int) -> bool:
+    dims = context.type_of(name).dims
+    return dims is not None and (len(dims) <= axis or dims[axis] is not None)
+
+
 def _which(size: Size | None) -> str:
     return "which nothing in the model tells" if size is None else f"'{show(size)}'"
 

@@ -395,6 +395,8 @@ def _along(call: Call, values: Array, x: Array, axis: int) -> Array:
     if values.size == 1:
         return values.reshape([1] * x.ndim)
     axis = normal(axis, x.ndim)
+    if values.ndim == 1 and values.size != x.shape[axis]:
+        raise NoResult(f"{call.op}: {values.size} scales for {x.shape[axis]} cells of axis {axis}")
     if values.shape != (x.shape[axis],):
         raise Undecided(f"{call.op} with scales of shape {values.shape}")
     return values.reshape(-1, *[1] * (x.ndim - axis - 1))

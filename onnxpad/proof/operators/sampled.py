@@ -1,4 +1,4 @@
-"""DeformConv where its offsets are known, and operators that are taken as a whole."""
+"""DeformConv, and operators that are taken as a whole."""
 
 import hashlib
 import math
@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value, rule
+from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
+from onnxpad.proof.operators.referred import referred
 from onnxpad.proof.operators.windowed import axes, biased
 from onnxpad.proof.outcomes import NoResult, Undecided
 
@@ -17,10 +19,12 @@ Array = NDArray[Any]
 
 @rule("DeformConv")
 def deform_conv(call: Call) -> list[Value]:
-    """Taps read between cells, bilinearly, and 0 outside of the data (DeformConv-22)."""
+    """Taps read between cells, bilinearly, and 0 outside of the data (DeformConv-22).
+
+    Where offsets are not known, what a tap reads is a function of its offsets, of the data with
+    zeros all round, and of where in it the tap starts.
+    """
     x, w, offset = call.cells(0), call.cells(1), call.need(2)
-    if not offset.known:
-        raise Undecided("DeformConv with offsets that are not known")
     group, parts = int(call.get("group", 1)), int(call.get("offset_group", 1))
     fits = x.ndim == w.ndim == 4 and x.shape[1] == w.shape[1] * group and not w.shape[0] % group
     if (
@@ -34,17 +38,52 @@ def deform_conv(call: Call) -> list[Value]:
     counts, taps = [axis.count for axis in over], math.prod(w.shape[2:])
     if offset.shape != (x.shape[0], 2 * parts * taps, *counts):
         raise NoResult(f"DeformConv: offsets {offset.shape} for windows {counts}")
-    moves = offset.cells.astype(np.float64).reshape(x.shape[0], parts, taps, 2, *counts)
+    moves = offset.cells.reshape(x.shape[0], parts, taps, 2, *counts)
     call.spend(8 * x.shape[0] * x.shape[1] * taps * math.prod(counts))
-    cells = _sampled(call, x, moves, [axis.positions() for axis in over])
+    places = [axis.positions() for axis in over]
+    if isinstance(call.d, Formal) and not offset.known:
+        cells = _named(call.d, x, moves, places)
+    else:
+        cells = _sampled(call, x, moves.astype(np.float64), places)
     if (mask := call.optional(3)) is not None:
         m = call.embedded(mask).reshape(x.shape[0], parts, 1, taps, *counts)
         shape = (x.shape[0], parts, x.shape[1] // parts, taps, *counts)
         cells = call.d.mul(cells.reshape(shape), m).reshape(cells.shape)
-    n, c, m_count, places = x.shape[0], w.shape[1], w.shape[0] // group, math.prod(counts)
-    left = cells.reshape(n, group, c * taps, places).swapaxes(2, 3)[:, :, None]
+    n, c, m_count, outs = x.shape[0], w.shape[1], w.shape[0] // group, math.prod(counts)
+    left = cells.reshape(n, group, c * taps, outs).swapaxes(2, 3)[:, :, None]
     y = call.multiply(left, w.reshape(1, group, m_count, 1, c * taps))
     return [call.made(biased(call, y.reshape(n, group * m_count, *counts), call.optional(4)))]
+
+
+def _named(d: Formal, x: Array, moves: Array, positions: list[Array]) -> Array:
+    """[N, C, taps, windows...] of x at offsets that are not known."""
+    n, parts, taps, _, *counts = moves.shape
+    kernel = [place.shape[1] for place in positions]
+    made = np.zeros((n, x.shape[1], taps, *counts), np.int64)
+    for batch, channel in np.ndindex(n, x.shape[1]):
+        plane, first = _stripped(x[batch, channel])
+        if plane.size == 0:
+            continue
+        key = (plane.shape, plane.tobytes())
+        move = moves[batch, channel * parts // x.shape[1]]
+        for tap, row, column in np.ndindex(taps, *counts):
+            start = (
+                int(positions[0][row, tap // kernel[1]]) - first[0],
+                int(positions[1][column, tap % kernel[1]]) - first[1],
+            )
+            offsets = tuple(int(one) for one in move[tap, :, row, column])
+            d.asked.update(offsets)
+            made[batch, channel, tap, row, column] = d.name(("between", key, start, offsets))
+    return made
+
+
+def _stripped(plane: Array) -> tuple[Array, tuple[int, int]]:
+    """A plane without the zeros all round it, and its first cell."""
+    rows, columns = np.nonzero(plane)
+    if rows.size == 0:
+        return plane[:0], (0, 0)
+    first = int(rows.min()), int(columns.min())
+    return plane[first[0] : rows.max() + 1, first[1] : columns.max() + 1], first
 
 
 def _sampled(call: Call, x: Array, moves: Array, positions: list[Array]) -> Array:
@@ -79,8 +118,10 @@ def _sampled(call: Call, x: Array, moves: Array, positions: list[Array]) -> Arra
 @rule("LayerNormalization", "GroupNormalization")
 def as_a_whole(call: Call) -> list[Value]:
     """A function of all cells at once that keeps the shape: the same for the same operands."""
+    if isinstance(call.d, Numeric):
+        return referred(call)
     if not isinstance(call.d, Formal):
-        raise Undecided(f"{call.op} has no numbers here")
+        raise Undecided(f"{call.op} has no cells here")
     if call.outputs > 1:
         raise Undecided(f"{call.op} with {call.outputs} outputs")
     call.breaks(f"{call.op} reads an axis as a whole")

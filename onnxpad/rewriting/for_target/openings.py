@@ -38,7 +38,8 @@ def opening(
     most = trial.settled(strongest)
     for facts in (*weaker, strongest) if most else ():
         if best.settled < most and (number := trial.settled(facts)) > best.settled:
-            best = best._replace(facts=tuple(facts.items()), settled=number)
+            left = trial.left(facts)
+            best = best._replace(facts=tuple(facts.items()), settled=number, left=left)
     return best
 
 
@@ -57,17 +58,21 @@ class _Trial:
         self._selected = selected
         self._stuck = stuck
         self._hopeful = hopeful
-        self._known: dict[tuple[tuple[str, int | str], ...], int] = {(): 0}
+        self._known: dict[tuple[tuple[str, int | str], ...], frozenset[Address]] = {}
 
     def settled(self, facts: DimFacts) -> int:
         """How many of the hopeful nodes are no longer stuck; 0 where others then are."""
+        left = self.left(facts)
+        return len(self._hopeful - left) if facts and left <= self._stuck else 0
+
+    def left(self, facts: DimFacts) -> frozenset[Address]:
+        """The nodes that are stuck with these facts."""
         key = tuple(facts.items())
         if key not in self._known:
-            left = self._left(facts)
-            self._known[key] = len(self._hopeful - left) if left <= self._stuck else 0
+            self._known[key] = frozenset(self._tried(facts) if facts else self._stuck)
         return self._known[key]
 
-    def _left(self, facts: DimFacts) -> set[Address]:
+    def _tried(self, facts: DimFacts) -> set[Address]:
         known = copy(self._survey)
         try:
             known.learn(facts)

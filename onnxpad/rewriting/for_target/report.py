@@ -8,6 +8,7 @@ from typing import NamedTuple
 from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost
+from onnxpad.runtimes.conditions.rows import OpenBatch
 from onnxpad.runtimes.judge import Judgement
 
 
@@ -72,6 +73,16 @@ class NodeVerdict(NamedTuple):
     brought_by: str = ""
 
     @property
+    def open_batches(self) -> tuple[OpenBatch, ...]:
+        """The batch where its size alone is in the way, of the node or of what is nearest to it."""
+        if self.judgement.answer.is_open:
+            return (self.judgement.open_batch,) if self.judgement.open_batch else ()
+        if not self.waits_for_knowledge or not isinstance(self.way, NoWay):
+            return ()
+        found = [one.judgement.open_batch for one in self.way.remaining]
+        return () if None in found else tuple(batch for batch in found if batch)
+
+    @property
     def waits_for_knowledge(self) -> bool:
         """Whether the target fails it, and what is not known of it alone keeps a form from use."""
         if self.brought_by:
@@ -86,14 +97,15 @@ class NodeVerdict(NamedTuple):
 class Opening(NamedTuple):
     """What a user can add to the request, for some of the nodes without a way.
 
-    With `facts` about dimensions `settled` of `stuck` nodes are taken or have a way; taking for
-    granted what is not known of the target settles `granted` of them.
+    With `facts` about dimensions `settled` of `stuck` nodes are taken or have a way, and those at
+    `left` are not; taking for granted what is not known of the target settles `granted` of them.
     """
 
     stuck: int = 0
     facts: tuple[tuple[str, int | str], ...] = ()
     settled: int = 0
     granted: int = 0
+    left: frozenset[Address] = frozenset()
 
     @property
     def dims(self) -> dict[str, int | str]:

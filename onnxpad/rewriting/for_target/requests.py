@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.search import Planner
 
 PassNames = str | Sequence[str] | None
+TargetNames = str | Sequence[str] | None
 
 
 def planner(
-    target: str | None,
+    target: TargetNames,
     dims: Mapping[str, int | str] | None = None,
     *,
     prefer: PassNames = None,
@@ -36,7 +37,7 @@ def planner(
         return None
     from onnxpad.rewriting.for_target.obstacles import Judge
     from onnxpad.rewriting.for_target.search import Planner, Wishes
-    from onnxpad.runtimes.targets import find_target
+    from onnxpad.runtimes.targets import find_targets
 
     wishes = Wishes(names_of(prefer), names_of(exclude))
     for name in (*wishes.prefer, *wishes.exclude):
@@ -44,7 +45,7 @@ def planner(
     both = sorted(set(wishes.prefer) & set(wishes.exclude))
     if both:
         raise RequestError(f"'{both[0]}' is both preferred and excluded: choose one")
-    judge = Judge(find_target(target), allows_unknown=allow_unknown, assumes_sizes=bool(dims))
+    judge = Judge(find_targets(target), allows_unknown=allow_unknown, assumes_sizes=bool(dims))
     return Planner(judge, wishes)
 
 

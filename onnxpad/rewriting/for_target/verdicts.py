@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
+from onnxpad.model.shapes.unknown_sizes import lost_at
 from onnxpad.padding.chain import Chain
 from onnxpad.rewriting.for_target.anywhere import met_anywhere
 from onnxpad.rewriting.for_target.obstacles import Judge, written_padding
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.for_target.search import Planner
-from onnxpad.runtimes.judge import failing, judge_plain, newly_failing
+from onnxpad.runtimes.judge import Judgement, failing, judge_plain, newly_failing
 from onnxpad.runtimes.targets import Target, find_target
 
 Selected = Callable[[Address], bool]
@@ -29,7 +31,7 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[N
     for site in survey.sites():
         if not selected(site.address):
             continue
-        judgement = judge.site(site)
+        judgement = _located(site, judge.site(site), judge)
         way = _way(planner, site) if judge.objects(judgement) else None
         yield NodeVerdict(site.address, site.chain.op.title, judgement, way)
     told: set[Address] = set()
@@ -57,13 +59,22 @@ def harmed_in_onnxruntime(
     None where it is the target itself.
     """
     reference = find_target("onnxruntime")
-    if target == reference or not session.script:
+    if reference in (target, *target.parts) or not session.script:
         return
     judge = Judge(reference)
     for site in session.sites():
         earlier = given.get(session.as_given(site).place, ())
         if any(_fails_newly(reference, earlier, chain) for chain in site.chains):
             yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))
+
+
+def _located(site: Site, judgement: Judgement, judge: Judge) -> Judgement:
+    """The same with the operator behind which the batch is not known, where that is all."""
+    batch = judgement.open_batch
+    if batch is None or batch.name or not site.node.inputs:
+        return judgement
+    batch = replace(batch, lost=lost_at(site.contexts[0], site.node.inputs[0], 0))
+    return replace(judgement, open_batch=batch, reason=batch.told(judge.target.name))
 
 
 def _fails_newly(target: Target, earlier: Sequence[Chain], chain: Chain) -> bool:

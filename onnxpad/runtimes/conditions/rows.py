@@ -65,11 +65,29 @@ def read(repository: str) -> Callable[[str], Evidence]:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenBatch:
+    """The batch is not known, where a runtime takes only 1.
+
+    `name` is what `--dim` calls it, '' where no dimension of the model is it; `lost` then says
+    behind what it is not known.
+    """
+
+    name: str = ""
+    lost: str = ""
+
+    def told(self, runtime: str) -> str:
+        """The question, with the option that settles it where there is one."""
+        behind = f"not known behind {self.lost}" if self.lost else "open"
+        add = f". Add --dim '{self.name}=1'" if self.name else ""
+        return f"batch size is {behind}; {runtime} supports only batch 1 here{add}"
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """A question about a chain. `holds` answers None where it hangs on what is not known.
 
     `negation` says the opposite of `text`, `cure` what a user can do to the model about it.
-    `asks` names, for a chain and a runtime, what is not known and the option that settles it.
+    `asks` says of a chain for which it is open what is not known.
     `lasting`: where it holds or is open, it does so behind every pass that leaves the operator.
     `tells` says of a chain for which it holds what is wrong, with its numbers.
     """
@@ -79,7 +97,7 @@ class Condition:
     negation: str = ""
     cure: str = ""
     lasting: bool = False
-    asks: Callable[[Chain, str], str] | None = None
+    asks: Callable[[Chain], OpenBatch] | None = None
     tells: Callable[[Chain], str | None] | None = None
 
     def __and__(self, other: Condition) -> Condition:
@@ -157,10 +175,10 @@ class Row:
         telling = (one.tells(chain) for one in self.when if one.tells is not None)
         return next((words for words in telling if words), "") or self.why
 
-    def open_question(self, chain: Chain, runtime: str) -> str:
-        """What is not known of the model, and which option settles it; '' where none is named."""
+    def open_question(self, chain: Chain) -> OpenBatch | None:
+        """What is not known of the model, where there is a word for it."""
         asking = (one for one in self.when if one.asks is not None and one.holds(chain) is None)
-        return next((one.asks(chain, runtime) for one in asking if one.asks is not None), "")
+        return next((one.asks(chain) for one in asking if one.asks is not None), None)
 
     @property
     def _conditions(self) -> str:

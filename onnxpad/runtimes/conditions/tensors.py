@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.effective_pads import facts_text
-from onnxpad.runtimes.conditions.rows import Condition
+from onnxpad.runtimes.conditions.rows import Condition, OpenBatch
 
 
 def spatial_axes(*counts: int) -> Condition:
@@ -109,12 +108,9 @@ def _batch(chain: Chain) -> bool | None:
     return size != 1 if isinstance(size, int) else None
 
 
-def _open_batch(chain: Chain, runtime: str) -> str:
-    told = f"batch size is open; {runtime} supports only batch 1 here"
+def _open_batch(chain: Chain) -> OpenBatch:
     size = chain.shape[0] if chain.shape else None
-    if isinstance(size, Symbol) and size.name == size.root:
-        return f"{told}. Add {facts_text([(size.root, 1)])}"
-    return told
+    return OpenBatch(size.root if isinstance(size, Symbol) and size.name == size.root else "")
 
 
 BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch, asks=_open_batch, lasting=True)

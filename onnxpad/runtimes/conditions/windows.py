@@ -146,8 +146,14 @@ NEGATIVE_PADS = Condition(
 )
 STRIDES_UNWRITTEN = Condition("strides is not written", lambda c: not writes(c, "strides"))
 KERNEL_UNWRITTEN = Condition("kernel_shape is not written", lambda c: not writes(c, "kernel_shape"))
-STRIDED = Condition("a stride is above 1", of_axes(lambda axis: axis.stride > 1))
+STRIDED = Condition(
+    "a stride is above 1", of_axes(lambda axis: axis.stride > 1), "no stride is above 1"
+)
 DILATED = Condition("a dilation is above 1", of_axes(lambda axis: axis.dilation > 1))
+SPREAD = Condition(
+    "a kernel of 2 or more is dilated",
+    of_axes(lambda axis: axis.kernel > 1 and axis.dilation > 1),
+)
 STRIDED_AND_DILATED = (STRIDED & DILATED).called("a stride and a dilation are above 1")
 
 

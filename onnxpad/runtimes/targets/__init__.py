@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from types import ModuleType
 
+from onnxpad.errors import RequestError
 from onnxpad.plugins import Plugins, name_of, text_of
 from onnxpad.runtimes.conditions.rows import Row
 
@@ -15,7 +17,8 @@ class Target:
     """A runtime: what it does with padding, row by row.
 
     `version` is what the rows are about, `also` are other names that people write. `name` and
-    `text` come from the file.
+    `text` come from the file. `parts` are set where it stands for several runtimes at once, which
+    all have to take a node; it has no rows of its own then.
     """
 
     version: str
@@ -23,6 +26,7 @@ class Target:
     also: tuple[str, ...] = ()
     name: str = ""
     text: str = ""
+    parts: tuple[Target, ...] = ()
 
 
 @cache
@@ -40,6 +44,21 @@ def find_target(name: str) -> Target:
     if wanted not in _TARGETS:
         wanted = next((one.name for one in all_targets().values() if wanted in one.also), name)
     return _TARGETS.find(wanted)
+
+
+def find_targets(names: str | Sequence[str]) -> Target:
+    """The target called so; of several names, one that stands for all of them.
+
+    Raises RequestError for names that do not exist, and where there is none.
+    """
+    asked = [names] if isinstance(names, str) else names
+    found = tuple(dict.fromkeys(map(find_target, asked)))
+    if not found:
+        raise RequestError("target is an empty list: name a runtime")
+    if len(found) == 1:
+        return found[0]
+    called = " + ".join(one.name for one in found)
+    return Target(", ".join(one.version for one in found), (), name=called, parts=found)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.padding.chain import PadStep
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -22,6 +23,22 @@ _SPREAD_BY_STRIDE = Condition(
     lambda c: any(axis.span - axis.kernel >= axis.stride for axis in c.axes[:1]),
 )
 _PADS_UNWRITTEN = Condition("pads is not written", lambda c: not w.writes(c, "pads"))
+
+
+def _pieces(step: PadStep) -> int:
+    """Of how many axes a mirrored tensor consists to MNN: unpadded ones that touch are one.
+
+    Those in front of the first padded axis do not count.
+    """
+    padded = [any(sides) for sides in zip(step.pads.begins, step.pads.ends, strict=True)]
+    inner = padded[padded.index(True) :] if any(padded) else []
+    return sum(now or not (place and not inner[place - 1]) for place, now in enumerate(inner))
+
+
+_IN_FOUR_PIECES = Condition(
+    "from its first padded axis on, padded axes and the runs between them are four or more",
+    p.of_step(lambda step: None if step.unclear else _pieces(step) > 3),
+)
 
 TARGET = Target(
     _VERSION,
@@ -95,12 +112,20 @@ TARGET = Target(
             "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
         ),
         miscomputes("AveragePool", w.COUNTS, _END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
-        miscomputes("Conv", t.THREE_D, w.DILATED, by=_seen("3-D convolutions with dilations")),
+        miscomputes("Conv", t.THREE_D, w.SPREAD, by=_seen("3-D convolutions with dilations")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
         refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
         refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),
         miscomputes("LpPool", w.ASYMMETRIC, by=_seen("asymmetric LpPool")),
-        miscomputes(p.PAD, p.ON_FOUR_AXES, by=_seen("Pad on four axes")),
+        miscomputes(
+            p.PAD, p.ON_FOUR_AXES, ~p.MIRRORS, p.WRITES_VALUE, by=_seen("Pad on four axes")
+        ),
+        miscomputes(
+            p.PAD,
+            p.MIRRORS,
+            _IN_FOUR_PIECES,
+            by=_seen("reflect and edge over many axes: reads memory that it never wrote"),
+        ),
         miscomputes(
             p.PAD,
             t.opset_below(11),

@@ -47,7 +47,7 @@ TARGET = Target(
             by=_seen("SAME: pads as with stride 1 and without dilation"),
             says="OpenCV computes SAME as if the stride were 1, so this output is wrong",
         ),
-        miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
+        miscomputes(("Conv", *w.POOLS), w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
         miscomputes(
             ("Conv", "QLinearConv"),
             _SIGNED_BYTES,

@@ -15,6 +15,7 @@ from onnxpad.runtimes.conditions.companions import (
     OUTER_BLOCKS,
     PIECES,
     QUANTISED_BYTES,
+    RANK,
     STORED_BOOL,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
@@ -29,10 +30,6 @@ _FROM_PYTORCH = Condition(
     "the model names pytorch as its producer",
     lambda c: c.around.producer == "pytorch",
     "the model does not name pytorch as its producer",
-)
-_SPREAD = Condition(
-    "a kernel of 2 or more is dilated",
-    w.of_axes(lambda axis: axis.kernel > 1 and axis.dilation > 1),
 )
 
 
@@ -71,7 +68,7 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
         takes(p.PAD, by=_seen("Pad of mode constant, of all axes")),
-        takes((*CROP, *PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes((*CROP, *PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
         miscomputes(OUTER_BLOCKS, by=_seen("Concat with a constant on axis 0 or 1")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
@@ -86,7 +83,7 @@ TARGET = Target(
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")
         ),
-        miscomputes(("Conv", *w.POOLS), w.SAME, w.DILATED, by=_seen("SAME with dilations")),
+        miscomputes(("Conv", *w.POOLS), w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
         miscomputes("Conv", DEPTHWISE_PADDED_BELOW, by=_seen("depthwise convolutions: end pads")),
         refuses(
             ("Conv", "QLinearConv"),
@@ -105,10 +102,23 @@ TARGET = Target(
             by=_seen("1-D asymmetric pads"),
         ),
         refuses(w.POOLS, t.ONE_D, w.SAME, by=_seen("1-D SAME pools")),
-        miscomputes(w.TRANSPOSED, t.ONE_D, ~w.KERNEL_OF_ONE, by=_seen("1-D ConvTranspose")),
+        miscomputes(
+            w.TRANSPOSED,
+            t.ONE_D,
+            ~w.KERNEL_OF_ONE | w.STRIDED | w.DILATED | w.PADDED,
+            by=_seen("1-D ConvTranspose"),
+        ),
+        miscomputes(
+            w.TRANSPOSED,
+            t.TWO_D,
+            w.KERNEL_OF_ONE,
+            ~w.STRIDED,
+            w.PADDED,
+            by=_seen("1x1 ConvTranspose that crops"),
+        ),
         miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
-        miscomputes(w.POOLS, _SPREAD, by=_seen("pools with dilations: ignored")),
+        miscomputes(w.POOLS, w.SPREAD, by=_seen("pools with dilations: ignored")),
         miscomputes(w.POOLS, w.VALID, w.GAINED_WINDOW, by=_seen("VALID: ceil_mode is ignored")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses(

@@ -333,15 +333,20 @@ class Requantised:
     real: Array
     dtype: np.dtype[Any]
 
+    def _ends(self) -> np.iinfo[Any]:
+        if self.dtype.kind not in "iu":
+            raise NotEvaluable(f"rounding to {self.dtype.name} is not computed here")
+        return np.iinfo(self.dtype)
+
     def rounded(self) -> Array:
         """Round half to even and saturate, as QuantizeLinear does."""
-        info = np.iinfo(self.dtype)
+        info = self._ends()
         whole: Array = np.clip(np.rint(self.real), info.min, info.max).astype(self.dtype)
         return whole
 
     def tie(self) -> Array:
         """Distance of every value to the nearest point where rounding jumps."""
-        info = np.iinfo(self.dtype)
+        info = self._ends()
         inside = np.clip(self.real, info.min, info.max)
         distance: Array = np.abs(inside - np.floor(inside) - 0.5)
         return distance

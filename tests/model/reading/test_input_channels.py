@@ -85,3 +85,17 @@ def test_channels_are_followed_only_where_they_stay(
     nodes: Nodes, known: dict[str, tuple[int, int, int]]
 ) -> None:
     assert found(nodes) == known
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        helper.make_node("Pad", ["x"], ["a"], pads=numpy_helper.from_array(np.zeros(8, np.int64))),
+        helper.make_node("Conv", ["x", "w"], ["a"], group=helper.make_graph([], "g", [], [])),
+        helper.make_node("Conv", [], ["a"]),
+        helper.make_node("Transpose", ["x"], ["a"], perm=3),
+    ],
+    ids=["pads are a tensor", "group is a graph", "no inputs", "perm is a number"],
+)
+def test_attributes_and_inputs_that_no_operator_has_say_nothing(odd: onnx.NodeProto) -> None:
+    assert found([odd, CONV]) == {}

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from onnxpad.model.reading import reach
 from onnxpad.model.reading.chains import ChainReader
+from onnxpad.model.reading.pads import read_pad
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import Kind
 from tests.models.tiny import tiny
@@ -46,3 +48,20 @@ def test_readers_of_one_pad_are_read_a_few_times_each(monkeypatch: pytest.Monkey
 def test_a_reader_is_seen_with_what_was_made_before_it() -> None:
     *_, last = Survey(tiny(fan(5, made=True), "float[1,1,99]", constants=PADS)).sites()
     assert [one.weight.shape for one in last.chain.around.beside] == [(1, 1, 3)] * 4
+
+
+def test_each_of_many_pads_in_a_row_is_asked_once_for_what_it_writes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each of the 64 in front of it asked anew, which took 5,000 of them 8 s for each reading."""
+    asked: list[object] = []
+    plain = read_pad
+
+    def counted(*given: object) -> object:
+        asked.append(given)
+        return plain(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(reach, "read_pad", counted)
+    row = " ".join(f"t{n + 1} = Pad (t{n}, p)" for n in range(100)).replace("t0,", "x,")
+    Survey(tiny(f"{row} y = Conv (t100, w)", "float[1,1,9]", constants=PADS))
+    assert len(asked) <= 100

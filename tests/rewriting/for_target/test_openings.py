@@ -96,11 +96,53 @@ def test_fixed_sizes_leave_nothing_to_say(capsys: Captured, tmp_path: Path) -> N
 def test_inspect_says_the_same(batch: Path, capsys: Captured) -> None:
     assert run(["inspect", str(batch), "--target", "ncnn"]) == 1
     shown = capsys.readouterr().out
-    assert "try: --dim 'n=1'" in shown
-    rows = [line for line in shown.splitlines() if "supports only batch 1 here" in line]
+    assert shown.splitlines().count("Batch size is open; ncnn takes only 1. Add --dim n=1.") == 1
+    assert "left as it is" not in shown
+    assert "try:" not in shown
+    assert run(["inspect", str(batch), "--target", "ncnn", "--all"]) == 1
+    rows = [line for line in capsys.readouterr().out.splitlines() if "only batch 1 here" in line]
     assert len(rows) == 3
     assert all(line.endswith("left as it is") for line in rows)
     assert "batch size is open; ncnn supports only batch 1 here. Add --dim 'n=1'" in rows[0]
+
+
+LOSES = """<ir_version: 8, opset_import: ["" : 15]>
+g (float[n,1,8,8] x, int64[4] s) => (float y) <float[1,1,1,1] w = {2}> {
+  a = Conv<kernel_shape=[1,1]>(x, w)
+  r = Reshape(a, s)
+  k = Relu(r)
+  y = Conv<kernel_shape=[1,1]>(k, w)
+}"""
+KEEPS = LOSES.replace(", int64[4] s)", ")").replace("{2}>", "{2}, int64[4] s = {-1,1,8,8}>")
+
+
+def test_no_dead_end_behind_what_loses_the_batch(capsys: Captured, tmp_path: Path) -> None:
+    """What --dim settles needs no word about the Reshape; what it does not names it."""
+    path = tmp_path / "m.onnx"
+    behind = (
+        "Behind Reshape 'r' the batch size is not known; ncnn takes only 1, "
+        "which --allow-unknown takes for granted."
+    )
+    add = "Batch size is open; ncnn takes only 1. Add --dim n=1."
+
+    def says(text: str, *options: str) -> set[str]:
+        onnx.save(model_of(text), path)
+        run(["rewrite", str(path), "--target", "ncnn", "--check", *options])
+        lines = capsys.readouterr().out.splitlines()
+        return {line for line in lines if "batch" in line.lower()}
+
+    assert says(KEEPS) == {add}
+    assert says(KEEPS, "--dim", "n=1") == set()
+    assert says(LOSES) == {add, behind}
+    assert says(LOSES, "--dim", "n=1") == {behind}
+    assert says(LOSES, "--dim", "n=1", "--allow-unknown") == set()
+
+
+def test_a_batch_of_an_unnamed_dimension_is_quoted(capsys: Captured, tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(model_of(KEEPS.replace("float[n,1,8,8] x", "float[?,1,8,8] x")), path)
+    run(["rewrite", str(path), "--target", "ncnn", "--check"])
+    assert "Add --dim 'x[0]=1'." in capsys.readouterr().out
 
 
 def test_inspect_names_the_form_that_is_only_not_known(sizes: Path, capsys: Captured) -> None:

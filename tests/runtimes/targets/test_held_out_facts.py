@@ -95,6 +95,67 @@ def test_mnn_ignores_ceil_mode_which_matters_where_it_adds_a_window(
         assert only(model, "mnn") is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
 
 
+@pytest.mark.parametrize("mode", ["edge", "reflect"])
+@pytest.mark.parametrize(
+    ("rank", "axes", "wrong"),
+    [
+        *((4, (2, 3), False), (4, (0, 3), False), (4, (1, 2, 3), False), (4, (0, 2), True)),
+        *((5, (2, 3, 4), False), (5, (1, 4), False), (5, (1, 3), True), (5, (1, 2, 3), True)),
+    ],
+)
+def test_mnn_mirrors_three_pieces_and_no_more(
+    mode: str, rank: int, axes: tuple[int, ...], wrong: bool
+) -> None:
+    pads = np.array([int(axis % rank in axes) for axis in range(2 * rank)])
+    model = chain(13, [3, 4, 5, 4, 6][:rank], ("Pad", [pads], {"mode": mode}))
+    assert only(model, "mnn") is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+    done = onnxpad.rewrite(model, target="mnn")
+    assert done.changed is wrong
+    assert not done.unfit
+
+
+@pytest.mark.parametrize(("value", "wrong"), [((), False), ((0.0,), False), ((1.5,), True)])
+def test_mnn_loses_the_value_of_a_pad_on_four_axes(value: tuple[float], wrong: bool) -> None:
+    arrays = [np.array([1, 1, 1, 1] * 2), *map(np.float32, value)]
+    model = chain(13, [2, 3, 4, 5], ("Pad", arrays, {}))
+    assert only(model, "mnn") is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+@pytest.mark.parametrize(
+    ("given", "ends"),
+    [
+        ({"kernel_shape": [1]}, "same"),
+        ({"kernel_shape": [1], "strides": [2]}, "lift-rank"),
+        ({"kernel_shape": [1], "strides": [2], "auto_pad": "SAME_UPPER"}, "lift-rank"),
+        ({"kernel_shape": [3], "strides": [2]}, "lift-rank"),
+        ({"kernel_shape": [1, 1], "pads": [1, 0, 1, 0]}, "slice"),
+        ({"kernel_shape": [1, 1], "pads": [1, 0, 1, 0], "strides": [2, 1]}, "same"),
+    ],
+)
+def test_opencv_classic_transposes_along_two_axes_and_crops_no_1x1(
+    given: dict[str, Any], ends: str
+) -> None:
+    kernel = given["kernel_shape"]
+    model = chain(
+        13, [1, 2, *[5] * len(kernel)], ("ConvTranspose", [weights(2, 2, *kernel)], given)
+    )
+    done = onnxpad.rewrite(model, target="opencv-classic")
+    assert not done.unfit
+    rules = " ".join(sorted({change.rule for change in done.changes}))
+    assert ends in rules if ends != "same" else not rules
+
+
+@pytest.mark.parametrize("target", ["mnn", "opencv", "opencv-classic"])
+@pytest.mark.parametrize("auto_pad", ["NOTSET", "SAME_LOWER"])
+def test_dilations_of_a_kernel_of_one_say_nothing(target: str, auto_pad: str) -> None:
+    for rank in (1, 2, 3):
+        given = {"kernel_shape": [1] * rank, "dilations": [2] * rank, "auto_pad": auto_pad}
+        arrays = [weights(4, 4, *[1] * rank)]
+        model = chain(13, [1, 4, *[6] * rank], ("Conv", arrays, given))
+        if (target, rank, auto_pad) != ("mnn", 3, "SAME_LOWER"):
+            assert only(model, target) is Answer.TAKES
+
+
 def with_indices(dims: Sequence[int], **more: int) -> onnx.ModelProto:
     rank = len(dims) - 2
     given = {"kernel_shape": [2] * rank, "strides": [2] * rank, **more}

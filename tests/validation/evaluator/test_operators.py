@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from onnxpad.validation.evaluator import (
     pad,
     same_pads,
 )
+from onnxpad.validation.evaluator.kernels import Requantised
 
 Array = NDArray[Any]
 X5 = np.arange(1.0, 6).reshape(1, 1, 5)
@@ -183,3 +185,11 @@ def test_same_gives_one_window_per_stride(lower: bool) -> None:
         assert end >= 0
         windows = -(-size // stride)
         assert (windows - 1) * stride + extent <= size + begin + end
+
+
+def test_rounding_to_types_that_numpy_does_not_count() -> None:
+    """int4 of a zero point is a type of ml_dtypes."""
+    found = Requantised(np.zeros(3), np.dtype(ml_dtypes.int4))
+    for ask in (found.rounded, found.tie):
+        with pytest.raises(NotEvaluable, match="rounding to int4 is not computed here"):
+            ask()

@@ -1,0 +1,52 @@
+"""Operators without a rule, by onnx's own reference: for counterexamples in numbers alone."""
+
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+
+from onnxpad.proof.call import Call, Value
+from onnxpad.proof.outcomes import Undecided
+
+Array = NDArray[Any]
+_MOST = 1 << 16
+_ROUGH = ("float16", "bfloat16")
+
+
+def referred(call: Call) -> list[Value]:
+    """What the reference computes in the operands' own types; raises Undecided where it fails."""
+    values = [one for one in call.inputs if one is not None]
+    rough = any(one.dtype.name in _ROUGH for one in values)
+    if call.domain or rough or sum(one.cells.size for one in values) > _MOST:
+        raise Undecided(f"{call.op} has no numbers here")
+    model, feed = _model(call)
+    try:
+        made = ReferenceEvaluator(model).run(None, feed)
+    except Exception as error:  # noqa: BLE001 - of another library, on a file's attributes
+        raise Undecided(f"{call.op} has no numbers here: {type(error).__name__}") from None
+    arrays = [np.asarray(one) for one in made]
+    call.spend(sum(one.size for one in arrays))
+    return [Value(one.astype(np.float64), one.dtype) for one in arrays]
+
+
+def _model(call: Call) -> tuple[onnx.ModelProto, dict[str, Array]]:
+    """The operator alone, and its operands."""
+    names = [f"i{at}" if one is not None else "" for at, one in enumerate(call.inputs)]
+    pairs = zip(names, call.inputs, strict=True)
+    feed = {name: one.cells.astype(one.dtype) for name, one in pairs if one is not None}
+    attributes = {
+        name: numpy_helper.from_array(value) if isinstance(value, np.ndarray) else value
+        for name, value in call.attributes.items()
+    }
+    outputs = [f"o{at}" for at in range(call.outputs)]
+    node = helper.make_node(call.op, names, outputs, **attributes)
+    given = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
+        for name, one in feed.items()
+    ]
+    graph = helper.make_graph([node], "one", given, [onnx.ValueInfoProto(name=o) for o in outputs])
+    imports = [helper.make_opsetid("", call.opset)]
+    return helper.make_model(graph, ir_version=8, opset_imports=imports), feed
