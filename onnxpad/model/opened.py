@@ -127,7 +127,7 @@ def refusal_of_onnx(model: ModelLike) -> str | None:
         elif isinstance(model, ModelProto) and not any(external_tensors(model)):
             checker.check_model(model)
     except checker.ValidationError as error:
-        said = (str(error).strip().splitlines() or ["no reason given"])[0]
+        said = (str(error).strip().splitlines() or ["no reason given"])[0].rstrip(".")
         return f"onnx's checker refuses it: {said}; mend it, or export it again"
     except Exception:  # noqa: BLE001 - it is asked because something else went wrong
         return None
