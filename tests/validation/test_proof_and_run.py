@@ -138,10 +138,8 @@ def test_a_default_that_callers_may_not_replace_any_more_is_a_warning() -> None:
     given = before.graph.input.add()
     given.CopyFrom(onnx.helper.make_tensor_value_info("w", 1, [1, 1, 3]))
     found = both(before, after)
-    assert found.verdict is Verdict.IDENTICAL
+    assert found.ok
     assert "callers of the first model may give 'w'" in found.warnings[0]
-    assert found.proof is not None
-    assert found.proof.verdict == "undecided"
 
 
 def of_run(verdict: Verdict, shown: Verdict | None) -> Validation:
