@@ -92,12 +92,17 @@ def fault_in(error: Exception) -> str | None:
     return None if found is None else found.format(said)
 
 
-_SUSPECTS: ContextVar[tuple[Callable[[], str | None], ...]] = ContextVar("suspects", default=())
+_SUSPECTS: ContextVar[list[Callable[[], str | None]] | None] = ContextVar("suspects", default=None)
 
 
 def suspect(why: Callable[[], str | None]) -> None:
-    """Let `why` say what is wrong with a file, should an exception arise that nobody expects."""
-    _SUSPECTS.set((*_SUSPECTS.get(), why))
+    """Let `why` say what is wrong with a file, should an exception arise that nobody expects.
+
+    It is forgotten at the end of `blaming_the_file`, and means nothing outside of it.
+    """
+    found = _SUSPECTS.get()
+    if found is not None:
+        found.append(why)
 
 
 @contextmanager
@@ -107,13 +112,14 @@ def blaming_the_file() -> Iterator[None]:
     Raises ModelError for them, and for any other while a file was opened that is not valid. All
     others pass.
     """
-    token = _SUSPECTS.set(_SUSPECTS.get())
+    suspects: list[Callable[[], str | None]] = []
+    token = _SUSPECTS.set(suspects)
     try:
         yield
     except OnnxpadError:
         raise
     except Exception as error:
-        said = fault_in(error) or next(filter(None, (why() for why in _SUSPECTS.get())), None)
+        said = fault_in(error) or next(filter(None, (why() for why in suspects)), None)
         if said is None or isinstance(error, BrokenPipeError):
             raise
         raise ModelError(said) from error

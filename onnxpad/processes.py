@@ -222,6 +222,8 @@ class Child:
         self._arriving = size
 
     def _lost(self) -> ChildEnded:
+        if _ENDING.is_set():
+            threading.Event().wait()  # whoever ends the children ends this process next
         _CHILDREN.discard(self)
         self._ended(_GRACE)
         self.end()

@@ -288,21 +288,21 @@ class Formal:
 
     def _largest_moved(self, row: frozenset[int], point: Fraction, floor: Number) -> int:
         """max(a + z, b + z) as max(a, b) + z: types that differ by their zero point agree."""
-        bases = {
+        origins = {
             self.moved[one][0] if one in self.moved else self.number(self.numbers[one] - point)
             for one in row
         }
-        base = self._make_largest(frozenset(bases), floor - point, floor - point)
-        return self._move(base, point)
+        origin = self._make_largest(frozenset(origins), floor - point, floor - point)
+        return self._move(origin, point)
 
-    def _move(self, base: int, point: Fraction) -> int:
-        """base + point, which knows what it is made of."""
-        element = int(self.field.add(np.asarray(base), np.asarray(self.number(point))).item())
-        if isinstance(known := self.numbers.get(base), Fraction):
+    def _move(self, origin: int, point: Fraction) -> int:
+        """origin + point, which knows what it is made of."""
+        element = int(self.field.add(np.asarray(origin), np.asarray(self.number(point))).item())
+        if isinstance(known := self.numbers.get(origin), Fraction):
             return self.number(known + point)
-        if base in self.least:
-            self.least[element] = self.least[base] + point
-        self.moved[element] = base, point
+        if origin in self.least:
+            self.least[element] = self.least[origin] + point
+        self.moved[element] = origin, point
         return element
 
     # Other functions.
@@ -355,9 +355,9 @@ class Formal:
             return self.number(min(max(whole, Fraction(low)), Fraction(high)))
         self.asked |= {element, zero}
         if isinstance(point, Fraction):
-            base = self.name(("quantise", element, low - point, high - point))
-            self.least[base] = low - point
-            return self._move(base, point)
+            origin = self.name(("quantise", element, low - point, high - point))
+            self.least[origin] = low - point
+            return self._move(origin, point)
         made = self.name(("quantise", element, zero, low, high))
         self.least[made] = Fraction(low)
         return made

@@ -85,14 +85,6 @@ def test_sarif_names_files_below_the_working_folder_as_code_scanning_does(
     assert where == {"uri": "nets/a%20b%231.onnx"}
 
 
-def test_rewrite_is_for_one_target(capsys: Captured, tmp_path: Path) -> None:
-    out = tmp_path / "out.onnx"
-    given = ["--target", "opencv", "--target", "ncnn"]
-    assert run(["rewrite", str(SAME), *given, "-o", str(out)]) == 2
-    assert "--target opencv and ncnn: a model is written for one" in capsys.readouterr().err
-    assert not out.exists()
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

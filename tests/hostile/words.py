@@ -74,7 +74,7 @@ TEXTS = (
     "/dev/null",
     "/dev/zero",
     "/dev/tty",
-    "/",
+    "/etc",
     ".",
     "..",
     "folder",

@@ -25,7 +25,7 @@ ARGUMENTS: dict[str, tuple[Callable[[], object], str]] = {
     "no model": (lambda: verbs.inspect(None), "a model is a path, .*, not NoneType"),
     "target 5": (lambda: verbs.inspect(MODEL, target=5), "target is 5, and must be a name, or a"),
     "target [5]": (lambda: verbs.inspect(MODEL, target=[5]), r"target is \[5\], and must be"),
-    "targets": (lambda: verbs.rewrite(MODEL, target=["ncnn"]), "must be one name"),
+    "targets": (lambda: verbs.rewrite(MODEL, target=["ncnn", 5]), "must be a name, or a list"),
     "dims list": (lambda: verbs.inspect(MODEL, dims=["H=3"]), "dims is .*, and must be a dict"),
     "dims text": (lambda: verbs.inspect(MODEL, dims="H=3"), "dims is 'H=3', and must be a dict"),
     "dims float": (lambda: verbs.inspect(MODEL, dims={"H": 3.5}), "dims is .*, and must be a d"),

@@ -8,6 +8,7 @@ from onnx import ModelProto
 
 from onnxpad import inspect, inspection, validate
 from onnxpad.errors import ModelError
+from onnxpad.model.opened import open_model
 
 MODEL = Path(__file__).resolve().parents[2] / "models" / "kt_net_even.onnx"
 
@@ -48,6 +49,7 @@ def test_data_that_lies_elsewhere_is_no_fault() -> None:
 
 
 def test_the_blame_ends_with_the_verb() -> None:
+    open_model(no_inputs())
     with pytest.raises(ModelError, match="checker"):
         inspect(no_inputs())
     assert validate(MODEL, MODEL, proof_only=True).ok
