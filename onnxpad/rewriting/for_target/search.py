@@ -208,7 +208,7 @@ class _PassSearch:
         readers = frozenset(("", key) for key in part.readers)
         fronts = frozenset(("", key) for key in part.fronts)
         self._unit = Unit(("", part.focus), readers, fronts)
-        session = self._opened(None)
+        self._start = session = part.opened()
         self._before = work_of(session.typed_contexts())
         self._unit.tolerated = frozenset(
             found.place
@@ -255,7 +255,7 @@ class _PassSearch:
         Nothing where other passes came to the same model before.
         """
         self._trials += 1
-        session = self._opened(state)
+        session = self._part.opened(state.looks, state.types) if state else self._start
         unit = state.in_file() if state else self._unit
         if rule is not None:
             wanted = chosen(session, unit, obstacles(session, unit, self._judge), rule)
@@ -273,11 +273,6 @@ class _PassSearch:
         types = dict(session.contexts[0].types)
         weight = step + (state.weight if state else 0)
         yield _State(passes, total, weight, found, session, unit, looks, types)
-
-    def _opened(self, state: _State | None) -> EditSession:
-        if state is None:
-            return self._part.opened()
-        return self._part.opened(state.looks, state.types)
 
 
 def _entry(state: _State) -> tuple[int, int, int, tuple[str, ...], _State]:
