@@ -57,7 +57,7 @@ def test_real_models_are_bounded(path: Path) -> None:
 def test_limits_below_what_may_run_here_lead_to_a_child() -> None:
     found = RunningCost(10**6, 100 * 2**20, 10**9)
     assert is_small(found)
-    for seconds, memory, small in ((1, "200M", True), (None, "90M", False), (0.05, None, False)):
+    for seconds, memory, small in ((1, "2G", True), (None, "900M", False), (0.05, None, False)):
         with limited(seconds, memory):
             assert is_small(found) == small
 
