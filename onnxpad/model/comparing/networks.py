@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, numpy_helper
+from onnx import (
+    AttributeProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    helper,
+    numpy_helper,
+)
 from onnx.inliner import inline_local_functions
 
 from onnxpad.errors import ModelError
@@ -24,6 +33,8 @@ from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 Array = NDArray[Any]
 _DEFAULTS_SINCE = 4
 _MOST_CALLS = 10_000
+# Of the types that numpy holds in one byte, those that are one in a file.
+_WHOLE_BYTES = {TensorProto.BOOL, TensorProto.INT8, TensorProto.UINT8}
 # What onnx and numpy raise where a tensor or an attribute is damaged.
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError)
 
@@ -154,7 +165,7 @@ class Network:
         if tensor is None:
             return None
         try:
-            return numpy_helper.to_array(tensor, base_dir=str(self.folder or ""))
+            return numpy_helper.to_array(_bounded(tensor), base_dir=str(self.folder or ""))
         except _UNREADABLE as error:
             said = _first_line(error)
             raise ModelError(f"initializer '{name}' cannot be read: {said}") from error
@@ -281,3 +292,20 @@ def _plain(attribute: AttributeProto) -> Any:  # noqa: ANN401 - whatever the att
     if attribute.type in (AttributeProto.INTS, AttributeProto.FLOATS, AttributeProto.STRINGS):
         return [item.decode() if isinstance(item, bytes) else item for item in value]
     return value
+
+
+def _bounded(tensor: TensorProto) -> TensorProto:
+    """The tensor with the length of its external data, where the file leaves it out.
+
+    onnxruntime then reads as much as the sizes need; onnx would read the file to its end.
+    """
+    known = {entry.key for entry in tensor.external_data}
+    if tensor.data_location != TensorProto.EXTERNAL or "length" in known:
+        return tensor
+    size = helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
+    if size == 1 and tensor.data_type not in _WHOLE_BYTES:
+        return tensor
+    found = TensorProto()
+    found.CopyFrom(tensor)
+    found.external_data.add(key="length", value=str(size * prod(tensor.dims)))
+    return found
