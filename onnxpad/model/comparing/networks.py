@@ -297,15 +297,21 @@ def _plain(attribute: AttributeProto) -> Any:  # noqa: ANN401 - whatever the att
 def _bounded(tensor: TensorProto) -> TensorProto:
     """The tensor with the length of its external data, where the file leaves it out.
 
-    onnxruntime then reads as much as the sizes need; onnx would read the file to its end.
+    onnxruntime then reads as much as the sizes need; onnx would read the file to its end. Raises
+    ValueError for another length, before anything is read.
     """
-    known = {entry.key for entry in tensor.external_data}
-    if tensor.data_location != TensorProto.EXTERNAL or "length" in known:
+    if tensor.data_location != TensorProto.EXTERNAL:
         return tensor
     size = helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
     if size == 1 and tensor.data_type not in _WHOLE_BYTES:
         return tensor
-    found = TensorProto()
-    found.CopyFrom(tensor)
-    found.external_data.add(key="length", value=str(size * prod(tensor.dims)))
-    return found
+    needed = size * prod(tensor.dims)
+    stated = {entry.key: entry.value for entry in tensor.external_data}.get("length")
+    if stated is None:
+        found = TensorProto()
+        found.CopyFrom(tensor)
+        found.external_data.add(key="length", value=str(needed))
+        return found
+    if int(stated) != needed:
+        raise ValueError(f"the file gives it {stated} bytes, and its sizes need {needed}")
+    return tensor
