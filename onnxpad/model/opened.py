@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError, suspect
-from onnxpad.model.files.external import external_tensors
 from onnxpad.model.files.onnx_file import Source, completed, read
 
 if TYPE_CHECKING:
@@ -119,6 +118,8 @@ def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
 def refusal_of_onnx(model: ModelLike) -> str | None:
     """What onnx's checker says against a model; None where it takes it, or cannot be asked."""
     from onnx import checker
+
+    from onnxpad.model.files.external import external_tensors
 
     try:
         if isinstance(model, str | os.PathLike):
