@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -319,62 +319,57 @@ def _done(asked: Plain) -> Plain:
 
 def _rewrite(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.show import batches, rewritings
-    from onnxpad.show.wording import paragraph
 
     edit = rewritten(job, request)
-    written = edit.written and asked["target"]
-    record = rewritings.rewriting_record(
-        asked["model"],
-        written,
-        edit.found,
-        edit.compared,
-        script=request.dry_run,
-        refused=edit.objection,
-    )
-    line = batches.rewriting_line(asked["model"], written, edit.found, edit.compared)
-    if request.dry_run:
-        line = paragraph([rewritings.script_text(edit.found), line])
-    return _edited(edit, asked, record, line, "rewritten")
+    line = batches.rewriting_line(asked["model"], _written(edit, asked), edit.found, edit.compared)
+    script = rewritings.script_text(edit.found) if request.dry_run else ""
+    record = rewritings.rewriting_record
+    return _edited(edit, asked, record, [script, line], "rewritten")
 
 
 def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.model.editing.script import describe_edit
     from onnxpad.retargeting.plan import Plan
-    from onnxpad.show import batches, retargetings
-    from onnxpad.show.wording import paragraph, visible
+    from onnxpad.show import batches, retargetings, rewritings
 
     if sent := request.options.get("plan"):
         plan = Plan.from_json(sent["record"], file=sent["file"])
         request = request._replace(options={**request.options, "plan": plan})
     edit = retargeted(job, request)
-    written = edit.written and asked["target"]
-    record = retargetings.retargeting_record(
-        asked["model"],
-        written,
-        edit.found,
-        edit.compared,
-        script=request.dry_run,
-        refused=edit.objection,
-    )
-    line = batches.retargeting_line(asked["model"], written, edit.found)
-    if request.dry_run:
-        line = paragraph([*(visible(describe_edit(one)) for one in edit.found.script), line])
-    return _edited(edit, asked, record, line, "moved")
+    line = batches.retargeting_line(asked["model"], _written(edit, asked), edit.found)
+    script = rewritings.script_text(edit.found) if request.dry_run else ""
+    return _edited(edit, asked, retargetings.retargeting_record, [script, line], "moved")
 
 
-def _edited(edit: Edit, asked: Plain, record: Plain, line: str, done: str) -> Plain:
+def _written(edit: Edit, asked: Plain) -> str | None:
+    """The file as it was asked for; None where nothing was written."""
+    target: str | None = asked["target"]
+    return target if edit.written else None
+
+
+def _edited(
+    edit: Edit, asked: Plain, record: Callable[..., Plain], lines: Sequence[str], done: str
+) -> Plain:
     """The answer about a model that was to be edited; `done` is the word for what was."""
+    from onnxpad.show.wording import paragraph
+
+    written = _written(edit, asked)
+    refused = f"nothing written for {asked['model']}: {edit.objection}" if edit.objection else ""
     changed = done if edit.written else f"would be {done}"
     result = changed if edit.found.changed else "unchanged"
     return {
         "result": "refused" if edit.objection else result,
         "code": edit.code,
-        "record": record,
-        "error": f"nothing written for {asked['model']}: {edit.objection}"
-        if edit.objection
-        else "",
-        "written": edit.written and asked["target"],
-        "line": line,
+        "record": record(
+            asked["model"],
+            written,
+            edit.found,
+            edit.compared,
+            script=asked["dry_run"],
+            refused=edit.objection,
+        ),
+        "error": refused,
+        "written": written,
+        "line": paragraph(lines),
     }
 
 

@@ -12,9 +12,7 @@ from onnxpad.proof.outcomes import Undecided
 Array = NDArray[Any]
 _NEAR = 1e-6
 
-_PAIRS: dict[str, Callable[[Array, Array], Array]] = {
-    "Div": lambda a, b: np.trunc(a / b),
-    "Mod": np.mod,
+COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
     "Equal": np.equal,
     "Greater": np.greater,
     "GreaterOrEqual": np.greater_equal,
@@ -23,6 +21,12 @@ _PAIRS: dict[str, Callable[[Array, Array], Array]] = {
     "And": np.logical_and,
     "Or": np.logical_or,
     "Xor": np.logical_xor,
+}
+"""Of two operands, with a truth as the result."""
+_PAIRS: dict[str, Callable[[Array, Array], Array]] = {
+    "Div": lambda a, b: np.trunc(a / b),
+    "Mod": np.mod,
+    **COMPARISONS,
 }
 """Of two operands; a Div is here where it is one of whole numbers."""
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value, lowest, rule
+from onnxpad.proof.floats import COMPARISONS
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.operators.moving import normal, together
@@ -49,16 +50,8 @@ NUMBERS: dict[str, Callable[[Array, Array], Array]] = {
     "Max": np.maximum,
     "Min": np.minimum,
     "Pow": np.power,
-    "Equal": np.equal,
-    "Greater": np.greater,
-    "GreaterOrEqual": np.greater_equal,
-    "Less": np.less,
-    "LessOrEqual": np.less_equal,
-    "And": np.logical_and,
-    "Or": np.logical_or,
-    "Xor": np.logical_xor,
+    **COMPARISONS,
 }
-_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor")
 
 
 def _broadcast(call: Call, arrays: list[Array]) -> None:
@@ -83,7 +76,7 @@ def binary(call: Call) -> list[Value]:
         else:
             with np.errstate(over="ignore"):
                 made = reduce(NUMBERS[call.op], arrays)
-        kept = np.asarray(made) if call.op in _COMPARISONS else np.asarray(made).astype(dtype)
+        kept = np.asarray(made) if call.op in COMPARISONS else np.asarray(made).astype(dtype)
         return [Value(kept, kept.dtype, known=True)]
     if isinstance(call.d, Formal) and call.d.places and dtype.kind in "iu" and len(arrays) == 2:
         return [call.made(_of_places(call, call.d, *arrays))]
@@ -101,7 +94,7 @@ def binary(call: Call) -> list[Value]:
         case "Pow":
             return [call.made(_power(call, arrays[0]))]
     made = call.d.function(call.op, {"fmod": call.get("fmod", 0), "type": dtype.str}, *arrays)
-    return [call.made(made, np.bool_ if call.op in _COMPARISONS else dtype)]
+    return [call.made(made, np.bool_ if call.op in COMPARISONS else dtype)]
 
 
 def extreme(call: Call, arrays: list[Array], *, smallest: bool = False) -> Array:
