@@ -52,7 +52,7 @@ def inspection_text(
     head = [_about(inspection), _counts(inspection, hidden), *([] if inspection.targets else traps)]
     parts = [
         paragraph([*head, *_next(inspection, model)]),
-        verdicts_text(inspection.targets, inspection.openings, terminal, everything=everything),
+        verdicts_text(inspection, terminal, everything=everything),
         table(_HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
         paragraph(traps if inspection.targets else []),
         paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),

@@ -162,7 +162,8 @@ def fitting_text(rewriting: Rewriting) -> str:
 
     undone = {one.node for one in rewriting.undone}
     plans = [one for one in found.plans if one.node not in undone]
-    lines = [
+    lines = [note("note", found.note)] if found.note else []
+    lines += [
         visible(
             f"{rewriting.target}: {one.op} '{one.node.label}': {one.judgement.reason}; "
             f"{way_text(one)}"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
@@ -15,26 +16,27 @@ from onnxpad.runtimes.judge import cures
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import counted, note, paragraph, visible
 
+if TYPE_CHECKING:
+    from onnxpad.inspection import Inspection
+
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite --target writes")
 _SHOWN = 3
 
 
 def verdicts_text(
-    targets: Mapping[str, Sequence[NodeVerdict]],
-    openings: Mapping[str, Opening],
-    terminal: Terminal | None = None,
-    *,
-    everything: bool = False,
+    inspection: Inspection, terminal: Terminal | None = None, *, everything: bool = False
 ) -> str:
     """For each target the nodes that it does not take, and how that is known.
 
     What a target does with every node of an operator is said once, and what it says of many nodes
     alike. `everything` shows nodes that it takes as well, and one row for each.
     """
-    parts = (
-        _target_text(name, found, openings.get(name, Opening()), terminal, everything=everything)
-        for name, found in targets.items()
-    )
+    openings, notes = inspection.openings, inspection.target_notes
+    parts = []
+    for name, found in inspection.targets.items():
+        opening = openings.get(name, Opening())
+        parts += [note("note", notes[name])] if name in notes else []
+        parts.append(_target_text(name, found, opening, terminal, everything=everything))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -115,6 +117,8 @@ def way_text(verdict: NodeVerdict) -> str:
             costs = "" if cost == Cost() else f": {cost}"
             limits = " (not for onnxruntime)" if alone else ""
             return f"{', '.join(passes)}{limits}{costs}"
+        case None if verdict.judgement.answer is Answer.FALLS_BACK:
+            return "what there is with --require-device"
         case NoWay() if verdict.judgement.answer.is_open:
             return "left as it is"
         case NoWay(passes) if verdict.open_batches:
@@ -130,8 +134,8 @@ def way_text(verdict: NodeVerdict) -> str:
 def _blanket_text(target: str, op: str, found: Sequence[NodeVerdict]) -> str:
     mine = [one for one in found if one.op == op]
     verb, by = mine[0].judgement.answer, mine[0].judgement.by or (target,)
-    said = " and ".join(f"{name} {verb}" for name in by)
-    return note(f"no way: {op}", f"{said} it in every form; {_named(mine)}")
+    said = " and ".join(f"{name} {verb.does}" for name in by)
+    return note(f"no way: {op}", f"{said} in every form; {_named(mine)}")
 
 
 def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
@@ -163,7 +167,7 @@ def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
     head = f"no way: {target}, {one.op} {_named(found)}, which {one.brought_by} writes"
     if one.judgement.answer.is_open or one.judgement.by:
         return note(head, one.judgement.reason)
-    return note(head, f"{target} {one.judgement.answer} it: {one.judgement.reason}")
+    return note(head, f"{target} {one.judgement.answer.does}: {one.judgement.reason}")
 
 
 def _named(found: Sequence[NodeVerdict]) -> str:
@@ -192,7 +196,7 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         return note(head, f"{verdict.judgement.reason} (left as it is)")
     head = f"no way: {target}, {verdict.op} {nodes}"
     found = verdict.judgement
-    reason = found.reason if found.by else f"{target} {found.answer} it: {found.reason}"
+    reason = found.reason if found.by else f"{target} {found.answer.does}: {found.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(
