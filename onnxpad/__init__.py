@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from onnxpad.guarding import Guarding, GuardRefused, guard, guarded
     from onnxpad.inspection import Inspection, PaddedNode, inspect
     from onnxpad.model.files.onnx_file import load, save
+    from onnxpad.porting import PortedNode, Porting, port
     from onnxpad.resolving import Resolution, resolve
     from onnxpad.retargeting import Retargeting, retarget
     from onnxpad.retargeting.plan import Plan, PlanEntry
@@ -43,6 +44,8 @@ __all__ = [
     "PaddedNode",
     "Plan",
     "PlanEntry",
+    "PortedNode",
+    "Porting",
     "RequestError",
     "Resolution",
     "Retargeting",
@@ -58,6 +61,7 @@ __all__ = [
     "guarded",
     "inspect",
     "load",
+    "port",
     "resolve",
     "retarget",
     "rewrite",
@@ -81,6 +85,7 @@ _HOMES = {
     "onnxpad.model.files.onnx_file": ("load", "save"),
     "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
     "onnxpad.retargeting.plan": ("Plan", "PlanEntry"),
+    "onnxpad.porting": ("PortedNode", "Porting", "port"),
     "onnxpad.resolving": ("Resolution", "resolve"),
     "onnxpad.retargeting": ("Retargeting", "retarget"),
     "onnxpad.rewriting.rewrite": ("Rewriting", "rewrite"),

@@ -19,6 +19,7 @@ from onnxpad.cli.explain import explain
 from onnxpad.cli.guard import guard
 from onnxpad.cli.inspect import inspect
 from onnxpad.cli.outcomes import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
+from onnxpad.cli.port import port
 from onnxpad.cli.resolve import resolve
 from onnxpad.cli.retarget import retarget
 from onnxpad.cli.rewrite import rewrite
@@ -35,6 +36,7 @@ onnxpad diagnose model.onnx --data reference.npz --plan plan.json
 onnxpad validate model.onnx explicit.onnx
 onnxpad guard -- onnxsim model.onnx simple.onnx
 onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padding SAME
+onnxpad port model.onnx --as pytorch
 onnxpad explain split-pads
 
 '-' stands for standard input or output. Exit codes: 0 fine; 1 findings (models differ, --check
@@ -61,7 +63,7 @@ def commands(*, isolated: bool) -> None:
 # costs it a tenth of its time.
 RARELY = 100_000
 
-for verb in (inspect, rewrite, retarget, diagnose, validate, guard, resolve, explain):
+for verb in (inspect, rewrite, retarget, diagnose, validate, guard, resolve, port, explain):
     commands.add_command(verb)
 
 

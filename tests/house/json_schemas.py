@@ -25,6 +25,7 @@ from onnxpad.inspection import Finding, Inspection
 from onnxpad.model.editing import script
 from onnxpad.padding.forms import Form
 from onnxpad.proof.counterexamples import Counterexample
+from onnxpad.porting import PortedNode, Porting
 from onnxpad.resolving import Resolution
 from onnxpad.resolving.differences import Difference
 from onnxpad.retargeting import Retargeting
@@ -295,6 +296,12 @@ def _guard(shapes: Shapes) -> Schema:
     return record({"schema": const(guarding.SCHEMA), "ok": FLAG, **own}, about=about(Guarding))
 
 
+def _port(shapes: Shapes) -> Schema:
+    shapes.definitions["PortedNode"] = record(shapes.fields(PortedNode) | {"code": TEXT})
+    made = _report(shapes, Porting) | {"file": TEXT, "language": TEXT}
+    return record(made, about=about(Porting))
+
+
 _VERBS = {
     "inspect": _inspect,
     "rewrite": _rewrite,
@@ -303,6 +310,7 @@ _VERBS = {
     "validate": _validate,
     "guard": _guard,
     "resolve": _resolve,
+    "port": _port,
     "explain": _explain,
 }
 
