@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from onnxpad.cli.streams import Loudness, set_loudness
 from onnxpad.errors import RequestError
 
 _DIGITS = 30
@@ -24,7 +25,38 @@ data = click.option(
     multiple=True,
     help="Inputs and reference: .npz, or a folder test_data_set_*. Repeatable.",
 )
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per report.")
+
+
+def _loud(*spellings: str, level: Loudness, says: str) -> Callable[[_Command], _Command]:
+    def heard(_context: click.Context, _option: click.Parameter, given: bool) -> None:  # noqa: FBT001
+        if given:
+            set_loudness(level)
+
+    return click.option(*spellings, is_flag=True, expose_value=False, callback=heard, help=says)
+
+
+_quiet = _loud(
+    "-q",
+    "--quiet",
+    level=Loudness.QUIET,
+    says="Print errors, and what --json and the like ask for, and no report for people.",
+)
+_verbose = _loud(
+    "-v",
+    "--verbose",
+    level=Loudness.VERBOSE,
+    says="Say on standard error what is being done, and after how many seconds.",
+)
+
+
+def spoken(command: _Command) -> _Command:
+    """--json, -q and -v: how a verb answers."""
+    as_json = click.option(
+        "--json", "as_json", is_flag=True, help="Print JSON, one line per report."
+    )
+    return as_json(_quiet(_verbose(command)))
+
+
 dims = click.option(
     "--dim",
     "dims",

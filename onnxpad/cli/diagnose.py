@@ -9,7 +9,7 @@ import click
 
 from onnxpad.cli import arguments, plan_files
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, say
-from onnxpad.cli.streams import progress_bar, report_stream, terminal
+from onnxpad.cli.streams import report_stream, show, terminal, working
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ gives the reference.
 @arguments.ambiguous
 @arguments.timeout
 @arguments.memory
-@arguments.as_json
+@arguments.spoken
 def diagnose(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Diagnose, print the report and write the plan."""
     _check(options)
@@ -97,7 +97,7 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
     else:
         from onnxpad.show.diagnoses import diagnosis_text
 
-        stream.write(diagnosis_text(found, terminal(stream), plan=plan, kept=kept))
+        show(diagnosis_text(found, terminal(stream), plan=plan, kept=kept), stream)
     if failed:
         raise failed
 
@@ -119,7 +119,7 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
         inputs, outputs = recorded_apart(
             options["inputs"], options["outputs"], network, left_out.append
         )
-    with progress_bar(options["budget"]) as say:
+    with working(f"diagnosing {given}") as tell:
         found = diagnosis.diagnose(
             model,
             inputs=inputs,
@@ -129,6 +129,6 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
             ambiguous=options["ambiguous"],
             timeout=options["timeout"],
             memory=options["memory"],
-            progress=say,
+            progress=tell,
         )
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))

@@ -46,7 +46,7 @@ longer fit together, nothing is written.
     help="The padding of single nodes, as JSON; diagnose writes it. '-': from standard input.",
 )
 @arguments.edits("Run both models and show how far outputs move.")
-@arguments.as_json
+@arguments.spoken
 def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Move each model, report it, and write it if nothing speaks against it."""
     if (given["to"] is None) == (given["plan"] is None):
@@ -100,5 +100,6 @@ def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:
         *parts,
         script=request.dry_run,
         compared=request.judging is None or edit.found.changed,
+        refused=bool(edit.objection),
         terminal=terminal(report_stream(model_on_stdout=edit.written == STANDARD)),
     )

@@ -73,7 +73,7 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     "of which bytes; onnxpad validate --certificate proves it again.",
 )
 @arguments.legacy_split
-@arguments.as_json
+@arguments.spoken
 def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Rewrite each model, report it, and write it if nothing speaks against it."""
     if given["legacy_split"] and (given["validate"] or given["certificate"]):
@@ -140,4 +140,5 @@ def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:
     from onnxpad.show.rewritings import rewriting_text
 
     compared = request.judging is None or edit.found.changed or bool(edit.found.unfit)
-    return rewriting_text(*parts, script=request.dry_run, compared=compared)
+    refused = bool(edit.objection)
+    return rewriting_text(*parts, script=request.dry_run, compared=compared, refused=refused)

@@ -12,7 +12,7 @@ import click
 
 from onnxpad.cli import arguments, destinations
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
-from onnxpad.cli.streams import progress_bar, terminal
+from onnxpad.cli.streams import show, terminal, working
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ s0_ref0.
 @arguments.memory
 @arguments.jobs
 @arguments.dask
-@arguments.as_json
+@arguments.spoken
 def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Validate and print the verdict."""
     _check(options)
@@ -108,7 +108,7 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
     else:
         from onnxpad.show.validations import validation_text
 
-        sys.stdout.write(validation_text(found, terminal(sys.stdout)))
+        show(validation_text(found, terminal(sys.stdout)))
     return FINE if found.ok else FINDINGS
 
 
@@ -221,8 +221,8 @@ def _validated(
     given = {}
     if data or inputs:
         given = _recorded(model, data, inputs, outputs, left_out.append)
-    with progress_bar(None) as say:
-        found = validation.validate(model, after, **given, **options, progress=say)
+    with working("reading the models") as tell:
+        found = validation.validate(model, after, **given, **options, progress=tell)
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
 
 
@@ -230,8 +230,8 @@ def _proved_again(certificate: str, before: str, after: str, options: dict[str, 
     from onnxpad.validation.certificates import proved_again
 
     limits = {name: options[name] for name in ("timeout", "memory")}
-    with progress_bar(None) as say:
-        return proved_again(certificate, before, after, **limits, progress=say)
+    with working("proving again") as tell:
+        return proved_again(certificate, before, after, **limits, progress=tell)
 
 
 def _recorded(
