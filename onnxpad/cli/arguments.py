@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -12,10 +12,24 @@ from onnxpad.cli.streams import Loudness, set_loudness
 from onnxpad.errors import RequestError
 
 _DIGITS = 30
+_Completes: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 MODEL = click.Path(allow_dash=True)
 ARRAYS = click.Path(exists=True, dir_okay=False)
+
+
+def completed(*kinds: str) -> _Completes:
+    """What a shell offers: names of these kinds of what `explain` explains, or of any."""
+
+    def names(_context: click.Context, _option: click.Parameter, begin: str) -> list[str]:
+        from onnxpad.explaining import entries
+
+        found = (one.name for one in entries() if not kinds or one.kind in kinds)
+        return [name for name in found if name.casefold().startswith(begin.casefold())]
+
+    return names
+
 
 models = click.argument("models", metavar="MODEL|DIR...", nargs=-1, required=True, type=MODEL)
 data = click.option(
@@ -80,8 +94,9 @@ targets = click.option(
     "targets",
     metavar="T",
     multiple=True,
+    shell_complete=completed("target"),
     help="A runtime: say what it does with each node that can pad, or with a Concat that pads one "
-    "with constants. onnxpad explain lists them. Repeatable.",
+    "with constants. onnxpad explain targets lists them, and all is a line for each. Repeatable.",
 )
 ambiguous = click.option(
     "--ambiguous",

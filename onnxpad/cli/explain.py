@@ -30,7 +30,7 @@ onnxpad explain --schema inspect
     help=_HELP,
     short_help="Say what a pass, target, form, operator, convention, trap or optimiser is.",
 )
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=arguments.completed())
 @click.option(
     "--schema",
     metavar="VERB",

@@ -89,7 +89,7 @@ def _comparison(
 
 
 @click.command(help=_HELP, short_help="Work out a framework's layer: pads, size, ONNX nodes.")
-@click.argument("framework")
+@click.argument("framework", shell_complete=arguments.completed("convention"))
 @click.argument("op")
 @click.option(
     "--input",

@@ -31,11 +31,18 @@ longer fit together, nothing is written.
 
 @click.command(help=_HELP, short_help="Move a model to another framework's padding.")
 @arguments.models
-@click.option("--to", metavar="NAME", help="The convention to move to.")
 @click.option(
+    "--to",
+    metavar="NAME",
+    shell_complete=arguments.completed("convention"),
+    help="The convention to move to.",
+)
+@click.option(
+    "--source",
     "--from",
     "source",
     metavar="NAME",
+    shell_complete=arguments.completed("convention"),
     help="Whose padding it is: settles numbers that can mean several things. What that convention "
     "would not write is skipped, with the reason.",
 )

@@ -37,12 +37,18 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
 @click.command(help=_HELP, short_help="Write padding in another form, exactly.")
 @arguments.models
 @click.option(
-    "--pass", "passes", metavar="NAME", multiple=True, help="A pass, in order. Repeatable."
+    "--pass",
+    "passes",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=arguments.completed("pass"),
+    help="A pass, in order. Repeatable.",
 )
 @click.option(
     "--target",
     metavar="T",
     multiple=True,
+    shell_complete=arguments.completed("target"),
     callback=lambda _, __, names: names or None,
     help="A runtime: write what it refuses or computes wrongly in the cheapest form that it takes. "
     "Repeatable: one model that all of them take.",
@@ -51,12 +57,14 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     "--prefer",
     metavar="PASS",
     multiple=True,
+    shell_complete=arguments.completed("pass"),
     help="With --target: a pass that counts as free of cost. Repeatable.",
 )
 @click.option(
     "--exclude",
     metavar="PASS",
     multiple=True,
+    shell_complete=arguments.completed("pass"),
     help="With --target: a pass that is not used. Repeatable.",
 )
 @click.option(

@@ -163,7 +163,12 @@ def rewrite(  # noqa: PLR0913  one option each
         name = asked.judge.target.name if asked else ""
         operators = _counted(before, result) if isinstance(result, Model) else None
         return replace(
-            report, target=name, fitting=fitting, operators=operators, limits_met=limits_met
+            report,
+            target=name,
+            fitting=fitting,
+            operators=operators,
+            limits_met=limits_met,
+            carried=opened.carried,
         )
 
 

@@ -23,7 +23,6 @@ from onnxpad.runtimes.targets import all_targets
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.explanations import explanation_text, list_text
 
-
 TOPICS = [path.stem for path in (Path(onnxpad.__file__).parent / "topics").glob("*.txt")]
 
 
