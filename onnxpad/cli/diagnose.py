@@ -106,24 +106,22 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
     from onnxpad import diagnosis  # loads numpy and onnx
     from onnxpad.model.comparing.networks import open_network
     from onnxpad.model.files.onnx_file import load
-    from onnxpad.validation.recorded import recorded, recorded_apart
+    from onnxpad.validation.recorded import recorded_apart
 
     given = options["model"]
     model: Any = load(given) if given == STANDARD else given
     network = open_network(model)
     plan_files.check_weights(options["plan"], network)
     left_out: list[str] = []
-    if options["data"]:
-        inputs, outputs = recorded(options["data"], network, left_out.append)
-    else:
-        inputs, outputs = recorded_apart(
-            options["inputs"], options["outputs"], network, left_out.append
-        )
+    reference: dict[str, Any] = {"data": options["data"]}
+    if not options["data"]:
+        paths = options["inputs"], options["outputs"]
+        found_in = recorded_apart(*paths, network, left_out.append)
+        reference = dict(zip(("inputs", "outputs"), found_in, strict=True))
     with working(f"diagnosing {given}") as tell:
         found = diagnosis.diagnose(
             model,
-            inputs=inputs,
-            outputs=outputs,
+            **reference,
             device=options["device"],
             budget=options["budget"],
             ambiguous=options["ambiguous"],

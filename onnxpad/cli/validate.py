@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,23 @@ s0_ref0.
 """
 
 
+def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """{'images': (1, 3, 64, 64)} from 'images=1,3,64,64'.
+
+    Raises click.BadParameter for anything else, and for two shapes of one input.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        name, _, sizes = text.rpartition("=")
+        parts = sizes.replace("x", ",").strip("[]()").split(",")
+        if not name or not all(part.strip().isdecimal() for part in parts):
+            raise click.BadParameter(f"cannot read '{text}': expected NAME=1,3,64,64")
+        if name in found:
+            raise click.BadParameter(f"two shapes of '{name}': give one")
+        found[name] = tuple(map(int, parts))
+    return found
+
+
 @click.command(help=_HELP, short_help="Prove and run two models, or run one against a reference.")
 @click.argument("before", type=arguments.MODEL)
 @click.argument("after", type=arguments.MODEL, required=False)
@@ -64,6 +81,23 @@ s0_ref0.
 @arguments.seed
 @arguments.dims
 @arguments.ambiguous
+@click.option(
+    "--input-shape",
+    "input_shapes",
+    metavar="NAME=1,3,64,64",
+    multiple=True,
+    callback=lambda _context, _option, texts: parse_shapes(texts),
+    help="The shape of an input that leaves sizes open, as --dim would fix them one by one. "
+    "Repeatable.",
+)
+@click.option(
+    "--atol",
+    type=click.FloatRange(min=0),
+    metavar="A",
+    help="Runs agree where |a - b| <= A + R * |b|, b of the reference or of BEFORE. [default: a "
+    "bound that follows from the arithmetic; it is told beside]",
+)
+@click.option("--rtol", type=click.FloatRange(min=0), metavar="R", help="The same, relative to b.")
 @click.option("--tf32", is_flag=True, help="Let CUDA round convolution inputs to 10 bits.")
 @click.option(
     "--proof-only",
@@ -131,7 +165,7 @@ def _check(options: dict[str, Any]) -> None:
             arguments.refuse_given(f"--{name} says what the models run on", "samples", "seed")
 
 
-_OF_RUNS = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32")
+_OF_RUNS = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32", "atol", "rtol")
 
 
 def _check_proof(options: dict[str, Any]) -> None:
@@ -139,7 +173,7 @@ def _check_proof(options: dict[str, Any]) -> None:
     path = options["counterexample"]
     if options["certificate"] is not None:
         why = "--certificate says what is proved"
-        arguments.refuse_given(why, *_OF_RUNS, "dim", "ambiguous", "run-only")
+        arguments.refuse_given(why, *_OF_RUNS, "dim", "input-shape", "ambiguous", "run-only")
         if STANDARD in (options["before"], options["after"]):
             raise click.UsageError("--certificate is about files: name both models")
     if options["proof_only"] and options["run_only"]:
@@ -177,8 +211,8 @@ def _pairs(options: dict[str, Any]) -> int:
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     why = "each pair of models is compared on inputs of its own"
     about_one = ("data", "inputs", "outputs", "counterexample", "certificate")
-    arguments.refuse_given(why, *about_one)
-    others = (*about_one, "before", "after", "dims", "jobs", "dask", "as_json")
+    arguments.refuse_given(why, *about_one, "input-shape")
+    others = (*about_one, "input_shapes", "before", "after", "dims", "jobs", "dask", "as_json")
     given = {name: value for name, value in options.items() if name not in others}
     found = pairs(before, after) if Path(before).is_dir() else [(before, after)]
     jobs = [(Job(one), other) for one, other in found]
@@ -218,9 +252,9 @@ def _validated(
     model: object = load(before) if before == STANDARD else before
     left_out: list[str] = []
     data, inputs, outputs = (options.pop(name) for name in ("data", "inputs", "outputs"))
-    given = {}
-    if data or inputs:
-        given = _recorded(model, data, inputs, outputs, left_out.append)
+    given: dict[str, Any] = {"data": data or None}
+    if inputs:
+        given = _recorded(model, inputs, outputs, left_out.append)
     with working("reading the models") as tell:
         found = validation.validate(model, after, **given, **options, progress=tell)
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
@@ -236,19 +270,16 @@ def _proved_again(certificate: str, before: str, after: str, options: dict[str, 
 
 def _recorded(
     model: object,
-    data: tuple[str, ...],
-    inputs: str | None,
+    inputs: str,
     outputs: str | None,
     warn: Callable[[str], None],
 ) -> dict[str, Any]:
     """Inputs, and outputs where they are given, as `diagnose` reads them."""
     from onnxpad.model.comparing.networks import open_network
-    from onnxpad.validation.recorded import recorded, recorded_apart, recorded_inputs
+    from onnxpad.validation.recorded import recorded_apart, recorded_inputs
 
     network = open_network(model)
-    if data:
-        return dict(zip(("inputs", "outputs"), recorded(data, network, warn), strict=True))
-    if inputs and outputs:
+    if outputs:
         found = recorded_apart(inputs, outputs, network, warn)
         return dict(zip(("inputs", "outputs"), found, strict=True))
-    return {"inputs": recorded_inputs(inputs or "", network, warn)}
+    return {"inputs": recorded_inputs(inputs, network, warn)}

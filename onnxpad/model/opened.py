@@ -152,6 +152,6 @@ def refusal_of_onnx(model: ModelLike) -> str | None:
 def _no_model(given: object) -> RequestError:
     kind = type(given).__name__
     return RequestError(
-        "a model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph or an "
-        f"onnxscript function, not {kind}"
+        "a model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph or "
+        f"an onnxscript function, not {kind}"
     )

@@ -129,6 +129,42 @@ def quoted(names: Sequence[str] | Mapping[str, object]) -> str:
     return ", ".join(f"'{name}'" for name in names) or "none"
 
 
+def with_input_shapes(
+    network: Network,
+    dims: Mapping[str, int | str] | None,
+    shapes: Mapping[str, Sequence[int]] | None,
+) -> Mapping[str, int | str] | None:
+    """Facts about dimensions, with those that follow from shapes of inputs.
+
+    Raises RequestError for an input that the model does not have, another rank or fixed size, and
+    where two shapes, or a shape and a fact, contradict each other.
+    """
+    if not shapes:
+        return dims
+    found = dict(dims or {})
+    values = {value.name: value for value in network.model.graph.input if value.name in network.fed}
+    for name, shape in shapes.items():
+        if name not in values:
+            raise RequestError(f"the model has no input '{name}': it has {quoted(list(values))}")
+        stated = values[name].type.tensor_type.shape.dim
+        if len(stated) != len(shape):
+            raise RequestError(
+                f"input_shapes gives '{name}' {len(shape)} axes, and it has {len(stated)}"
+            )
+        for axis, (dim, size) in enumerate(zip(stated, shape, strict=True)):
+            known: int | str
+            if dim.HasField("dim_value"):
+                label, known = f"axis {axis} of '{name}'", dim.dim_value
+            else:
+                label = dim.dim_param or f"{name}[{axis}]"
+                known = found.setdefault(label, int(size))
+            if isinstance(known, int) and known != size:
+                raise RequestError(f"{label} is {known} and, by input_shapes, {size}: give one")
+            if isinstance(known, str):
+                found[label] = int(size)
+    return found
+
+
 def checked_inputs(
     network: Network, types: Mapping[str, Type], inputs: GivenArrays, warn: Callable[[str], None]
 ) -> list[dict[str, Array]]:
