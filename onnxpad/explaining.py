@@ -111,7 +111,7 @@ def _entries() -> Iterator[Explanation]:
         yield Explanation("optimiser", tool.name, _OPTIMISED, about, tool.source)
 
 
-# What retarget --to and --from take beside frameworks; retargeting.habits has the rules.
+# What retarget --to and --source take beside frameworks; retargeting.habits has the rules.
 _ONNX = "ONNX Operators.md, Conv-22"
 _PLACEMENTS = {
     "SAME_UPPER": (

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from onnxpad import __version__
+from onnxpad.cli.arguments import renamed
 from onnxpad.cli.diagnose import diagnose
 from onnxpad.cli.explain import explain
 from onnxpad.cli.guard import guard
@@ -50,7 +51,10 @@ _COMPLETES = "_ONNXPAD_COMPLETE"
 HELP = frozenset(("-h", "--help"))
 
 
-@click.group(help=_HELP, context_settings={"help_option_names": sorted(HELP)})
+@click.group(
+    help=_HELP,
+    context_settings={"help_option_names": sorted(HELP), "token_normalize_func": renamed},
+)
 @click.version_option(__version__, prog_name="onnxpad")
 @click.option("--isolated", is_flag=True, help="Ignore [tool.onnxpad] in pyproject.toml.")
 def commands(*, isolated: bool) -> None:

@@ -8,10 +8,13 @@ from typing import Any, TypeAlias, TypeVar
 import click
 from click.core import ParameterSource
 
+from onnxpad.cli.outcomes import say
 from onnxpad.cli.streams import Loudness, set_loudness
 from onnxpad.errors import RequestError
 
 _DIGITS = 30
+RENAMED = {"from": "source", "convtranspose-legacy-split": "legacy-split"}
+"""Options that had another name, without dashes: the old one goes on working."""
 _Completes: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -104,8 +107,7 @@ ambiguous = click.option(
     help="Which one holds where a node has both.",
 )
 legacy_split = click.option(
-    "--convtranspose-legacy-split",
-    "legacy_split",
+    "--legacy-split",
     is_flag=True,
     help="Read auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it: "
     "the odd cell is cropped at the other side.",
@@ -161,6 +163,14 @@ seed = click.option(
     show_default=True,
     help="Seed of the random inputs.",
 )
+
+
+def renamed(name: str) -> str:
+    """The name that an option has now; an old one is answered with a warning."""
+    if name not in RENAMED:
+        return name
+    say(f"warning: --{name} is now called --{RENAMED[name]}\n")
+    return RENAMED[name]
 
 
 def given_by_hand(name: str) -> bool:

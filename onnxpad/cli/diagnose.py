@@ -113,7 +113,7 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
     network = open_network(model)
     plan_files.check_weights(options["plan"], network)
     left_out: list[str] = []
-    reference: dict[str, Any] = {"data": options["data"]}
+    reference: dict[str, Any] = {"data": options["data"] or None}
     if not options["data"]:
         paths = options["inputs"], options["outputs"]
         found_in = recorded_apart(*paths, network, left_out.append)

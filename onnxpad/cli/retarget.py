@@ -18,13 +18,13 @@ _HELP = """Move a model to another framework's padding. The numbers that it comp
 
 \b
 onnxpad retarget model.onnx --to tensorflow -o moved.onnx
-onnxpad retarget model.onnx --to pytorch --from tensorflow --node 'stem/*' --validate -o moved.onnx
+onnxpad retarget model.onnx --to pytorch --source keras --node 'stem/*' --validate -o moved.onnx
 onnxpad retarget model.onnx --plan plan.json -o fixed.onnx
 
 A convention is the name of a framework, or SAME_UPPER, SAME_LOWER, symmetric. What padding means
 stays (nothing, ceil(size/stride) windows, causal, full); where its odd cell stands, whether pools
 round up and what averages divide by becomes what the framework does. Padding that fits no
-convention is left alone, with the reason: --from or --plan settles it. Where nodes downstream no
+convention is left alone, with the reason: --source or --plan settles it. Where nodes downstream no
 longer fit together, nothing is written.
 """
 
@@ -39,8 +39,6 @@ longer fit together, nothing is written.
 )
 @click.option(
     "--source",
-    "--from",
-    "source",
     metavar="NAME",
     shell_complete=arguments.completed("convention"),
     help="Whose padding it is: settles numbers that can mean several things. What that convention "
@@ -60,7 +58,7 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
         raise click.UsageError("give --to NAME or --plan FILE, and not both")
     if given["plan"] is not None and given["source"] is not None:
         raise click.UsageError(
-            "--from and --plan exclude each other: a plan already gives the padding of each node"
+            "--source and --plan exclude each other: a plan already gives the padding of each node"
         )
     if given["plan"] == STANDARD and STANDARD in models:
         raise click.UsageError(

@@ -87,7 +87,7 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
     if given["legacy_split"] and (given["validate"] or given["certificate"]):
         raise click.UsageError(
             "--validate and --certificate read the original as the newer text says, as onnxruntime "
-            "does: they cannot judge --convtranspose-legacy-split"
+            "does: they cannot judge --legacy-split"
         )
     jobs = writing.jobs_of(models, output, given)
     _check_certificate(given["certificate"], jobs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -134,6 +135,8 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
     found = _validated(**options)
     if path is not None:
         found = _shown(found, path)
+    if options["after"] is None and found.hints:
+        found = replace(found, hints=(_diagnosing(options),))
     if options["as_json"]:
         from onnxpad.reports import json_line
 
@@ -144,6 +147,15 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
 
         show(validation_text(found, terminal(sys.stdout)))
     return FINE if found.ok else FINDINGS
+
+
+def _diagnosing(options: dict[str, Any]) -> str:
+    """The command that looks for the padding with which the model gives the reference."""
+    words = ["onnxpad", "diagnose", options["before"]]
+    words += [word for path in options["data"] for word in ("--data", path)]
+    for name in ("inputs", "outputs"):
+        words += [f"--{name}", options[name]] if options[name] else []
+    return shlex.join([*words, "--plan", "plan.json"])
 
 
 def _check(options: dict[str, Any]) -> None:

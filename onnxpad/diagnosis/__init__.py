@@ -59,13 +59,12 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
     refuse_data_twice(data, inputs, outputs)
     if data is None and (inputs is None or outputs is None):
         raise RequestError("the reference is missing: give data, or inputs and outputs")
-    given = data if inputs is None or outputs is None else (inputs, outputs)
     started = time.monotonic()
     with processes.limited(timeout, memory) as work:
         bench = Bench(Settings(device=resolved(device)), progress=progress or silent)
         work.deadline = started + budget
         try:
-            return _diagnosed(bench, model, given, ambiguous, (started, budget))
+            return _diagnosed(bench, model, (data, inputs, outputs), ambiguous, (started, budget))
         except LimitMet as limit:
             return ended(bench, str(limit), started)
 
@@ -73,17 +72,18 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
 def _diagnosed(
     bench: Bench,
     model: ModelLike,
-    given: Any,  # noqa: ANN401 - a path, paths, or inputs and outputs
+    given: tuple[Recorded | None, GivenArrays | None, GivenArrays | None],
     ambiguous: Preference,
     time_given: tuple[float, float],
 ) -> Diagnosis:
     started, budget = time_given
     proto, folder = whole_model(model)
     network = Network(proto, folder)
-    held = given if isinstance(given, tuple) else None
-    inputs, outputs = held or recorded(given, network, bench.warn)
+    data, inputs, outputs = given
+    if data is not None:
+        inputs, outputs = recorded(data, network, bench.warn)
     survey = Survey(proto, folder=folder, prefer=Preferences(ambiguous))
-    samples = checked_inputs(network, network.input_types(), inputs, bench.warn)
-    expected = checked_outputs(network, outputs, len(samples), bench.warn)
+    samples = checked_inputs(network, network.input_types(), inputs or {}, bench.warn)
+    expected = checked_outputs(network, outputs or {}, len(samples), bench.warn)
     fitting = Fitting(bench, network, survey, samples, expected, started + budget)
     return concluded(fitting, fitting.run(), started)

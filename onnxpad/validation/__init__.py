@@ -76,6 +76,11 @@ BESIDE_RUNS = 20.0
 """Seconds that a proof may take beside runs, where nobody says otherwise."""
 
 
+_ASK_DIAGNOSE = (
+    "diagnose with the same reference: it finds padding that gives it, or says that none does",
+)
+
+
 @verb()
 def validate(  # noqa: PLR0913 - each option is one word of the command line
     before: ModelLike,
@@ -383,5 +388,6 @@ def _with_reference(
         tuple(bench.warnings),
         shapes,
         ("reference", "model"),
+        _ASK_DIAGNOSE if verdict is Verdict.DIFFERENT else (),
     )
     return _with_run(bench.tolerance.judged(report) if bench.tolerance else report)

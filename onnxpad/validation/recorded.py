@@ -43,7 +43,7 @@ def recorded(data: Recorded, network: Network, warn: Warn) -> tuple[Samples, Sam
     inputs: Samples = {}
     outputs: Samples = {}
     given = [data] if isinstance(data, str | PathLike) else data
-    for number, path in enumerate(map(fspath, given)):
+    for number, path in enumerate(fspath(one) for one in given):
         for more_inputs, more_outputs in _read(path, network, warn):
             for known, more in ((inputs, more_inputs), (outputs, more_outputs)):
                 if (number or known) and set(known) != set(more):

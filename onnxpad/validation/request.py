@@ -15,6 +15,7 @@ from onnxpad.model.comparing.networks import Network
 from onnxpad.model.shapes.types import Type
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.fixed_axes import decided_by
 
 Array = NDArray[Any]
 GivenArrays = Mapping[str, "Array | Sequence[Array]"]
@@ -300,6 +301,8 @@ def in_layout(
             _refuse_other(name, values[0], ran[name], batch)
             dims = ran[name].shape
         turned = [v if dims is None else _turned_output(name, v, dims, bench.warn) for v in values]
+        if not isinstance(ran, RunFailure):
+            _refuse_other_sizes(network, name, turned[0].shape, ran[name].shape)
         found[name] = turned
     return found
 
@@ -320,6 +323,19 @@ def _refuse_other(name: str, right: Array, got: Array, batch: int | None) -> Non
             f"reference '{name}' has shape {list(right.shape)}, the model gives "
             f"{list(got.shape)}: the inputs hold {batch} images, and padding does not change that"
         )
+
+
+def _refuse_other_sizes(
+    network: Network, name: str, right: tuple[int, ...], got: tuple[int, ...]
+) -> None:
+    """Refuse a reference with another size where weights decide it, which no padding changes."""
+    for axis, (wanted, own) in enumerate(zip(right, got, strict=True)):
+        if wanted != own and (node := decided_by(network, name, axis, len(got))):
+            raise RequestError(
+                f"reference '{name}' has shape {list(right)}, the model gives {list(got)}: {node} "
+                f"makes axis {axis}, and no padding changes that; is it the reference of this "
+                "model, and of this output?"
+            )
 
 
 def _turned_input(name: str, value: Array, dims: Dims | None, warn: Callable[[str], None]) -> Array:
