@@ -1,5 +1,14 @@
 """Inspect, rewrite and validate padding in ONNX models, exactly.
 
+    onnxpad.inspect("model.onnx", target="opencv")              what goes wrong where
+    done = onnxpad.rewrite("model.onnx", target="opencv")       the same numbers in another form
+    onnxpad.validate("model.onnx", done.model).ok               proved, and run
+    done.save("for_opencv.onnx")
+
+A model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph, or what
+carries one (torch.onnx.ONNXProgram, an onnxscript function): what came in comes back as `.model`.
+Reports (Inspection, Rewriting, Validation ...) are data with `to_json()`; help(onnxpad.Inspection)
+lists the fields. All errors are OnnxpadError. `onnxpad.explain("python")` has more examples.
 Names are loaded when they are first used: `import onnxpad` loads neither onnx nor numpy.
 """
 
@@ -106,4 +115,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    """Functions alone, which keeps help(onnxpad) short; `__all__` has the classes as well."""
+    return [name for name in __all__ if name[0].islower() or name == "__version__"]

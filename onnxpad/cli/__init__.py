@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from onnxpad import __version__
+from onnxpad.cli.arguments import renamed
 from onnxpad.cli.diagnose import diagnose
 from onnxpad.cli.explain import explain
 from onnxpad.cli.guard import guard
@@ -23,6 +24,7 @@ from onnxpad.cli.port import port
 from onnxpad.cli.resolve import resolve
 from onnxpad.cli.retarget import retarget
 from onnxpad.cli.rewrite import rewrite
+from onnxpad.cli.streams import WINDOWS
 from onnxpad.cli.validate import validate
 from onnxpad.errors import OnnxpadError, fault_in
 
@@ -51,7 +53,10 @@ _COMPLETES = "_ONNXPAD_COMPLETE"
 HELP = frozenset(("-h", "--help"))
 
 
-@click.group(help=_HELP, context_settings={"help_option_names": sorted(HELP)})
+@click.group(
+    help=_HELP,
+    context_settings={"help_option_names": sorted(HELP), "token_normalize_func": renamed},
+)
 @click.version_option(__version__, prog_name="onnxpad")
 @click.option("--isolated", is_flag=True, help="Ignore [tool.onnxpad] in pyproject.toml.")
 def commands(*, isolated: bool) -> None:
@@ -78,9 +83,15 @@ def main() -> None:
         sys.exit(fail("standard output is closed: send it to a file or to /dev/null"))
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names may be in any script
-    status = run(sys.argv[1:])
+    status = run([without_quotes(one) for one in sys.argv[1:]] if WINDOWS else sys.argv[1:])
     gc.freeze()  # Python would look through everything once more before it lets go of it
     sys.exit(status)
+
+
+def without_quotes(argument: str) -> str:
+    """'H%32=0' as other shells give it: cmd leaves single quotes where they are."""
+    quoted = len(argument) > 1 and argument[0] == argument[-1] == "'"
+    return argument[1:-1] if quoted else argument
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -70,8 +70,8 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     known of dimensions, `ambiguous` which of auto_pad and pads holds where a node has both.
     `timeout` (seconds) and `memory` (bytes, or a text such as '4G') limit shape inference where
     nothing bounds it beforehand; `limits_met` of the report says so.
-    `progress` is called with a node's address, the number of nodes done, and of how many. A path
-    and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
+    `progress` is called with a node's address, the number of nodes done, and of how many. Only a
+    graphsurgeon Graph is edited in place. Raises
     RequestError for unknown names, plans that do not fit, and ModelError for models that cannot
     be read.
     """
@@ -92,6 +92,7 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
             script=tuple(session.script),
             assumed=dict(dims or {}),
             source=opened.source,
+            carried=opened.carried,
             limits_met=tuple(work.met.values()),
         )
 

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from onnxpad.inspection import Inspection, PaddedNode
-from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay
+from onnxpad.rewriting.for_target.report import NoWay
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.verdicts import verdicts_text
+from onnxpad.show.verdicts import are_many, headlines, verdicts_text
 from onnxpad.show.wording import (
     assumed_text,
     counted,
+    given_text,
     input_text,
     limits_text,
     note,
@@ -49,10 +50,17 @@ def inspection_text(
     nodes = [node for node in inspection.nodes if everything or _is_worth_a_row(node)]
     unknown = [node for node in inspection.nodes if _needs_reason(node)]
     traps, hidden = list(_traps(inspection, each=each)), len(inspection.nodes) - len(nodes)
-    head = [_about(inspection), _counts(inspection, hidden), *([] if inspection.targets else traps)]
+    head = [
+        *headlines(inspection.targets),
+        _about(inspection),
+        _counts(inspection, hidden),
+        *([] if inspection.targets else traps),
+    ]
     parts = [
         paragraph([*head, *_next(inspection, model)]),
-        verdicts_text(inspection.targets, inspection.openings, terminal, everything=everything),
+        verdicts_text(
+            inspection.targets, inspection.openings, terminal, everything=everything, each=each
+        ),
         table(_HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
         paragraph(traps if inspection.targets else []),
         paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
@@ -212,20 +220,26 @@ def _next(inspection: Inspection, model: str) -> Iterator[str]:
     traps = [trap for node in inspection.nodes for trap in node.traps]
     options = None
     if inspection.targets:
-        wrong = [name for name, found in inspection.targets.items() if any(map(_is_mended, found))]
-        options = [f"--target {name}" for name in wrong[:1]] or None
+        options = None if are_many(inspection.targets) else _for_a_target(inspection)
     elif any("onnxruntime" in trap.sentence for trap in traps):
-        options = ["--target onnxruntime"]
+        options = ["--target onnxruntime", given_text(inspection.assumed)]
     elif traps or inspection.summary["forms"]["auto_pad"]:
         options = [
             f"--pass {name}" for name in dict.fromkeys(t.passes[0] for t in traps if t.passes)
         ]
+        options.append(given_text(inspection.assumed))
     if options is not None:
         words = ["onnxpad rewrite", shlex.quote(model), *options, "-o OUT"]
-        yield f"next: {visible(' '.join(words))}"
+        yield f"next: {visible(' '.join(filter(None, words)))}"
     if traps:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
 
 
-def _is_mended(verdict: NodeVerdict) -> bool:
-    return verdict.judgement.answer.fails and not isinstance(verdict.way, NoWay)
+def _for_a_target(inspection: Inspection) -> list[str] | None:
+    """What to say to `rewrite` for the first target that it can help, sizes included."""
+    for name, found in inspection.targets.items():
+        facts = inspection.openings[name].facts if name in inspection.openings else ()
+        failing = [one for one in found if one.judgement.answer.fails]
+        if any(facts or not isinstance(one.way, NoWay) for one in failing):
+            return [f"--target {name}", given_text({**inspection.assumed, **dict(facts)})]
+    return None
