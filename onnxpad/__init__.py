@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     )
     from onnxpad.explaining import Explanation, explain
     from onnxpad.inspection import Inspection, PaddedNode, inspect
-    from onnxpad.model.files.onnx_file import load, save
+    from onnxpad.model.files.onnx_file import load
+    from onnxpad.model.files.saving import save
     from onnxpad.resolving import Resolution, resolve
     from onnxpad.retargeting import Retargeting, retarget
     from onnxpad.retargeting.plan import Plan, PlanEntry
@@ -72,7 +73,8 @@ _HOMES = {
         "RuntimeUnavailable",
     ),
     "onnxpad.explaining": ("Explanation", "explain"),
-    "onnxpad.model.files.onnx_file": ("load", "save"),
+    "onnxpad.model.files.onnx_file": ("load",),
+    "onnxpad.model.files.saving": ("save",),
     "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
     "onnxpad.retargeting.plan": ("Plan", "PlanEntry"),
     "onnxpad.resolving": ("Resolution", "resolve"),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.expansion import Attributes, AttributeValue, Expansion
 from onnxpad.padding.fills import Fill, Implicit
-from onnxpad.padding.operators import Destination, Kind, Operator
+from onnxpad.padding.operators import Attributes, AttributeValue, Destination, Kind, Operator
+
+if TYPE_CHECKING:
+    from onnxpad.padding.expansion import Expansion
 
 
 class AutoPad(StrEnum):
@@ -334,4 +336,4 @@ class Skip:
     multiples: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
 
-Verdict: TypeAlias = Chain | Expansion | Skip
+Verdict: TypeAlias = "Chain | Expansion | Skip"

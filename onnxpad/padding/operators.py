@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 PLAIN_DOMAINS = frozenset({"", "ai.onnx"})
 MICROSOFT = "com.microsoft"
 OPTIMISED_DOMAINS = ("com.microsoft.nchwc", "com.ms.internal.nhwc")
+
+AttributeValue: TypeAlias = int | float | str | tuple[int, ...]
+Attributes: TypeAlias = tuple[tuple[str, AttributeValue], ...]
 
 
 class Since:
