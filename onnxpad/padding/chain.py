@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
@@ -107,8 +107,7 @@ class NewPad(PadStep):
 Preference: TypeAlias = Literal["auto_pad", "pads"] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Preferences:
+class Preferences(NamedTuple):
     """What the user says of how nodes are read.
 
     `ambiguous` settles auto_pad together with pads. `legacy_split` lets transposed convolutions
@@ -126,8 +125,7 @@ NO_PREFERENCE = Preferences()
 Shape: TypeAlias = tuple[Size | None, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(NamedTuple):
     """The weight of a convolution; `is_constant` where its values are known before a run.
 
     `zero_point_is_constant` holds as well where it has none; `has_value` also of a weight that is
@@ -150,8 +148,10 @@ class Weight:
     zero_point: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+NO_WEIGHT = Weight()
+
+
+class Conversion(NamedTuple):
     """A QuantizeLinear or DequantizeLinear: what it reads, and how it is written."""
 
     source: str
@@ -163,8 +163,7 @@ class Conversion:
     quantises: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Dequantised:
+class Dequantised(NamedTuple):
     """The DequantizeLinear in front of an operator, as a place for new Pads.
 
     A Pad goes in front of `steps`, the conversions that stand before the operator: on the
@@ -269,7 +268,7 @@ class Chain:
     read_as: Preferences = NO_PREFERENCE
     trouble: Unclear | None = None
     shape: Shape = None
-    weight: Weight = Weight()
+    weight: Weight = NO_WEIGHT
     attributes: Attributes = ()
     inputs: tuple[bool, ...] = ()
     outputs: tuple[bool, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from google.protobuf.message import (  # type: ignore[import-untyped, unused-ignore]
     DecodeError,
@@ -58,8 +59,7 @@ _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class MessageFields:
+class MessageFields(NamedTuple):
     """The top-level fields of a protobuf message that could be a ModelProto.
 
     `missing_bytes` is how far the last field reaches past the end of the data (0 when whole).
