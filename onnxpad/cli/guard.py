@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
 from typing import Any
 
 import click
@@ -52,8 +55,17 @@ def guard(*, command: tuple[str, ...], as_json: bool, **options: Any) -> int:  #
     """Guard and print the verdict."""
     from onnxpad import guarding  # loads numpy and onnx
 
-    with working(f"running {command[0]}") as tell:
-        found = guarding.guard(command, quiet_stdout=as_json, **options, progress=tell)
+    with ExitStack() as behind:
+
+        @cache
+        def told() -> Callable[
+            [str], None
+        ]:  # the command is done then, and has the terminal no more
+            return behind.enter_context(working("comparing"))
+
+        found = guarding.guard(
+            command, quiet_stdout=as_json, **options, progress=lambda step: told()(step)
+        )
     if as_json:
         from onnxpad.reports import json_line
 

@@ -113,7 +113,8 @@ def _many(
 ) -> int:
     """A line for each model; what a worker has found is judged here, where the baseline is."""
     from onnxpad import inspection
-    from onnxpad.batch.course import Job, Request
+    from onnxpad.batch.course import Request
+    from onnxpad.batch.inputs import Job
     from onnxpad.cli import batches
 
     def judged(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
@@ -143,8 +144,8 @@ def _sarif(
 ) -> int:
     """One log about all models; an error about one of them does not hold up the next."""
     from onnxpad import inspection
-    from onnxpad.batch.course import Job
     from onnxpad.batch.each import options_for
+    from onnxpad.batch.inputs import Job
     from onnxpad.cli.batches import say_notes
     from onnxpad.show.sarif import Reported, sarif_text
 

@@ -9,6 +9,7 @@ import click
 
 from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import FINDINGS, FINE
+from onnxpad.cli.streams import show, working
 
 _HELP = """Write every padded operator as code of a framework, so that its weights compute the same.
 
@@ -41,7 +42,7 @@ its block. Exit codes: 0 all are written; 1 some are not, and a comment says why
 )
 @arguments.timeout
 @arguments.memory
-@arguments.as_json
+@arguments.spoken
 def port(*, model: str, language: str, as_json: bool, **options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Port and print the code."""
     from onnxpad import porting  # loads onnx
@@ -54,7 +55,8 @@ def port(*, model: str, language: str, as_json: bool, **options: Any) -> int:  #
             param_hint="--as",
         )
     options["nodes"] = list(options["nodes"]) or None
-    found = porting.port(model, **options)
+    with working(model):
+        found = porting.port(model, **options)
     if as_json:
         from onnxpad.reports import json_line
 
@@ -63,5 +65,5 @@ def port(*, model: str, language: str, as_json: bool, **options: Any) -> int:  #
             node.update(portings.record(one, language))
         sys.stdout.write(json_line({"file": model, "language": language, **plain}))
     else:
-        sys.stdout.write(portings.porting_text(found, language))
+        show(portings.porting_text(found, language))
     return FINE if portings.complete(found, language) else FINDINGS
