@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from onnxpad.inspection import Inspection, PaddedNode
-from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay
+from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.verdicts import verdicts_text
 from onnxpad.show.wording import (
     assumed_text,
     counted,
@@ -52,7 +51,7 @@ def inspection_text(
     head = [_about(inspection), _counts(inspection, hidden), *([] if inspection.targets else traps)]
     parts = [
         paragraph([*head, *_next(inspection, model)]),
-        verdicts_text(inspection.targets, inspection.openings, terminal, everything=everything),
+        _verdicts(inspection, terminal, everything=everything),
         table(_HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
         paragraph(traps if inspection.targets else []),
         paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
@@ -61,6 +60,14 @@ def inspection_text(
         assumed_text(inspection.assumed),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _verdicts(inspection: Inspection, terminal: Terminal | None, *, everything: bool) -> str:
+    if not inspection.targets:
+        return ""
+    from onnxpad.show.verdicts import verdicts_text
+
+    return verdicts_text(inspection.targets, inspection.openings, terminal, everything=everything)
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:
@@ -212,10 +219,12 @@ def _next(inspection: Inspection, model: str) -> Iterator[str]:
     traps = [trap for node in inspection.nodes for trap in node.traps]
     options = None
     if inspection.targets:
-        wrong = [name for name, found in inspection.targets.items() if any(map(_is_mended, found))]
+        from onnxpad.show.verdicts import is_mended
+
+        wrong = [name for name, found in inspection.targets.items() if any(map(is_mended, found))]
         options = [f"--target {name}" for name in wrong[:1]] or None
-    elif any("onnxruntime" in trap.sentence for trap in traps):
-        options = ["--target onnxruntime"]
+    elif targets := [name for trap in traps if (name := all_rules()[trap.code].target)]:
+        options = [f"--target {targets[0]}"]
     elif traps or inspection.summary["forms"]["auto_pad"]:
         options = [
             f"--pass {name}" for name in dict.fromkeys(t.passes[0] for t in traps if t.passes)
@@ -225,7 +234,3 @@ def _next(inspection: Inspection, model: str) -> Iterator[str]:
         yield f"next: {visible(' '.join(words))}"
     if traps:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
-
-
-def _is_mended(verdict: NodeVerdict) -> bool:
-    return verdict.judgement.answer.fails and not isinstance(verdict.way, NoWay)

@@ -19,6 +19,11 @@ _HEADERS = ("node", "operator", "verdict", "why", "rewrite --target writes")
 _SHOWN = 3
 
 
+def is_mended(verdict: NodeVerdict) -> bool:
+    """Whether a target fails at a node, and a rewrite of it does not."""
+    return verdict.judgement.answer.fails and not isinstance(verdict.way, NoWay)
+
+
 def verdicts_text(
     targets: Mapping[str, Sequence[NodeVerdict]],
     openings: Mapping[str, Opening],
