@@ -24,8 +24,8 @@ from onnxpad.guarding import Guarding
 from onnxpad.inspection import Finding, Inspection
 from onnxpad.model.editing import script
 from onnxpad.padding.forms import Form
-from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.porting import PortedNode, Porting
+from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.resolving import Resolution
 from onnxpad.resolving.differences import Difference
 from onnxpad.retargeting import Retargeting
