@@ -158,15 +158,12 @@ def rewrite(  # noqa: PLR0913  one option each
         outcome.changes += fitting.changes if fitting else ()
         result = _finished(session, opened, outcome.changes)
         report = _report(result, rules, told, session, dims, opened.source)
-        limits_met = tuple(work.met.values())
-        name = asked.judge.target.name if asked else ""
-        operators = _counted(before, result) if isinstance(result, Model) else None
         return replace(
             report,
-            target=name,
+            target=asked.judge.target.name if asked else "",
             fitting=fitting,
-            operators=operators,
-            limits_met=limits_met,
+            operators=_counted(before, result) if isinstance(result, Model) else None,
+            limits_met=tuple(work.met.values()),
             carried=opened.carried,
         )
 

@@ -109,9 +109,9 @@ def test_a_reference_of_another_size_is_refused_at_once() -> None:
     reference = dict(np.load(MODELS / "kt_net_even.npz"))
     wrong = {"add_5": np.ones((1, 10), np.float32)}
     (name,) = onnxpad.inspect(MODELS / "kt_net_even.onnx").model.inputs
-    inputs = {"inputs": {name: reference["s0_in0"]}}
+    inputs = {name: reference["s0_in0"]}
     with pytest.raises(RequestError, match=r"shape \[1, 10\], .* no padding changes that"):
-        onnxpad.diagnose(MODELS / "kt_net_even.onnx", **inputs, outputs=wrong)
+        onnxpad.diagnose(MODELS / "kt_net_even.onnx", inputs=inputs, outputs=wrong)
 
 
 def test_a_failing_reference_names_diagnose() -> None:
