@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
@@ -121,15 +121,16 @@ def _silent(_text: str) -> None:
 
 def _teller(text: str) -> Callable[[str], None]:
     """Each step once, with the seconds since the first; where standard error is gone, nowhere."""
-    from onnxpad.cli.outcomes import say
     from onnxpad.show.wording import visible
 
     started, last = monotonic(), [""]
 
     def tell(step: str) -> None:
         if step != last[0]:
-            say(f"{monotonic() - started:7.1f} s  {visible(step)}\n")
             last[0] = step
+            with suppress(OSError, ValueError):
+                sys.stderr.write(f"{monotonic() - started:7.1f} s  {visible(step)}\n")
+                sys.stderr.flush()
 
     tell(text)
     return tell

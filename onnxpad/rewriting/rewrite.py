@@ -126,18 +126,17 @@ def rewrite(  # noqa: PLR0913  one option each
 
     `passes` is a name or names in the order given (default: explicit-pads, without a target).
     `target` is a runtime or several (`onnxpad explain` lists them): what one of them refuses or
-    computes wrongly is written in the cheapest form that all take; `unfit` has nodes, those that
-    `passes` wrote included, for which there is none. `prefer` are passes that cost nothing in that
-    choice, `exclude` passes that are not used, `allow_unknown` takes unknown things for granted.
-    `nodes` are globs over node addresses, `dims` what is known of dimensions ({'height': 640,
-    'width': '%32=0'}), `ambiguous` which of auto_pad and pads holds where a node has both.
-    `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10
-    has it and onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the other
-    side.
-    `timeout` (seconds) and `memory` (bytes, or a text such as '4G') limit shape inference where
-    nothing bounds it beforehand; `limits_met` of the report says so. `progress` is called with what
-    is being done, how much of it is done, and of how much. Only a graphsurgeon Graph is edited in
-    place. Raises RequestError, and ModelError for bad files.
+    computes wrongly is written in the cheapest form that all take; `unfit` has nodes, those
+    that `passes` wrote included, for which there is none. `prefer` are passes that cost nothing
+    in that choice, `exclude` passes that are not used, `allow_unknown` takes unknown things for
+    granted. `nodes` are globs over node addresses, `dims` what is known of dimensions
+    ({'height': 640, 'width': '%32=0'}), `ambiguous` which of auto_pad and pads holds where a
+    node has both. `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text
+    of opsets 1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is
+    cropped at the other side. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape
+    inference; `limits_met` says so. `progress` is called with what is being done, how much of
+    it is done, and of how much. Only a graphsurgeon Graph is edited in place. Raises
+    RequestError, and ModelError for bad files.
     """
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
@@ -159,15 +158,12 @@ def rewrite(  # noqa: PLR0913  one option each
         outcome.changes += fitting.changes if fitting else ()
         result = _finished(session, opened, outcome.changes)
         report = _report(result, rules, told, session, dims, opened.source)
-        limits_met = tuple(work.met.values())
-        name = asked.judge.target.name if asked else ""
-        operators = _counted(before, result) if isinstance(result, Model) else None
         return replace(
             report,
-            target=name,
+            target=asked.judge.target.name if asked else "",
             fitting=fitting,
-            operators=operators,
-            limits_met=limits_met,
+            operators=_counted(before, result) if isinstance(result, Model) else None,
+            limits_met=tuple(work.met.values()),
             carried=opened.carried,
         )
 

@@ -108,48 +108,37 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
 
     The proof (`.proof`): are both the same function over the reals, for all inputs and all sizes
     that they, `inputs` and `dims` leave open? The runs (`.run`): does onnxruntime compute them
-    alike, see `_of_pair`? What is proved, and not different in a run, is `proved`; what is refuted,
-    or different in a run, is `different`; else the runs decide. `proof_only` and `run_only` ask for
-    one of them; device `auto` proves alone where no onnxruntime is installed.
+    alike? What is proved, and not different in a run, is `proved`; what is refuted, or different in
+    a run, is `different`; else the runs decide. `proof_only` and `run_only` ask for one of them,
+    device `auto` for a proof alone where no onnxruntime is installed. With `atol` or `rtol` a run
+    agrees where |a - b| <= atol + rtol * |b|, b of the reference or of `before`.
 
     `inputs` and `outputs` map names to an array, or a list of one per sample, in either layout
-    (NHWC, NCHW) where shapes tell; `data` is a file or folder that holds them, or several, as
-    --data takes them. Without them, `samples` random inputs are drawn from `seed`, signed, of
-    several sizes where the model leaves sizes open (`dims` or `input_shapes`, {'images': (1, 3, 64,
-    64)}, fix them). `ambiguous` decides between auto_pad and pads. With `atol` or `rtol` a run
-    agrees where |a - b| <= atol + rtol * |b|, b of the reference or of `before`; the bound that
-    follows from the arithmetic is told beside.
-
-    `timeout` (seconds) is what the runs in child processes may take in all, and what the proof may;
-    `memory` (bytes, or a text such as '4G') is how far a child may grow: 60 s (a proof beside runs:
-    20 s) and 2 GiB where nothing is said, more for large models. Beyond that nothing is decided.
-
-    Raises RequestError for names, shapes or options that do not fit, ModelError for models that
-    cannot be read, and RuntimeUnavailable where `device` is cuda and its provider does not load.
+    (NHWC, NCHW) where shapes tell; `data` is a file or folder with both, or several. Without them,
+    `samples` random inputs are drawn from `seed`, of several sizes where sizes are open (`dims` or
+    `input_shapes` fix them: {'images': (1, 3, 64, 64)}). `ambiguous` decides between auto_pad and
+    pads. Beyond `timeout` (60 s; 20 s of a proof beside runs) and `memory` of a child (2 GiB; more
+    for large models) nothing is decided. Raises RequestError, ModelError, and RuntimeUnavailable.
     """
-    refuse_data_twice(data, inputs, outputs)
-    _check(after, data if outputs is None else outputs, samples, both=proof_only and run_only)
+    _check(after, (data, inputs, outputs), samples, both=proof_only and run_only)
     tolerance = tolerance_of(atol, rtol)
     if proof_only:
-        drawn = data if inputs is None else inputs
-        _check_unused(drawn, device, samples, seed, tf32=tf32, tolerance=tolerance)
+        _check_unused(data or inputs, device, samples, seed, tf32=tf32, tolerance=tolerance)
     unrun = None if proof_only else _unavailable(device, needed=run_only or after is None)
     runs = unrun is None and not proof_only
     bench = Bench(Settings(device=resolved(device), tf32=tf32) if runs else Settings())
     bench.progress, bench.tolerance = progress or silent, tolerance
     with processes.limited(timeout, memory):
         first = _read(bench, open_network(before), ambiguous)
-        dims = with_input_shapes(first, dims, input_shapes)
-        types = first.input_types(dims)
-        if data is not None:
-            inputs, outputs = recorded(data, first, bench.warn)
+        types = first.input_types(with_input_shapes(first, dims, input_shapes))
+        inputs, outputs = recorded(data, first, bench.warn) if data else (inputs, outputs)
         if after is None:
             return _with_reference(bench, first, types, inputs, outputs or {})
         pair = _paired(bench, first, after, ambiguous)
         types = joint_types(types, pair.after.input_types())
         given = None if inputs is None else turned_inputs(first, types, inputs, bench.warn)
-        usual = processes.SECONDS if proof_only else BESIDE_RUNS
-        proof = None if run_only else _proved(bench, pair, types, given, timeout or usual)
+        seconds = timeout or (processes.SECONDS if proof_only else BESIDE_RUNS)
+        proof = None if run_only else _proved(bench, pair, types, given, seconds)
         if proof is not None and not runs:
             return replace(joined(proof, None, unrun or ""), warnings=tuple(bench.warnings))
         return _judged(bench, pair, proof, types, given or (samples, seed))
@@ -267,10 +256,12 @@ def _paired(bench: Bench, first: Network, after: ModelLike, ambiguous: Preferenc
     return Pair(first, second)
 
 
-def _check(after: object, outputs: object, samples: int, *, both: bool) -> None:
+def _check(after: object, given: tuple[object, ...], samples: int, *, both: bool) -> None:
+    data, inputs, outputs = given
+    refuse_data_twice(data, inputs, outputs)
     if both:
         raise RequestError("proof_only and run_only contradict each other: leave one out")
-    if (after is None) == (outputs is None):
+    if (after is None) == (data is None and outputs is None):
         raise RequestError("validate needs a second model or reference outputs, and not both")
     if samples < 1:
         raise RequestError(f"samples is {samples}: at least one is needed")

@@ -22,6 +22,7 @@ from onnxpad.diagnosis.report import Diagnosis
 from onnxpad.explaining import KINDS, Explanation
 from onnxpad.guarding import Guarding
 from onnxpad.inspection import Finding, Inspection
+from onnxpad.model.carried import Carried
 from onnxpad.model.editing import script
 from onnxpad.padding.forms import Form
 from onnxpad.porting import PortedNode, Porting
@@ -48,7 +49,7 @@ NUMBER: Schema = {
     "anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}],
     "description": "A number; as a text what is infinite or no number.",
 }
-LATER = {one.__name__: one for one in (NodeVerdict, Opening, Fitted)} | {"gs": gs}
+LATER = {one.__name__: one for one in (Carried, Fitted, NodeVerdict, Opening)} | {"gs": gs}
 """Types that modules import for the type checker alone."""
 
 
