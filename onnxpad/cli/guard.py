@@ -58,14 +58,13 @@ def guard(*, command: tuple[str, ...], as_json: bool, **options: Any) -> int:  #
     with ExitStack() as behind:
 
         @cache
-        def told() -> Callable[
-            [str], None
-        ]:  # the command is done then, and has the terminal no more
+        def shown() -> Callable[[str], None]:
             return behind.enter_context(working("comparing"))
 
-        found = guarding.guard(
-            command, quiet_stdout=as_json, **options, progress=lambda step: told()(step)
-        )
+        def told(step: str) -> None:  # not before the command has left the terminal
+            shown()(step)
+
+        found = guarding.guard(command, quiet_stdout=as_json, **options, progress=told)
     if as_json:
         from onnxpad.reports import json_line
 

@@ -143,7 +143,7 @@ def portable() -> Iterator[Path]:
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
 @pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the project")
 def test_networks_compute_the_same() -> None:
-    done = []
+    done: list[str] = []
     for path in portable():
         model = onnx.load(path)
         whole = session(model)
