@@ -32,7 +32,8 @@ class Thread:
 
     def model(self) -> onnx.ModelProto:
         """The model; weights that are named w with their shape are drawn."""
-        stored, drawn = [], []
+        stored: list[str] = []
+        drawn: list[str] = []
         for one in filter(None, self.constants.split("; ")):
             (drawn if one.startswith("w[") else stored).append(one)
         model = text_model(
