@@ -95,23 +95,22 @@ _SIGNED_WEIGHT = Condition("its weight is int8", lambda c: c.weight.dtype == "in
 _FUSED_POOLS_SINCE = "1.20"
 
 
-def loader_rows(by: By, operators: Iterable[str] = _PLAIN) -> tuple[Row, ...]:
-    """What holds for every execution provider."""
+def loader_rows(
+    by: By, operators: Iterable[str] = _PLAIN, *, checks_pads: bool = True
+) -> tuple[Row, ...]:
+    """What holds for every execution provider; of WebGPU's not that pools check computed pads."""
     rows = (
         refuses((*_CONVOLUTIONS, *_TRANSPOSED), _TWICE, by=by("auto_pad with pads")),
         refuses(_CONVOLUTIONS, _SAME_DILATED, by=by("SAME convolutions with dilations")),
         miscomputes(_POOLS, _SAME_DILATED, by=by("SAME pools with dilations")),
-        *since(
-            "1.30",
-            refuses(_POOLS, _SAME_REFUSED, by=by("SAME pools with kernels below stride")),
-        ),
         miscomputes(
             (*_CONVOLUTIONS, *_POOLS), _SAME_SHIFTS, by=by("SAME with kernels below the stride")
         ),
         refuses(_POOLS, _LIKE_KERNEL, by=by("pools with pads up to and beyond the kernel")),
         refuses(_EVERYTHING, _NEGATIVE, by=by("negative pads attributes")),
     )
-    return _about(rows, operators)
+    checked = refuses(_POOLS, _SAME_REFUSED, by=by("SAME pools with kernels below stride"))
+    return _about((*rows, *since("1.30", checked)) if checks_pads else rows, operators)
 
 
 def cpu_rows(by: By) -> tuple[Row, ...]:

@@ -52,7 +52,7 @@ TARGET = Target(
         refuses("Conv", t.THREE_D, w.GROUPED, by=_seen("3-D convolutions with groups")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses(w.POOLS, w.DROPPED_WINDOW, by=_seen("ceil_mode windows that start in padding")),
-        *loader_rows(_seen),
+        *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),
         *until(
             "1.27",
