@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         RuntimeUnavailable,
     )
     from onnxpad.explaining import Explanation, explain
+    from onnxpad.guarding import Guarding, GuardRefused, guard, guarded
     from onnxpad.inspection import Inspection, PaddedNode, inspect
     from onnxpad.model.files.onnx_file import load
     from onnxpad.model.files.saving import save
@@ -32,6 +33,8 @@ __all__ = [
     "Batch",
     "Diagnosis",
     "Explanation",
+    "GuardRefused",
+    "Guarding",
     "Inspection",
     "InternalError",
     "LimitMet",
@@ -52,6 +55,8 @@ __all__ = [
     "diagnose",
     "each",
     "explain",
+    "guard",
+    "guarded",
     "inspect",
     "load",
     "resolve",
@@ -73,6 +78,7 @@ _HOMES = {
         "RuntimeUnavailable",
     ),
     "onnxpad.explaining": ("Explanation", "explain"),
+    "onnxpad.guarding": ("Guarding", "GuardRefused", "guard", "guarded"),
     "onnxpad.model.files.onnx_file": ("load",),
     "onnxpad.model.files.saving": ("save",),
     "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),

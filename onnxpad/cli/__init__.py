@@ -27,6 +27,7 @@ onnxpad rewrite model.onnx -o explicit.onnx
 onnxpad retarget model.onnx --to tensorflow -o moved.onnx
 onnxpad diagnose model.onnx --data reference.npz --plan plan.json
 onnxpad validate model.onnx explicit.onnx
+onnxpad guard -- onnxsim model.onnx simple.onnx
 onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padding SAME
 onnxpad explain split-pads
 
@@ -42,7 +43,7 @@ _GLANCE = 2**20
 
 
 HELP = frozenset(("-h", "--help"))
-_VERBS = ("inspect", "rewrite", "retarget", "diagnose", "validate", "resolve", "explain")
+_VERBS = ("inspect", "rewrite", "retarget", "diagnose", "validate", "guard", "resolve", "explain")
 
 
 class _Verbs(UserDict[str, click.Command]):
