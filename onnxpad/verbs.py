@@ -1,4 +1,4 @@
-"""What all verbs of the public API have in common: what their arguments may be, and faults of files."""
+"""What all verbs of the public API share: what their arguments may be, and faults of files."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
