@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad import processes
-from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable, verb
+from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
@@ -56,6 +56,7 @@ from onnxpad.validation.samples import (
 from onnxpad.validation.sizes import channel_counts
 from onnxpad.validation.tolerance import tolerance_of
 from onnxpad.validation.verifier import SampleFinding, Verifier
+from onnxpad.verbs import verb
 
 Array = NDArray[Any]
 
