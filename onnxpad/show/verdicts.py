@@ -38,7 +38,7 @@ def verdicts_text(
     """
     if are_many(targets) and not (everything or each):
         rows = [
-            (name, _answers(found), _mended(found), _unproven(found) or "measured")
+            (name, _answers(found), _mended(found), _known_from(found))
             for name, found in targets.items()
         ]
         return table(_OVERVIEW, rows, terminal, whole=_OVERVIEW[:1])
@@ -72,6 +72,12 @@ def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
     ]
     yield f"{len(targets)} targets: {', '.join(filter(None, parts))}"
     yield "--target NAME alone says which nodes, why, and how that is known"
+
+
+def _known_from(found: Sequence[NodeVerdict]) -> str:
+    """How what is said of the nodes is known: 'measured', 'measured, read in source'."""
+    ways = {row.evidence.certainty for one in found for row in one.judgement.rows}
+    return ", ".join(way for way in Certainty if way in ways) or "-"
 
 
 def _fails(verdict: NodeVerdict) -> bool:
