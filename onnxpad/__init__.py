@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from onnxpad.explaining import Explanation, explain
     from onnxpad.guarding import Guarding, GuardRefused, guard, guarded
     from onnxpad.inspection import Inspection, PaddedNode, inspect
-    from onnxpad.model.files.onnx_file import load, save
+    from onnxpad.model.files.onnx_file import load
+    from onnxpad.model.files.saving import save
+    from onnxpad.porting import PortedNode, Porting, port
     from onnxpad.resolving import Resolution, resolve
     from onnxpad.retargeting import Retargeting, retarget
     from onnxpad.retargeting.plan import Plan, PlanEntry
@@ -52,6 +54,8 @@ __all__ = [
     "PaddedNode",
     "Plan",
     "PlanEntry",
+    "PortedNode",
+    "Porting",
     "RequestError",
     "Resolution",
     "Retargeting",
@@ -67,6 +71,7 @@ __all__ = [
     "guarded",
     "inspect",
     "load",
+    "port",
     "resolve",
     "retarget",
     "rewrite",
@@ -87,9 +92,11 @@ _HOMES = {
     ),
     "onnxpad.explaining": ("Explanation", "explain"),
     "onnxpad.guarding": ("Guarding", "GuardRefused", "guard", "guarded"),
-    "onnxpad.model.files.onnx_file": ("load", "save"),
+    "onnxpad.model.files.onnx_file": ("load",),
+    "onnxpad.model.files.saving": ("save",),
     "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
     "onnxpad.retargeting.plan": ("Plan", "PlanEntry"),
+    "onnxpad.porting": ("PortedNode", "Porting", "port"),
     "onnxpad.resolving": ("Resolution", "resolve"),
     "onnxpad.retargeting": ("Retargeting", "retarget"),
     "onnxpad.rewriting.rewrite": ("Rewriting", "rewrite"),

@@ -12,8 +12,16 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from onnxpad.batch.course import STANDARD, Job, Request, addressable, answer, asked_of, refusal
-from onnxpad.batch.inputs import AnyPath, inputs, pairs, placed, refuse_one_file_twice
+from onnxpad.batch.course import Request, addressable, answer, asked_of, refusal
+from onnxpad.batch.inputs import (
+    STANDARD,
+    AnyPath,
+    Job,
+    inputs,
+    pairs,
+    placed,
+    refuse_one_file_twice,
+)
 from onnxpad.errors import RequestError, nearest
 from onnxpad.reports import Report, reported
 

@@ -203,10 +203,12 @@ def refuse_data_twice(options: Mapping[str, object]) -> None:
 
 def parse_memory(size: str | None) -> int | None:
     """Bytes of '4G'; raises click.BadParameter for what is no size."""
+    if size is None:
+        return None
     from onnxpad.processes import bytes_of
 
     try:
-        return None if size is None else bytes_of(size)
+        return bytes_of(size)
     except RequestError as error:
         raise click.BadParameter(str(error)) from None
 

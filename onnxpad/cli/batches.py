@@ -16,8 +16,9 @@ from onnxpad.errors import brief
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from onnxpad.batch.course import Job, Request
+    from onnxpad.batch.course import Request
     from onnxpad.batch.each import Outcome
+    from onnxpad.batch.inputs import Job
 
 Judge: TypeAlias = "Callable[[Outcome], tuple[Outcome, Callable[[], None]]]"
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
 from typing import Any
 
 import click
@@ -52,8 +55,16 @@ def guard(*, command: tuple[str, ...], as_json: bool, **options: Any) -> int:  #
     """Guard and print the verdict."""
     from onnxpad import guarding  # loads numpy and onnx
 
-    with working(f"running {command[0]}") as tell:
-        found = guarding.guard(command, quiet_stdout=as_json, **options, progress=tell)
+    with ExitStack() as behind:
+
+        @cache
+        def shown() -> Callable[[str], None]:
+            return behind.enter_context(working("comparing"))
+
+        def told(step: str) -> None:  # not before the command has left the terminal
+            shown()(step)
+
+        found = guarding.guard(command, quiet_stdout=as_json, **options, progress=told)
     if as_json:
         from onnxpad.reports import json_line
 

@@ -111,7 +111,8 @@ def _many(
     models: Sequence[str], given: dict[str, Any], asked: dict[str, Any], checks: gate.Gate
 ) -> int:
     """A line for each model; what a worker has found is judged here, where the baseline is."""
-    from onnxpad.batch.course import Job, Request
+    from onnxpad.batch.course import Request
+    from onnxpad.batch.inputs import Job
     from onnxpad.cli import batches
 
     jobs = [(Job(model), None) for model in models]
@@ -147,7 +148,8 @@ def _sarif(
     models: Sequence[str], given: dict[str, Any], asked: dict[str, Any], checks: gate.Gate
 ) -> int:
     """One log about all models; an error about one of them does not hold up the next."""
-    from onnxpad.batch.course import Job, Request
+    from onnxpad.batch.course import Request
+    from onnxpad.batch.inputs import Job
     from onnxpad.cli import batches
     from onnxpad.show.sarif import sarif_text
 

@@ -12,7 +12,8 @@ from onnxpad.cli.outcomes import STANDARD
 from onnxpad.cli.streams import report_stream, terminal
 
 if TYPE_CHECKING:
-    from onnxpad.batch.course import Edit, Job, Request
+    from onnxpad.batch.course import Edit, Request
+    from onnxpad.batch.inputs import Job
 
 _HELP = """Move a model to another framework's padding. The numbers that it computes change.
 

@@ -11,7 +11,8 @@ from onnxpad.cli import arguments, destinations, writing
 from onnxpad.cli.outcomes import STANDARD
 
 if TYPE_CHECKING:
-    from onnxpad.batch.course import Edit, Job, Request
+    from onnxpad.batch.course import Edit, Request
+    from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
 
 _HELP = """Write the padding of a model in another form, without changing what it computes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -86,10 +87,6 @@ def _table_of(path: Path) -> dict[str, Any] | None:
         data = contents(path, LARGEST)
     except (OSError, ValueError) as error:
         raise RequestError(f"cannot read {_shown(path)}: {fault_in(error) or error}") from error
-    if b"onnxpad" not in data:
-        return None
-    import tomllib  # slow to import
-
     try:
         content: Any = tomllib.loads(data.decode())
     except (ValueError, RecursionError) as error:

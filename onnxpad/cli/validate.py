@@ -214,8 +214,8 @@ def _check_proof(options: dict[str, Any]) -> None:
 
 def _pairs(options: dict[str, Any]) -> int:
     """Models of two folders, by their place in them; with --dask also two models."""
-    from onnxpad.batch.course import Job, Request
-    from onnxpad.batch.inputs import pairs
+    from onnxpad.batch.course import Request
+    from onnxpad.batch.inputs import Job, pairs
     from onnxpad.cli import batches
 
     before, after = options["before"], options["after"]

@@ -14,7 +14,8 @@ from onnxpad.cli.streams import report_stream, show, working
 from onnxpad.errors import OnnxpadError, brief
 
 if TYPE_CHECKING:
-    from onnxpad.batch.course import Edit, Job, Request
+    from onnxpad.batch.course import Edit, Request
+    from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
 
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from onnxpad.inspection import Inspection, PaddedNode
-from onnxpad.rewriting.for_target.report import NoWay
+from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.verdicts import are_many, headlines, verdicts_text
 from onnxpad.show.wording import (
     assumed_text,
     counted,
@@ -50,17 +49,16 @@ def inspection_text(
     nodes = [node for node in inspection.nodes if everything or _is_worth_a_row(node)]
     unknown = [node for node in inspection.nodes if _needs_reason(node)]
     traps, hidden = list(_traps(inspection, each=each)), len(inspection.nodes) - len(nodes)
+    told, verdicts = _verdicts(inspection, terminal, everything=everything, each=each)
     head = [
-        *headlines(inspection.targets),
+        *told,
         _about(inspection),
         _counts(inspection, hidden),
         *([] if inspection.targets else traps),
     ]
     parts = [
         paragraph([*head, *_next(inspection, model)]),
-        verdicts_text(
-            inspection.targets, inspection.openings, terminal, everything=everything, each=each
-        ),
+        verdicts,
         table(_HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
         paragraph(traps if inspection.targets else []),
         paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
@@ -69,6 +67,19 @@ def inspection_text(
         assumed_text(inspection.assumed),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _verdicts(
+    inspection: Inspection, terminal: Terminal | None, *, everything: bool, each: bool
+) -> tuple[list[str], str]:
+    """A line on each target, and what they do with the nodes."""
+    if not inspection.targets:
+        return [], ""
+    from onnxpad.show.verdicts import headlines, verdicts_text
+
+    found = inspection.targets
+    table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
+    return list(headlines(found)), table_of
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:
@@ -220,9 +231,9 @@ def _next(inspection: Inspection, model: str) -> Iterator[str]:
     traps = [trap for node in inspection.nodes for trap in node.traps]
     options = None
     if inspection.targets:
-        options = None if are_many(inspection.targets) else _for_a_target(inspection)
-    elif any("onnxruntime" in trap.sentence for trap in traps):
-        options = ["--target onnxruntime", given_text(inspection.assumed)]
+        options = _for_a_target(inspection)
+    elif targets := [name for trap in traps if (name := all_rules()[trap.code].target)]:
+        options = [f"--target {targets[0]}", given_text(inspection.assumed)]
     elif traps or inspection.summary["forms"]["auto_pad"]:
         options = [
             f"--pass {name}" for name in dict.fromkeys(t.passes[0] for t in traps if t.passes)
@@ -237,6 +248,11 @@ def _next(inspection: Inspection, model: str) -> Iterator[str]:
 
 def _for_a_target(inspection: Inspection) -> list[str] | None:
     """What to say to `rewrite` for the first target that it can help, sizes included."""
+    from onnxpad.rewriting.for_target.report import NoWay
+    from onnxpad.show.verdicts import are_many
+
+    if are_many(inspection.targets):
+        return None
     for name, found in inspection.targets.items():
         facts = inspection.openings[name].facts if name in inspection.openings else ()
         failing = [one for one in found if one.judgement.answer.fails]

@@ -22,6 +22,11 @@ _IN_FULL = 3
 """How many targets are told node by node; of more, each is a line."""
 
 
+def is_mended(verdict: NodeVerdict) -> bool:
+    """Whether a target fails at a node, and a rewrite of it does not."""
+    return verdict.judgement.answer.fails and not isinstance(verdict.way, NoWay)
+
+
 def verdicts_text(
     targets: Mapping[str, Sequence[NodeVerdict]],
     openings: Mapping[str, Opening],

@@ -25,6 +25,7 @@ from onnxpad.inspection import Finding, Inspection
 from onnxpad.model.carried import Carried
 from onnxpad.model.editing import script
 from onnxpad.padding.forms import Form
+from onnxpad.porting import PortedNode, Porting
 from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.resolving import Resolution
 from onnxpad.resolving.differences import Difference
@@ -296,6 +297,12 @@ def _guard(shapes: Shapes) -> Schema:
     return record({"schema": const(guarding.SCHEMA), "ok": FLAG, **own}, about=about(Guarding))
 
 
+def _port(shapes: Shapes) -> Schema:
+    shapes.definitions["PortedNode"] = record(shapes.fields(PortedNode) | {"code": TEXT})
+    made = _report(shapes, Porting) | {"file": TEXT, "language": TEXT}
+    return record(made, about=about(Porting))
+
+
 _VERBS = {
     "inspect": _inspect,
     "rewrite": _rewrite,
@@ -304,6 +311,7 @@ _VERBS = {
     "validate": _validate,
     "guard": _guard,
     "resolve": _resolve,
+    "port": _port,
     "explain": _explain,
 }
 

@@ -27,6 +27,7 @@ from onnxpad.show.wording import (
 )
 from onnxpad.validation import validate
 from tests.models.text import text_model
+from tests.models.traps import TRAPS
 
 MODELS = Path(__file__).parents[2] / "models"
 WEIGHT = "float[1,1,3] w = {1, 10, 100}"
@@ -161,6 +162,14 @@ def test_findings_that_are_alike_are_one_unless_each_is_wanted() -> None:
     assert "\na and 2 more  Conv" in short
     assert "\nb " not in short
     assert all(f"\n{name} " in long for name in "abc")
+
+
+def test_the_next_command_is_of_a_target_only_where_that_fails() -> None:
+    """onnxruntime follows the formula that the trap is about, though its sentence names it."""
+    (model, *_) = TRAPS["valid-with-ceil-mode"]
+    lines = inspection_text(inspect(model), model="M").splitlines()
+    assert any("onnxruntime" in line for line in lines if line.startswith("trap: valid-with"))
+    assert "next: onnxpad rewrite M --pass explicit-pads -o OUT" in lines
 
 
 def test_the_next_command_is_of_the_target_that_has_a_way() -> None:

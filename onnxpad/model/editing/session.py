@@ -16,7 +16,8 @@ from onnxpad.model.editing.emit import emit
 from onnxpad.model.editing.function_copies import calls_by_group, can_be_cloned, free_function_name
 from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
-from onnxpad.model.files.onnx_file import Source, save, write_unchanged
+from onnxpad.model.files.onnx_file import Source
+from onnxpad.model.files.saving import save, write_unchanged
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.scopes import address_of
