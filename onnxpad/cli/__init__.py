@@ -36,7 +36,7 @@ onnxpad explain split-pads
 onnxpad explain exit-codes
 
 onnxpad explain lists guides to the verbs, and all that a message may name. Every verb takes -v
-(each step, on standard error), -q (errors alone) and --json.
+(each step, with seconds), -q (only what goes wrong) and --json.
 
 '-' stands for standard input or output. Exit codes: 0 fine; 1 findings (models differ, --check
 would change something, --strict and a skip, what --fail-on names); 2 wrong usage, a file that
