@@ -20,7 +20,7 @@ class Line:
 
     def __init__(self, stream: TextIO, text: str) -> None:
         self._stream, self._text = stream, text
-        self._started, self._length = monotonic(), 0
+        self._started, self._shown, self._length = monotonic(), "", 0
         self._over, self._lock = Event(), Lock()
 
     def say(self, text: str) -> None:
@@ -49,10 +49,10 @@ class Line:
 
     def _write(self, text: str) -> None:
         text = text[: _columns(self._stream) - 1]
-        if text or self._length:
+        if text != self._shown:
             self._stream.write(f"\r{text.ljust(self._length)}\r{text}")
             self._stream.flush()
-        self._length = len(text)
+        self._shown, self._length = text, len(text)
 
 
 def _columns(stream: TextIO) -> int:

@@ -11,6 +11,7 @@ from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import describe_edit, edit_record
 from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import multiples_text, settling
+from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.pipeline import Refusal, Undone
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.runtimes.conditions.rows import Answer
@@ -193,19 +194,19 @@ def fitting_text(rewriting: Rewriting) -> str:
     found = rewriting.fitting
     if found is None:
         return ""
-    from onnxpad.show.verdicts import no_way_text, opening_text, way_text
+    from onnxpad.show.verdicts import named, no_way_text, opening_text, way_text
 
     undone = {one.node for one in rewriting.undone}
     plans = [one for one in found.plans if one.node not in undone]
+    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
+    for one in plans:
+        alike.setdefault((one.op, f"{one.judgement.reason}; {way_text(one)}"), []).append(one)
     lines = [
-        visible(
-            f"{rewriting.target}: {one.op} '{one.node.label}': {one.judgement.reason}; "
-            f"{way_text(one)}"
-        )
-        for one in plans
+        visible(f"{rewriting.target}: {op} {named(nodes)}: {said}")
+        for (op, said), nodes in alike.items()
     ]
     if plans:
-        lines.append(f"cost: {found.cost}")
+        lines.append(f"cost: {'nothing' if found.cost == Cost() else found.cost}")
     lines.append(no_way_text(rewriting.target, found.no_way))
     lines.append(opening_text(rewriting.target, found.opening, found.no_way))
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]
