@@ -126,7 +126,9 @@ def test_an_entry_given_twice_is_refused(tmp_path: Path) -> None:
 
 def test_a_node_whose_only_name_is_not_text_is_named_all_the_same(tmp_path: Path) -> None:
     value = external_tensor("w", location="../w.bin")
-    graph = helper.make_graph([helper.make_node("Constant", [], ["made"], value=value)], "g", [], [])
+    graph = helper.make_graph(
+        [helper.make_node("Constant", [], ["made"], value=value)], "g", [], []
+    )
     path = saved(tmp_path / "in", model_of(graph=graph))
     path.write_bytes(path.read_bytes().replace(b"made", b"m\xffde"))
     assert "attribute 'value' of Constant 'b'm\\xffde''" in refusal(path)
