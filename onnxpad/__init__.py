@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         RuntimeUnavailable,
     )
     from onnxpad.explaining import Explanation, explain
+    from onnxpad.guarding import Guarding, GuardRefused, guard, guarded
     from onnxpad.inspection import Inspection, PaddedNode, inspect
     from onnxpad.model.files.onnx_file import load, save
     from onnxpad.resolving import Resolution, resolve
@@ -31,6 +32,8 @@ __all__ = [
     "Batch",
     "Diagnosis",
     "Explanation",
+    "GuardRefused",
+    "Guarding",
     "Inspection",
     "InternalError",
     "LimitMet",
@@ -51,6 +54,8 @@ __all__ = [
     "diagnose",
     "each",
     "explain",
+    "guard",
+    "guarded",
     "inspect",
     "load",
     "resolve",
@@ -72,6 +77,7 @@ _HOMES = {
         "RuntimeUnavailable",
     ),
     "onnxpad.explaining": ("Explanation", "explain"),
+    "onnxpad.guarding": ("Guarding", "GuardRefused", "guard", "guarded"),
     "onnxpad.model.files.onnx_file": ("load", "save"),
     "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
     "onnxpad.retargeting.plan": ("Plan", "PlanEntry"),

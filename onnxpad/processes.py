@@ -24,10 +24,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import IO, Any, NamedTuple, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from onnxpad import errors
 from onnxpad.errors import LimitMet, OnnxpadError, RequestError
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 Buffer = bytes | bytearray | memoryview
 MIB = 2**20
@@ -240,6 +243,7 @@ class Child:
 
 
 _CHILDREN: set[Child] = set()
+_PROGRAMS: set[Popen[bytes]] = set()
 _ENDING = threading.Event()
 _IDLE: dict[str, Child] = {}
 _LOCK = threading.Lock()
@@ -258,6 +262,8 @@ def end_all(*, for_good: bool = False) -> None:
     if for_good:
         _ENDING.set()
     children = tuple(_CHILDREN)
+    for program in tuple(_PROGRAMS):
+        program.terminate()
     for child in children:
         child.kill(patient=True)
     deadline = time.monotonic() + _GRACE
@@ -270,6 +276,26 @@ def end_all(*, for_good: bool = False) -> None:
 def is_ending() -> bool:
     """Whether this process ends now, and all its children with it."""
     return _ENDING.is_set()
+
+
+def run_program(command: Sequence[str], *, quiet_stdout: bool = False) -> int:
+    """Run a program that a user named, without a shell and without limits; gives its exit status.
+
+    Its streams are those of this process; with `quiet_stdout` what it prints goes to standard
+    error. It ends with this process. Raises OSError where it cannot be started.
+    """
+    import subprocess
+
+    said = sys.stderr.fileno() if quiet_stdout else None
+    program = subprocess.Popen(list(command), stdout=said)  # noqa: S603 - it is what the user asks for
+    _PROGRAMS.add(program)
+    try:
+        return program.wait()
+    except BaseException:
+        program.terminate()
+        raise
+    finally:
+        _PROGRAMS.discard(program)
 
 
 class Limits(NamedTuple):

@@ -16,6 +16,7 @@ import click
 from onnxpad import __version__
 from onnxpad.cli.diagnose import diagnose
 from onnxpad.cli.explain import explain
+from onnxpad.cli.guard import guard
 from onnxpad.cli.inspect import inspect
 from onnxpad.cli.outcomes import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
 from onnxpad.cli.resolve import resolve
@@ -32,6 +33,7 @@ onnxpad rewrite model.onnx -o explicit.onnx
 onnxpad retarget model.onnx --to tensorflow -o moved.onnx
 onnxpad diagnose model.onnx --data reference.npz --plan plan.json
 onnxpad validate model.onnx explicit.onnx
+onnxpad guard -- onnxsim model.onnx simple.onnx
 onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padding SAME
 onnxpad explain split-pads
 
@@ -59,7 +61,7 @@ def commands(*, isolated: bool) -> None:
 # costs it a tenth of its time.
 RARELY = 100_000
 
-for verb in (inspect, rewrite, retarget, diagnose, validate, resolve, explain):
+for verb in (inspect, rewrite, retarget, diagnose, validate, guard, resolve, explain):
     commands.add_command(verb)
 
 

@@ -16,10 +16,11 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import onnx_graphsurgeon as gs
 
-from onnxpad import reports
+from onnxpad import guarding, reports
 from onnxpad.diagnosis import report as diagnosis
 from onnxpad.diagnosis.report import Diagnosis
 from onnxpad.explaining import KINDS, Explanation
+from onnxpad.guarding import Guarding
 from onnxpad.inspection import Finding, Inspection
 from onnxpad.model.editing import script
 from onnxpad.padding.forms import Form
@@ -34,6 +35,7 @@ from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.validation import report as validation
+from onnxpad.validation.culprit import Culprit
 from onnxpad.validation.distances import Distances
 from onnxpad.validation.report import ProofReport, Validation
 
@@ -287,12 +289,19 @@ def _explain(shapes: Shapes) -> Schema:
     return record(found, about=about(Explanation))
 
 
+def _guard(shapes: Shapes) -> Schema:
+    culprit, made = shapes.defined(Culprit), shapes.defined(Validation)
+    own = _all_fields(shapes, Guarding, validation=made, culprit=nullable(culprit))
+    return record({"schema": const(guarding.SCHEMA), "ok": FLAG, **own}, about=about(Guarding))
+
+
 _VERBS = {
     "inspect": _inspect,
     "rewrite": _rewrite,
     "retarget": _retarget,
     "diagnose": _diagnose,
     "validate": _validate,
+    "guard": _guard,
     "resolve": _resolve,
     "explain": _explain,
 }
