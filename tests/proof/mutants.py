@@ -9,6 +9,7 @@ import argparse
 import json
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -61,8 +62,9 @@ class Judged:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether it can be observed and was claimed, without a warning or a named reading."""
-        return self.label == "observable" and self.is_claimed and not self.readings + self.warned
+        """Whether it broke validate, or can be observed and was claimed, and nothing was said."""
+        silent = self.is_claimed and not self.readings + self.warned
+        return self.said == "broken" or (self.label == "observable" and silent)
 
 
 def mutants(
@@ -197,11 +199,13 @@ def judge(
 def validated(
     before: onnx.ModelProto, after: onnx.ModelProto, facts: dict[str, int | str]
 ) -> tuple[str, str, tuple[str, ...]]:
-    """validate's verdict, sentence and warnings; a refusal is "refused"."""
+    """validate's verdict, sentence and warnings; a refusal is "refused", a defect "broken"."""
     try:
         done = onnxpad.validate(before, after, dims=facts)
     except OnnxpadError as error:
         return "refused", str(error), ()
+    except Exception:  # noqa: BLE001 - the others are judged all the same
+        return "broken", traceback.format_exc()[-600:], ()
     return str(done.verdict.value), done.reason, done.warnings
 
 
