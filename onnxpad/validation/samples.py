@@ -226,23 +226,24 @@ def _first_that_runs(
     return best
 
 
-def captured(bench: Bench, pair: Pair, ran: Ran) -> dict[str, Array]:
+def captured(bench: Bench, pair: Pair, ran: Ran) -> tuple[dict[str, Array], str]:
     """Tensors to judge regions on: from the first model, else the second, else computed.
 
-    Where onnxruntime runs neither, the first model is computed node by node. Raises an
-    OnnxpadError where even that is not possible.
+    Where onnxruntime runs neither, the first model is computed node by node, as far as that is
+    possible; the text says why no further.
     """
     for result in (ran.before, ran.after):
         if not isinstance(result, RunFailure):
-            return {**ran.feeds, **result}
+            return {**ran.feeds, **result}, ""
+    failed: list[str] = []
     network = pair.before
     indices = [
         index
         for index, node in enumerate(network.nodes)
         if not (node.output and node.output[0] in network.initializers)
     ]
-    traced = trace(bench, network, indices, ran.feeds, None)
-    return {name: value.stored() for name, value in traced.items()}
+    traced = trace(bench, network, indices, ran.feeds, None, failed)
+    return {name: value.stored() for name, value in traced.items()}, next(iter(failed), "")
 
 
 def failure_text(ran: Ran) -> str:
