@@ -217,7 +217,12 @@ class Finding(NamedTuple):
     reason: str
 
 
-KINDS = {"unknown": "unknown", "refuses": "refused", "miscomputes": "wrong"}
+KINDS = {
+    "falls back": "fallback",
+    "unknown": "unknown",
+    "refuses": "refused",
+    "miscomputes": "wrong",
+}
 """What a target's answer is called as a finding, the mildest first."""
 OFF_DEVICE, TRAP = "off-device", "trap"
 
@@ -232,8 +237,8 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 
 
 @reported(
-    *("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met"),
-    "findings",
+    *("model", "summary", "assumed", "nodes", "targets", "target_notes", "openings"),
+    *("placement", "limits_met", "findings"),
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
@@ -243,7 +248,8 @@ class Inspection(Report):
     rewrite for it could be told about nodes for which there is no way, `placement` the
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
-    `model` is what the file says of itself.
+    `target_notes` has what is not known of releases that were asked for. `model` is what the file
+    says of itself.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -254,8 +260,9 @@ class Inspection(Report):
     openings: Mapping[str, Opening] = field(default_factory=dict)
     limits_met: tuple[str, ...] = ()
     model: ModelFacts = field(default_factory=ModelFacts)
+    target_notes: Mapping[str, str] = field(default_factory=dict)
 
-    schema = 1
+    schema = 2
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -361,6 +368,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             openings,
             limits_met,
             facts_of(opened.model),
+            _notes(names),
         )
 
 
@@ -373,6 +381,15 @@ def _named(targets: Sequence[str]) -> list[str]:
     if "all" in targets:
         return list(all_targets())
     return list(dict.fromkeys(find_target(name).name for name in targets))
+
+
+def _notes(names: Sequence[str]) -> dict[str, str]:
+    """What is not known of the releases of targets."""
+    if not names:
+        return {}
+    from onnxpad.runtimes.targets import find_target
+
+    return {name: note for name in names if (note := find_target(name).note)}
 
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:

@@ -82,7 +82,7 @@ class Rewriting(Edited, Report):
     fitting: Fitted | None = None
     operators: OperatorCounts | None = None
 
-    schema = 1
+    schema = 2
 
     @cached_property
     def undone(self) -> tuple[Undone, ...]:
@@ -93,10 +93,11 @@ class Rewriting(Edited, Report):
     def unfit(self) -> tuple[NodeVerdict, ...]:
         """Nodes that the target still refuses or computes wrongly: there is no way for them.
 
-        Of what the passes brought, nodes as well of which nothing is known.
+        Of what the passes brought, nodes as well of which nothing is known; where the device is
+        required, those that are left to the CPU.
         """
         left = self.fitting.no_way if self.fitting else ()
-        return tuple(one for one in left if one.judgement.answer.fails or one.brought_by)
+        return tuple(one for one in left if one.brought_by or not one.judgement.answer.is_open)
 
     @property
     def fitted(self) -> dict[str, Any] | None:
@@ -114,6 +115,7 @@ def rewrite(  # noqa: PLR0913  one option each
     prefer: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None,
     allow_unknown: bool = False,
+    require_device: bool = False,
     dims: Mapping[str, int | str] | None = None,
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
@@ -129,7 +131,8 @@ def rewrite(  # noqa: PLR0913  one option each
     computes wrongly is written in the cheapest form that all take; `unfit` has nodes, those
     that `passes` wrote included, for which there is none. `prefer` are passes that cost nothing
     in that choice, `exclude` passes that are not used, `allow_unknown` takes unknown things for
-    granted. `nodes` are globs over node addresses, `dims` what is known of dimensions
+    granted, `require_device` rewrites as well what the target would leave to the CPU.
+    `nodes` are globs over node addresses, `dims` what is known of dimensions
     ({'height': 640, 'width': '%32=0'}), `ambiguous` which of auto_pad and pads holds where a
     node has both. `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text
     of opsets 1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is
@@ -142,7 +145,8 @@ def rewrite(  # noqa: PLR0913  one option each
         opened = open_model(model)
         before = operators_of(opened.model)
         sizes = beyond_batch(opened.model, dims)
-        asked = planner(target, sizes, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
+        granted = {"allow_unknown": allow_unknown, "require_device": require_device}
+        asked = planner(target, sizes, prefer=prefer, exclude=exclude, **granted)
         rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
         session = session_on(
             opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked)

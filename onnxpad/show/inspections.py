@@ -77,9 +77,8 @@ def _verdicts(
         return [], ""
     from onnxpad.show.verdicts import headlines, verdicts_text
 
-    found = inspection.targets
-    table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
-    return list(headlines(found)), table_of
+    found = verdicts_text(inspection, terminal, everything=everything, each=each)
+    return list(headlines(inspection.targets)), found
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:

@@ -201,7 +201,8 @@ def fitting_text(rewriting: Rewriting) -> str:
     alike: dict[tuple[str, str], list[NodeVerdict]] = {}
     for one in plans:
         alike.setdefault((one.op, f"{one.judgement.reason}; {way_text(one)}"), []).append(one)
-    lines = [
+    lines = [note("note", found.note)] if found.note else []
+    lines += [
         visible(f"{rewriting.target}: {op} {named(nodes)}: {said}")
         for (op, said), nodes in alike.items()
     ]

@@ -44,6 +44,14 @@ _ANSWERS = {
         "Write the padding of the node in a form that the runtime takes: onnxpad rewrite MODEL "
         "--target TARGET -o OUT does so where there is a way, and changes no number.",
     ),
+    Answer.FALLS_BACK: _Rule(
+        "note",
+        "The target leaves the node to the CPU",
+        "The node runs on the CPU and not on the device: its numbers are right, and its tensors "
+        "are copied there and back.",
+        "Write the node in a form that the device takes: onnxpad rewrite MODEL --target TARGET "
+        "--require-device -o OUT does so where there is a way, and changes no number.",
+    ),
     Answer.UNKNOWN: _Rule(
         "note",
         "It is not known what the target does with the node",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
@@ -14,6 +15,9 @@ from onnxpad.runtimes.conditions.rows import Answer, Certainty
 from onnxpad.runtimes.judge import cures
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import counted, note, paragraph, visible
+
+if TYPE_CHECKING:
+    from onnxpad.inspection import Inspection
 
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite --target writes")
 _OVERVIEW = ("target", "operators that can pad", "rewrite --target", "known from")
@@ -28,8 +32,7 @@ def is_mended(verdict: NodeVerdict) -> bool:
 
 
 def verdicts_text(
-    targets: Mapping[str, Sequence[NodeVerdict]],
-    openings: Mapping[str, Opening],
+    inspection: Inspection,
     terminal: Terminal | None = None,
     *,
     everything: bool = False,
@@ -41,14 +44,16 @@ def verdicts_text(
     alike. `everything` shows nodes that it takes as well, `each` one row for each. Many targets are
     a line each, unless one of these is asked for.
     """
+    targets, openings = inspection.targets, inspection.openings
     if are_many(targets) and not (everything or each):
         rows = [
             (name, _answers(found), _mended(found), _known_from(found))
             for name, found in targets.items()
         ]
         return table(_OVERVIEW, rows, terminal, whole=_OVERVIEW[:1])
-    parts = []
+    parts: list[str] = []
     for name, found in targets.items():
+        parts += [note("note", inspection.target_notes[name])] * (name in inspection.target_notes)
         opening = openings.get(name, Opening())
         text = _target_text(name, found, opening, terminal, everything=everything, each=each)
         parts.append(f"{name}:\n{text}" if text and len(targets) > 1 else text)
@@ -180,6 +185,8 @@ def way_text(verdict: NodeVerdict) -> str:
             costs = "" if cost == Cost() else f": {cost}"
             limits = " (not for onnxruntime)" if alone else ""
             return f"{', '.join(passes)}{limits}{costs}"
+        case None if verdict.judgement.answer is Answer.FALLS_BACK:
+            return "what there is with --require-device"
         case NoWay() if verdict.judgement.answer.is_open:
             return "left as it is"
         case NoWay(passes) if verdict.open_batches:
@@ -195,8 +202,8 @@ def way_text(verdict: NodeVerdict) -> str:
 def _blanket_text(target: str, op: str, found: Sequence[NodeVerdict]) -> str:
     mine = [one for one in found if one.op == op]
     verb, by = mine[0].judgement.answer, mine[0].judgement.by or (target,)
-    said = " and ".join(f"{name} {verb}" for name in by)
-    return note(f"no way: {op}", f"{said} it in every form; {named(mine)}")
+    said = " and ".join(f"{name} {verb.does}" for name in by)
+    return note(f"no way: {op}", f"{said} in every form; {named(mine)}")
 
 
 def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
@@ -228,7 +235,7 @@ def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
     head = f"no way: {target}, {one.op} {named(found)}, which {one.brought_by} writes"
     if one.judgement.answer.is_open or one.judgement.by:
         return note(head, one.judgement.reason)
-    return note(head, f"{target} {one.judgement.answer} it: {one.judgement.reason}")
+    return note(head, f"{target} {one.judgement.answer.does}: {one.judgement.reason}")
 
 
 def named(found: Sequence[NodeVerdict]) -> str:
@@ -258,7 +265,7 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         return note(head, f"{verdict.judgement.reason} (left as it is)")
     head = f"no way: {target}, {verdict.op} {nodes}"
     found = verdict.judgement
-    reason = found.reason if found.by else f"{target} {found.answer} it: {found.reason}"
+    reason = found.reason if found.by else f"{target} {found.answer.does}: {found.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(

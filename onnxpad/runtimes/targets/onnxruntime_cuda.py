@@ -1,7 +1,6 @@
 """onnxruntime's CUDA provider: what it does not take runs on the CPU, so little is refused.
 
-Of a ConvTranspose with asymmetric pads on several axes it says no, and of Pad in mode wrap before
-it had one; such nodes move to the CPU where fallback is allowed.
+Of a ConvTranspose with asymmetric pads on several axes it says no; such nodes move to the CPU.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import EVERYTHING
 from onnxpad.runtimes.conditions.pads import PAD
-from onnxpad.runtimes.conditions.rows import Certainty, Evidence, measured, refuses, takes
+from onnxpad.runtimes.conditions.rows import Certainty, Evidence, falls_back, measured, takes
 from onnxpad.runtimes.onnxruntime.rows import OWN_OPERATORS, fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
 
@@ -27,7 +26,7 @@ TARGET = Target(
         takes(w.QUANTISED, by=_shared("QLinearConv and ConvInteger, by fallback")),
         takes(OWN_OPERATORS, by=_shared("operators of com.microsoft, and rare ones")),
         takes(EVERYTHING, by=_shared("rewritten forms with Slice, Concat, Gather and arithmetic")),
-        refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_ISSUE),
+        falls_back(w.TRANSPOSED, w.ASYMMETRIC, by=_ISSUE),
         *loader_rows(_shared),
         *fusion_rows(_shared),
     ),
