@@ -128,18 +128,17 @@ def rewrite(  # noqa: PLR0913  one option each
 
     `passes` is a name or names in the order given (default: explicit-pads, without a target).
     `target` is a runtime or several (`onnxpad explain` lists them): what one of them refuses or
-    computes wrongly is written in the cheapest form that all take; `unfit` has nodes, those
-    that `passes` wrote included, for which there is none. `prefer` are passes that cost nothing
-    in that choice, `exclude` passes that are not used, `allow_unknown` takes unknown things for
-    granted, `require_device` rewrites as well what the target would leave to the CPU.
-    `nodes` are globs over node addresses, `dims` what is known of dimensions
-    ({'height': 640, 'width': '%32=0'}), `ambiguous` which of auto_pad and pads holds where a
-    node has both. `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text
-    of opsets 1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is
-    cropped at the other side. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape
-    inference; `limits_met` says so. `progress` is called with what is being done, how much of
-    it is done, and of how much. Only a graphsurgeon Graph is edited in place. Raises
-    RequestError, and ModelError for bad files.
+    computes wrongly is written in the cheapest form that all take; `unfit` has nodes, those that
+    `passes` wrote included, for which there is none. `prefer` are passes that cost nothing in that
+    choice, `exclude` passes that are not used, `allow_unknown` takes unknown things for granted,
+    `require_device` rewrites as well what the target would leave to the CPU. `nodes` are globs over
+    node addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
+    `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split` reads
+    auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and onnxruntime
+    before 1.13 computed output_shape: the odd cell is cropped at the other side. `timeout`
+    (seconds) and `memory` (bytes, or '4G') limit shape inference; `limits_met` says so. `progress`
+    is called with what is being done, how much of it is done, and of how much. Only a graphsurgeon
+    Graph is edited in place. Raises RequestError, and ModelError for bad files.
     """
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
@@ -148,15 +147,13 @@ def rewrite(  # noqa: PLR0913  one option each
         granted = {"allow_unknown": allow_unknown, "require_device": require_device}
         asked = planner(target, sizes, prefer=prefer, exclude=exclude, **granted)
         rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
-        session = session_on(
-            opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked)
-        )
+        read_as = Preferences(ambiguous, legacy_split)
+        session = session_on(opened, dims, read_as, thorough=bool(asked))
         selected = selection(session, nodes)
         given = {site.address.place: site.chains for site in session.sites()} if asked else {}
         outcome = run(session, rules, selected, progress)
-        fitting = None
-        if asked:
-            fitting = _fitted(session, asked, selected, outcome.changes, progress)
+        fitting = _fitted(session, asked, selected, outcome.changes, progress) if asked else None
+        if asked and fitting:
             fitting = fitting._replace(elsewhere=_elsewhere(session, given, asked))
         told = (outcome, standing(session, rules, outcome))
         outcome.changes += fitting.changes if fitting else ()

@@ -44,7 +44,7 @@ def verdicts_text(
     alike. `everything` shows nodes that it takes as well, `each` one row for each. Many targets are
     a line each, unless one of these is asked for.
     """
-    targets, openings = inspection.targets, inspection.openings
+    targets, openings, notes = inspection.targets, inspection.openings, inspection.target_notes
     if are_many(targets) and not (everything or each):
         rows = [
             (name, _answers(found), _mended(found), _known_from(found))
@@ -53,7 +53,7 @@ def verdicts_text(
         return table(_OVERVIEW, rows, terminal, whole=_OVERVIEW[:1])
     parts: list[str] = []
     for name, found in targets.items():
-        parts += [note("note", inspection.target_notes[name])] * (name in inspection.target_notes)
+        parts += [note("note", said) for said in notes.get(name, "").splitlines()]
         opening = openings.get(name, Opening())
         text = _target_text(name, found, opening, terminal, everything=everything, each=each)
         parts.append(f"{name}:\n{text}" if text and len(targets) > 1 else text)
