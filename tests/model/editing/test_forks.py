@@ -96,7 +96,7 @@ def test_a_session_without_weights_holds_no_large_new_constant() -> None:
     light, other = (
         rewritten(EditSession(model(one), weightless=True), rule) for one in (text, others)
     )
-    assert len(light) < 10_000 < 400_000 < len(rewritten(EditSession(model(text)), rule))
+    assert len(light) < 10_000 < len(rewritten(EditSession(model(text)), rule)) - 400_000
     made, beside = (ModelProto.FromString(one).graph.initializer[-1] for one in (light, other))
     assert (made.name, made.dims) == (beside.name, beside.dims)
     assert made != beside
