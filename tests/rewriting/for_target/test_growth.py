@@ -10,7 +10,7 @@ from onnx import ModelProto, TensorProto, helper
 
 import onnxpad
 from onnxpad.geometry.budgets import PLANNED
-from onnxpad.model.reading import survey
+from onnxpad.model.reading import reader, survey
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.reader import Reading
 from onnxpad.model.reading.scopes import Scope
@@ -86,7 +86,7 @@ def test_twice_the_nodes_are_looked_at_twice_as_often(
 def test_a_way_that_is_tried_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind its pass alone, and not at all where others came to the same model."""
     readings = tries = 0
-    read, advance = survey.read, search.advance
+    read, advance = reader.read, search.advance
 
     def read_and_counted(*args: Any, **given: Any) -> Reading:
         nonlocal readings
