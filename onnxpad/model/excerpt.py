@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import (
+    AttributeProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    ValueInfoProto,
+    numpy_helper,
+)
 
 from onnxpad.geometry.budgets import ROW
 from onnxpad.model.editing.session import EditSession
@@ -209,7 +216,10 @@ class _Cutter:
     def _feed(self, model: ModelProto, name: str) -> None:
         """A constant as a constant, anything else as an input, with its value where it has one."""
         found = self._context.constant_tensor(name)
-        if isinstance(found, TensorProto):
+        if isinstance(found, AttributeProto):  # of a Constant around this graph
+            array = self._context.constant(name)
+            found = None if array is None else numpy_helper.from_array(array)
+        if found is not None:
             copy = model.graph.initializer.add()
             _copy_tensor(found, copy)
             copy.name = self._name(name)
@@ -217,7 +227,7 @@ class _Cutter:
             return
         model.graph.input.append(ValueInfoProto(name=self._name(name)))
         self._types[self._name(name)] = self._context.type_of(name)
-        if has_value(self._context, name):
+        if has_value(self._context, name):  # which an input may replace
             copy = model.graph.initializer.add()
             _copy_tensor(self._context.scope.initializers[name], copy)
             copy.name = self._name(name)

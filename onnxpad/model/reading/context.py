@@ -280,7 +280,8 @@ def has_value(context: Context, name: str) -> bool:
     """Whether a value is stored for a tensor, though an input or a call may give another."""
     if context.constant_tensor(name) is not None:
         return True
-    return context.scope.parent is None and name in context.document.overridable
+    scope = context.scope  # names of a function are its own
+    return scope is context.document.main and name in context.document.overridable
 
 
 def _inputs_first(context: Context, name: str) -> list[str]:

@@ -29,7 +29,7 @@ from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
 MAX_STEPS = 4
 MAX_TRIALS, MAX_TRIALS_FOR_A_HINT = 400, 150
 """What is in use takes up to 143 until a plan is found, and most of it less than 20."""
-_STEPS_PER_TRIAL, _STEPS_PER_NODE = 15, 150
+_STEPS_PER_TRIAL, _STEPS_PER_NODE = 15, 15
 
 
 def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:

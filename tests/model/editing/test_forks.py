@@ -6,8 +6,7 @@ import pytest
 from onnx import ModelProto, parser
 
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading import survey
-from onnxpad.model.reading.reader import read
+from onnxpad.model.reading import reader, survey
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import run
 
@@ -71,6 +70,7 @@ def test_forks_do_what_a_session_of_their_own_would(text: str, rule: str) -> Non
 def test_a_fork_is_read_when_it_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     session = EditSession(model(IN_BODIES))
     readings = 0
+    read = reader.read
 
     def counted(*args: object, **given: object) -> object:
         nonlocal readings
@@ -96,7 +96,7 @@ def test_a_session_without_weights_holds_no_large_new_constant() -> None:
     light, other = (
         rewritten(EditSession(model(one), weightless=True), rule) for one in (text, others)
     )
-    assert 40 * len(light) < len(rewritten(EditSession(model(text)), rule))
+    assert len(light) + 300_000 < len(rewritten(EditSession(model(text)), rule))
     made, beside = (ModelProto.FromString(one).graph.initializer[-1] for one in (light, other))
     assert (made.name, made.dims) == (beside.name, beside.dims)
     assert made != beside
