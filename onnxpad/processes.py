@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import atexit
 import builtins
-import faulthandler
 import json
 import os
 import signal
@@ -23,13 +22,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from onnxpad import errors
 from onnxpad.errors import LimitMet, OnnxpadError, RequestError
 
 if TYPE_CHECKING:
+    from queue import SimpleQueue
     from subprocess import Popen
 
 Buffer = bytes | bytearray | memoryview
@@ -84,6 +83,7 @@ class Child:
 
     def __init__(self, module: str, *, tidies: bool = False) -> None:
         import subprocess  # few commands start a child
+        from queue import SimpleQueue
 
         if _ENDING.is_set():
             raise ChildEnded("this process ends", crashed=False)
@@ -191,6 +191,8 @@ class Child:
             self._process.stdin.close()
 
     def _next(self, doing: str, deadline: float, memory: int | None) -> Reply:
+        from queue import Empty
+
         while True:
             try:
                 reply = self._replies.get(timeout=_WATCH)
@@ -471,6 +473,9 @@ def serve(handlers: Mapping[str, Handler], tidy: Callable[[], None] | None = Non
     Native code may print: standard output and input are sent elsewhere first. `tidy` is called
     before the end, whatever else goes on, and also where a signal asks for it.
     """
+    import faulthandler
+    from queue import SimpleQueue
+
     incoming, outgoing = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1):
