@@ -152,7 +152,7 @@ def _run(model: onnx.ModelProto, feed: Feed) -> Feed | None:
     try:
         with np.errstate(all="ignore"):
             return run_model(model, feed)
-    except (ValueError, TypeError, IndexError, ArithmeticError, NotImplementedError):
+    except (ValueError, TypeError, LookupError, ArithmeticError, NotImplementedError):
         return None
 
 
