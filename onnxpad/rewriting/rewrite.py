@@ -128,17 +128,18 @@ def rewrite(  # noqa: PLR0913  one option each
 
     `passes` is a name or names in the order given (default: explicit-pads, without a target).
     `target` is a runtime or several (`onnxpad explain` lists them): what one of them refuses or
-    computes wrongly is written in the cheapest form that all take; `unfit` has nodes, those that
-    `passes` wrote included, for which there is none. `prefer` are passes that cost nothing in that
-    choice, `exclude` passes that are not used, `allow_unknown` takes unknown things for granted,
-    `require_device` rewrites as well what the target would leave to the CPU. `nodes` are globs over
-    node addresses, `dims` what is known of dimensions ({'height': 640, 'width': '%32=0'}),
-    `ambiguous` which of auto_pad and pads holds where a node has both. `legacy_split` reads
-    auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it and onnxruntime
-    before 1.13 computed output_shape: the odd cell is cropped at the other side. `timeout`
-    (seconds) and `memory` (bytes, or '4G') limit shape inference; `limits_met` says so. `progress`
-    is called with what is being done, how much of it is done, and of how much. Only a graphsurgeon
-    Graph is edited in place. Raises RequestError, and ModelError for bad files.
+    computes wrongly is written in the cheapest form that all take; `unfit` has nodes, those
+    that `passes` wrote included, for which there is none. `prefer` are passes that cost nothing
+    in that choice, `exclude` passes that are not used, `allow_unknown` takes unknown things for
+    granted, `require_device` rewrites as well what a target would leave to the CPU. `nodes` are
+    globs over node addresses, `dims` what is known of dimensions ({'height': 640}, '%32=0' for
+    what it is divisible by), `ambiguous` which of auto_pad and pads holds where a node has
+    both. `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text of opsets
+    1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is cropped at
+    the other side. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference;
+    `limits_met` says so. `progress` is called with what is being done, how much of it is done,
+    and of how much. Only a graphsurgeon Graph is edited in place. Raises RequestError, and
+    ModelError for bad files.
     """
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
@@ -147,14 +148,13 @@ def rewrite(  # noqa: PLR0913  one option each
         granted = {"allow_unknown": allow_unknown, "require_device": require_device}
         asked = planner(target, sizes, prefer=prefer, exclude=exclude, **granted)
         rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
-        read_as = Preferences(ambiguous, legacy_split)
-        session = session_on(opened, dims, read_as, thorough=bool(asked))
+        reading = Preferences(ambiguous, legacy_split)
+        session = session_on(opened, dims, reading, thorough=bool(asked))
         selected = selection(session, nodes)
         given = {site.address.place: site.chains for site in session.sites()} if asked else {}
         outcome = run(session, rules, selected, progress)
-        fitting = _fitted(session, asked, selected, outcome.changes, progress) if asked else None
-        if asked and fitting:
-            fitting = fitting._replace(elsewhere=_elsewhere(session, given, asked))
+        earlier = (outcome.changes, given)
+        fitting = _fitted(session, asked, selected, earlier, progress) if asked else None
         told = (outcome, standing(session, rules, outcome))
         outcome.changes += fitting.changes if fitting else ()
         result = _finished(session, opened, outcome.changes)
@@ -180,20 +180,17 @@ def _fitted(
     session: EditSession,
     asked: Planner,
     selected: Selected,
-    changes: Sequence[Change],
+    earlier: tuple[Sequence[Change], Mapping[Place, Sequence[Chain]]],
     progress: Progress | None,
 ) -> Fitted:
+    """What is done for the target behind `earlier` changes; the chains were so before them."""
     from onnxpad.rewriting.for_target.fit import fit  # loads every pass
+    from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime
 
-    return fit(session, asked, selected, changes, progress)
-
-
-def _elsewhere(
-    session: EditSession, given: Mapping[Place, Sequence[Chain]], asked: Planner
-) -> tuple[NodeVerdict, ...]:
-    from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime  # loads every pass
-
-    return tuple(harmed_in_onnxruntime(session, given, asked.judge.target))
+    changes, given = earlier
+    found = fit(session, asked, selected, changes, progress)
+    harmed = harmed_in_onnxruntime(session, given, asked.judge.target)
+    return found._replace(elsewhere=tuple(harmed))
 
 
 def _finished(session: EditSession, opened: Opened, changes: Sequence[Change]) -> ModelOrGraph:

@@ -77,8 +77,10 @@ def _verdicts(
         return [], ""
     from onnxpad.show.verdicts import headlines, verdicts_text
 
-    found = verdicts_text(inspection, terminal, everything=everything, each=each)
-    return list(headlines(inspection.targets)), found
+    found = inspection.targets
+    table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
+    notes = [note("note", text) for text in inspection.target_notes.values()]
+    return [*headlines(found), *notes], table_of
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
@@ -15,9 +14,6 @@ from onnxpad.runtimes.conditions.rows import Answer, Certainty
 from onnxpad.runtimes.judge import cures
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import counted, note, paragraph, visible
-
-if TYPE_CHECKING:
-    from onnxpad.inspection import Inspection
 
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite --target writes")
 _OVERVIEW = ("target", "operators that can pad", "rewrite --target", "known from")
@@ -32,7 +28,8 @@ def is_mended(verdict: NodeVerdict) -> bool:
 
 
 def verdicts_text(
-    inspection: Inspection,
+    targets: Mapping[str, Sequence[NodeVerdict]],
+    openings: Mapping[str, Opening],
     terminal: Terminal | None = None,
     *,
     everything: bool = False,
@@ -44,7 +41,6 @@ def verdicts_text(
     alike. `everything` shows nodes that it takes as well, `each` one row for each. Many targets are
     a line each, unless one of these is asked for.
     """
-    targets, openings, notes = inspection.targets, inspection.openings, inspection.target_notes
     if are_many(targets) and not (everything or each):
         rows = [
             (name, _answers(found), _mended(found), _known_from(found))
@@ -72,7 +68,8 @@ def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
         return
     failing = sum(any(map(_fails, found)) for found in targets.values())
     fine = sum(
-        all(one.judgement.answer is Answer.TAKES for one in found) for found in targets.values()
+        not any(one.judgement.answer.fails or one.judgement.answer.is_open for one in found)
+        for found in targets.values()
     )
     unsure = len(targets) - failing - fine
     parts = [

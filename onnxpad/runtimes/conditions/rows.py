@@ -74,6 +74,11 @@ def read(repository: str) -> Callable[[str], Evidence]:
     return lambda file: Evidence(Certainty.READ, repository, file)
 
 
+def reported(thread: str, what: str) -> Evidence:
+    """Evidence of a user's report: `thread` is where it stands, such as 'owner/name issue 7'."""
+    return Evidence(Certainty.REPORTED, thread, what)
+
+
 @dataclass(frozen=True, slots=True)
 class OpenBatch:
     """The batch is not known, where a runtime takes only 1.

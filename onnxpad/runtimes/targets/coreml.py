@@ -9,7 +9,7 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import Condition, falls_back, read, takes
+from onnxpad.runtimes.conditions.rows import Condition, falls_back, read, reported, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime CoreML provider, ML Program (source of 2026)"
@@ -47,6 +47,11 @@ TARGET = Target(
         falls_back(p.PAD, p.CROPS, by=_PAD),
         falls_back(p.PAD, p.mode("edge", "wrap"), by=_PAD),
         falls_back(p.PAD, p.REFLECT, p.BEYOND_LAST_TWO, by=_PAD),
+        falls_back(
+            p.PAD,
+            p.REFLECT,
+            by=reported("microsoft/onnxruntime issue 28022", "14 reflect Pads, 14 partitions"),
+        ),
         falls_back(p.PAD, p.CONSTANT, p.VALUE_LEFT_OUT, by=_PAD),
     ),
     also=("core-ml",),
