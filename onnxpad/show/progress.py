@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import TextIO
@@ -36,6 +36,14 @@ class Line:
         """Take the line away for good."""
         self._over.set()
         self.clear()
+
+    def erase(self) -> None:
+        """The same without a lock, which a thread may hold that waits for the terminal."""
+        self._over.set()
+        if not self._length:
+            return
+        with suppress(OSError, ValueError):
+            os.write(self._stream.fileno(), f"\r{' ' * self._length}\r".encode())
 
     def keep_alive(self) -> None:
         """Show the line until it is closed, but not in the first second."""
@@ -78,7 +86,7 @@ def alive(stream: TextIO, text: str) -> Iterator[Line]:
         line.close()
 
 
-def close_all() -> None:
-    """Take away what stands on a terminal: a signal ends the process."""
+def erase_all() -> None:
+    """Take away what stands on a terminal: a signal ends the process, whatever its threads hold."""
     for line in _lines.copy():
-        line.close()
+        line.erase()

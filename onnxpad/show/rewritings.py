@@ -67,6 +67,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         assumed_text(rewriting.assumed) if rewriting.changed else "",
         visible(f"{name}{target}: {_summary(rewriting, written, refused=refused)}"),
         visible(_cost_text(rewriting, model, written)) if not refused else "",
+        _nothing_to_do(rewriting, written),
         idle_text(in_vain=_in_vain(rewriting), compared=compared),
     ]
     return paragraph(lines) + "\n"
@@ -100,6 +101,19 @@ def _files_text(model: str, written: str | None) -> str:
     except OSError:  # somebody has moved it
         return ""
     return "; file: {} before, {} after".format(*map(bytes_text, sizes))
+
+
+def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:
+    """Why the model is as it was, where that is what was asked for."""
+    found = rewriting.fitting
+    if rewriting.changed or rewriting.skips or rewriting.changes or (found and found.no_way):
+        return ""
+    if found and not rewriting.passes:
+        takes = "take" if " + " in rewriting.target else "takes"
+        said = f"nothing to do: {rewriting.target} {takes} every operator that can pad as it is"
+    else:
+        said = f"nothing to do for {', '.join(rewriting.passes)}"
+    return f"{said}; the file is the input, byte for byte" if written else said
 
 
 def _undecided(validation: Validation | None) -> Iterator[str]:
