@@ -49,7 +49,6 @@ def verdicts_text(
         return table(_OVERVIEW, rows, terminal, whole=_OVERVIEW[:1])
     parts: list[str] = []
     for name, found in targets.items():
-        parts += [note("note", said) for said in notes.get(name, "").splitlines()]
         opening = openings.get(name, Opening())
         text = _target_text(name, found, opening, terminal, everything=everything, each=each)
         parts.append(f"{name}:\n{text}" if text and len(targets) > 1 else text)
