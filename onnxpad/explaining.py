@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from onnxpad.errors import RequestError, is_text, nearest, refuse_unless
+from onnxpad.errors import RequestError, nearest
 from onnxpad.frameworks.conventions import Convention, all_conventions, by_name_and_alias
 from onnxpad.frameworks.layer import Fill, Role
 from onnxpad.padding.forms import MEANING, Form
@@ -19,6 +19,7 @@ from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.runtimes.traps import all_rules
+from onnxpad.verbs import is_text, refuse_unless
 
 KINDS = ("topic", "pass", "target", "form", "operator", "convention", "trap", "optimiser")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad import processes
-from onnxpad.errors import ModelError, verb
+from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
 from onnxpad.model.facts import ModelFacts, facts_of
@@ -36,6 +36,7 @@ from onnxpad.padding.operators import Kind
 from onnxpad.padding.surroundings import Surroundings
 from onnxpad.reports import Report, plain, reported
 from onnxpad.runtimes.traps import Trap, traps_of
+from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad import processes
-from onnxpad.errors import verb
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.facts import operators_of
 from onnxpad.model.files.onnx_file import Source
@@ -30,6 +29,7 @@ from onnxpad.rewriting.pipeline import (
     standing,
     undone,
 )
+from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -61,6 +62,19 @@ class EditSession(Survey):
         self._copied: dict[str, str] = {}
         self.script: list[Edit] = []
         self._start_editing()
+
+    def fork(self) -> EditSession:
+        """A session that goes on from here; before anything has changed, which it leaves as it is.
+
+        It has read the model already, and works on a copy as soon as something changes.
+        """
+        other: EditSession = copy(self)
+        other._owned = False
+        other._given = {"": dict(self._given[""])}
+        if self._inferred is not None:
+            other._inferred = {address: dict(found) for address, found in self._inferred.items()}
+        other._kept, other._copied, other.script = {}, dict(self._copied), []
+        return other
 
     def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
         """Make the node compute `after`; the edits are applied and remembered."""
@@ -134,12 +148,10 @@ class EditSession(Survey):
         self._applier = ProtoApplier(self._document, self._weights)
 
     def _take_copy(self) -> None:
-        copy = ModelProto()
-        copy.CopyFrom(self._document.model)
+        model = ModelProto()
+        model.CopyFrom(self._document.model)
         self._owned = True
-        inferred, kept = self._inferred, self._kept
-        self._open(copy, self._document.read_again)
-        self._inferred, self._kept = inferred, kept
+        self._move_to(model)
         self._start_editing()
 
 

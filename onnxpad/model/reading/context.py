@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -160,7 +161,7 @@ class Context:
         while context is not None:
             scope = context.scope
             if name in scope.producers:
-                return _constant_node(context, scope.producers[name])
+                return held_constant(context, scope.producers[name])
             if name in scope.initializers:
                 overridable = scope.parent is None and name in context.document.overridable
                 return None if overridable else scope.initializers[name]
@@ -177,6 +178,24 @@ class Context:
         if position >= len(self.call.inputs) or not self.call.inputs[position]:
             return None
         return self.caller.constant_tensor(self.call.inputs[position])
+
+
+def seen_in(document: Document, contexts: Sequence[Context]) -> list[Context]:
+    """The same readings of a model that is equal to theirs, in the same order."""
+    nodes = {id_: {node.key: node for node in s.nodes} for id_, s in document.scopes.items()}
+    made: dict[int, Context] = {}
+    for one in contexts:
+        copy = made[id(one)] = Context(document, document.scopes[one.scope.id], one.folder)
+        copy.bindings, copy.types, copy.chains = one.bindings, dict(one.types), dict(one.chains)
+        copy.folded, copy.declared_only = dict(one.folded), set(one.declared_only)
+        if one.outer is not None:
+            copy.outer = made[id(one.outer)]
+            copy.outer.bodies |= {k: copy for k, body in one.outer.bodies.items() if body is one}
+    for one in contexts:
+        calls = [(made[id(by)], nodes[by.scope.id][call.key]) for by, call in one.calls]
+        made[id(one)].calls = calls
+        made[id(one)].caller, made[id(one)].call = calls[0] if calls else (None, None)
+    return list(made.values())
 
 
 def is_stored(context: Context, name: str) -> bool:
@@ -210,7 +229,8 @@ def _is_constant(node: Node) -> bool:
     return node.op_type == "Constant" and node.domain in PLAIN_DOMAINS
 
 
-def _constant_node(context: Context, node: Node) -> TensorProto | AttributeProto | None:
+def held_constant(context: Context, node: Node) -> TensorProto | AttributeProto | None:
+    """Where a Constant holds its value; None for other nodes, and where the call gives none."""
     if not _is_constant(node):
         return None
     if context.bindings is not None:
@@ -261,7 +281,8 @@ def has_value(context: Context, name: str) -> bool:
     """Whether a value is stored for a tensor, though an input or a call may give another."""
     if context.constant_tensor(name) is not None:
         return True
-    return context.scope.parent is None and name in context.document.overridable
+    scope = context.scope  # names of a function are its own
+    return scope is context.document.main and name in context.document.overridable
 
 
 def _inputs_first(context: Context, name: str) -> list[str]:

@@ -10,10 +10,13 @@ from onnx import ModelProto, TensorProto, helper
 
 import onnxpad
 from onnxpad.geometry.budgets import PLANNED
+from onnxpad.model.reading import reader, survey
 from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.reader import Reading
 from onnxpad.model.reading.scopes import Scope
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.rewriting.for_target import search
+from onnxpad.rewriting.pipeline import Change
 
 
 def pools_in_a_row(count: int) -> ModelProto:
@@ -78,6 +81,27 @@ def test_twice_the_nodes_are_looked_at_twice_as_often(
     """Of the last nodes each is looked at as often as of those before them."""
     counts = [looks(made(count), target, monkeypatch) for count in (few, 2 * few, 4 * few)]
     assert counts[2] - counts[1] < 3 * (counts[1] - counts[0])
+
+
+def test_a_way_that_is_tried_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind its pass alone, and not at all where others came to the same model."""
+    readings = tries = 0
+    read, advance = reader.read, search.advance
+
+    def read_and_counted(*args: Any, **given: Any) -> Reading:
+        nonlocal readings
+        readings += 1
+        return read(*args, **given)
+
+    def tried_and_counted(*args: Any) -> tuple[Change, ...]:
+        nonlocal tries
+        tries += 1
+        return advance(*args)
+
+    monkeypatch.setattr(survey, "read", read_and_counted)
+    monkeypatch.setattr(search, "advance", tried_and_counted)
+    onnxpad.rewrite(pools_in_a_row(3), target="coreml")
+    assert readings < tries
 
 
 def test_searches_end_together(monkeypatch: pytest.MonkeyPatch) -> None:
