@@ -1,9 +1,12 @@
-"""explain: what a pass, target, form, operator, convention, trap or optimiser is."""
+"""explain: what a topic, pass, target, form, operator, convention, trap or optimiser is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from onnxpad.errors import RequestError, is_text, nearest, refuse_unless
 from onnxpad.frameworks.conventions import Convention, all_conventions, by_name_and_alias
@@ -17,7 +20,7 @@ from onnxpad.runtimes.optimisers import Optimiser, optimisers
 from onnxpad.runtimes.targets import Target, all_targets
 from onnxpad.runtimes.traps import all_rules
 
-KINDS = ("pass", "target", "form", "operator", "convention", "trap", "optimiser")
+KINDS = ("topic", "pass", "target", "form", "operator", "convention", "trap", "optimiser")
 
 
 @reported("kind", "name", "text", "facts_by_name as facts", "source")
@@ -82,6 +85,7 @@ def _called(name: str) -> set[tuple[str, str]]:
 
 
 def _entries() -> Iterator[Explanation]:
+    yield from map(_topic, sorted(_TOPICS.glob("*.txt")))
     for rule in all_passes().values():
         facts = [("removes", _forms(rule.removes)), ("may add", _forms(rule.adds))]
         if rule.may_remove:
@@ -107,7 +111,7 @@ def _entries() -> Iterator[Explanation]:
         yield Explanation("optimiser", tool.name, _OPTIMISED, about, tool.source)
 
 
-# What retarget --to and --from take beside frameworks; retargeting.habits has the rules.
+# What retarget --to and --source take beside frameworks; retargeting.habits has the rules.
 _ONNX = "ONNX Operators.md, Conv-22"
 _PLACEMENTS = {
     "SAME_UPPER": (
@@ -133,6 +137,82 @@ What gives ceil(size/stride) windows keeps doing so, with at most half a window 
 one number serves every size. Rounding and divisors stay as they are.""",
         "onnxpad's own word for what PyTorch and Caffe write",
     ),
+}
+
+
+_TOPICS = Path(__file__).parent / "topics"
+_MEASURED = Path(__file__).parent / "runtimes" / "measured.json"
+
+
+def _topic(path: Path) -> Explanation:
+    """A text of its own; a line such as '{passes}' stands for a table of the code."""
+    text = path.read_text(encoding="utf-8").rstrip()
+    for name, rows in _TABLES.items():
+        if f"{{{name}}}" in text:
+            table = "\n".join(f"| {' | '.join(row)} |" for row in rows())
+            text = text.replace(f"{{{name}}}", table)
+    return Explanation("topic", path.stem, text)
+
+
+def _recipe_rows() -> Iterator[tuple[str, ...]]:
+    yield "what you want", "options"
+    for recipe in RECIPES:
+        yield recipe.job, recipe.options
+
+
+def _pass_rows() -> Iterator[tuple[str, ...]]:
+    yield "pass", "what it does", "removes", "may add"
+    for rule in all_passes().values():
+        yield rule.name, _first_line(rule.text), _forms(rule.removes), _forms(rule.adds)
+
+
+def _target_rows() -> Iterator[tuple[str, ...]]:
+    yield "target", "what it is", "version", "known from"
+    for target in all_targets().values():
+        kinds = Counter(str(row.evidence.certainty) for row in target.rows)
+        known = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+        yield target.name, _first_line(target.text), target.version, known
+
+
+def _operator_rows() -> Iterator[tuple[str, ...]]:
+    groups: dict[tuple[str, str], list[str]] = {}
+    for row in OPERATORS.values():
+        kind = "left alone" if row.why_left_alone else str(row.kind)
+        groups.setdefault((row.domain or "ai.onnx", kind), []).append(row.name)
+    yield "domain", "kind", "operators"
+    for (domain, kind), names in groups.items():
+        yield domain, kind, ", ".join(names)
+
+
+_SETS = {"probes": "probes", "drawn": "drawn models", "corpus": "real models"}
+
+
+def _measured_rows() -> Iterator[tuple[str, ...]]:
+    """One for each runtime: models that are right before and after, and those with no way."""
+    found = json.loads(_MEASURED.read_text(encoding="utf-8"))
+    yield "runtime", *_SETS.values()
+    for name in all_targets():
+        cells = [_measured(found[kind].get(name)) for kind in _SETS]
+        if any(cell != "-" for cell in cells):
+            yield name, *cells
+
+
+def _measured(row: dict[str, int] | None) -> str:
+    if row is None:
+        return "-"
+    return f"{row['before']} to {row['after']} of {row['models']}, no way {row['no way']}"
+
+
+def _first_line(text: str) -> str:
+    return text.splitlines()[0].rstrip(".")
+
+
+_TABLES: dict[str, Callable[[], Iterator[tuple[str, ...]]]] = {
+    "recipes": _recipe_rows,
+    "passes": _pass_rows,
+    "targets": _target_rows,
+    "measured": _measured_rows,
+    "operators": _operator_rows,
 }
 
 

@@ -328,14 +328,14 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
 ) -> Inspection:
     """List the padded nodes of a model; nothing is changed and nothing is run.
 
-    `dims` says what is known of dimensions ({'height': 640, 'width': '%32=0'}), `nodes` are
-    globs over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has
-    both. `target` are runtimes: the report then says of every node what each does with it, how
-    that is known, and what a rewrite would do. `device` opens the model with onnxruntime and says
-    which provider runs each node. `timeout` (seconds) and `memory` (bytes, or a text such as '4G')
-    limit what nothing bounds beforehand: shape inference, and opening the model, which raises
-    LimitMet there. Raises RequestError for names that do not exist, ModelError for
-    models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
+    `dims` says what is known of dimensions ({'height': 640, 'width': '%32=0'}), `nodes` are globs
+    over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has
+    both. `target` are runtimes, 'all' for all of them: the report then says of every node what
+    each does with it, how that is known, and what a rewrite would do. `device` opens the model
+    with onnxruntime and says which provider runs each node. `timeout` (seconds) and `memory`
+    (bytes, or '4G') limit shape inference, and opening the model, which raises LimitMet there.
+    Raises RequestError for names that do not exist, ModelError for models that cannot be read
+    or opened, and RuntimeUnavailable where there is no such device.
     """
     names = _named([target] if isinstance(target, str) else target or ())
     with processes.limited(timeout, memory) as work:
@@ -367,8 +367,10 @@ def _named(targets: Sequence[str]) -> list[str]:
     """The targets' own names, each once; RequestError for one that does not exist."""
     if not targets:
         return []  # what targets are made of is not loaded then
-    from onnxpad.runtimes.targets import find_target
+    from onnxpad.runtimes.targets import all_targets, find_target
 
+    if "all" in targets:
+        return list(all_targets())
     return list(dict.fromkeys(find_target(name).name for name in targets))
 
 

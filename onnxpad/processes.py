@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import atexit
 import builtins
-import faulthandler
 import json
 import os
 import signal
@@ -23,11 +22,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import IO, Any, NamedTuple, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from onnxpad import errors
 from onnxpad.errors import LimitMet, OnnxpadError, RequestError
+
+if TYPE_CHECKING:
+    from queue import SimpleQueue
+    from subprocess import Popen
 
 Buffer = bytes | bytearray | memoryview
 MIB = 2**20
@@ -81,6 +83,7 @@ class Child:
 
     def __init__(self, module: str, *, tidies: bool = False) -> None:
         import subprocess  # few commands start a child
+        from queue import SimpleQueue
 
         if _ENDING.is_set():
             raise ChildEnded("this process ends", crashed=False)
@@ -188,6 +191,8 @@ class Child:
             self._process.stdin.close()
 
     def _next(self, doing: str, deadline: float, memory: int | None) -> Reply:
+        from queue import Empty
+
         while True:
             try:
                 reply = self._replies.get(timeout=_WATCH)
@@ -240,6 +245,7 @@ class Child:
 
 
 _CHILDREN: set[Child] = set()
+_PROGRAMS: set[Popen[bytes]] = set()
 _ENDING = threading.Event()
 _IDLE: dict[str, Child] = {}
 _LOCK = threading.Lock()
@@ -258,6 +264,8 @@ def end_all(*, for_good: bool = False) -> None:
     if for_good:
         _ENDING.set()
     children = tuple(_CHILDREN)
+    for program in tuple(_PROGRAMS):
+        program.terminate()
     for child in children:
         child.kill(patient=True)
     deadline = time.monotonic() + _GRACE
@@ -270,6 +278,26 @@ def end_all(*, for_good: bool = False) -> None:
 def is_ending() -> bool:
     """Whether this process ends now, and all its children with it."""
     return _ENDING.is_set()
+
+
+def run_program(command: Sequence[str], *, quiet_stdout: bool = False) -> int:
+    """Run a program that a user named, without a shell and without limits; gives its exit status.
+
+    Its streams are those of this process; with `quiet_stdout` what it prints goes to standard
+    error. It ends with this process. Raises OSError where it cannot be started.
+    """
+    import subprocess
+
+    said = sys.stderr.fileno() if quiet_stdout else None
+    program = subprocess.Popen(list(command), stdout=said)  # noqa: S603 - it is what the user asks for
+    _PROGRAMS.add(program)
+    try:
+        return program.wait()
+    except BaseException:
+        program.terminate()
+        raise
+    finally:
+        _PROGRAMS.discard(program)
 
 
 class Limits(NamedTuple):
@@ -445,6 +473,9 @@ def serve(handlers: Mapping[str, Handler], tidy: Callable[[], None] | None = Non
     Native code may print: standard output and input are sent elsewhere first. `tidy` is called
     before the end, whatever else goes on, and also where a signal asks for it.
     """
+    import faulthandler
+    from queue import SimpleQueue
+
     incoming, outgoing = os.fdopen(os.dup(0), "rb", 0), os.fdopen(os.dup(1), "wb", 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1):

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onnxpad.batch.inputs import STANDARD, Job
 from onnxpad.errors import (
     ModelError,
     OnnxpadError,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from onnxpad.validation import Validation
     from onnxpad.validation.distances import Distances
 
-STANDARD = "-"
 FINE, FINDINGS, WRONG = 0, 1, 2
 _REPORT = "\n  try     ONNXPAD_TRACEBACK=1 shows where; please report it with the model"
 Plain = dict[str, Any]
@@ -38,35 +37,6 @@ Plain = dict[str, Any]
 def _version() -> str:
     """onnxpad's own; its package stands above this room, and is loaded before it."""
     return str(sys.modules["onnxpad"].__version__)
-
-
-class Job(NamedTuple):
-    """A model and the file to write, None where nothing is to be written.
-
-    `makes_folder` says that the file's folder was asked for and may not exist yet.
-    """
-
-    model: str
-    target: str | None = None
-    makes_folder: bool = False
-
-    def check(self) -> None:
-        """ModelError where the file could not be written, before there is work to lose."""
-        if self.target is None or (self.makes_folder and not Path(self.target).parent.exists()):
-            return
-        from onnxpad.model.files.delivery import check_target  # loads onnx
-
-        check_target(self.target)
-
-    @contextmanager
-    def folder_made(self) -> Iterator[None]:
-        """Make the folder, for as long as nothing fails; ModelError where that cannot be."""
-        from onnxpad.model.files.atomic import Together  # loads more than a usage error needs
-
-        with Together() as together:
-            if self.target is not None and self.makes_folder:
-                together.make_folders(Path(self.target).parent)
-            yield
 
 
 class Request(NamedTuple):

@@ -12,8 +12,16 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from onnxpad.batch.course import STANDARD, Job, Request, addressable, answer, asked_of, refusal
-from onnxpad.batch.inputs import AnyPath, inputs, pairs, placed, refuse_one_file_twice
+from onnxpad.batch.course import Request, addressable, answer, asked_of, refusal
+from onnxpad.batch.inputs import (
+    STANDARD,
+    AnyPath,
+    Job,
+    inputs,
+    pairs,
+    placed,
+    refuse_one_file_twice,
+)
 from onnxpad.errors import RequestError, nearest
 from onnxpad.reports import Report, reported
 
@@ -21,7 +29,7 @@ Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
 Progress = Callable[[str, int, int], None]
 VERBS = ("inspect", "rewrite", "retarget", "validate")
 _EDITS = ("rewrite", "retarget")
-_ABOUT_ONE = ("inputs", "outputs", "progress")
+_ABOUT_ONE = ("data", "inputs", "input_shapes", "outputs", "progress")
 
 
 class Outcome(NamedTuple):

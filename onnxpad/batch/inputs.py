@@ -1,16 +1,17 @@
-"""Which models somebody means who names files, folders and globs."""
+"""Which models somebody means who names files, folders and globs, and where each one goes."""
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from onnxpad.batch.course import STANDARD, Job
 from onnxpad.errors import RequestError
 
+STANDARD = "-"
 SUFFIX = ".onnx"
 AnyPath = str | os.PathLike[str]
 
@@ -27,6 +28,35 @@ class Inputs(NamedTuple):
 
     models: tuple[Input, ...]
     many: bool
+
+
+class Job(NamedTuple):
+    """A model and the file to write, None where nothing is to be written.
+
+    `makes_folder` says that the file's folder was asked for and may not exist yet.
+    """
+
+    model: str
+    target: str | None = None
+    makes_folder: bool = False
+
+    def check(self) -> None:
+        """ModelError where the file could not be written, before there is work to lose."""
+        if self.target is None or (self.makes_folder and not Path(self.target).parent.exists()):
+            return
+        from onnxpad.model.files.delivery import check_target  # loads onnx
+
+        check_target(self.target)
+
+    @contextmanager
+    def folder_made(self) -> Iterator[None]:
+        """Make the folder, for as long as nothing fails; ModelError where that cannot be."""
+        from onnxpad.model.files.atomic import Together  # loads more than a usage error needs
+
+        with Together() as together:
+            if self.target is not None and self.makes_folder:
+                together.make_folders(Path(self.target).parent)
+            yield
 
 
 def inputs(names: Sequence[AnyPath], output: str | None = None) -> Inputs:

@@ -6,22 +6,19 @@ import gc
 import os
 import sys
 import warnings
+from collections import UserDict
 from collections.abc import Sequence
 from errno import ENOSPC
+from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 
 import click
 
 from onnxpad import __version__
-from onnxpad.cli.diagnose import diagnose
-from onnxpad.cli.explain import explain
-from onnxpad.cli.inspect import inspect
+from onnxpad.cli.arguments import renamed
 from onnxpad.cli.outcomes import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
-from onnxpad.cli.resolve import resolve
-from onnxpad.cli.retarget import retarget
-from onnxpad.cli.rewrite import rewrite
-from onnxpad.cli.validate import validate
+from onnxpad.cli.streams import WINDOWS
 from onnxpad.errors import OnnxpadError, fault_in
 
 _HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
@@ -32,7 +29,9 @@ onnxpad rewrite model.onnx -o explicit.onnx
 onnxpad retarget model.onnx --to tensorflow -o moved.onnx
 onnxpad diagnose model.onnx --data reference.npz --plan plan.json
 onnxpad validate model.onnx explicit.onnx
+onnxpad guard -- onnxsim model.onnx simple.onnx
 onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padding SAME
+onnxpad port model.onnx --as pytorch
 onnxpad explain split-pads
 
 '-' stands for standard input or output. Exit codes: 0 fine; 1 findings (models differ, --check
@@ -42,12 +41,34 @@ cannot be read, or an output that cannot be written.
 
 
 _COMPLETES = "_ONNXPAD_COMPLETE"
+_GLANCE = 2**20
+"""Bytes of a pyproject.toml that are looked through for the name onnxpad."""
 
 
 HELP = frozenset(("-h", "--help"))
+_VERBS = (
+    *("inspect", "rewrite", "retarget", "diagnose", "validate"),
+    *("guard", "resolve", "port", "explain"),
+)
 
 
-@click.group(help=_HELP, context_settings={"help_option_names": sorted(HELP)})
+class _Verbs(UserDict[str, click.Command]):
+    """The verbs by name; each is loaded from the file of its name when it is asked for."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if self.data[name] is _NOT_LOADED:
+            self.data[name] = getattr(import_module(f"onnxpad.cli.{name}"), name)
+        return self.data[name]
+
+
+_NOT_LOADED = click.Command(None)
+
+
+@click.group(
+    help=_HELP,
+    commands=_Verbs(dict.fromkeys(_VERBS, _NOT_LOADED)),
+    context_settings={"help_option_names": sorted(HELP), "token_normalize_func": renamed},
+)
 @click.version_option(__version__, prog_name="onnxpad")
 @click.option("--isolated", is_flag=True, help="Ignore [tool.onnxpad] in pyproject.toml.")
 def commands(*, isolated: bool) -> None:
@@ -58,9 +79,6 @@ def commands(*, isolated: bool) -> None:
 # Allocations between two garbage collections: a short process has little garbage, and collecting
 # costs it a tenth of its time.
 RARELY = 100_000
-
-for verb in (inspect, rewrite, retarget, diagnose, validate, resolve, explain):
-    commands.add_command(verb)
 
 
 def main() -> None:
@@ -74,9 +92,15 @@ def main() -> None:
         sys.exit(fail("standard output is closed: send it to a file or to /dev/null"))
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names may be in any script
-    status = run(sys.argv[1:])
+    status = run([without_quotes(one) for one in sys.argv[1:]] if WINDOWS else sys.argv[1:])
     gc.freeze()  # Python would look through everything once more before it lets go of it
     sys.exit(status)
+
+
+def without_quotes(argument: str) -> str:
+    """'H%32=0' as other shells give it: cmd leaves single quotes where they are."""
+    quoted = len(argument) > 1 and argument[0] == argument[-1] == "'"
+    return argument[1:-1] if quoted else argument
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -133,13 +157,21 @@ def _answered(arguments: Sequence[str]) -> int:
 
 
 def project_files() -> list[Path]:
-    """Every pyproject.toml from the working folder upwards, the nearest first."""
+    """Each pyproject.toml from the working folder upwards that may set something, nearest first."""
     try:
         here = Path.cwd()
     except OSError:  # it is gone
         return []
     files = (folder / "pyproject.toml" for folder in (here, *here.parents))
-    return [file for file in files if file.is_file()]
+    return [file for file in files if file.is_file() and _speaks_of_onnxpad(file)]
+
+
+def _speaks_of_onnxpad(file: Path) -> bool:
+    """Whether the text does; files that are too large or cannot be read are refused later."""
+    try:
+        return file.stat().st_size > _GLANCE or b"onnxpad" in file.read_bytes()
+    except OSError:
+        return True
 
 
 def _with_settings(context: click.Context, files: Sequence[Path]) -> object:

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import click
 
 from onnxpad.cli.outcomes import FINE, STANDARD, fail, say
-from onnxpad.cli.streams import terminal
+from onnxpad.cli.streams import show, status_line
 from onnxpad.errors import brief
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from onnxpad.batch.course import Job, Request
+    from onnxpad.batch.course import Request
     from onnxpad.batch.each import Outcome
+    from onnxpad.batch.inputs import Job
 
 Judge: TypeAlias = "Callable[[Outcome], tuple[Outcome, Callable[[], None]]]"
 
@@ -94,20 +95,24 @@ def _as_it_is(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
 def _told(asked: Sequence[dict[str, Any]], executor: Executor | None, how: _Shown) -> int:
     from onnxpad.batch.each import outcomes
     from onnxpad.show.batches import totals_text
-    from onnxpad.show.progress import counting
 
     status, found = FINE, []
-    shown, shares = terminal(sys.stderr) is not None, sys.stdout.isatty()
-    what = f"{how.noun}s"
-    with counting(what, len(asked), sys.stderr, shown=shown, shares_screen=shares) as tell:
+    with status_line(f"{how.noun}s 0/{len(asked)}") as line:
+
+        def tell(model: str, done: int, of: int) -> None:
+            if line:
+                line.say(f"{how.noun}s {done}/{of}, {model}")
+
         for one in outcomes(asked, executor, tell):
             outcome, say_more = how.judged(one)
             status = max(status, outcome.code)
             found.append(outcome)
+            if line:
+                line.clear()
             _show(outcome, as_json=how.as_json)
             say_more()
     if not how.as_json:
-        sys.stdout.write(totals_text(found, how.noun) + "\n")
+        show(totals_text(found, how.noun) + "\n")
     return status
 
 
@@ -121,7 +126,7 @@ def _show(outcome: Outcome, *, as_json: bool) -> None:
 
         sys.stdout.write(json_line(outcome.record))
     elif not outcome.error:
-        sys.stdout.write(outcome.line + "\n")
+        show(outcome.line + "\n")
     sys.stdout.flush()  # what is finished is there, whatever happens to the next
 
 

@@ -14,8 +14,7 @@ from onnxpad.cli.outcomes import STANDARD
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
-    from onnxpad.batch.course import Job
-    from onnxpad.batch.inputs import Inputs
+    from onnxpad.batch.inputs import Inputs, Job
 
 
 class Jobs(NamedTuple):
@@ -31,8 +30,7 @@ def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: b
     Raises click.UsageError where that is not said, would overwrite an input or another output,
     or cannot be.
     """
-    from onnxpad.batch.course import Job
-    from onnxpad.batch.inputs import placed, refuse_inputs, refuse_one_file_twice
+    from onnxpad.batch.inputs import Job, placed, refuse_inputs, refuse_one_file_twice
 
     if output == "":
         raise click.UsageError("-o is empty: name a file or a folder")

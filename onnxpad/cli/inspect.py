@@ -13,7 +13,7 @@ from onnxpad import __version__
 from onnxpad.cli import arguments, gate
 from onnxpad.cli.destinations import found_in
 from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
-from onnxpad.cli.streams import terminal
+from onnxpad.cli.streams import show, terminal, working
 from onnxpad.errors import OnnxpadError
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from onnxpad.inspection import Inspection
 
 
+ALL = "all"
 _HELP = """List the operators that can pad: how their padding is written, and what may go wrong.
 
 \b
@@ -30,6 +31,7 @@ onnxpad inspect model.onnx --dim 'height%32=0' --node 'stem/*'
 onnxpad inspect models/ -j 4
 onnxpad inspect *.onnx --json | jq .summary.traps
 onnxpad inspect model.onnx --target opencv --target ncnn
+onnxpad inspect model.onnx --target all
 onnxpad inspect *.onnx --target opencv --fail-on unknown --baseline known.json
 
 Nothing is changed and nothing is run. Operators that can pad and write no padding are only
@@ -77,7 +79,7 @@ or as --fail-on says. All other operators are not judged.
 @arguments.memory
 @arguments.jobs
 @arguments.dask
-@arguments.as_json
+@arguments.spoken
 def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
     from onnxpad import inspection  # loads onnx
@@ -96,12 +98,12 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     (model,) = names
     about = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
     try:
-        report = inspection.inspect(model, **about, **asked)
+        with working(f"inspecting {model}"):
+            report = inspection.inspect(model, **about, **asked)
     except OnnxpadError as error:
         return checks.concluded(fail_for(model, error, as_json=given["as_json"]))
     judged = checks.judged(model, report.findings, report.targets)
-    sys.stdout.write(_text(model, report, judged, given))
-    sys.stdout.flush()
+    _tell(model, report, judged, given)
     checks.say_why(model, judged)
     return checks.concluded(FINDINGS if judged.failing else FINE)
 
@@ -111,7 +113,8 @@ def _many(
 ) -> int:
     """A line for each model; what a worker has found is judged here, where the baseline is."""
     from onnxpad import inspection
-    from onnxpad.batch.course import Job, Request
+    from onnxpad.batch.course import Request
+    from onnxpad.batch.inputs import Job
     from onnxpad.cli import batches
 
     def judged(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
@@ -141,8 +144,8 @@ def _sarif(
 ) -> int:
     """One log about all models; an error about one of them does not hold up the next."""
     from onnxpad import inspection
-    from onnxpad.batch.course import Job
     from onnxpad.batch.each import options_for
+    from onnxpad.batch.inputs import Job
     from onnxpad.cli.batches import say_notes
     from onnxpad.show.sarif import Reported, sarif_text
 
@@ -152,7 +155,8 @@ def _sarif(
     say_notes(notes)
     for model, own in zip(models, options, strict=True):
         try:
-            found = inspection.inspect(model, **own)
+            with working(f"inspecting {model}"):
+                found = inspection.inspect(model, **own)
         except OnnxpadError as error:
             status = fail_for(model, error)
             continue
@@ -170,7 +174,8 @@ def _check(targets: tuple[str, ...], checks: gate.Gate, *, sarif: bool, as_json:
         from onnxpad.runtimes.targets import find_target
 
         for name in targets:
-            find_target(name)
+            if name != ALL:
+                find_target(name)
     if sarif and as_json:
         raise click.UsageError("--sarif and --json are two formats: give one of them")
     if sarif and not targets and gate.TRAP not in checks.kinds:
@@ -179,17 +184,14 @@ def _check(targets: tuple[str, ...], checks: gate.Gate, *, sarif: bool, as_json:
         )
 
 
-def _text(model: str, found: Inspection, judged: Judged, given: Mapping[str, Any]) -> str:
+def _tell(model: str, found: Inspection, judged: Judged, given: Mapping[str, Any]) -> None:
     if given["as_json"]:
         from onnxpad.reports import json_line
 
-        return json_line({"file": model} | found.to_json() | judged.to_json())
+        sys.stdout.write(json_line({"file": model} | found.to_json() | judged.to_json()))
+        sys.stdout.flush()
+        return
     from onnxpad.show.inspections import inspection_text
 
-    return inspection_text(
-        found,
-        terminal(sys.stdout),
-        model=model,
-        everything=given["everything"],
-        each=given["each"],
-    )
+    options = {name: given[name] for name in ("everything", "each")}
+    show(inspection_text(found, terminal(sys.stdout), model=model, **options))

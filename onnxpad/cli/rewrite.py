@@ -11,7 +11,8 @@ from onnxpad.cli import arguments, destinations, writing
 from onnxpad.cli.outcomes import STANDARD
 
 if TYPE_CHECKING:
-    from onnxpad.batch.course import Edit, Job, Request
+    from onnxpad.batch.course import Edit, Request
+    from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
 
 _HELP = """Write the padding of a model in another form, without changing what it computes.
@@ -37,12 +38,18 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
 @click.command(help=_HELP, short_help="Write padding in another form, exactly.")
 @arguments.models
 @click.option(
-    "--pass", "passes", metavar="NAME", multiple=True, help="A pass, in order. Repeatable."
+    "--pass",
+    "passes",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=arguments.completed("pass"),
+    help="A pass, in order. Repeatable.",
 )
 @click.option(
     "--target",
     metavar="T",
     multiple=True,
+    shell_complete=arguments.completed("target"),
     callback=lambda _, __, names: names or None,
     help="A runtime: write what it refuses or computes wrongly in the cheapest form that it takes. "
     "Repeatable: one model that all of them take.",
@@ -51,12 +58,14 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     "--prefer",
     metavar="PASS",
     multiple=True,
+    shell_complete=arguments.completed("pass"),
     help="With --target: a pass that counts as free of cost. Repeatable.",
 )
 @click.option(
     "--exclude",
     metavar="PASS",
     multiple=True,
+    shell_complete=arguments.completed("pass"),
     help="With --target: a pass that is not used. Repeatable.",
 )
 @click.option(
@@ -73,13 +82,13 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     "of which bytes; onnxpad validate --certificate proves it again.",
 )
 @arguments.legacy_split
-@arguments.as_json
+@arguments.spoken
 def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Rewrite each model, report it, and write it if nothing speaks against it."""
     if given["legacy_split"] and (given["validate"] or given["certificate"]):
         raise click.UsageError(
             "--validate and --certificate read the original as the newer text says, as onnxruntime "
-            "does: they cannot judge --convtranspose-legacy-split"
+            "does: they cannot judge --legacy-split"
         )
     jobs = writing.jobs_of(models, output, given)
     _check_certificate(given["certificate"], jobs)
@@ -140,4 +149,5 @@ def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:
     from onnxpad.show.rewritings import rewriting_text
 
     compared = request.judging is None or edit.found.changed or bool(edit.found.unfit)
-    return rewriting_text(*parts, script=request.dry_run, compared=compared)
+    refused = bool(edit.objection)
+    return rewriting_text(*parts, script=request.dry_run, compared=compared, refused=refused)

@@ -115,7 +115,7 @@ def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int]:
     With the number of those in front of the others, which no framework has by itself.
     """
     symbols = tuple(
-        replace(axis, size=Symbol(f"size {index}")) for index, axis in enumerate(chain.axes)
+        axis._replace(size=Symbol(f"size {index}")) for index, axis in enumerate(chain.axes)
     )
     open_chain = replace(chain, axes=symbols)
     found = [*candidates(open_chain)]
@@ -172,7 +172,7 @@ def sized(chain: Chain, sizes: Sizes | None) -> Chain | None:
     if front is None or sizes is None or len(sizes) != len(chain.axes):
         return None
     grown = zip(chain.axes, sizes, front, strict=True)
-    return replace(chain, axes=tuple(replace(a, size=size + more) for a, size, more in grown))
+    return replace(chain, axes=tuple(a._replace(size=size + more) for a, size, more in grown))
 
 
 @lru_cache(maxsize=20_000)

@@ -162,7 +162,7 @@ def _sizes(axis: Axis, padded: int) -> Iterator[int]:
         yield axis.size - over * axis.stride
         return
     # Some frameworks refuse inputs below the kernel's size.
-    known = axis if axis.size is not None else replace(axis, size=Symbol("?"))
+    known = axis if axis.size is not None else axis._replace(size=Symbol("?"))
     yield from (size for size in sample_sizes(known, padded) if size >= axis.span)
 
 
@@ -175,7 +175,7 @@ def _row(chain: Chain, front: Pads, sizes: Sequence[int]) -> _Row | None:
     """The windows at these sizes of what stands in front; None where there are none."""
     sides = list(zip(front.begins, front.ends, strict=True))
     axes = tuple(
-        replace(axis, size=size + sum(side))
+        axis._replace(size=size + sum(side))
         for axis, size, side in zip(chain.axes, sizes, sides, strict=True)
     )
     sized = replace(chain, axes=axes, pad=None)

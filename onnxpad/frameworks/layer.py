@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TypeAlias
+from types import MappingProxyType
+from typing import NamedTuple, TypeAlias
 
 from onnxpad.geometry.windows import Axis
 from onnxpad.reports import reported
@@ -104,8 +104,7 @@ class Special(StrEnum):
     KERNEL = "the kernel"
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """Numbers that a layer states about one axis, None where it does not.
 
     `pads` are explicit (begin, end), `growth` is output padding, `extent` the output size.
@@ -116,8 +115,7 @@ class Given:
     extent: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AxisCrop:
+class AxisCrop(NamedTuple):
     """What a transposed layer keeps of one axis: cells cut off in front, and the size."""
 
     begin: int
@@ -128,8 +126,7 @@ PadRule: TypeAlias = Callable[[Axis, Given], Pair]
 CropRule: TypeAlias = Callable[[Axis, int, Given], AxisCrop]
 
 
-@dataclass(frozen=True, slots=True)
-class Mode:
+class Mode(NamedTuple):
     """One way to pad: how it places cells (or crops), and what else it decides.
 
     `undilated` says that the mode resets the dilation to 1.
@@ -143,8 +140,7 @@ class Mode:
     takes_numbers: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """An attribute: its name, what it means, its default, and the values it may have.
 
     `axis` is set for names such as kernel_h. `choices` are the values of ROUNDING, DIVISOR, FILL
@@ -156,8 +152,8 @@ class Word:
     default: object = Special.REQUIRED
     aliases: tuple[str, ...] = ()
     axis: int | None = None
-    choices: Mapping[object, object] = field(default_factory=dict)
-    modes: Mapping[object, Mode] = field(default_factory=dict)
+    choices: Mapping[object, object] = MappingProxyType({})
+    modes: Mapping[object, Mode] = MappingProxyType({})
     layouts: tuple[Layout, ...] = ()
     negative: bool = False
 
@@ -168,8 +164,7 @@ class Word:
 
 
 @reported("size", "kernel", "stride", "dilation", "span", "begin", "end", "output")
-@dataclass(frozen=True, slots=True)
-class Slide:
+class Slide(NamedTuple):
     """One axis of a layer that is worked out.
 
     `begin` and `end` are the cells that the framework pads, for transposed layers those that it
@@ -199,8 +194,7 @@ class Slide:
 Check: TypeAlias = Callable[[tuple[Slide, ...]], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(NamedTuple):
     """One kind of layer of a framework.
 
     `number` is how explicit numbers (or none at all) pad, where no mode says otherwise.

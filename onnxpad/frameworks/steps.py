@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 from onnxpad.frameworks.layer import Slide
 from onnxpad.padding.chain import Pads
-from onnxpad.padding.expansion import AttributeValue, Made, Numbers, Operand, Read, Reshaped, Step
+from onnxpad.padding.expansion import Made, Numbers, Operand, Read, Reshaped, Step
+from onnxpad.padding.operators import AttributeValue
 
 DATA, WEIGHT, BIAS = Read(0), Read(1), Read(2)
 _REAL = "float32"

@@ -57,7 +57,7 @@ def _steps(plan: WorkedOut) -> list[Step]:
         return transposed_steps(plan.slides, plan.group)
     if not plan.is_pool:
         steps, slides = _crop(plan.slides)
-        return [*steps, *_convolve(replace(plan, slides=slides))]
+        return [*steps, *_convolve(plan._replace(slides=slides))]
     inner, outer = _without_outer(plan, plan.slides)
     steps, inner = _crop(inner)
     steps += _max_pool(inner) if plan.op == "max_pool" else _average_pool(inner, bare=not outer)
@@ -77,8 +77,7 @@ def _crop(slides: tuple[Slide, ...]) -> tuple[list[Step], tuple[Slide, ...]]:
     if any(end <= start for start, end in zip(starts, ends, strict=True)):
         raise RequestError("negative padding leaves nothing of the input")
     kept = tuple(
-        replace(
-            slide,
+        slide._replace(
             size=end - start,
             begin=max(0, slide.begin),
             end=max(0, slide.end),
@@ -200,7 +199,7 @@ def _without_outer(
         if count < 1:
             raise RequestError("all windows lie outside the input: no ONNX node gives that")
         begin = slide.begin - outer.before * slide.stride
-        inner.append(replace(slide, begin=begin, output=count))
+        inner.append(slide._replace(begin=begin, output=count))
         if outer.before or outer.after:
             value = _outside_value(plan.outside, slide, outer)
             strips.append((value, _strip(len(slides), index, outer)))

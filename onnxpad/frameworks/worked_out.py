@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import prod
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
@@ -32,8 +31,7 @@ _C = TypeVar("_C")
 _LEAST = {Role.KERNEL: 1, Role.STRIDE: 1, Role.DILATION: 1, Role.GROWTH: 0, Role.EXTENT: 1}
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
+class Wish(NamedTuple):
     """What was asked of a layer, in the engine's words; tuples hold one value for each axis."""
 
     kernel: tuple[int, ...]
@@ -75,8 +73,7 @@ def read_wish(
         dilations=_numbers(layer, given, Role.DILATION, rank, window) or ones,
         modes=modes,
         given=tuple(
-            replace(
-                pads[axis],
+            pads[axis]._replace(
                 growth=growth[axis] if growth else None,
                 extent=extent[axis] if extent else None,
             )
@@ -283,8 +280,7 @@ def _divides(group: int, number: int, what: str) -> None:
         raise RequestError(f"{values.many(number, what)} cannot be divided into {group} groups")
 
 
-@dataclass(frozen=True, slots=True)
-class WorkedOut:
+class WorkedOut(NamedTuple):
     """A layer in numbers: one `Slide` for each axis, and what holds for all.
 
     `scale` multiplies averages; `group` is 1 for pools. `channels` are those of the output, None
@@ -334,7 +330,7 @@ def make_plan(
         divisor = Divisor.WHOLE if layer.override is Override.SUM else divisor
     return WorkedOut(
         op="conv" if layer.op == "depthwise_conv" else layer.op,
-        slides=slides_of(layer.op, replace(wish, divisor=divisor), shape[2:], layer.checks),
+        slides=slides_of(layer.op, wish._replace(divisor=divisor), shape[2:], layer.checks),
         fill=wish.fill,
         divisor=divisor,
         override=wish.override,
@@ -367,7 +363,7 @@ def slides_of(
     _fill_fits(wish.fill, slides)
     if op != "avg_pool":
         return slides
-    return tuple(replace(slide, counted=_counted(wish.divisor, slide)) for slide in slides)
+    return tuple(slide._replace(counted=_counted(wish.divisor, slide)) for slide in slides)
 
 
 def _slides(op: str, wish: Wish, sizes: Sequence[int]) -> tuple[Slide, ...]:

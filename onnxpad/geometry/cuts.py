@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 FAR = 2**31 - 1
 
@@ -28,8 +27,7 @@ def cells_of_cut(size: int, start: int, end: int, step: int) -> range | None:
 LAST = 2**63 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """The cells from `start` up to `stop`; negative places count from the end of the axis.
 
     With step -1 it runs backwards, and `stop` lies in front of its last cell.

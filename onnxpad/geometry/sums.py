@@ -78,7 +78,7 @@ def scaled(one: Sum, factor: Number) -> Sum | None:
     if not share:
         return Sum((), Fraction(0), one.real)
     terms = tuple((symbol, own * share) for symbol, own in one.terms)
-    return _held(replace(one, terms=terms, offset=one.offset * share))
+    return _held(Sum(terms, one.offset * share, one.real))
 
 
 def _held(one: Sum) -> Sum | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import gcd, lcm
 from typing import NamedTuple
 
@@ -12,8 +11,7 @@ from onnxpad.geometry.size import Size, Symbol, ceil_divide, floor_divide, plus,
 _MOST_SIZES = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """A window that slides along one axis; sizes and steps in cells.
 
     `size` is the extent of the operator's input, None where not even a name is known.

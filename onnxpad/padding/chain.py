@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.expansion import Attributes, AttributeValue, Expansion
 from onnxpad.padding.fills import Fill, Implicit
-from onnxpad.padding.operators import Destination, Kind, Operator
+from onnxpad.padding.operators import Attributes, AttributeValue, Destination, Kind, Operator
+
+if TYPE_CHECKING:
+    from onnxpad.padding.expansion import Expansion
 
 
 class AutoPad(StrEnum):
@@ -105,8 +107,7 @@ class NewPad(PadStep):
 Preference: TypeAlias = Literal["auto_pad", "pads"] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Preferences:
+class Preferences(NamedTuple):
     """What the user says of how nodes are read.
 
     `ambiguous` settles auto_pad together with pads. `legacy_split` lets transposed convolutions
@@ -124,8 +125,7 @@ NO_PREFERENCE = Preferences()
 Shape: TypeAlias = tuple[Size | None, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
+class Weight(NamedTuple):
     """The weight of a convolution; `is_constant` where its values are known before a run.
 
     `zero_point_is_constant` holds as well where it has none; `has_value` also of a weight that is
@@ -148,8 +148,10 @@ class Weight:
     zero_point: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+NO_WEIGHT = Weight()
+
+
+class Conversion(NamedTuple):
     """A QuantizeLinear or DequantizeLinear: what it reads, and how it is written."""
 
     source: str
@@ -161,8 +163,7 @@ class Conversion:
     quantises: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Dequantised:
+class Dequantised(NamedTuple):
     """The DequantizeLinear in front of an operator, as a place for new Pads.
 
     A Pad goes in front of `steps`, the conversions that stand before the operator: on the
@@ -267,7 +268,7 @@ class Chain:
     read_as: Preferences = NO_PREFERENCE
     trouble: Unclear | None = None
     shape: Shape = None
-    weight: Weight = Weight()
+    weight: Weight = NO_WEIGHT
     attributes: Attributes = ()
     inputs: tuple[bool, ...] = ()
     outputs: tuple[bool, ...] = ()
@@ -334,4 +335,4 @@ class Skip:
     multiples: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
 
-Verdict: TypeAlias = Chain | Expansion | Skip
+Verdict: TypeAlias = "Chain | Expansion | Skip"

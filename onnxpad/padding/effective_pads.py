@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import lcm
 
 from onnxpad.geometry.size import Size, Symbol, plus, show
@@ -23,6 +22,8 @@ from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Unclear, is_same
 from onnxpad.padding.operators import Kind
 
 _EXAMPLE = 640
+_LEGIBLE = 40
+"""Letters of an expression that a sentence can hold."""
 _FIX = ("give the model's inputs fixed sizes",)
 
 
@@ -95,7 +96,11 @@ def _numbers(sizes: Mapping[str, int]) -> str:
 
 
 def _which(size: Size | None) -> str:
-    return "which nothing in the model tells" if size is None else f"which is '{show(size)}'"
+    if size is None:
+        return "which nothing in the model tells"
+    if isinstance(size, Symbol) and size.root and len(size.name) > _LEGIBLE:
+        return f"which comes from '{size.root}'"
+    return f"which is '{show(size)}'"
 
 
 def effective_pads(chain: Chain) -> Pads | Skip:
@@ -209,7 +214,7 @@ def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
 def axes_behind(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
     """The axes as an operator sees them behind a Pad node with `pads`."""
     return tuple(
-        replace(axis, size=None if axis.size is None else plus(axis.size, begin + end))
+        axis._replace(size=None if axis.size is None else plus(axis.size, begin + end))
         for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
     )
 
@@ -217,7 +222,7 @@ def axes_behind(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
 def axes_in_front(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
     """The axes in front of a Pad node with `pads`, whose result the operator reads."""
     return tuple(
-        replace(axis, size=None if axis.size is None else plus(axis.size, -begin - end))
+        axis._replace(size=None if axis.size is None else plus(axis.size, -begin - end))
         for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
     )
 
@@ -252,7 +257,7 @@ def same_windows_when_padded(chain: Chain, moved: Pads, kept: Pads | None = None
     for index, axis in enumerate(chain.axes):
         begin, end = moved.begins[index], moved.ends[index]
         own_begin, own_end = kept.begins[index], kept.ends[index]
-        grown = replace(axis, size=None if axis.size is None else plus(axis.size, begin + end))
+        grown = axis._replace(size=None if axis.size is None else plus(axis.size, begin + end))
         inside = output_size(axis, begin + own_begin, end + own_end, ceil_mode=True)
         outside = output_size(grown, own_begin, own_end, ceil_mode=True)
         if inside is None or outside is None:

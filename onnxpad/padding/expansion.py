@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-AttributeValue: TypeAlias = int | float | str | tuple[int, ...]
-Attributes: TypeAlias = tuple[tuple[str, AttributeValue], ...]
+from onnxpad.padding.operators import Attributes
 
 
 @dataclass(frozen=True, slots=True)

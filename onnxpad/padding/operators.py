@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 PLAIN_DOMAINS = frozenset({"", "ai.onnx"})
 MICROSOFT = "com.microsoft"
 OPTIMISED_DOMAINS = ("com.microsoft.nchwc", "com.ms.internal.nhwc")
+
+AttributeValue: TypeAlias = int | float | str | tuple[int, ...]
+Attributes: TypeAlias = tuple[tuple[str, AttributeValue], ...]
 
 
 class Since:
@@ -91,8 +93,7 @@ class Destination(StrEnum):
     OUTPUTS = "outputs of the model"
 
 
-@dataclass(frozen=True, slots=True)
-class Operator:
+class Operator(NamedTuple):
     """Facts about one padded operator that do not depend on a model.
 
     Positions are input indices; `added` has the output's shape and is added to it. `ceil_mode`

@@ -113,7 +113,7 @@ def _bare(chain: Chain) -> Iterator[Chain]:
     if isinstance(found, Chain):
         yield found
     if isinstance(found, Skip) and chain.pad is not None:
-        axes = tuple(replace(axis, size=None) for axis in chain.axes)
+        axes = tuple(axis._replace(size=None) for axis in chain.axes)
         yield replace(chain, pad=None, axes=axes)
 
 
@@ -294,7 +294,7 @@ def _without_pad(chain: Chain) -> Chain:
     if step is None:
         return chain
     if step.unclear:
-        return replace(chain, pad=None, axes=tuple(replace(a, size=None) for a in chain.axes))
+        return replace(chain, pad=None, axes=tuple(a._replace(size=None) for a in chain.axes))
     return replace(chain, pad=None, axes=axes_in_front(chain, _spatial(chain, step)))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import rules
@@ -68,7 +68,7 @@ class Habits:
 
     def places(self, axis: Axis, size: int) -> Iterator[Pair]:
         """What its modes pad on an axis of `size` cells, the default mode first."""
-        sized = replace(axis, size=size)
+        sized = axis._replace(size=size)
         for mode in self.modes:
             if mode.place is None or (mode.undilated and axis.dilation > 1):
                 continue

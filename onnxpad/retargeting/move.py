@@ -177,7 +177,7 @@ def _cut(axis: Axis, habits: Habits) -> CropAndAdd | Skip:
 
 def _begin(axis: Axis, habits: Habits, size: int) -> int | None:
     """Cells that the convention's own mode cuts in front."""
-    wanted, sized = size * axis.stride, replace(axis, size=size)
+    wanted, sized = size * axis.stride, axis._replace(size=size)
     for mode in habits.modes:
         if mode.cut is None or mode is CROP_BOTH or (mode.undilated and axis.dilation > 1):
             continue
@@ -243,7 +243,7 @@ def _spot(axis: Axis, habits: Habits, *, rounds_up: bool) -> _Spot:
 
 def _wanted(axis: Axis, habits: Habits, size: int, *, rounds_up: bool) -> Pair | None:
     """The first of the convention's own ways that gives ceil(size/stride) windows."""
-    sized = replace(axis, size=size)
+    sized = axis._replace(size=size)
     for pair in habits.places(axis, size):
         if _count(sized, pair, rounds_up=rounds_up) == -(-size // axis.stride):
             return pair
@@ -258,7 +258,7 @@ def _alike(axis: Axis, habits: Habits, sizes: Sequence[int], *, rounds_up: bool)
     centred = _centred(axis, sizes)
     for pad in sorted(range(axis.span // 2, -1, -1), key=lambda pad: pad != centred):
         counts = [
-            _count(replace(axis, size=size), (pad, pad), rounds_up=rounds_up)
+            _count(axis._replace(size=size), (pad, pad), rounds_up=rounds_up)
             == -(-size // axis.stride)
             for size in sizes
         ]
@@ -274,7 +274,7 @@ def _alike(axis: Axis, habits: Habits, sizes: Sequence[int], *, rounds_up: bool)
 
 def _centred(axis: Axis, sizes: Sequence[int]) -> int | None:
     """SAME padding of an even window that is alike at both sides by itself."""
-    found = {same_pads(replace(axis, size=size), lower=False) for size in sizes}
+    found = {same_pads(axis._replace(size=size), lower=False) for size in sizes}
     pair = found.pop() if len(found) == 1 and axis.span % 2 == 0 else None
     return pair[0] if pair is not None and pair[0] == pair[1] else None
 
@@ -288,7 +288,7 @@ def _serves(axis: Axis, pair: Pair, sizes: Sequence[int], wanted: Sequence[Pair]
 
 
 def _is_auto(axis: Axis, sizes: Sequence[int], wanted: Sequence[Pair], *, lower: bool) -> bool:
-    autos = [same_pads(replace(axis, size=size), lower=lower) for size in sizes]
+    autos = [same_pads(axis._replace(size=size), lower=lower) for size in sizes]
     return all(
         auto is not None
         and auto[0] == one[0]
@@ -298,7 +298,7 @@ def _is_auto(axis: Axis, sizes: Sequence[int], wanted: Sequence[Pair], *, lower:
 
 
 def _number(axis: Axis, size: int, pair: Pair) -> int | None:
-    return _count(replace(axis, size=size), pair, rounds_up=False)
+    return _count(axis._replace(size=size), pair, rounds_up=False)
 
 
 def _count(axis: Axis, pair: Pair, *, rounds_up: bool) -> int | None:
@@ -395,7 +395,7 @@ def _by_meaning(bare: Chain, habits: Habits, reader: Habits | None) -> Chain | S
         whose = f"{reader.name} does not write" if reader else "fit no convention"
         return Skip(
             f"the pads {list(pads.flat)} {whose}",
-            ("--from NAME says whose they are", "--plan FILE says what they are to be"),
+            ("--source NAME says whose they are", "--plan FILE says what they are to be"),
         )
     found = [_written(bare, meaning, pads, habits) for meaning in sorted(meant)]
     return _one_of(found, meant, pads)
@@ -409,8 +409,8 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip 
     if isinstance(own, Chain) and not differs(own, bare):
         return None
     return Skip(
-        f"{what} is not what {reader.name} would write here, and --from says it wrote this",
-        ("--from with the framework that wrote the model", "leaving --from out"),
+        f"{what} is not what {reader.name} would write here, and --source says it wrote this",
+        ("--source with the framework that wrote the model", "leaving --source out"),
     )
 
 
@@ -430,7 +430,7 @@ def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> 
         names = " or ".join(sorted(meant))
         return Skip(
             f"the pads {list(pads.flat)} can mean {names}, which give different results",
-            ("--from NAME says whose they are",),
+            ("--source NAME says whose they are",),
         )
     return chains[0]
 

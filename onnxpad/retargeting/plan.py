@@ -199,7 +199,7 @@ def _without_pad(chain: Chain) -> Chain:
     if step is None:
         return chain
     if step.unclear:
-        axes = tuple(replace(axis, size=None) for axis in chain.axes)
+        axes = tuple(axis._replace(size=None) for axis in chain.axes)
     else:
         front = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
         axes = axes_in_front(chain, front)

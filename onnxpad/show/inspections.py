@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from onnxpad.inspection import Inspection, PaddedNode
-from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay
+from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.verdicts import verdicts_text
 from onnxpad.show.wording import (
     assumed_text,
     counted,
+    given_text,
     input_text,
     limits_text,
     note,
@@ -49,10 +49,16 @@ def inspection_text(
     nodes = [node for node in inspection.nodes if everything or _is_worth_a_row(node)]
     unknown = [node for node in inspection.nodes if _needs_reason(node)]
     traps, hidden = list(_traps(inspection, each=each)), len(inspection.nodes) - len(nodes)
-    head = [_about(inspection), _counts(inspection, hidden), *([] if inspection.targets else traps)]
+    told, verdicts = _verdicts(inspection, terminal, everything=everything, each=each)
+    head = [
+        *told,
+        _about(inspection),
+        _counts(inspection, hidden),
+        *([] if inspection.targets else traps),
+    ]
     parts = [
         paragraph([*head, *_next(inspection, model)]),
-        verdicts_text(inspection.targets, inspection.openings, terminal, everything=everything),
+        verdicts,
         table(_HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
         paragraph(traps if inspection.targets else []),
         paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
@@ -61,6 +67,19 @@ def inspection_text(
         assumed_text(inspection.assumed),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _verdicts(
+    inspection: Inspection, terminal: Terminal | None, *, everything: bool, each: bool
+) -> tuple[list[str], str]:
+    """A line on each target, and what they do with the nodes."""
+    if not inspection.targets:
+        return [], ""
+    from onnxpad.show.verdicts import headlines, verdicts_text
+
+    found = inspection.targets
+    table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
+    return list(headlines(found)), table_of
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:
@@ -212,20 +231,31 @@ def _next(inspection: Inspection, model: str) -> Iterator[str]:
     traps = [trap for node in inspection.nodes for trap in node.traps]
     options = None
     if inspection.targets:
-        wrong = [name for name, found in inspection.targets.items() if any(map(_is_mended, found))]
-        options = [f"--target {name}" for name in wrong[:1]] or None
-    elif any("onnxruntime" in trap.sentence for trap in traps):
-        options = ["--target onnxruntime"]
+        options = _for_a_target(inspection)
+    elif targets := [name for trap in traps if (name := all_rules()[trap.code].target)]:
+        options = [f"--target {targets[0]}", given_text(inspection.assumed)]
     elif traps or inspection.summary["forms"]["auto_pad"]:
         options = [
             f"--pass {name}" for name in dict.fromkeys(t.passes[0] for t in traps if t.passes)
         ]
+        options.append(given_text(inspection.assumed))
     if options is not None:
         words = ["onnxpad rewrite", shlex.quote(model), *options, "-o OUT"]
-        yield f"next: {visible(' '.join(words))}"
+        yield f"next: {visible(' '.join(filter(None, words)))}"
     if traps:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
 
 
-def _is_mended(verdict: NodeVerdict) -> bool:
-    return verdict.judgement.answer.fails and not isinstance(verdict.way, NoWay)
+def _for_a_target(inspection: Inspection) -> list[str] | None:
+    """What to say to `rewrite` for the first target that it can help, sizes included."""
+    from onnxpad.rewriting.for_target.report import NoWay
+    from onnxpad.show.verdicts import are_many
+
+    if are_many(inspection.targets):
+        return None
+    for name, found in inspection.targets.items():
+        facts = inspection.openings[name].facts if name in inspection.openings else ()
+        failing = [one for one in found if one.judgement.answer.fails]
+        if any(facts or not isinstance(one.way, NoWay) for one in failing):
+            return [f"--target {name}", given_text({**inspection.assumed, **dict(facts)})]
+    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.geometry.size import show
@@ -15,6 +16,7 @@ from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.show.wording import (
     assumed_text,
+    bytes_text,
     counted,
     either,
     idle_text,
@@ -33,7 +35,7 @@ STANDARD = "-"
 _NAMED = 3
 
 
-def rewriting_text(
+def rewriting_text(  # noqa: PLR0913 - all that one report shows
     model: str,
     written: str | None,
     rewriting: Rewriting,
@@ -41,10 +43,12 @@ def rewriting_text(
     *,
     script: bool = False,
     compared: bool = True,
+    refused: bool = False,
 ) -> str:
     """The report on one model: skips, its edit script where that is wanted, and a summary.
 
-    `compared` is False where a validation was asked for and there was nothing to compare.
+    `compared` is False where a validation was asked for and there was nothing to compare, `refused`
+    says that something spoke against writing the model.
     """
     name = "standard input" if model == STANDARD else model
     target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
@@ -60,10 +64,41 @@ def rewriting_text(
         visible(verdict),
         *_undecided(validation),
         assumed_text(rewriting.assumed) if rewriting.changed else "",
-        visible(f"{name}{target}: {changes_text(rewriting, done=written is not None)}"),
+        visible(f"{name}{target}: {_summary(rewriting, written, refused=refused)}"),
+        visible(_cost_text(rewriting, model, written)) if not refused else "",
         idle_text(in_vain=_in_vain(rewriting), compared=compared),
     ]
     return paragraph(lines) + "\n"
+
+
+def _summary(rewriting: Rewriting, written: str | None, *, refused: bool) -> str:
+    """What was done, or that nothing was written and what might have been."""
+    if not refused:
+        return changes_text(rewriting, done=written is not None)
+    told = changes_text(rewriting, done=False) if rewriting.changes else ""
+    return "nothing written" + (f"; without that, {told}" if told else "")
+
+
+def _cost_text(rewriting: Rewriting, model: str, written: str | None) -> str:
+    """'operators: 10 before, 11 after (Pad +2, Slice -1); file: 12.3 kB before, 12.4 kB after'."""
+    counts = rewriting.operators
+    if counts is None or not rewriting.changed:
+        return ""
+    change = ", ".join(f"{name} {number:+}" for name, number in counts.change.items())
+    text = f"operators: {counts.before} before, {counts.after} after"
+    text += f" ({change})" if change else ""
+    return f"{text}{_files_text(model, written)}"
+
+
+def _files_text(model: str, written: str | None) -> str:
+    """'; file: 12.3 kB before, 12.4 kB after'."""
+    if written is None or STANDARD in (model, written):
+        return ""
+    try:
+        sizes = [Path(one).stat().st_size for one in (model, written)]
+    except OSError:  # somebody has moved it
+        return ""
+    return "; file: {} before, {} after".format(*map(bytes_text, sizes))
 
 
 def _undecided(validation: Validation | None) -> Iterator[str]:

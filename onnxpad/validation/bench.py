@@ -16,6 +16,7 @@ from onnxpad.model.running_cost import RunningCost, is_small, running_cost, type
 from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session
 from onnxpad.validation.evaluator import Arithmetic
 from onnxpad.validation.movement import UNITS, bounds_of, movement, stored
+from onnxpad.validation.tolerance import Tolerance
 
 Array = NDArray[Any]
 Results = dict[str, Array] | RunFailure
@@ -46,6 +47,7 @@ class Bench:
     warnings: list[str] = field(default_factory=list)
     progress: Callable[[str], None] = silent
     providers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    tolerance: Tolerance | None = None
     _sessions: dict[
         tuple[Network, tuple[str, ...], bool, tuple[str, ...], int, bool], Session | RunFailure
     ] = field(default_factory=dict)
@@ -67,6 +69,18 @@ class Bench:
         """Add a warning once."""
         if message not in self.warnings:
             self.warnings.append(message)
+
+    def look(self, right: Results, got: Results) -> None:
+        """Hold results against the tolerance that was asked for, where one was."""
+        if self.tolerance is None:
+            return
+        if isinstance(right, RunFailure):
+            return  # what is right is not known
+        if isinstance(got, RunFailure):
+            self.tolerance.look(None, None)
+            return
+        for name in right.keys() & got.keys():
+            self.tolerance.look(right[name], got[name])
 
     def session(
         self,

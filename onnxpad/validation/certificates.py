@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from onnxpad.errors import RequestError
-from onnxpad.model.files.contents import contents
-from onnxpad.model.files.delivery import AnyPath, deliver
+from onnxpad.model.files.contents import AnyPath, contents
+from onnxpad.model.files.delivery import deliver
 from onnxpad.model.files.fingerprints import Fingerprint, fingerprint
 from onnxpad.padding.chain import Preference
 from onnxpad.proof import VERSION

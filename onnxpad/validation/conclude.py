@@ -104,6 +104,8 @@ def _both(proof: ProofReport, run: Validation, ran: RunReport) -> tuple[Verdict,
     if proof.verdict == "refuted":
         alike = ran.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING)
         text = f"by the ONNX text, {claim(proof)}, although {ran.reason}"
+        if ran.verdict is Verdict.TOLERATED:
+            return Verdict.TOLERATED, f"{ran.reason}; {claim(proof)}"
         return Verdict.DIFFERENT, text if alike else said
     if ran.verdict is Verdict.UNVERIFIED:
         return Verdict.UNVERIFIED, f"{ran.reason}; {claim(proof)}"

@@ -59,16 +59,16 @@ def proved(pair: Pair, types: Mapping[str, Type], seconds: float) -> ProofReport
 
 
 def counterexample_file(found: Validation) -> bytes | None:
-    """Inputs on which two models differ, as an .npz file; None where none are known.
-
-    Types that numpy has no format for, such as bfloat16, are written as float32.
-    """
+    """Inputs on which two models differ, as an .npz file; None where none are known."""
     shown = found.proof.counterexample if found.proof else None
-    if shown is None:
-        return None
+    return None if shown is None else arrays_file(shown.inputs)
+
+
+def arrays_file(given: Mapping[str, Array]) -> bytes:
+    """Arrays by name, as an .npz file; types that numpy has no format for as float32."""
     arrays = {
         name: value if value.dtype.isbuiltin == 1 else value.astype(np.float32)
-        for name, value in shown.inputs.items()
+        for name, value in given.items()
     }
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:  # savez takes no array of the name 'file'

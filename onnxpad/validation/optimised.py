@@ -55,6 +55,7 @@ def optimised(
     for ran in runs:
         before = bench.run(pair.before, ran.feeds, optimise=True)
         after = bench.run(pair.after, ran.feeds, optimise=True)
+        bench.look(before, after)
         own = _noise(bench, pair, ran)
         alike = _all_same(before, after)
         if alike and _all_same(ran.before, ran.after) and _unmoved(ran.before, before):

@@ -14,9 +14,9 @@ import pytest
 
 import onnxpad
 from onnxpad import processes
-from onnxpad.batch.course import Job as OneJob
 from onnxpad.batch.course import Request as OneRequest
 from onnxpad.batch.course import answer, asked_of
+from onnxpad.batch.inputs import Job as OneJob
 from onnxpad.errors import RequestError
 from tests.batch.folders import PLAIN, SAME, accidents, leftovers, save
 from tests.models.runaway import endless_loop

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.batch.course import Job
-from onnxpad.batch.inputs import inputs, pairs, placed, refuse_one_file_twice
+from onnxpad.batch.inputs import Job, inputs, pairs, placed, refuse_one_file_twice
 from onnxpad.errors import RequestError
 
 

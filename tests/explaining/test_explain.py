@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from onnx.defs import get_all_schemas_with_history
 
+import onnxpad
 from onnxpad.errors import RequestError
 from onnxpad.explaining import KINDS, Explanation, entries, explain
 from onnxpad.frameworks.conventions import all_conventions
@@ -21,9 +23,12 @@ from onnxpad.runtimes.targets import all_targets
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.explanations import explanation_text, list_text
 
+TOPICS = [path.stem for path in (Path(onnxpad.__file__).parent / "topics").glob("*.txt")]
+
 
 def test_everything_is_listed_once() -> None:
     assert {(entry.kind, entry.name) for entry in entries()} == {
+        *(("topic", name) for name in TOPICS),
         *(("pass", name) for name in all_passes()),
         *(("target", name) for name in all_targets()),
         *(("form", str(form)) for form in Form),
@@ -43,7 +48,7 @@ def test_every_name_leads_to_its_entry(entry: Explanation) -> None:
     assert len(found) == 1 + (entry.name == "tflite")
     assert entry.headline
     assert "\n" not in entry.headline
-    assert entry.kind in {"form", "pass"} or entry.source
+    assert entry.kind in {"form", "pass", "topic"} or entry.source
 
 
 @pytest.mark.parametrize("name", [*PLACEMENTS, *SYNONYMS])

@@ -16,13 +16,16 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import onnx_graphsurgeon as gs
 
-from onnxpad import reports
+from onnxpad import guarding, reports
 from onnxpad.diagnosis import report as diagnosis
 from onnxpad.diagnosis.report import Diagnosis
 from onnxpad.explaining import KINDS, Explanation
+from onnxpad.guarding import Guarding
 from onnxpad.inspection import Finding, Inspection
+from onnxpad.model.carried import Carried
 from onnxpad.model.editing import script
 from onnxpad.padding.forms import Form
+from onnxpad.porting import PortedNode, Porting
 from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.resolving import Resolution
 from onnxpad.resolving.differences import Difference
@@ -34,6 +37,7 @@ from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.validation import report as validation
+from onnxpad.validation.culprit import Culprit
 from onnxpad.validation.distances import Distances
 from onnxpad.validation.report import ProofReport, Validation
 
@@ -45,7 +49,7 @@ NUMBER: Schema = {
     "anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}],
     "description": "A number; as a text what is infinite or no number.",
 }
-LATER = {one.__name__: one for one in (NodeVerdict, Opening, Fitted)} | {"gs": gs}
+LATER = {one.__name__: one for one in (Carried, Fitted, NodeVerdict, Opening)} | {"gs": gs}
 """Types that modules import for the type checker alone."""
 
 
@@ -287,13 +291,27 @@ def _explain(shapes: Shapes) -> Schema:
     return record(found, about=about(Explanation))
 
 
+def _guard(shapes: Shapes) -> Schema:
+    culprit, made = shapes.defined(Culprit), shapes.defined(Validation)
+    own = _all_fields(shapes, Guarding, validation=made, culprit=nullable(culprit))
+    return record({"schema": const(guarding.SCHEMA), "ok": FLAG, **own}, about=about(Guarding))
+
+
+def _port(shapes: Shapes) -> Schema:
+    shapes.definitions["PortedNode"] = record(shapes.fields(PortedNode) | {"code": TEXT})
+    made = _report(shapes, Porting) | {"file": TEXT, "language": TEXT}
+    return record(made, about=about(Porting))
+
+
 _VERBS = {
     "inspect": _inspect,
     "rewrite": _rewrite,
     "retarget": _retarget,
     "diagnose": _diagnose,
     "validate": _validate,
+    "guard": _guard,
     "resolve": _resolve,
+    "port": _port,
     "explain": _explain,
 }
 

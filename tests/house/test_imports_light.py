@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,8 +17,8 @@ PARSING_ONLY = {"numpy", "onnx", "onnx_graphsurgeon", "onnxruntime", "rich"}
 READING_ONLY = {"onnx_graphsurgeon", "onnxruntime", "rich", "difflib"}
 
 
-def modules(*lines: tuple[str, ...]) -> dict[str, set[str]]:
-    """Modules that a process has loaded after each of these command lines."""
+def modules(*lines: tuple[str, ...], folder: Path = ROOT) -> dict[str, set[str]]:
+    """Modules that a process in a folder has loaded after each of these command lines."""
     code = (
         "import sys\n"
         "from onnxpad.cli import run\n"
@@ -25,14 +27,19 @@ def modules(*lines: tuple[str, ...]) -> dict[str, set[str]]:
         "    print('\\nMODULES', ' '.join(line), 'ARE', *sys.modules)"
     )
     result = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     told = re.findall(r"^MODULES (.*?) ?ARE (.*)$", result.stdout, re.MULTILINE)
     return {line: set(names.split()) for line, names in told}
 
 
-def loaded_by(*line: str) -> set[str]:
-    (found,) = modules(line).values()
+def loaded_by(*line: str, folder: Path = ROOT) -> set[str]:
+    (found,) = modules(line, folder=folder).values()
     return found
 
 
@@ -62,24 +69,71 @@ def test_parsing_loads_nothing_heavy() -> None:
     assert heavy == {line: set() for line in loaded}
 
 
+NOT_FOR_ONE_MODEL = (
+    "onnxpad.batch.course",
+    "onnxpad.batch.each",
+    "onnxpad.cli.baseline",
+    "onnxpad.cli.batches",
+    "onnxpad.cli.rewrite",
+    "onnxpad.cli.settings",
+    "onnxpad.cli.validate",
+    "onnxpad.model.editing.session",
+    "onnxpad.model.files.atomic",
+    "onnxpad.model.files.delivery",
+    "onnxpad.model.shapes.shape_inference",
+    "onnxpad.padding.expansion",
+    "onnxpad.rewriting",
+    "onnxpad.runtimes.targets",
+    "onnxpad.sessions",
+    "onnxpad.show.sarif",
+    "onnxpad.validation",
+    "concurrent",
+    "queue",
+    "subprocess",
+    "tomllib",
+)
+"""What only several models, settings, targets or a file to write need."""
+
+
 @pytest.mark.parametrize("options", [("--json",), ()])
-def test_inspect_loads_no_runtime_and_nothing_that_writes(options: tuple[str, ...]) -> None:
-    loaded = loaded_by("inspect", MODEL, *options)
+def test_inspect_loads_what_one_model_needs(options: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'other'\n")
+    loaded = loaded_by("inspect", str(ROOT / MODEL), *options, folder=tmp_path)
     assert {"onnx", "onnxpad.inspection"} <= loaded
     assert loaded & READING_ONLY == set()
-    unwanted = (
-        "onnxpad.validation",
-        "onnxpad.rewriting.passes",
-        "onnxpad.model.editing.session",
-        "onnxpad.sessions",
+    brought = {name for name in loaded if name.startswith(NOT_FOR_ONE_MODEL)}
+    assert brought - loaded_by_onnx() == set()
+
+
+@cache
+def loaded_by_onnx() -> set[str]:
+    code = "import onnx, sys; print(*sys.modules)"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert {name for name in loaded if name.startswith(unwanted)} == set()
+    return set(result.stdout.split())
 
 
-def test_inspect_loads_no_targets_where_none_is_asked_for() -> None:
-    loaded = loaded_by("inspect", MODEL, "--json")
-    unwanted = ("onnxpad.rewriting", "onnxpad.runtimes.targets")
-    assert {name for name in loaded if name.startswith(unwanted)} == set()
+@pytest.mark.parametrize(
+    ("said", "module"),
+    [
+        (("--json", MODEL), "onnxpad.batch.course"),
+        (("--target", "ncnn"), "onnxpad.runtimes.targets"),
+        (("--baseline", "known.json", "--write-baseline"), "onnxpad.cli.baseline"),
+    ],
+)
+def test_they_are_loaded_where_they_are_asked_for(
+    said: tuple[str, ...], module: str, tmp_path: Path
+) -> None:
+    model = str(ROOT / MODEL)
+    line = ("inspect", model, *(model if one == MODEL else one for one in said))
+    assert module in loaded_by(*line, folder=tmp_path)
+
+
+def test_settings_are_loaded_where_a_project_has_some(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.onnxpad]\n")
+    loaded = loaded_by("inspect", str(ROOT / MODEL), "--json", folder=tmp_path)
+    assert "onnxpad.cli.settings" in loaded
 
 
 def test_rewrite_loads_no_runtime(tmp_path: Path) -> None:

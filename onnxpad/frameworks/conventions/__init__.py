@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from types import ModuleType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from onnxpad.errors import RequestError, nearest
 from onnxpad.frameworks import values
@@ -40,8 +39,7 @@ _OP_ALIASES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Convention:
+class Convention(NamedTuple):
     """A framework: its layers in its own words.
 
     `pads_apart` is what its own layer for padding alone can write in front of any other layer,
@@ -125,7 +123,7 @@ def frequent_first(names: Iterable[str]) -> list[str]:
 @cache
 def _convention_in(module: ModuleType) -> Convention:
     found: Convention = module.CONVENTION
-    return replace(found, name=name_of(module), text=text_of(module))
+    return found._replace(name=name_of(module), text=text_of(module))
 
 
 _CONVENTIONS = Plugins(__name__, "convention", _convention_in)

@@ -7,8 +7,6 @@ says. padding='' pads ((stride-1)+span-1)//2.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.layer import Divisor, Given, HowKnown, Layer, Mode, Pair, Special
@@ -25,7 +23,7 @@ def _symmetric(axis: Axis, _given: Given) -> Pair:
 
 def _undilated_same(axis: Axis, given: Given) -> Pair:
     """MaxPool2dSame pads for the kernel without its dilation."""
-    return same_upper(replace(axis, dilation=1), given)
+    return same_upper(axis._replace(dilation=1), given)
 
 
 _POOL = (

@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, helper
+from numpy.typing import NDArray
+from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, helper, numpy_helper
 
 from onnxpad.errors import InternalError
 from onnxpad.model.comparing.networks import Network, bodies, free_names
 from onnxpad.model.editing.session import EditSession
 from onnxpad.padding.chain import Chain, Preference
+
+Array = NDArray[Any]
 
 
 def exposed(network: Network, names: Iterable[str]) -> bytes:
@@ -51,6 +54,21 @@ def cut(
     for name in outputs:
         graph.output.append(onnx.ValueInfoProto(name=name))
     return Network(_wrapped(network, graph), network.folder)
+
+
+def standalone(part: Network, feeds: Mapping[str, Array]) -> ModelProto:
+    """A part as a model for a file: inputs of the shapes that are fed, and every weight in it."""
+    model = ModelProto()
+    model.CopyFrom(part.model)
+    for value in model.graph.input:
+        value.type.tensor_type.shape.SetInParent()
+        for size in feeds[value.name].shape:
+            value.type.tensor_type.shape.dim.add().dim_value = size
+    for tensor in model.graph.initializer:
+        held = part.constant(tensor.name)
+        if tensor.data_location == onnx.TensorProto.EXTERNAL and held is not None:
+            tensor.CopyFrom(numpy_helper.from_array(held, tensor.name))
+    return model
 
 
 def _wrapped(network: Network, graph: onnx.GraphProto) -> ModelProto:

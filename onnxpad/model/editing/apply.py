@@ -51,8 +51,7 @@ from onnxpad.model.reading.context import MAX_CONSTANT
 from onnxpad.model.reading.nodes import Address, Node
 from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.constant_folding import FOLDABLE
-from onnxpad.padding.expansion import AttributeValue
-from onnxpad.padding.operators import PLAIN_DOMAINS
+from onnxpad.padding.operators import PLAIN_DOMAINS, AttributeValue
 
 
 def set_attribute(node: NodeProto, name: str, value: AttributeValue) -> None:

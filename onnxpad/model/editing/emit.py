@@ -30,7 +30,6 @@ from onnxpad.model.reading.scopes import Scope, address_of
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import AutoPad, Chain, Dequantised, NewPad, Pads, PadStep
 from onnxpad.padding.expansion import (
-    AttributeValue,
     Expansion,
     Grown,
     Itself,
@@ -43,7 +42,7 @@ from onnxpad.padding.expansion import (
     Step,
 )
 from onnxpad.padding.fills import Constant, TensorValue
-from onnxpad.padding.operators import Since, name_of_pads
+from onnxpad.padding.operators import AttributeValue, Since, name_of_pads
 
 
 def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:

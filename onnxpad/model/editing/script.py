@@ -6,7 +6,7 @@ from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.model.reading.nodes import Address
-from onnxpad.padding.expansion import AttributeValue
+from onnxpad.padding.operators import AttributeValue
 from onnxpad.reports import plain
 
 

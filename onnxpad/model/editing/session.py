@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 from onnx import ModelProto
 
@@ -16,7 +17,8 @@ from onnxpad.model.editing.emit import emit
 from onnxpad.model.editing.function_copies import calls_by_group, can_be_cloned, free_function_name
 from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
-from onnxpad.model.files.onnx_file import Source, save, write_unchanged
+from onnxpad.model.files.onnx_file import Source
+from onnxpad.model.files.saving import save, write_unchanged
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.reading.scopes import address_of
@@ -24,6 +26,9 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences, Verdict
 from onnxpad.padding.expansion import Expansion
+
+if TYPE_CHECKING:
+    from onnxpad.model.carried import Carried
 
 
 class EditSession(Survey):
@@ -164,10 +169,16 @@ class Edited:
     assumed: Mapping[str, int | str]
     source: Source | None = None
     limits_met: tuple[str, ...] = ()
+    carried: Carried | None = None
 
     @cached_property
-    def model(self) -> ModelOrGraph:
-        """The edited ModelProto, or the Graph that was given, edited in place."""
+    def model(self) -> Any:  # noqa: ANN401 - what came in comes back
+        """The edited model: a ModelProto, or the same kind as what was given.
+
+        A Graph is edited in place.
+        """
+        if self.carried is not None:
+            return self.carried.returned(proto_of(self.edited), changed=self.changed)
         return with_weights(self.edited, self.source)
 
     @property
@@ -181,7 +192,7 @@ class Edited:
         External data stays where it is when the folder is the same, and is copied otherwise.
         Raises ModelError where the target cannot be written; nothing half-written stays.
         """
-        if not self.changed and self.source is not None:
+        if not self.changed and self.source is not None and self.source.data is not None:
             write_unchanged(self.source, path)
         else:
             save(proto_of(self.edited), path, source=self.source)

@@ -15,46 +15,13 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files.contents import Refused
+from onnxpad.model.files.contents import explained
 from onnxpad.model.files.holes import same_bytes
 
 if sys.platform != "win32":
     import fcntl
 
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-_REMEDIES = {
-    errno.ENOSPC: "free some space, or write to another disk",
-    errno.EDQUOT: "free some space, or write to another disk",
-    errno.EFBIG: "the file system or a limit does not take files this large: write elsewhere",
-    errno.EACCES: "change the permissions, or write to another folder",
-    errno.EPERM: "change the permissions, or write to another folder",
-    errno.EROFS: "write to another folder",
-    errno.ENAMETOOLONG: "choose a shorter name",
-    errno.ENXIO: "start what reads from it first",
-    errno.EPIPE: "whatever read from it has stopped",
-}
-
-
-@contextlib.contextmanager
-def explained(doing: str) -> Iterator[None]:
-    """Turn what the system reports into a ModelError.
-
-    Args:
-        doing: what failed, with the file's name: "cannot write 'out.onnx'".
-
-    Raises:
-        ModelError: `doing`, the system's reason and what to try.
-    """
-    try:
-        yield
-    except Refused:
-        raise
-    except (OSError, ValueError) as error:  # ValueError: a name with a NUL character
-        code, reason = getattr(error, "errno", None), getattr(error, "strerror", None)
-        remedy = _REMEDIES.get(code or 0, "check the path and the disk")
-        raise ModelError(f"{doing}: {reason or error}; {remedy}") from error
-
-
 _LEFT_BEHIND = re.compile(r"\.[0-9a-f]{16}\.onnxpad\.tmp")
 _MOST_FOLDERS = 64  # each costs a descriptor until the end
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}

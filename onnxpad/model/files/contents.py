@@ -2,23 +2,65 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import stat
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BufferedReader
 from time import monotonic, sleep
 from typing import BinaryIO
+
+from onnxpad.errors import ModelError
 
 PATIENCE = 10.0
 """Seconds that somebody has to open a named pipe for writing."""
 _PIECE = 1 << 20
 _SEEN = 4096  # bytes that tell what a stream is
 _PLAIN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_REMEDIES = {
+    errno.ENOSPC: "free some space, or write to another disk",
+    errno.EDQUOT: "free some space, or write to another disk",
+    errno.EFBIG: "the file system or a limit does not take files this large: write elsewhere",
+    errno.EACCES: "change the permissions, or write to another folder",
+    errno.EPERM: "change the permissions, or write to another folder",
+    errno.EROFS: "write to another folder",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ENXIO: "start what reads from it first",
+    errno.EPIPE: "whatever read from it has stopped",
+}
+
+AnyPath = str | os.PathLike[str]
+
+
+def is_standard(path: AnyPath) -> bool:
+    """Whether the path is '-', which stands for standard input or output."""
+    return os.fspath(path) == "-"
 
 
 class Refused(ValueError):
     """Something that is not read, and what to give instead."""
+
+
+@contextlib.contextmanager
+def explained(doing: str) -> Iterator[None]:
+    """Turn what the system reports into a ModelError.
+
+    Args:
+        doing: what failed, with the file's name: "cannot write 'out.onnx'".
+
+    Raises:
+        ModelError: `doing`, the system's reason and what to try.
+    """
+    try:
+        yield
+    except Refused:
+        raise
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL character
+        code, reason = getattr(error, "errno", None), getattr(error, "strerror", None)
+        remedy = _REMEDIES.get(code or 0, "check the path and the disk")
+        raise ModelError(f"{doing}: {reason or error}; {remedy}") from error
 
 
 def _anything(_start: bytes) -> str | None:

@@ -12,8 +12,8 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files.atomic import Together, explained, holds
-from onnxpad.model.files.contents import PATIENCE
+from onnxpad.model.files.atomic import Together, holds
+from onnxpad.model.files.contents import PATIENCE, AnyPath, explained, is_standard
 from onnxpad.model.files.external import DataFile, locate
 from onnxpad.model.files.holes import copy_all
 from onnxpad.model.files.unread import Piece, all_read, write_all
@@ -77,14 +77,6 @@ def _same_file(one: Path, other: Path) -> bool:
     with contextlib.suppress(OSError):
         return one.samefile(other)
     return False
-
-
-AnyPath = str | os.PathLike[str]
-
-
-def is_standard(path: AnyPath) -> bool:
-    """Whether the path is '-', which stands for standard input or output."""
-    return os.fspath(path) == "-"
 
 
 def check_target(path: AnyPath) -> None:

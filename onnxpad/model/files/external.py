@@ -5,8 +5,8 @@ Nothing here reads a weight: files are only asked for their kind and size.
 
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
+from typing import NamedTuple
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto
 
@@ -26,8 +26,7 @@ _PLAIN_ATTRIBUTES = {
 }
 
 
-@dataclass(frozen=True)
-class DataFile:
+class DataFile(NamedTuple):
     """What a model needs of one external data file.
 
     Attributes:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from onnxpad.model.files.atomic import explained
-from onnxpad.model.files.delivery import AnyPath
+from onnxpad.model.files.contents import AnyPath, explained
 from onnxpad.model.files.external import data_files, locate
 from onnxpad.model.files.onnx_file import read
 

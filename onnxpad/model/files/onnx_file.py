@@ -1,23 +1,28 @@
-"""Reading a model from a file and writing it back, exactly and all or nothing."""
+"""Reading a model from a file, or saying what is there instead."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from google.protobuf.message import (  # type: ignore[import-untyped, unused-ignore]
     DecodeError,
-    EncodeError,
 )
 from onnx import ModelProto
 
-from onnxpad.errors import ModelError, RequestError, is_path, refuse_unless
-from onnxpad.model.files.atomic import explained
-from onnxpad.model.files.contents import Refused, contents, standard_input
-from onnxpad.model.files.delivery import AnyPath, deliver, is_standard
+from onnxpad.errors import ModelError, is_path, refuse_unless
+from onnxpad.model.files.contents import (
+    AnyPath,
+    Refused,
+    contents,
+    explained,
+    is_standard,
+    standard_input,
+)
 from onnxpad.model.files.external import data_files, locate
 from onnxpad.model.files.splicing import Light, lighten, whole
-from onnxpad.model.files.unread import Original, Piece, UnreadFile, all_read, unread
+from onnxpad.model.files.unread import Original, UnreadFile, all_read, unread
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MODEL_FIELDS = {
@@ -35,7 +40,7 @@ _MODEL_FIELDS = {
     26: _BYTES,  # configuration
 }
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
-_PATH = "the path of a file, or '-'"
+A_PATH = "the path of a file, or '-'"
 _FETCH_AGAIN = "export, download or copy it again"
 _AS_DATA = "name the .onnx file, and give arrays to validate or diagnose, with --data or --inputs"
 _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
@@ -54,8 +59,7 @@ _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class MessageFields:
+class MessageFields(NamedTuple):
     """The top-level fields of a protobuf message that could be a ModelProto.
 
     `missing_bytes` is how far the last field reaches past the end of the data (0 when whole).
@@ -156,8 +160,8 @@ def _foreign(data: bytes) -> tuple[str, str] | None:
     return None
 
 
-_LARGEST = 2**31 - 1  # bytes in one protobuf message
-_TOO_LARGE = (
+LARGEST = 2**31 - 1  # bytes in one protobuf message
+TOO_LARGE = (
     "protobuf holds less than 2 GiB: keep the weights in external data "
     "(onnx.save(..., save_as_external_data=True))"
 )
@@ -191,36 +195,11 @@ class Source:
 
 
 def load(path: AnyPath) -> ModelProto:
-    """Read a model from a file; external data is kept as references and never read.
+    """Read a model from a file, '-' for standard input; external data stays unread references.
 
-    Args:
-        path: the .onnx file; '-' is standard input.
-
-    Raises:
-        ModelError: as `read`.
+    Raises ModelError where it cannot be read, is not a whole ONNX model, or lacks external data.
     """
     return read(path)[0]
-
-
-def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = None) -> None:
-    """Write a model to a file so that it is there whole, or as it was before.
-
-    Args:
-        model: the model; external data as references.
-        path: the file to write; '-' is standard output.
-        source: the path of the file that the model came from, which tells where its external data
-            is; not needed without external data, or if `path` is in the same folder.
-
-    Raises:
-        ModelError: as `write`.
-    """
-    if not isinstance(model, ModelProto):
-        raise RequestError(f"save takes a ModelProto, not {type(model).__name__}")
-    refuse_unless(is_path, _PATH, "path", path)
-    if source is not None and not isinstance(source, Source):
-        refuse_unless(is_path, _PATH, "source", source)
-        source = Source(None if is_standard(source) else Path(source).absolute(), None)
-    write(model, path, source=source)
 
 
 def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
@@ -234,7 +213,7 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
         ModelError: the file cannot be read, is not a whole ONNX model, or its external data is
             missing, too short or outside its folder.
     """
-    refuse_unless(is_path, _PATH, "path", path)
+    refuse_unless(is_path, A_PATH, "path", path)
     if is_standard(path):
         data = _standard_bytes()
         name, absolute, folder = "standard input", None, None
@@ -251,7 +230,7 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
 
 def _left_unread(path: AnyPath, absolute: Path) -> Source | None:
     """A file that looks like a model with large weights, which were not read."""
-    file = unread(path, _LARGEST)
+    file = unread(path, LARGEST)
     found = lighten(file) if file else None
     if found is None or why_not_a_model(found.data):
         return None
@@ -278,8 +257,8 @@ def parse(data: bytes, *, name: str, folder: Path | None) -> ModelProto:
     Raises:
         ModelError: as `read`.
     """
-    if len(data) > _LARGEST:
-        raise ModelError(f"{name}: {len(data)} bytes; {_TOO_LARGE}")
+    if len(data) > LARGEST:
+        raise ModelError(f"{name}: {len(data)} bytes; {TOO_LARGE}")
     wrong = why_not_a_model(data)
     if wrong:
         raise ModelError(f"{name}: {wrong}")
@@ -302,59 +281,9 @@ def parse(data: bytes, *, name: str, folder: Path | None) -> ModelProto:
     return model
 
 
-def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> None:
-    """Write a model so that the file is there whole, or as it was before.
-
-    The bytes go to a temporary file in the same folder, which then takes the place of the target
-    and its permission bits; a symbolic link stays and the file it points to is replaced. A device
-    or pipe is written to directly. External data stays where it is if the folder is the one it
-    came from, and is copied along otherwise; data files are never linked or overwritten.
-
-    Args:
-        model: the model; external data as references.
-        path: the file to write; '-' is standard output.
-        source: where the model came from; None: external data is looked for beside `path`.
-
-    Raises:
-        ModelError: the model is too large for one file, or the model or its external data cannot
-            be written; nothing has changed then.
-    """
-    searched, pieces = b"", list[Piece]()
-    try:
-        if source and source.light and source.data:
-            searched, pieces = source.light.data, whole(model, source.light, source.data)
-        else:
-            searched = model.SerializeToString()
-            pieces = [searched]
-    except EncodeError as error:
-        raise ModelError(f"cannot write '{path}': {error}; {_TOO_LARGE}") from error
-    size = sum(len(piece) for piece in pieces)
-    if size > _LARGEST:
-        raise ModelError(f"cannot write '{path}': {size} bytes; {_TOO_LARGE}")
-    files = data_files(model, searched, name=str(path))
-    deliver(pieces, files, path, origin=source.folder if source else None)
-
-
-def write_unchanged(source: Source, path: AnyPath) -> None:
-    """Write the bytes that were read, byte for byte, and external data as `write` does.
-
-    Raises:
-        ModelError: as `write`, or the source has no bytes: it is a model made in memory.
-    """
-    if source.data is None:
-        raise ModelError(
-            f"cannot write '{path}': a model made in memory has no original bytes; use write"
-        )
-    model, parsed = ModelProto(), source.parsed or b""
-    if b"location" in parsed:
-        model.ParseFromString(parsed)
-    files = data_files(model, parsed, name=str(path))
-    deliver([source.data[:]], files, path, origin=source.folder)
-
-
 def _bytes_of(path: AnyPath) -> bytes:
     try:
-        return contents(path, _LARGEST, too_large=_TOO_LARGE, wrong=_wrong_start)
+        return contents(path, LARGEST, too_large=TOO_LARGE, wrong=_wrong_start)
     except Refused as refused:
         raise ModelError(f"{path}: {refused}") from None
     except FileNotFoundError:
@@ -374,7 +303,7 @@ def _bytes_of(path: AnyPath) -> bytes:
 def _standard_bytes() -> bytes:
     try:
         with explained("cannot read standard input"):
-            return standard_input(_LARGEST, too_large=_TOO_LARGE, wrong=_wrong_start)
+            return standard_input(LARGEST, too_large=TOO_LARGE, wrong=_wrong_start)
     except Refused as refused:
         raise ModelError(f"standard input: {refused}") from None
 

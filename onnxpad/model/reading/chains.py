@@ -36,9 +36,8 @@ from onnxpad.padding.chain import (
     Unclear,
     Weight,
 )
-from onnxpad.padding.expansion import Attributes, AttributeValue
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import Kind, Operator, operator
+from onnxpad.padding.operators import Attributes, AttributeValue, Kind, Operator, operator
 
 _NO_WEIGHT = Weight()
 _WEIGHT_SCALE = 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,8 +46,7 @@ from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator
 
 
-@dataclass(frozen=True)
-class _Carried:
+class _Carried(NamedTuple):
     """Pads and value on the way; the value broadcasts with the tensor, or is a tensor's name."""
 
     begins: tuple[int, ...]
@@ -160,14 +159,14 @@ def _converted(
     value = convert(context, node, attributes, carried.value, rank)
     if value is None or not (isinstance(value, str) or _is_even(value.shape, carried)):
         return None
-    return replace(carried, value=value)
+    return carried._replace(value=value)
 
 
 def _scaled(node: Node, carried: _Carried) -> _Carried | None:
     """0 becomes the zero point; the range that sets both holds 0 with the Pad and without it."""
     if isinstance(carried.value, str) or carried.value.any() or not all(node.outputs[2:3]):
         return None
-    return replace(carried, value=node.outputs[2]) if len(node.outputs) > 2 else None
+    return carried._replace(value=node.outputs[2]) if len(node.outputs) > 2 else None
 
 
 def _computed(context: Context, node: Node, carried: _Carried) -> _Carried | None:
@@ -185,7 +184,7 @@ def _computed(context: Context, node: Node, carried: _Carried) -> _Carried | Non
             return None
         facts.others.insert(position, None)
     made = made_of(node.op_type, value, facts)
-    return None if made is None else replace(carried, value=made)
+    return None if made is None else carried._replace(value=made)
 
 
 def _is_even(dims: tuple[object, ...] | None, carried: _Carried) -> bool:

@@ -9,9 +9,8 @@ from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Document
 from onnxpad.padding.chain import Conversion, Dequantised
-from onnxpad.padding.expansion import AttributeValue
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Since
+from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, AttributeValue, Since
 
 
 def is_in_blocks(attributes: dict[str, Value]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from onnx import FunctionProto
@@ -25,8 +25,7 @@ _STEPS_BACK = 64
 _SIZES = ("Shape", "Size")
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(NamedTuple):
     """A tensor in a scope, seen from behind: which of its axes each axis of the operator is."""
 
     context: Context
@@ -72,7 +71,7 @@ def row_in_front(
         elif is_pad(maker):
             found.append(replace(_entry(place, maker, rank), readers=readers, untold=untold))
             reading = (place.context, maker, maker.inputs[0])
-            place = replace(place, name=maker.inputs[0], idle_uses=0)
+            place = place._replace(name=maker.inputs[0], idle_uses=0)
             readers, untold = 1, False
         else:
             untold |= maker.op_type == "Expand"
@@ -194,7 +193,7 @@ def _outside(place: _Place, maker: Node | None) -> _Place | None:
         return None
     position = scope.input_places[name]
     given = context.call.inputs[position] if position < len(context.call.inputs) else ""
-    return replace(place, context=context.caller, name=given, idle_uses=0) if given else None
+    return place._replace(context=context.caller, name=given, idle_uses=0) if given else None
 
 
 def _around_body(place: _Place) -> _Place | None:
@@ -207,7 +206,7 @@ def _around_body(place: _Place) -> _Place | None:
         return None
     others = (body for _, body in outer.scope.children[node.key] if body is not scope)
     idle = sum(_uses_in(body, place.name) for body in others)
-    return replace(place, context=outer, idle_uses=place.idle_uses + idle)
+    return place._replace(context=outer, idle_uses=place.idle_uses + idle)
 
 
 def _uses_in(scope: Scope, name: str) -> int:
@@ -229,7 +228,7 @@ def _inside_function(place: _Place, call: Node) -> _Place | None:
     )
     position = call.outputs.index(place.name)
     name = function.proto.output[position]
-    return replace(place, context=inner, name=name, idle_uses=0)
+    return place._replace(context=inner, name=name, idle_uses=0)
 
 
 def _before(place: _Place, maker: Node) -> _Place:
@@ -240,7 +239,7 @@ def _before(place: _Place, maker: Node) -> _Place:
         fits = isinstance(perm, tuple) and len(perm) == rank
         order = tuple(int(perm[axis]) for axis in order) if fits else None  # type: ignore[index]
     name = maker.inputs[data_position(place.context, maker)]
-    return replace(place, name=name, order=order, idle_uses=0)
+    return place._replace(name=name, order=order, idle_uses=0)
 
 
 def _in_order(step: PadStep, order: tuple[int, ...] | None) -> PadStep:

@@ -119,7 +119,7 @@ class Survey:
         if any(_is_open(found) for context in self.contexts for found in _made(context)):
             from onnxpad.model.shapes.shape_inference import infer
 
-            return self._once(infer(Reading(list(self._contexts)))).contexts
+            return self._once(infer(Reading(list(self._contexts)), self._inferred or {})).contexts
         return self._contexts
 
     def sites(self) -> Iterator[Site]:
@@ -190,7 +190,7 @@ class Survey:
         from onnxpad.model.shapes.shape_inference import infer
 
         believing = self._inferred is not None or not _declares(reading)
-        inferred = infer(reading, believing=believing)
+        inferred = infer(reading, self._inferred or {}, believing=believing)
         if inferred == self._inferred:
             return None
         self._inferred = inferred

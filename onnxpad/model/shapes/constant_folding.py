@@ -25,6 +25,7 @@ from onnxpad.model.shapes.open_cells import (
     by_cells,
     cell_as,
     is_open,
+    joint_shape,
     of_sizes,
     opened,
     settled,
@@ -371,7 +372,7 @@ def _reduced(reduce: Callable[..., Array], attributes: Attributes, inputs: Value
 def _elementary(name: str, attributes: Attributes, inputs: Values) -> Array | None:
     c_modulo = name == "Mod" and "fmod" in attributes and attributes["fmod"].i == 1
     values = [need(inputs, position) for position in range(len(inputs))]
-    if prod(np.broadcast_shapes(*(one.shape for one in values))) > LARGEST:
+    if prod(joint_shape(values)) > LARGEST:
         return None
     return applied(name, values, c_modulo=c_modulo)
 

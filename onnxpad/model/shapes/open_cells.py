@@ -7,8 +7,8 @@ where nothing is known. Other arrays are numbers throughout.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from fractions import Fraction
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -79,6 +79,12 @@ def _size(cell: Cell) -> Size | None:
     return int(cell) if isinstance(cell, np.integer) else None
 
 
+def joint_shape(inputs: Sequence[Array]) -> tuple[int, ...]:
+    """The shape that inputs broadcast to; ValueError where they do not fit each other."""
+    shapes = {one.shape for one in inputs}  # mostly one, which numpy is slow to see
+    return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+
+
 def by_cells(
     operation: Operation, numeric: Callable[..., Array], inputs: Sequence[Array]
 ) -> Array | None:
@@ -86,16 +92,19 @@ def by_cells(
 
     `numeric` is the same for cells that are numbers.
     """
-    rows = np.broadcast_arrays(*(opened(one) for one in inputs))
-    if rows[0].size > MOST_OPEN:
+    shape = joint_shape(inputs)
+    if prod(shape) > MOST_OPEN:
         return None
+    rows = [opened(one) for one in inputs]
+    if any(one.shape != shape for one in rows):
+        rows = list(np.broadcast_arrays(*rows))
     found: list[Cell] = []
     for cells in zip(*(row.reshape(-1) for row in rows), strict=True):
         if all(isinstance(cell, np.generic) for cell in cells):
             found += list(np.asarray(numeric(*cells)).reshape(1))
         else:
             found.append(tidied(operation(*cells)))
-    return cells_of(found, rows[0].shape)
+    return cells_of(found, shape)
 
 
 def tidied(cell: Cell) -> Cell:
@@ -156,7 +165,7 @@ def quotient_cells(one: Cell, other: Cell) -> Cell:
         return None
     if first.real or second.real:
         whole = second.offset.denominator == 1
-        return scaled(replace(first, real=True), 1 / second.offset) if whole else None
+        return scaled(_real(first), 1 / second.offset) if whole else None
     return truncated(first, int(second.offset))
 
 
@@ -200,12 +209,16 @@ def cell_as(one: Cell, dtype: np.dtype) -> Cell:
     ):
         return None
     if dtype.kind == "f":
-        return replace(one, real=True)
-    return replace(one, real=False) if _is_whole(one) else truncated(one)
+        return _real(one)
+    return Sum(one.terms, one.offset) if _is_whole(one) else truncated(one)
+
+
+def _real(one: Sum) -> Sum:
+    return Sum(one.terms, one.offset, real=True)
 
 
 def _is_whole(one: Sum) -> bool:
-    return not one.real or remainder(replace(one, real=False), 1) == 0
+    return not one.real or remainder(Sum(one.terms, one.offset), 1) == 0
 
 
 def is_less(one: Cell, other: Cell) -> np.bool_ | None:

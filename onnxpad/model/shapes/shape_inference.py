@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from onnx import (
@@ -27,6 +27,8 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 
 SMALL = 64
 Bodies = Mapping[tuple[int, str], Context]
+Inferred = Mapping[str, Mapping[str, Type]]
+"""Types by the address of a context and the name of a tensor."""
 
 
 @dataclass
@@ -34,24 +36,29 @@ class Skeleton:
     """The reduced model, and where the bodies of its nodes came from.
 
     `places` maps a path of (node, attribute) steps through the skeleton to the context that was
-    reduced there; `symbols` gives symbolic sizes back by name.
+    reduced there; `symbols` gives symbolic sizes back by name. `before` are the types that an
+    inference before this one has found.
     """
 
     model: ModelProto
+    before: Inferred
     places: dict[tuple[tuple[int, str], ...], Context] = field(default_factory=dict)
     symbols: dict[str, Symbol] = field(default_factory=dict)
     inputs: dict[str, Type] = field(default_factory=dict)
     believing: bool = True
 
 
-def reduce_context(context: Context, bodies: Bodies, *, believing: bool = True) -> Skeleton:
+def reduce_context(
+    context: Context, bodies: Bodies, before: Inferred, *, believing: bool = True
+) -> Skeleton:
     """The skeleton of the main graph or of one function body as it is called.
 
     `bodies` finds the context of a body by the identity of the outer context and the scope id.
     Without `believing`, only results are declared that inference has no rule for.
     """
     document = context.document.model
-    skeleton = Skeleton(ModelProto(ir_version=max(document.ir_version, 8)), believing=believing)
+    empty = ModelProto(ir_version=max(document.ir_version, 8))
+    skeleton = Skeleton(empty, before, believing=believing)
     proto = context.scope.proto
     imports = document.opset_import if isinstance(proto, GraphProto) else proto.opset_import
     skeleton.model.opset_import.extend(imports)
@@ -78,7 +85,7 @@ def _reduce(
             target.initializer.append(tensor)
         else:
             _pin(skeleton, tensor.name, tensor_type(tensor))
-    for node in context.scope.ordered():
+    for node in _leading(context, skeleton.before.get(context_address(context), {})):
         if _is_cut(context, node):
             for name in node.outputs:
                 if name:
@@ -127,6 +134,32 @@ def _has_rule(context: Context, name: str) -> bool:
     except defs.SchemaError:
         return False
     return bool(schema.has_type_and_shape_inference_function)
+
+
+def _leading(context: Context, before: Collection[str]) -> list[Node]:
+    """The nodes from which a type follows that is not known whole without inference."""
+    scope = context.scope
+    if scope.children:  # whose graphs may read any tensor
+        return list(scope.ordered())
+    pending = [
+        node
+        for node in scope.ordered()
+        if any(name in before or _may_gain(context, name) for name in node.outputs if name)
+    ]
+    leading: set[int] = set()
+    while pending:
+        node = pending.pop()
+        if node.key not in leading:
+            leading.add(node.key)
+            if not _is_cut(context, node):
+                makers = (scope.producers.get(name) for name in node.inputs)
+                pending += [maker for maker in makers if maker is not None]
+    return [node for node in scope.ordered() if node.key in leading]
+
+
+def _may_gain(context: Context, name: str) -> bool:
+    dtype, dims = context.type_of(name)
+    return not dtype or dims is None or None in dims or name in context.declared_only
 
 
 def _is_cut(context: Context, node: Node) -> bool:
@@ -196,10 +229,14 @@ def _value_info(skeleton: Skeleton, name: str, found: Type) -> ValueInfoProto:
     return value
 
 
-def infer(reading: Reading, *, believing: bool = True) -> dict[str, dict[str, Type]]:
-    """Types of every scope that inference finds, by address of the context and tensor.
+def infer(
+    reading: Reading, before: Inferred, *, believing: bool = True
+) -> dict[str, dict[str, Type]]:
+    """Types that inference finds, by address of the context and tensor.
 
-    Without `believing`, what the file declares of results that inference can find is left out.
+    They are those of which the reading does not know all without inference: what leads to no such
+    type is left out. `before` is what an inference before this one has found. Without
+    `believing`, what the file declares of results that inference can find is left out.
     A model that inference cannot digest gives nothing: the sizes stay unknown.
     """
     bodies = {
@@ -211,7 +248,7 @@ def infer(reading: Reading, *, believing: bool = True) -> dict[str, dict[str, Ty
     for context in reading.contexts:
         if context.outer is None and (context.caller is not None or not context.scope.is_function):
             for address, name, inferred in _infer_context(
-                reduce_context(context, bodies, believing=believing)
+                reduce_context(context, bodies, before, believing=believing)
             ):
                 found.setdefault(address, {})[name] = inferred
     return found

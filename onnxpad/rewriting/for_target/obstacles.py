@@ -98,7 +98,7 @@ class Judge:
     def _seen(self, chain: Chain) -> Chain:
         if not self._assumes_sizes:
             return chain
-        return replace(chain, read_as=replace(chain.read_as, assumes_sizes=True))
+        return replace(chain, read_as=chain.read_as._replace(assumes_sizes=True))
 
     def floor(self, chain: Chain) -> Answer:
         """What the target does at best with the operator behind any passes; TAKES is no promise."""

@@ -22,9 +22,9 @@ from math import prod
 
 from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, short_axis
-from onnxpad.padding.expansion import AttributeValue, Made, Numbers, Read
+from onnxpad.padding.expansion import Made, Numbers, Read
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind, Since
+from onnxpad.padding.operators import AttributeValue, Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.divisors import beyond_the_end, corrections
 from onnxpad.rewriting.steps.run_time_pads import offering_run_time

@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from onnxpad.padding.chain import Chain, Skip, Verdict, Weight
 from onnxpad.padding.effective_pads import effective_pads, short_axis
-from onnxpad.padding.expansion import AttributeValue, Made, Operand, Read, Reshaped
+from onnxpad.padding.expansion import Made, Operand, Read, Reshaped
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import AttributeValue, Kind
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.transposed import loses_axes
 

@@ -24,9 +24,9 @@ from math import prod
 
 from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, floored, same_is_disputed, short_axis
-from onnxpad.padding.expansion import AttributeValue, Made, Numbers, Operand, Read
+from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import OPERATORS, Kind, Since
+from onnxpad.padding.operators import OPERATORS, AttributeValue, Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 
 REMOVES = {Form.LP_POOL}

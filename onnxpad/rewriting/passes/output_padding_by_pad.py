@@ -20,7 +20,6 @@ Example: ConvTranspose k1 s3 output_padding=[2] with a bias becomes ConvTranspos
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 
 from onnxpad.geometry.size import lower_bound
 from onnxpad.geometry.windows import Axis, full_size
@@ -79,7 +78,7 @@ def _rewritten(chain: Chain, padded: _Padding) -> Verdict:
 def _swallowed(axis: Axis, begin: int, rest: int) -> bool:
     """Whether no cell may be left in front of those that a Pad would add."""
     least = 1 if axis.size is None else max(1, lower_bound(axis.size))
-    full = full_size(replace(axis, size=least))
+    full = full_size(axis._replace(size=least))
     return rest > 0 and isinstance(full, int) and full <= begin
 
 

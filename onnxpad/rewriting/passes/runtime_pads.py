@@ -28,10 +28,10 @@ from collections.abc import Iterator, Sequence
 
 from onnxpad.padding.chain import AutoPad, Chain, Skip, Verdict, is_same
 from onnxpad.padding.effective_pads import effective_pads
-from onnxpad.padding.expansion import AttributeValue, Read
+from onnxpad.padding.expansion import Read
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind, Since
+from onnxpad.padding.operators import AttributeValue, Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.divisors import counted_share, ones_of_input
 from onnxpad.rewriting.steps.run_time_pads import (

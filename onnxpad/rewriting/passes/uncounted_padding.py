@@ -21,10 +21,10 @@ from __future__ import annotations
 
 from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, short_axis
-from onnxpad.padding.expansion import AttributeValue, Made, Operand, Read
+from onnxpad.padding.expansion import Made, Operand, Read
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind, Since
+from onnxpad.padding.operators import AttributeValue, Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.divisors import (
     beyond_the_end,

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import effective_pads, short_axis
-from onnxpad.padding.expansion import AttributeValue, Made
+from onnxpad.padding.expansion import Made
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import AttributeValue, Kind
 from onnxpad.rewriting.steps.composer import Composer
 
 REMOVES: set[Form] = set()

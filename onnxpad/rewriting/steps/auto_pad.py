@@ -65,7 +65,7 @@ def _is_same(chain: Chain, pads: Pads, index: int, mode: AutoPad) -> bool:
     """
     axis, begin, end = chain.axes[index], pads.begins[index], pads.ends[index]
     lower = mode is AutoPad.SAME_LOWER
-    if same_pads(replace(axis, size=None), lower=lower) == (begin, end):
+    if same_pads(axis._replace(size=None), lower=lower) == (begin, end):
         return True
     wanted = same_pads(axis, lower=lower)
     if wanted is None or wanted[0] != begin:

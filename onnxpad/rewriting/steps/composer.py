@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from onnxpad.geometry import cuts
-from onnxpad.padding.expansion import (
-    AttributeValue,
-    Expansion,
-    Itself,
-    Made,
-    Named,
-    Numbers,
-    Operand,
-    Step,
-)
+from onnxpad.padding.expansion import Expansion, Itself, Made, Named, Numbers, Operand, Step
 from onnxpad.padding.fills import Constant, Fill, TensorValue
-from onnxpad.padding.operators import PadInput, Since, name_of_pads
+from onnxpad.padding.operators import AttributeValue, PadInput, Since, name_of_pads
 
 LAST = cuts.LAST
 

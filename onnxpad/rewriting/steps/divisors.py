@@ -8,8 +8,9 @@ from math import prod
 from onnxpad.geometry.budgets import CONSTANT
 from onnxpad.geometry.windows import Axis, cells_within, overhang
 from onnxpad.padding.chain import Chain, Pads, Skip, is_same
-from onnxpad.padding.expansion import AttributeValue, Made, Numbers
+from onnxpad.padding.expansion import Made, Numbers
 from onnxpad.padding.forms import reaches_kernel
+from onnxpad.padding.operators import AttributeValue
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.run_time_pads import int64s, sizes_of_input
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from onnxpad.geometry.windows import transposed_output
 from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads
-from onnxpad.padding.expansion import Attributes, AttributeValue, Expansion, Read
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.expansion import Expansion, Read
+from onnxpad.padding.operators import Attributes, AttributeValue, Kind
 from onnxpad.rewriting.steps.composer import Composer
 
 _BIAS_BEHIND_PADS = 3

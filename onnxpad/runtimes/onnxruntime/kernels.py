@@ -6,8 +6,6 @@ targets.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from onnxpad.geometry.windows import Axis, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes, short_axis
@@ -221,7 +219,7 @@ def _is_plain_same(chain: Chain) -> bool:
 
 def _totals(chain: Chain) -> list[int]:
     """Cells, perhaps negative, that pools add for SAME: they leave the dilation out."""
-    undilated = (replace(axis, dilation=1) for axis in chain.axes)
+    undilated = (axis._replace(dilation=1) for axis in chain.axes)
     return [total for axis in undilated for total in same_totals(axis)] or [0]
 
 

@@ -369,7 +369,7 @@ def _of_any_size(chain: Chain, data: Operand | None) -> Chain:
     """The chain with sizes left open where it reads what a new node makes."""
     if data == Read(0):
         return chain
-    return replace(chain, axes=tuple(replace(axis, size=None) for axis in chain.axes))
+    return replace(chain, axes=tuple(axis._replace(size=None) for axis in chain.axes))
 
 
 def _valid(chain: Chain) -> Chain:

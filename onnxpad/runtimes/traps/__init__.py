@@ -34,7 +34,8 @@ class TrapRule(NamedTuple):
     """How one trap is found; `text` says what it is about, `source` where that is known from.
 
     `passes` are those that take the trap away where they can, from operators of the kind `helped`
-    (None: of all kinds).
+    (None: of all kinds). `target` is the one that refuses what is in the trap, or says that its
+    runtime miscomputes it; '' where no single one does.
     """
 
     code: str
@@ -43,23 +44,36 @@ class TrapRule(NamedTuple):
     find: Finder
     passes: tuple[str, ...] = ()
     helped: Kind | None = None
+    target: str = ""
 
 
 def rule(
-    code: str, source: str, *, passes: Sequence[str] = (), helped: Kind | None = None
+    code: str,
+    source: str,
+    *,
+    passes: Sequence[str] = (),
+    helped: Kind | None = None,
+    target: str = "",
 ) -> Callable[[Finder], TrapRule]:
     """Make a rule of a function that gives the trap's sentence, or None; its docstring explains."""
-    return lambda find: TrapRule(code, _text_of(find), source, find, tuple(passes), helped)
+    return lambda find: TrapRule(code, _text_of(find), source, find, tuple(passes), helped, target)
 
 
 def chain_rule(
-    code: str, source: str, *, passes: Sequence[str] = (), helped: Kind | None = None
+    code: str,
+    source: str,
+    *,
+    passes: Sequence[str] = (),
+    helped: Kind | None = None,
+    target: str = "",
 ) -> Callable[[ChainFinder], TrapRule]:
     """The same of a function that asks for the chain alone, such as those of `kernels`."""
 
     def made(find: ChainFinder) -> TrapRule:
-        text = _text_of(find)
-        return TrapRule(code, text, source, lambda chain, _: find(chain), tuple(passes), helped)
+        whole = rule(code, source, passes=passes, helped=helped, target=target)(
+            lambda chain, _: find(chain)
+        )
+        return whole._replace(text=_text_of(find))
 
     return made
 

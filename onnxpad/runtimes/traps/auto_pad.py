@@ -12,18 +12,20 @@ _MEASURED = "measured with onnxruntime 1.31.1 on the CPU"
 
 
 auto_pad_with_pads = chain_rule(
-    "auto-pad-with-pads", f"{_MEASURED} and onnx 1.23.2 (checker, shape inference)"
+    "auto-pad-with-pads",
+    f"{_MEASURED} and onnx 1.23.2 (checker, shape inference)",
+    target="onnxruntime",
 )(kernels.auto_pad_with_pads)
 
 
 same_with_dilation = chain_rule(
-    "same-with-dilation", _MEASURED, passes=["explicit-pads", "runtime-pads"]
+    "same-with-dilation", _MEASURED, passes=["explicit-pads", "runtime-pads"], target="onnxruntime"
 )(kernels.same_with_dilation)
 
 
-same_with_short_kernel = chain_rule("same-with-short-kernel", _MEASURED, passes=["explicit-pads"])(
-    kernels.same_with_short_kernel
-)
+same_with_short_kernel = chain_rule(
+    "same-with-short-kernel", _MEASURED, passes=["explicit-pads"], target="onnxruntime"
+)(kernels.same_with_short_kernel)
 
 
 @chain_rule(

@@ -59,9 +59,9 @@ def overridable_pads(chain: Chain, around: Surroundings) -> str | None:
     )
 
 
-no_cpu_kernel = chain_rule("no-cpu-kernel", f"{_MEASURED}, one node per element type and opset")(
-    kernels.no_cpu_kernel
-)
+no_cpu_kernel = chain_rule(
+    "no-cpu-kernel", f"{_MEASURED}, one node per element type and opset", target="onnxruntime"
+)(kernels.no_cpu_kernel)
 
 
 @chain_rule("optimised-only", "onnxruntime docs/ContribOperators.md and its NhwcTransformer")

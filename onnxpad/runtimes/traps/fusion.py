@@ -13,7 +13,7 @@ _SOURCE = (
 )
 
 
-@chain_rule("pad-fused-into-max-pool", _SOURCE)
+@chain_rule("pad-fused-into-max-pool", _SOURCE, target="onnxruntime")
 def pad_fused_into_max_pool(chain: Chain) -> str | None:
     """A Pad that writes 0 stands in front of a MaxPool.
 
@@ -31,7 +31,7 @@ def pad_fused_into_max_pool(chain: Chain) -> str | None:
     )
 
 
-@chain_rule("pad-fused-beyond-kernel", _SOURCE)
+@chain_rule("pad-fused-beyond-kernel", _SOURCE, target="onnxruntime")
 def pad_fused_beyond_kernel(chain: Chain) -> str | None:
     """A Pad that writes 0 in front of a pool is as wide as the pool's kernel.
 
@@ -48,7 +48,7 @@ def pad_fused_beyond_kernel(chain: Chain) -> str | None:
     )
 
 
-@chain_rule("pad-fused-with-ceil-mode", _SOURCE, passes=["floor-pool"])
+@chain_rule("pad-fused-with-ceil-mode", _SOURCE, passes=["floor-pool"], target="onnxruntime")
 def pad_fused_with_ceil_mode(chain: Chain) -> str | None:
     """A Pad that writes 0 stands in front of a pool with ceil_mode=1.
 
@@ -66,7 +66,7 @@ def pad_fused_with_ceil_mode(chain: Chain) -> str | None:
     )
 
 
-@rule("pad-fused-beside-identity", _SOURCE)
+@rule("pad-fused-beside-identity", _SOURCE, target="onnxruntime")
 def pad_fused_beside_identity(chain: Chain, _: Surroundings) -> str | None:
     """A Pad that writes 0 reads a tensor that an Identity beside it hands out as a result.
 
@@ -82,7 +82,7 @@ def pad_fused_beside_identity(chain: Chain, _: Surroundings) -> str | None:
     )
 
 
-@rule("pad-on-weight", _SOURCE)
+@rule("pad-on-weight", _SOURCE, target="onnxruntime")
 def pad_on_weight(chain: Chain, around: Surroundings) -> str | None:
     """A Pad that writes 0 feeds the weight of a Conv, and nothing else.
 

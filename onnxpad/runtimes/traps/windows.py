@@ -16,6 +16,7 @@ pads_reach_kernel = chain_rule(
     "pads-reach-kernel",
     f"{_MEASURED}; onnxruntime core/providers/cpu/nn/pool_attributes.h",
     passes=["split-pads"],
+    target="onnxruntime",
 )(kernels.pads_reach_kernel)
 
 
@@ -24,6 +25,7 @@ negative_pads = chain_rule(
     f"{_MEASURED} and onnx 1.23.2 (shape inference)",
     passes=["plain-transpose", "output-padding-by-pad"],
     helped=Kind.TRANSPOSED,
+    target="onnxruntime",
 )(kernels.negative_pads)
 
 
@@ -51,12 +53,14 @@ def window_of_padding(chain: Chain) -> str | None:
 
 
 input_shorter_than_window = chain_rule(
-    "input-shorter-than-window", f"{_MEASURED} and onnx 1.23.2 (shape inference)"
+    "input-shorter-than-window",
+    f"{_MEASURED} and onnx 1.23.2 (shape inference)",
+    target="onnxruntime",
 )(kernels.input_shorter_than_window)
 
 
 quantised_average_overhang = chain_rule(
-    "quantised-average-overhang", _MEASURED, passes=["counted-padding"]
+    "quantised-average-overhang", _MEASURED, passes=["counted-padding"], target="onnxruntime"
 )(kernels.quantised_average_overhang)
 
 
@@ -64,6 +68,7 @@ output_padding_beyond_stride = chain_rule(
     "output-padding-beyond-stride",
     _MEASURED,
     passes=["output-padding-by-kernel", "output-padding-by-pad"],
+    target="onnxruntime",
 )(kernels.output_padding_beyond_stride)
 
 
@@ -91,5 +96,5 @@ def transposed_split_before_11(chain: Chain) -> str | None:
 
 
 reflect_beyond_input = chain_rule(
-    "reflect-beyond-input", f"{_MEASURED}; ONNX Operators.md, Pad-25"
+    "reflect-beyond-input", f"{_MEASURED}; ONNX Operators.md, Pad-25", target="onnxruntime"
 )(kernels.reflect_beyond_input)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from onnx import ModelProto, helper, parser
+from onnx.shape_inference import infer_shapes
 
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import show
@@ -106,7 +107,7 @@ def test_own_rule_beats_a_wrong_declared_shape() -> None:
 
 
 def test_inference_runs_only_where_a_size_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: object, **_facts: bool) -> None:
+    def fail(*_: object, **_facts: bool) -> None:
         raise AssertionError("inference ran")
 
     monkeypatch.setattr("onnxpad.model.shapes.shape_inference.infer", fail)
@@ -121,6 +122,22 @@ RESIZED = """g (float[1,3,h,w] x, float[4,3,3,3] k) => (float[a,b,c,d] y)
   q = Resize<mode="nearest">(r, , , shape)
   y = Conv<auto_pad="SAME_UPPER", strides=[2,2]>(q, k)
 }"""
+
+
+def test_inference_sees_only_what_leads_to_a_missing_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Neg whose size is known is left out, and one in front of what is asked for is not."""
+    seen: list[list[str]] = []
+
+    def looked_at(model: ModelProto, **_facts: bool) -> ModelProto:
+        seen.append([node.op_type for node in model.graph.node])
+        return infer_shapes(model, data_prop=True)
+
+    monkeypatch.setattr("onnxpad.model.shapes.shape_inference.infer_shapes", looked_at)
+    aside = RESIZED.replace("=> (", "=> (float[e,f,g,h] z, ").replace("x, , ,", "n, , ,")
+    aside = aside.replace("> {", "> {\n  z = Neg(x)\n  n = Neg(x)")
+    assert pads(sites(aside)["y"]) == (1, 1, 1, 1)
+    assert sorted(seen[0]) == ["Neg", "Resize", "Resize"]
+    assert all(asked == seen[0] for asked in seen)
 
 
 def test_inference_supplies_sizes_behind_operators_without_a_rule() -> None:

@@ -15,26 +15,16 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.judge import judge
 from onnxpad.runtimes.targets import find_target
-from onnxpad.runtimes.traps import traps_of
+from onnxpad.runtimes.traps import TrapRule, all_rules, fusion, traps_of
 from tests.models.real import CORPUS
 from tests.models.text import text_model
 from tests.models.traps import TRAPS
 from tests.runtimes.targets import probes
 
 ONNXRUNTIME = find_target("onnxruntime")
-OF_FUSION = {"pad-fused-into-max-pool", "pad-fused-beyond-kernel", "pad-fused-with-ceil-mode"}
-OF_FUSION |= {"pad-on-weight", "pad-fused-beside-identity"}
-KERNELS = {
-    "same-with-dilation",
-    "same-with-short-kernel",
-    "pads-reach-kernel",
-    "negative-pads",
-    "input-shorter-than-window",
-    "quantised-average-overhang",
-    "output-padding-beyond-stride",
-    "reflect-beyond-input",
-    "no-cpu-kernel",
-}
+OF_FUSION = {rule.code for rule in vars(fusion).values() if isinstance(rule, TrapRule)}
+KERNELS = {code for code, rule in all_rules().items() if rule.target == ONNXRUNTIME.name}
+KERNELS -= OF_FUSION
 """Traps about what onnxruntime's CPU provider refuses or computes in its own way."""
 
 PADDING = (
@@ -90,8 +80,8 @@ def disagreements(model: ModelProto | Path) -> list[str]:
         for context, chain in zip(site.contexts, site.chains, strict=True):
             around = observer.around(context, site.node, chain)
             codes = {trap.code for trap in traps_of(chain, around)}
-            trapped = bool(codes & KERNELS)
-            trapped |= "auto-pad-with-pads" in codes and not chain.op.is_pool
+            told = KERNELS - {"auto-pad-with-pads"} if chain.op.is_pool else KERNELS
+            trapped = bool(codes & told)
             judged = judge(ONNXRUNTIME, chain)
             fails = judged.answer.fails or judged.answer.is_open
             if trapped != fails and not codes & OF_FUSION and "Pad node" not in judged.reason:

@@ -9,8 +9,9 @@ from math import prod
 from onnxpad.geometry.windows import Growth, SurplusWindows, cut, equal_ends, growth
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_behind, floored, missing_sizes, rounds_up
-from onnxpad.padding.expansion import AttributeValue, Grown, Made, Read
+from onnxpad.padding.expansion import Grown, Made, Read
 from onnxpad.padding.fills import Fill
+from onnxpad.padding.operators import AttributeValue
 from onnxpad.rewriting import costs
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.steps.composer import LAST, Composer

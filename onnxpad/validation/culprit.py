@@ -1,0 +1,143 @@
+"""Of two models that differ: the changed part that makes them differ, as two models of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.errors import LimitMet, OnnxpadError
+from onnxpad.model.comparing.networks import Network, Operation, open_network
+from onnxpad.model.comparing.pieces import cut, standalone
+from onnxpad.model.comparing.regions import Region
+from onnxpad.model.opened import Model, ModelLike
+from onnxpad.reports import reported
+from onnxpad.sessions import Settings, resolved
+from onnxpad.validation.bench import Bench
+from onnxpad.validation.changed_parts import Case
+from onnxpad.validation.interface import matched
+from onnxpad.validation.report import Validation, Verdict
+from onnxpad.validation.request import with_channels
+from onnxpad.validation.samples import Pair, Ran, Sampler, captured, random_samples, run_both
+from onnxpad.validation.sizes import channel_counts
+from onnxpad.validation.verifier import Verifier
+
+Array = NDArray[Any]
+
+
+@reported("before", "after", "kind", "tensor")
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """A changed part that differs on its own inputs.
+
+    `before` and `after` are its nodes in each model, `kind` says in words what became of what;
+    `models` are both forms as models of their own, which `inputs` make differ at `tensor`.
+    """
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    kind: str
+    tensor: str
+    models: tuple[Model, Model]
+    inputs: Mapping[str, Array]
+
+
+def culprit(before: ModelLike, after: ModelLike, found: Validation) -> Culprit | None:
+    """The first changed part, in the order of the first model, whose two forms differ.
+
+    It is looked for on the inputs that `found` is about. None where no part runs alone, or none
+    differs on them.
+    """
+    bench = Bench(Settings(device=resolved("auto")))
+    first = open_network(before)
+    pair = Pair(first, matched(bench.warn, first, open_network(after, first.folder)))
+    verifier = Verifier(bench, pair)
+    for ran in _runs(bench, pair, verifier, found):
+        try:
+            values = captured(bench, pair, ran)
+        except LimitMet:
+            return None
+        except OnnxpadError:
+            continue
+        for region in verifier.found:
+            feeds = {name: values[name] for name in region.inputs if name in values}
+            if len(feeds) < len(region.inputs):
+                continue
+            row = Case(bench, pair.both(), region, feeds).judged(ran.index)
+            if row.verdict is Verdict.DIFFERENT:
+                return _culprit(pair, region, feeds, row.tensor)
+    return None
+
+
+def _runs(bench: Bench, pair: Pair, verifier: Verifier, found: Validation) -> Iterator[Ran]:
+    """Both models on the inputs that a proof shows, then on those of the runs."""
+    shown = found.proof.counterexample if found.proof else None
+    if shown is not None and set(shown.inputs) >= set(pair.before.fed):
+        yield run_both(bench, pair, 0, shown.inputs, verifier.probes)
+    if found.seed is None:
+        return
+    types = with_channels(pair.before, pair.before.input_types())
+    sampler = Sampler(types, found.seed, channel_counts(pair.both()))
+    samples = [row.sample for row in found.outputs] + [row.sample for row in found.regions]
+    count = 1 + max(samples, default=0)
+    yield from random_samples(bench, pair, sampler, count, lambda: verifier.probes)
+
+
+def _culprit(pair: Pair, region: Region, feeds: Mapping[str, Array], tensor: str) -> Culprit:
+    first = [pair.before.operation(index) for index in region.before]
+    second = [pair.after.operation(index) for index in region.after]
+    return Culprit(
+        tuple(one.label for one in first),
+        tuple(one.label for one in second),
+        kind_of_change(first, second, pair),
+        tensor,
+        (
+            _form(pair.before, region.before, region, feeds),
+            _form(pair.after, region.after, region, feeds),
+        ),
+        dict(feeds),
+    )
+
+
+def _form(
+    network: Network, indices: tuple[int, ...], region: Region, feeds: Mapping[str, Array]
+) -> Model:
+    read = network.reads(indices, feeds)
+    kinds = {name: value.dtype for name, value in read.items()}
+    return standalone(cut(network, indices, kinds, region.outputs), read)
+
+
+def kind_of_change(before: list[Operation], after: list[Operation], pair: Pair) -> str:
+    """What became of what, by operators; of one operator, the attributes and constants that moved.
+
+    'Pad + MaxPool became MaxPool', or 'Conv: pads was [0, 0, 1, 1] and is [1, 1, 0, 0]'.
+    """
+    was, now = (" + ".join(one.op_type for one in side) or "nothing" for side in (before, after))
+    if was != now or len(before) > 1:
+        return f"{was} became {now}" if was != now else f"{was} changed inside"
+    one, other = before[0], after[0]
+    names = sorted({*one.attributes, *other.attributes})
+    pairs = {name: (_said(one, name), _said(other, name)) for name in names}
+    moved = [f"{name} was {a} and is {b}" for name, (a, b) in pairs.items() if a != b]
+    for place, (old, new) in enumerate(zip(one.inputs, other.inputs, strict=False)):
+        values = pair.before.constant(old), pair.after.constant(new)
+        if None not in (values[0] is None, values[1] is None) and _apart(*values):
+            moved.append(f"the constant that is input {place} has other values")
+        elif (values[0] is None) != (values[1] is None) or (values[0] is None and old != new):
+            moved.append(f"input {place} was '{old}' and is '{new}'")
+    if one.opset != other.opset:
+        moved.append(f"the opset was {one.opset} and is {other.opset}")
+    return f"{was}: {', '.join(moved)}" if moved else f"{was} changed"
+
+
+def _said(operation: Operation, name: str) -> str:
+    value = operation.attributes.get(name)
+    text = "not written" if value is None else str(value)
+    return text if len(text) < 60 else f"{text[:57]}..."
+
+
+def _apart(one: Array | None, other: Array | None) -> bool:
+    return one is not None and other is not None and not np.array_equal(one, other)
