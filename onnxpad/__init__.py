@@ -1,5 +1,14 @@
 """Inspect, rewrite and validate padding in ONNX models, exactly.
 
+    onnxpad.inspect("model.onnx", target="opencv")              what goes wrong where
+    done = onnxpad.rewrite("model.onnx", target="opencv")       the same numbers in another form
+    onnxpad.validate("model.onnx", done.model).ok               proved, and run
+    done.save("for_opencv.onnx")
+
+A model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph, or what
+carries one (torch.onnx.ONNXProgram, an onnxscript function): what came in comes back as `.model`.
+Reports (Inspection, Rewriting, Validation ...) are data with `to_json()`; help(onnxpad.Inspection)
+lists the fields. All errors are OnnxpadError. `onnxpad.explain("python")` has more examples.
 Names are loaded when they are first used: `import onnxpad` loads neither onnx nor numpy.
 """
 
@@ -21,6 +30,7 @@ if TYPE_CHECKING:
     from onnxpad.inspection import Inspection, PaddedNode, inspect
     from onnxpad.model.files.onnx_file import load
     from onnxpad.model.files.saving import save
+    from onnxpad.porting import PortedNode, Porting, port
     from onnxpad.resolving import Resolution, resolve
     from onnxpad.retargeting import Retargeting, retarget
     from onnxpad.retargeting.plan import Plan, PlanEntry
@@ -44,6 +54,8 @@ __all__ = [
     "PaddedNode",
     "Plan",
     "PlanEntry",
+    "PortedNode",
+    "Porting",
     "RequestError",
     "Resolution",
     "Retargeting",
@@ -59,6 +71,7 @@ __all__ = [
     "guarded",
     "inspect",
     "load",
+    "port",
     "resolve",
     "retarget",
     "rewrite",
@@ -83,6 +96,7 @@ _HOMES = {
     "onnxpad.model.files.saving": ("save",),
     "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
     "onnxpad.retargeting.plan": ("Plan", "PlanEntry"),
+    "onnxpad.porting": ("PortedNode", "Porting", "port"),
     "onnxpad.resolving": ("Resolution", "resolve"),
     "onnxpad.retargeting": ("Retargeting", "retarget"),
     "onnxpad.rewriting.rewrite": ("Rewriting", "rewrite"),
@@ -103,4 +117,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    """Functions alone, which keeps help(onnxpad) short; `__all__` has the classes as well."""
+    return [name for name in __all__ if name[0].islower() or name == "__version__"]

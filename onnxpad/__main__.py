@@ -16,7 +16,6 @@ _RENAMES = 0.5
 """Seconds that files may need to get their names once a signal is there."""
 _watched: list[int] = []
 """The pipe through which signals reach the thread that ends the process."""
-_SHOWN_CURSOR = b"\r\x1b[2K\x1b[?25h"
 
 
 def main() -> None:
@@ -70,15 +69,16 @@ def _watch(reading: int) -> None:
 
 
 def _clean_up() -> None:
-    """Remove what is half-written, show the cursor that a bar has hidden, and end children.
+    """Remove what is half-written, take the line that says what is done away, and end children.
 
     They come last: the main thread would have something to say about them.
     """
     abandon = getattr(sys.modules.get("onnxpad.model.files.atomic"), "abandon", None)
     if abandon is not None:
         abandon(_RENAMES)
-    if "rich.progress" in sys.modules and os.isatty(2):
-        os.write(2, _SHOWN_CURSOR)
+    erase_all = getattr(sys.modules.get("onnxpad.show.progress"), "erase_all", None)
+    if erase_all is not None:
+        erase_all()
     end_all = getattr(sys.modules.get("onnxpad.processes"), "end_all", None)
     if end_all is not None:
         end_all(for_good=True)

@@ -1,9 +1,12 @@
-"""explain: what a pass, target, form, operator, convention, trap or optimiser is."""
+"""explain: what a topic, pass, target, form, operator, convention, trap or optimiser is."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from onnxpad.errors import RequestError, nearest
 from onnxpad.frameworks.conventions import Convention, all_conventions, by_name_and_alias
@@ -14,11 +17,11 @@ from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
-from onnxpad.runtimes.targets import Target, all_targets
+from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.verbs import is_text, refuse_unless
 
-KINDS = ("pass", "target", "form", "operator", "convention", "trap", "optimiser")
+KINDS = ("topic", "pass", "target", "form", "operator", "convention", "trap", "optimiser")
 
 
 @reported("kind", "name", "text", "facts_by_name as facts", "source")
@@ -58,11 +61,13 @@ def explain(name: str) -> tuple[Explanation, ...]:
     """The entries called `name`, whatever their kind; capitals do not matter.
 
     Frameworks and targets answer to their other names too ("tf", "trt"), where nothing else has
-    that name.
+    that name; a target with a release ("openvino@2024.6") has the facts of that release.
 
     Raises RequestError with the nearest names where there is none.
     """
     refuse_unless(is_text, "a name", "name", name)
+    if "@" in name:
+        return (_target_entry(find_target(name)),)
     everything = entries()
     found = tuple(entry for entry in everything if entry.name == name)
     found = found or tuple(e for e in everything if e.name.casefold() == name.casefold())
@@ -83,14 +88,14 @@ def _called(name: str) -> set[tuple[str, str]]:
 
 
 def _entries() -> Iterator[Explanation]:
+    yield from map(_topic, sorted(_TOPICS.glob("*.txt")))
     for rule in all_passes().values():
         facts = [("removes", _forms(rule.removes)), ("may add", _forms(rule.adds))]
         if rule.may_remove:
             facts.insert(1, ("may remove", _forms(rule.may_remove)))
         yield Explanation("pass", rule.name, rule.text, tuple(facts))
     for target in all_targets().values():
-        about = tuple(_target_facts(target))
-        yield Explanation("target", target.name, target.text, about, target.version)
+        yield _target_entry(replace(target, rows=target.history))
     for form, meaning in MEANING.items():
         yield Explanation("form", str(form), meaning, tuple(_passes_about(form)))
     for op in OPERATORS.values():
@@ -108,7 +113,7 @@ def _entries() -> Iterator[Explanation]:
         yield Explanation("optimiser", tool.name, _OPTIMISED, about, tool.source)
 
 
-# What retarget --to and --from take beside frameworks; retargeting.habits has the rules.
+# What retarget --to and --source take beside frameworks; retargeting.habits has the rules.
 _ONNX = "ONNX Operators.md, Conv-22"
 _PLACEMENTS = {
     "SAME_UPPER": (
@@ -137,6 +142,82 @@ one number serves every size. Rounding and divisors stay as they are.""",
 }
 
 
+_TOPICS = Path(__file__).parent / "topics"
+_MEASURED = Path(__file__).parent / "runtimes" / "measured.json"
+
+
+def _topic(path: Path) -> Explanation:
+    """A text of its own; a line such as '{passes}' stands for a table of the code."""
+    text = path.read_text(encoding="utf-8").rstrip()
+    for name, rows in _TABLES.items():
+        if f"{{{name}}}" in text:
+            table = "\n".join(f"| {' | '.join(row)} |" for row in rows())
+            text = text.replace(f"{{{name}}}", table)
+    return Explanation("topic", path.stem, text)
+
+
+def _recipe_rows() -> Iterator[tuple[str, ...]]:
+    yield "what you want", "options"
+    for recipe in RECIPES:
+        yield recipe.job, recipe.options
+
+
+def _pass_rows() -> Iterator[tuple[str, ...]]:
+    yield "pass", "what it does", "removes", "may add"
+    for rule in all_passes().values():
+        yield rule.name, _first_line(rule.text), _forms(rule.removes), _forms(rule.adds)
+
+
+def _target_rows() -> Iterator[tuple[str, ...]]:
+    yield "target", "what it is", "version", "known from"
+    for target in all_targets().values():
+        kinds = Counter(str(row.evidence.certainty) for row in target.rows)
+        known = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+        yield target.name, _first_line(target.text), target.version, known
+
+
+def _operator_rows() -> Iterator[tuple[str, ...]]:
+    groups: dict[tuple[str, str], list[str]] = {}
+    for row in OPERATORS.values():
+        kind = "left alone" if row.why_left_alone else str(row.kind)
+        groups.setdefault((row.domain or "ai.onnx", kind), []).append(row.name)
+    yield "domain", "kind", "operators"
+    for (domain, kind), names in groups.items():
+        yield domain, kind, ", ".join(names)
+
+
+_SETS = {"probes": "probes", "drawn": "drawn models", "corpus": "real models"}
+
+
+def _measured_rows() -> Iterator[tuple[str, ...]]:
+    """One for each runtime: models that are right before and after, and those with no way."""
+    found = json.loads(_MEASURED.read_text(encoding="utf-8"))
+    yield "runtime", *_SETS.values()
+    for name in all_targets():
+        cells = [_measured(found[kind].get(name)) for kind in _SETS]
+        if any(cell != "-" for cell in cells):
+            yield name, *cells
+
+
+def _measured(row: dict[str, int] | None) -> str:
+    if row is None:
+        return "-"
+    return f"{row['before']} to {row['after']} of {row['models']}, no way {row['no way']}"
+
+
+def _first_line(text: str) -> str:
+    return text.splitlines()[0].rstrip(".")
+
+
+_TABLES: dict[str, Callable[[], Iterator[tuple[str, ...]]]] = {
+    "recipes": _recipe_rows,
+    "passes": _pass_rows,
+    "targets": _target_rows,
+    "measured": _measured_rows,
+    "operators": _operator_rows,
+}
+
+
 _OPTIMISED = """A tool that rewrites models, and what the formal proof says of its rewrites.
 
 The models are small: each trap of onnxpad's tests, and random models with every padded operator. To
@@ -154,15 +235,28 @@ def _optimiser_facts(tool: Optimiser) -> Iterator[tuple[str, str]]:
         yield "wrong for", f"{one.model}: {one.counterexample}"
 
 
+def _target_entry(target: Target) -> Explanation:
+    about = tuple(_target_facts(target))
+    return Explanation("target", target.name, target.text, about, target.version)
+
+
 def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
     """Its rows; one that takes operators leaves out those that another never takes."""
     yield "order", "if several rules match, the most severe applies"
-    blanket = [row for row in target.rows if row.answer.fails and not row.when]
+    if target.releases:
+        yield "releases", ", ".join(target.releases)
+    if target.before:
+        yield "older releases", target.before
+    if target.note:
+        yield "note", target.note
+    newest = [row for row in target.rows if not row.until]
+    blanket = [row for row in newest if row.answer.fails and not row.when and not row.since]
     never = {operator for row in blanket for operator in row.operators}
     for row in target.rows:
         left = tuple(one for one in row.operators if row.answer.fails or one not in never)
         if left:
-            yield str(row.answer), f"{replace(row, operators=left).what} [{row.evidence}]"
+            told = [row.held, str(row.evidence)] if row.held else [str(row.evidence)]
+            yield str(row.answer), f"{replace(row, operators=left).what} [{'; '.join(told)}]"
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from onnxpad.model.files.delivery import deliver
 from onnxpad.model.files.external import data_files, locate
 from onnxpad.model.files.onnx_file import read
 from onnxpad.model.files.saving import save
-from onnxpad.model.opened import Model, ModelLike, proto_of
+from onnxpad.model.opened import Model, ModelLike, whole_model
 from onnxpad.reports import plain
 from onnxpad.validation import Validation, validate
 from onnxpad.validation.culprit import Culprit, culprit
@@ -165,8 +165,8 @@ def _judged(before: ModelLike, after: Any, options: Mapping[str, Any]) -> Guardi
     return Guarding(found, culprit=wrong)
 
 
-def _copied(model: object) -> Model:
-    proto = proto_of(model)
+def _copied(model: ModelLike) -> Model:
+    proto, _ = whole_model(model)
     if proto is not model:
         return proto
     copy = Model()

@@ -217,7 +217,12 @@ class Finding(NamedTuple):
     reason: str
 
 
-KINDS = {"unknown": "unknown", "refuses": "refused", "miscomputes": "wrong"}
+KINDS = {
+    "falls back": "fallback",
+    "unknown": "unknown",
+    "refuses": "refused",
+    "miscomputes": "wrong",
+}
 """What a target's answer is called as a finding, the mildest first."""
 OFF_DEVICE, TRAP = "off-device", "trap"
 
@@ -232,8 +237,8 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 
 
 @reported(
-    *("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met"),
-    "findings",
+    *("model", "summary", "assumed", "nodes", "targets", "target_notes", "openings"),
+    *("placement", "limits_met", "findings"),
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
@@ -243,7 +248,8 @@ class Inspection(Report):
     rewrite for it could be told about nodes for which there is no way, `placement` the
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
-    `model` is what the file says of itself.
+    `target_notes` has what is not known of releases that were asked for. `model` is what the file
+    says of itself.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -254,8 +260,9 @@ class Inspection(Report):
     openings: Mapping[str, Opening] = field(default_factory=dict)
     limits_met: tuple[str, ...] = ()
     model: ModelFacts = field(default_factory=ModelFacts)
+    target_notes: Mapping[str, str] = field(default_factory=dict)
 
-    schema = 1
+    schema = 2
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -329,14 +336,14 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
 ) -> Inspection:
     """List the padded nodes of a model; nothing is changed and nothing is run.
 
-    `dims` says what is known of dimensions ({'height': 640, 'width': '%32=0'}), `nodes` are
-    globs over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has
-    both. `target` are runtimes: the report then says of every node what each does with it, how
-    that is known, and what a rewrite would do. `device` opens the model with onnxruntime and says
-    which provider runs each node. `timeout` (seconds) and `memory` (bytes, or a text such as '4G')
-    limit what nothing bounds beforehand: shape inference, and opening the model, which raises
-    LimitMet there. Raises RequestError for names that do not exist, ModelError for
-    models that cannot be read or opened, and RuntimeUnavailable where there is no such device.
+    `dims` says what is known of dimensions ({'height': 640, 'width': '%32=0'}), `nodes` are globs
+    over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has
+    both. `target` are runtimes, 'all' for all of them: the report then says of every node what
+    each does with it, how that is known, and what a rewrite would do. `device` opens the model
+    with onnxruntime and says which provider runs each node. `timeout` (seconds) and `memory`
+    (bytes, or '4G') limit shape inference, and opening the model, which raises LimitMet there.
+    Raises RequestError for names that do not exist, ModelError for models that cannot be read
+    or opened, and RuntimeUnavailable where there is no such device.
     """
     names = _named([target] if isinstance(target, str) else target or ())
     with processes.limited(timeout, memory) as work:
@@ -361,6 +368,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             openings,
             limits_met,
             facts_of(opened.model),
+            _notes(names),
         )
 
 
@@ -368,9 +376,20 @@ def _named(targets: Sequence[str]) -> list[str]:
     """The targets' own names, each once; RequestError for one that does not exist."""
     if not targets:
         return []  # what targets are made of is not loaded then
+    from onnxpad.runtimes.targets import all_targets, find_target
+
+    if "all" in targets:
+        return list(all_targets())
+    return list(dict.fromkeys(find_target(name).name for name in targets))
+
+
+def _notes(names: Sequence[str]) -> dict[str, str]:
+    """What is not known of the releases of targets."""
+    if not names:
+        return {}
     from onnxpad.runtimes.targets import find_target
 
-    return list(dict.fromkeys(find_target(name).name for name in targets))
+    return {name: note for name in names if (note := find_target(name).note)}
 
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:

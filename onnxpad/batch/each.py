@@ -29,7 +29,7 @@ Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
 Progress = Callable[[str, int, int], None]
 VERBS = ("inspect", "rewrite", "retarget", "validate")
 _EDITS = ("rewrite", "retarget")
-_ABOUT_ONE = ("inputs", "outputs", "progress")
+_ABOUT_ONE = ("data", "inputs", "input_shapes", "outputs", "progress")
 
 
 class Outcome(NamedTuple):

@@ -16,7 +16,9 @@ from pathlib import Path
 import click
 
 from onnxpad import __version__
+from onnxpad.cli.arguments import renamed
 from onnxpad.cli.outcomes import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
+from onnxpad.cli.streams import WINDOWS
 from onnxpad.errors import OnnxpadError, fault_in
 
 _HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
@@ -29,7 +31,12 @@ onnxpad diagnose model.onnx --data reference.npz --plan plan.json
 onnxpad validate model.onnx explicit.onnx
 onnxpad guard -- onnxsim model.onnx simple.onnx
 onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padding SAME
+onnxpad port model.onnx --as pytorch
 onnxpad explain split-pads
+onnxpad explain exit-codes
+
+onnxpad explain lists guides to the verbs, and all that a message may name. Every verb takes -v
+(each step, with seconds), -q (only what goes wrong) and --json.
 
 '-' stands for standard input or output. Exit codes: 0 fine; 1 findings (models differ, --check
 would change something, --strict and a skip, what --fail-on names); 2 wrong usage, a file that
@@ -43,7 +50,10 @@ _GLANCE = 2**20
 
 
 HELP = frozenset(("-h", "--help"))
-_VERBS = ("inspect", "rewrite", "retarget", "diagnose", "validate", "guard", "resolve", "explain")
+_VERBS = (
+    *("inspect", "rewrite", "retarget", "diagnose", "validate"),
+    *("guard", "resolve", "port", "explain"),
+)
 
 
 class _Verbs(UserDict[str, click.Command]):
@@ -61,7 +71,7 @@ _NOT_LOADED = click.Command(None)
 @click.group(
     help=_HELP,
     commands=_Verbs(dict.fromkeys(_VERBS, _NOT_LOADED)),
-    context_settings={"help_option_names": sorted(HELP)},
+    context_settings={"help_option_names": sorted(HELP), "token_normalize_func": renamed},
 )
 @click.version_option(__version__, prog_name="onnxpad")
 @click.option("--isolated", is_flag=True, help="Ignore [tool.onnxpad] in pyproject.toml.")
@@ -86,9 +96,15 @@ def main() -> None:
         sys.exit(fail("standard output is closed: send it to a file or to /dev/null"))
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names may be in any script
-    status = run(sys.argv[1:])
+    status = run([without_quotes(one) for one in sys.argv[1:]] if WINDOWS else sys.argv[1:])
     gc.freeze()  # Python would look through everything once more before it lets go of it
     sys.exit(status)
+
+
+def without_quotes(argument: str) -> str:
+    """'H%32=0' as other shells give it: cmd leaves single quotes where they are."""
+    quoted = len(argument) > 1 and argument[0] == argument[-1] == "'"
+    return argument[1:-1] if quoted else argument
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -3,18 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from onnxpad.cli.outcomes import say
+from onnxpad.cli.streams import Loudness, set_loudness
 from onnxpad.errors import RequestError
 
 _DIGITS = 30
+RENAMED = {"from": "source", "convtranspose-legacy-split": "legacy-split"}
+"""Options that had another name, without dashes: the old one goes on working."""
+_Completes: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 MODEL = click.Path(allow_dash=True)
 ARRAYS = click.Path(exists=True, dir_okay=False)
+
+
+def completed(*kinds: str) -> _Completes:
+    """What a shell offers: names of these kinds of what `explain` explains, or of any."""
+
+    def names(_context: click.Context, _option: click.Parameter, begin: str) -> list[str]:
+        from onnxpad.explaining import entries
+
+        found = (one.name for one in entries() if not kinds or one.kind in kinds)
+        return [name for name in found if name.casefold().startswith(begin.casefold())]
+
+    return names
+
 
 models = click.argument("models", metavar="MODEL|DIR...", nargs=-1, required=True, type=MODEL)
 data = click.option(
@@ -24,7 +42,38 @@ data = click.option(
     multiple=True,
     help="Inputs and reference: .npz, or a folder test_data_set_*. Repeatable.",
 )
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per report.")
+
+
+def _loud(*spellings: str, level: Loudness, says: str) -> Callable[[_Command], _Command]:
+    def heard(_context: click.Context, _option: click.Parameter, given: bool) -> None:  # noqa: FBT001
+        if given:
+            set_loudness(level)
+
+    return click.option(*spellings, is_flag=True, expose_value=False, callback=heard, help=says)
+
+
+_quiet = _loud(
+    "-q",
+    "--quiet",
+    level=Loudness.QUIET,
+    says="Print errors, and what --json and the like ask for, and no report for people.",
+)
+_verbose = _loud(
+    "-v",
+    "--verbose",
+    level=Loudness.VERBOSE,
+    says="Say on standard error what is being done, and after how many seconds.",
+)
+
+
+def spoken(command: _Command) -> _Command:
+    """--json, -q and -v: how a verb answers."""
+    as_json = click.option(
+        "--json", "as_json", is_flag=True, help="Print JSON, one line per report."
+    )
+    return as_json(_quiet(_verbose(command)))
+
+
 dims = click.option(
     "--dim",
     "dims",
@@ -48,8 +97,9 @@ targets = click.option(
     "targets",
     metavar="T",
     multiple=True,
+    shell_complete=completed("target"),
     help="A runtime: say what it does with each node that can pad, or with a Concat that pads one "
-    "with constants. onnxpad explain lists them. Repeatable.",
+    "with constants. onnxpad explain targets lists them, and all is a line for each. Repeatable.",
 )
 ambiguous = click.option(
     "--ambiguous",
@@ -57,8 +107,7 @@ ambiguous = click.option(
     help="Which one holds where a node has both.",
 )
 legacy_split = click.option(
-    "--convtranspose-legacy-split",
-    "legacy_split",
+    "--legacy-split",
     is_flag=True,
     help="Read auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it: "
     "the odd cell is cropped at the other side.",
@@ -114,6 +163,14 @@ seed = click.option(
     show_default=True,
     help="Seed of the random inputs.",
 )
+
+
+def renamed(name: str) -> str:
+    """The name that an option has now; an old one is answered with a warning."""
+    if name not in RENAMED:
+        return name
+    say(f"warning: --{name} is now called --{RENAMED[name]}\n")
+    return RENAMED[name]
 
 
 def given_by_hand(name: str) -> bool:
@@ -187,7 +244,7 @@ def _fact(text: str) -> tuple[str, int | str] | None:
         numbers.append(divisor.strip())
         said: int | str = text[len(name) :]
     else:
-        name, said = front, 0
+        name, said = front.removesuffix("="), 0
     if not name or name[0] in "%=" or not numbers[0].isdecimal():
         return None
     if max(map(len, numbers)) > _DIGITS:

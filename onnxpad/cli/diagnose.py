@@ -9,7 +9,7 @@ import click
 
 from onnxpad.cli import arguments, plan_files
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, say
-from onnxpad.cli.streams import progress_bar, report_stream, terminal
+from onnxpad.cli.streams import report_stream, show, terminal, working
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ gives the reference.
 @arguments.ambiguous
 @arguments.timeout
 @arguments.memory
-@arguments.as_json
+@arguments.spoken
 def diagnose(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Diagnose, print the report and write the plan."""
     _check(options)
@@ -97,7 +97,7 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
     else:
         from onnxpad.show.diagnoses import diagnosis_text
 
-        stream.write(diagnosis_text(found, terminal(stream), plan=plan, kept=kept))
+        show(diagnosis_text(found, terminal(stream), plan=plan, kept=kept), stream)
     if failed:
         raise failed
 
@@ -106,29 +106,27 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
     from onnxpad import diagnosis  # loads numpy and onnx
     from onnxpad.model.comparing.networks import open_network
     from onnxpad.model.files.onnx_file import load
-    from onnxpad.validation.recorded import recorded, recorded_apart
+    from onnxpad.validation.recorded import recorded_apart
 
     given = options["model"]
     model: Any = load(given) if given == STANDARD else given
     network = open_network(model)
     plan_files.check_weights(options["plan"], network)
     left_out: list[str] = []
-    if options["data"]:
-        inputs, outputs = recorded(options["data"], network, left_out.append)
-    else:
-        inputs, outputs = recorded_apart(
-            options["inputs"], options["outputs"], network, left_out.append
-        )
-    with progress_bar(options["budget"]) as say:
+    reference: dict[str, Any] = {"data": options["data"] or None}
+    if not options["data"]:
+        paths = options["inputs"], options["outputs"]
+        found_in = recorded_apart(*paths, network, left_out.append)
+        reference = dict(zip(("inputs", "outputs"), found_in, strict=True))
+    with working(f"diagnosing {given}") as tell:
         found = diagnosis.diagnose(
             model,
-            inputs=inputs,
-            outputs=outputs,
+            **reference,
             device=options["device"],
             budget=options["budget"],
             ambiguous=options["ambiguous"],
             timeout=options["timeout"],
             memory=options["memory"],
-            progress=say,
+            progress=tell,
         )
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))

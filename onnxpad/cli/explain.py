@@ -10,17 +10,19 @@ import click
 import onnxpad
 from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import FINE
-from onnxpad.cli.streams import terminal
+from onnxpad.cli.streams import show, terminal
 from onnxpad.errors import nearest
 
-_HELP = """Say what a pass, target, form, operator, convention, trap or optimiser is.
+_HELP = """Say what a pass, target, form, operator, convention, trap or optimiser is, or a topic.
 
-Without NAME list all.
+Without NAME list all. Topics are guides to the verbs and tables: installation, exit-codes, limits,
+passes, recipes, targets ...
 
 \b
 onnxpad explain
 onnxpad explain split-pads
 onnxpad explain AveragePool
+onnxpad explain exit-codes
 onnxpad explain opencv
 onnxpad explain --schema inspect
 """
@@ -30,13 +32,13 @@ onnxpad explain --schema inspect
     help=_HELP,
     short_help="Say what a pass, target, form, operator, convention, trap or optimiser is.",
 )
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=arguments.completed())
 @click.option(
     "--schema",
     metavar="VERB",
     help="Print the JSON Schema (2020-12) of what the verb prints with --json.",
 )
-@arguments.as_json
+@arguments.spoken
 def explain(*, name: str | None, schema: str | None, as_json: bool) -> int:
     """Print one entry, the list of all, or a schema."""
     if schema is not None:
@@ -49,12 +51,13 @@ def explain(*, name: str | None, schema: str | None, as_json: bool) -> int:
     from onnxpad.show import explanations
 
     found = explaining.entries() if name is None else explaining.explain(name)
+    shown = terminal(sys.stdout)
     if as_json:
         sys.stdout.writelines(json_line(entry.to_json()) for entry in found)
     elif name is None:
-        sys.stdout.write(explanations.list_text(found, terminal(sys.stdout)))
+        show(explanations.list_text(found, shown))
     else:
-        sys.stdout.write("\n".join(explanations.explanation_text(entry) for entry in found))
+        show("\n".join(explanations.explanation_text(entry, shown) for entry in found))
     return FINE
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
 from typing import Any
 
 import click
 
 from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import FINDINGS, FINE
-from onnxpad.cli.streams import progress_bar, terminal
+from onnxpad.cli.streams import show, terminal, working
 
 _HELP = """Run a command that makes one model of another, and prove or try that both are the same.
 
@@ -47,13 +50,21 @@ command fails or does not write the model.
 @arguments.dims
 @arguments.timeout
 @arguments.memory
-@arguments.as_json
+@arguments.spoken
 def guard(*, command: tuple[str, ...], as_json: bool, **options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Guard and print the verdict."""
     from onnxpad import guarding  # loads numpy and onnx
 
-    with progress_bar(None) as say:
-        found = guarding.guard(command, quiet_stdout=as_json, **options, progress=say)
+    with ExitStack() as behind:
+
+        @cache
+        def shown() -> Callable[[str], None]:
+            return behind.enter_context(working("comparing"))
+
+        def told(step: str) -> None:  # not before the command has left the terminal
+            shown()(step)
+
+        found = guarding.guard(command, quiet_stdout=as_json, **options, progress=told)
     if as_json:
         from onnxpad.reports import json_line
 
@@ -61,5 +72,5 @@ def guard(*, command: tuple[str, ...], as_json: bool, **options: Any) -> int:  #
     else:
         from onnxpad.show.guardings import guarding_text
 
-        sys.stdout.write(guarding_text(found, terminal(sys.stdout)))
+        show(guarding_text(found, terminal(sys.stdout)))
     return FINE if found.ok else FINDINGS

@@ -45,8 +45,10 @@ def fail_for(model: str, error: OnnxpadError, *, as_json: bool = False) -> int:
 
 def say(text: str) -> None:
     """Write to stderr, or nowhere where that is closed or full: there is no other place."""
+    from onnxpad.cli.streams import dressed
+
     try:
-        sys.stderr.write(text)
+        sys.stderr.write(dressed(text, sys.stderr))
         sys.stderr.flush()
     except (OSError, ValueError):
         _drop(sys.stderr)

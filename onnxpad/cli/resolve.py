@@ -11,7 +11,7 @@ import click
 
 from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import FINE
-from onnxpad.cli.streams import terminal
+from onnxpad.cli.streams import show, terminal
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -89,10 +89,11 @@ def _comparison(
 
 
 @click.command(help=_HELP, short_help="Work out a framework's layer: pads, size, ONNX nodes.")
-@click.argument("framework")
+@click.argument("framework", shell_complete=arguments.completed("convention"))
 @click.argument("op")
 @click.option(
     "--input",
+    "--input-shape",
     "shape",
     metavar="N,C,H,W",
     required=True,
@@ -101,6 +102,8 @@ def _comparison(
 )
 @click.option(
     "--weight",
+    "--weight-shape",
+    "weight",
     metavar="M,C,H,W",
     callback=_numbers,
     help="Shape of the weight in ONNX layout, instead of --kernel.",
@@ -130,7 +133,7 @@ def _comparison(
     metavar="FRAMEWORK",
     help="Print the same layer as code: pytorch or tensorflow.",
 )
-@arguments.as_json
+@arguments.spoken
 def resolve(  # noqa: PLR0913 - each option is one word of the command line
     *,
     framework: str,
@@ -155,12 +158,13 @@ def resolve(  # noqa: PLR0913 - each option is one word of the command line
     first = general if padding is None else {**general, Role.PADDING: parse_value(padding)}
     _refuse_doubles(framework, op, first, settings)
     found = _resolved(framework, op, shape, weight, first, settings)
+    write = sys.stdout.write if as_json else show
     if compare is None:
-        sys.stdout.write(_single(found, language, as_json=as_json))
+        write(_single(found, language, as_json=as_json))
         return FINE
     other, own = compare
     second = _resolved(other, op, shape, weight, general, own)
-    sys.stdout.write(_both(found, second, as_json=as_json))
+    write(_both(found, second, as_json=as_json))
     return FINE
 
 

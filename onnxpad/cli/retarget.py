@@ -19,24 +19,29 @@ _HELP = """Move a model to another framework's padding. The numbers that it comp
 
 \b
 onnxpad retarget model.onnx --to tensorflow -o moved.onnx
-onnxpad retarget model.onnx --to pytorch --from tensorflow --node 'stem/*' --validate -o moved.onnx
+onnxpad retarget model.onnx --to pytorch --source keras --node 'stem/*' --validate -o moved.onnx
 onnxpad retarget model.onnx --plan plan.json -o fixed.onnx
 
 A convention is the name of a framework, or SAME_UPPER, SAME_LOWER, symmetric. What padding means
 stays (nothing, ceil(size/stride) windows, causal, full); where its odd cell stands, whether pools
 round up and what averages divide by becomes what the framework does. Padding that fits no
-convention is left alone, with the reason: --from or --plan settles it. Where nodes downstream no
+convention is left alone, with the reason: --source or --plan settles it. Where nodes downstream no
 longer fit together, nothing is written.
 """
 
 
 @click.command(help=_HELP, short_help="Move a model to another framework's padding.")
 @arguments.models
-@click.option("--to", metavar="NAME", help="The convention to move to.")
 @click.option(
-    "--from",
-    "source",
+    "--to",
     metavar="NAME",
+    shell_complete=arguments.completed("convention"),
+    help="The convention to move to.",
+)
+@click.option(
+    "--source",
+    metavar="NAME",
+    shell_complete=arguments.completed("convention"),
     help="Whose padding it is: settles numbers that can mean several things. What that convention "
     "would not write is skipped, with the reason.",
 )
@@ -47,14 +52,14 @@ longer fit together, nothing is written.
     help="The padding of single nodes, as JSON; diagnose writes it. '-': from standard input.",
 )
 @arguments.edits("Run both models and show how far outputs move.")
-@arguments.as_json
+@arguments.spoken
 def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Move each model, report it, and write it if nothing speaks against it."""
     if (given["to"] is None) == (given["plan"] is None):
         raise click.UsageError("give --to NAME or --plan FILE, and not both")
     if given["plan"] is not None and given["source"] is not None:
         raise click.UsageError(
-            "--from and --plan exclude each other: a plan already gives the padding of each node"
+            "--source and --plan exclude each other: a plan already gives the padding of each node"
         )
     if given["plan"] == STANDARD and STANDARD in models:
         raise click.UsageError(
@@ -101,5 +106,6 @@ def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:
         *parts,
         script=request.dry_run,
         compared=request.judging is None or edit.found.changed,
+        refused=bool(edit.objection),
         terminal=terminal(report_stream(model_on_stdout=edit.written == STANDARD)),
     )

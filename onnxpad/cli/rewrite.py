@@ -38,32 +38,47 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
 @click.command(help=_HELP, short_help="Write padding in another form, exactly.")
 @arguments.models
 @click.option(
-    "--pass", "passes", metavar="NAME", multiple=True, help="A pass, in order. Repeatable."
+    "--pass",
+    "passes",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=arguments.completed("pass"),
+    help="A pass, in order. Repeatable.",
 )
 @click.option(
     "--target",
     metavar="T",
     multiple=True,
+    shell_complete=arguments.completed("target"),
     callback=lambda _, __, names: names or None,
-    help="A runtime: write what it refuses or computes wrongly in the cheapest form that it takes. "
-    "Repeatable: one model that all of them take.",
+    help="A runtime, with a release where you like (openvino@2024.6): write what it refuses or "
+    "computes wrongly in the cheapest form that it takes. Repeatable: one model that all of them "
+    "take.",
 )
 @click.option(
     "--prefer",
     metavar="PASS",
     multiple=True,
+    shell_complete=arguments.completed("pass"),
     help="With --target: a pass that counts as free of cost. Repeatable.",
 )
 @click.option(
     "--exclude",
     metavar="PASS",
     multiple=True,
+    shell_complete=arguments.completed("pass"),
     help="With --target: a pass that is not used. Repeatable.",
 )
 @click.option(
     "--allow-unknown",
     is_flag=True,
     help="With --target: take for granted what is not known of it.",
+)
+@click.option(
+    "--require-device",
+    is_flag=True,
+    help="With --target: rewrite as well what it would leave to the CPU, and write nothing where "
+    "there is no way.",
 )
 @arguments.edits("Prove and run both models first; write only if they agree.")
 @click.option(
@@ -74,13 +89,13 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     "of which bytes; onnxpad validate --certificate proves it again.",
 )
 @arguments.legacy_split
-@arguments.as_json
+@arguments.spoken
 def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Rewrite each model, report it, and write it if nothing speaks against it."""
     if given["legacy_split"] and (given["validate"] or given["certificate"]):
         raise click.UsageError(
             "--validate and --certificate read the original as the newer text says, as onnxruntime "
-            "does: they cannot judge --convtranspose-legacy-split"
+            "does: they cannot judge --legacy-split"
         )
     jobs = writing.jobs_of(models, output, given)
     _check_certificate(given["certificate"], jobs)
@@ -118,7 +133,8 @@ def _request(given: dict[str, Any]) -> Request:
 
     for name in given["passes"]:
         find_pass(name)
-    wishes = {name: given[name] for name in ("prefer", "exclude", "allow_unknown")}
+    wished = ("prefer", "exclude", "allow_unknown", "require_device")
+    wishes = {name: given[name] for name in wished}
     planner(given["target"], **wishes)
     limits = ("timeout", "memory")
     rules = ("passes", "target", *wishes, "ambiguous", "legacy_split", *limits)
@@ -141,4 +157,5 @@ def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:
     from onnxpad.show.rewritings import rewriting_text
 
     compared = request.judging is None or edit.found.changed or bool(edit.found.unfit)
-    return rewriting_text(*parts, script=request.dry_run, compared=compared)
+    refused = bool(edit.objection)
+    return rewriting_text(*parts, script=request.dry_run, compared=compared, refused=refused)

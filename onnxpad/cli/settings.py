@@ -10,26 +10,26 @@ from typing import Any, NamedTuple
 
 import click
 
+from onnxpad.cli.arguments import RENAMED
 from onnxpad.errors import RequestError, fault_in, nearest
 
 # The file may come with a model from a stranger: it says nothing of what is read and written, and
 # lifts no limit.
 SETTABLE = frozenset(
     (
-        *("all", "allow-unknown", "ambiguous", "baseline", "budget", "convtranspose-legacy-split"),
+        *("all", "allow-unknown", "ambiguous", "baseline", "budget", "legacy-split"),
         *(
             "device",
             "dim",
             "each",
             "exclude",
             "fail-on",
-            "from",
             "node",
             "pass",
             "prefer",
             "proof-only",
         ),
-        *("run-only", "samples", "seed", "strict", "target", "tf32", "to", "validate"),
+        *("run-only", "samples", "seed", "source", "strict", "target", "tf32", "to", "validate"),
     )
 )
 LARGEST = 2**20
@@ -102,8 +102,8 @@ def _values(
     path: Path, table: dict[str, Any], verbs: Mapping[str, Options]
 ) -> dict[str, dict[str, Any]]:
     """For each verb what is set for all, and then what is set for it alone."""
-    shared = {key: value for key, value in table.items() if not isinstance(value, dict)}
-    apart = {key: value for key, value in table.items() if isinstance(value, dict)}
+    shared = _with_new_names({k: v for k, v in table.items() if not isinstance(v, dict)})
+    apart = {k: _with_new_names(v) for k, v in table.items() if isinstance(v, dict)}
     everywhere = {name: one for known in verbs.values() for name, one in known.items()}
     _refuse_unknown(path, _TABLE, shared, everywhere)
     for verb, found in apart.items():
@@ -119,6 +119,10 @@ def _values(
         }
         for verb, known in verbs.items()
     }
+
+
+def _with_new_names(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {RENAMED.get(name, name): value for name, value in found.items()}
 
 
 def _refuse_unknown(path: Path, table: str, found: Mapping[str, Any], options: Options) -> None:

@@ -4,17 +4,48 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from enum import IntEnum
+from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
+import click
+
 if TYPE_CHECKING:
+    from onnxpad.show.progress import Line
     from onnxpad.show.tables import Terminal
 
 
+class Loudness(IntEnum):
+    """What a command says beside what it was asked for."""
+
+    QUIET = 0
+    NORMAL = 1
+    VERBOSE = 2
+
+
+_KEY = "onnxpad.loudness"
+WINDOWS = os.name == "nt"
+
+
+def set_loudness(level: Loudness) -> None:
+    """How much this command says; raises click.UsageError where two answers are given."""
+    meta = click.get_current_context().meta
+    if meta.get(_KEY, level) is not level:
+        raise click.UsageError("-q and -v contradict each other: give one of them")
+    meta[_KEY] = level
+
+
+def loudness() -> Loudness:
+    """How much the command that runs says."""
+    context = click.get_current_context(silent=True)
+    return Loudness.NORMAL if context is None else context.meta.get(_KEY, Loudness.NORMAL)
+
+
 def terminal(stream: TextIO) -> Terminal | None:
-    """The terminal behind a stream; None for files, pipes, NO_COLOR and terminals without any."""
-    if not stream.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    """The terminal behind a stream; None for files and pipes."""
+    if not stream.isatty():
         return None
     import shutil  # slow to import, and only for terminals
 
@@ -23,15 +54,83 @@ def terminal(stream: TextIO) -> Terminal | None:
     return Terminal(shutil.get_terminal_size().columns)
 
 
+def has_colours(stream: TextIO) -> bool:
+    """Whether text there gets colours: as Python itself reads NO_COLOR, FORCE_COLOR and TERM."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return os.environ.get("TERM") != "dumb" and stream.isatty()
+
+
+def show(text: str, stream: TextIO | None = None) -> None:
+    """Write a report for people, on standard output where nothing else is said; -q leaves it."""
+    stream = stream or sys.stdout
+    if loudness() is Loudness.QUIET:
+        return
+    stream.write(dressed(text, stream))
+    stream.flush()
+
+
+def dressed(text: str, stream: TextIO) -> str:
+    """The text as `stream` gets it: with quotes that the shell at hand takes, and in colours."""
+    if WINDOWS and "'" in text:
+        from onnxpad.show.wording import quotes_for_windows
+
+        text = quotes_for_windows(text)
+    if not has_colours(stream):
+        return text
+    from onnxpad.show.colours import painted
+
+    return painted(text)
+
+
 def report_stream(*, model_on_stdout: bool) -> TextIO:
     """Standard output, or standard error where the model itself takes standard output."""
     return sys.stderr if model_on_stdout else sys.stdout
 
 
-def progress_bar(budget: float | None) -> AbstractContextManager[Callable[[str], None] | None]:
-    """What is being done, on standard error where that is a terminal; `budget` is in seconds."""
-    if terminal(sys.stderr) is None:
-        return nullcontext()
-    from onnxpad.show.progress import trying
+@contextmanager
+def working(text: str) -> Iterator[Callable[[str], None]]:
+    """What is being done: on a terminal after a second, with -v line by line wherever it goes.
 
-    return trying(sys.stderr, budget)
+    Gives the function that says what is being done now.
+    """
+    with status_line(text) as line:
+        if loudness() is Loudness.VERBOSE:
+            yield _teller(text)
+        else:
+            yield line.say if line else _silent
+
+
+@contextmanager
+def status_line(text: str) -> Iterator[Line | None]:
+    """The line on standard error, where that is a terminal and neither -q nor -v is given."""
+    if loudness() is not Loudness.NORMAL or not sys.stderr.isatty():
+        yield None
+        return
+    from onnxpad.show.progress import alive
+
+    with alive(sys.stderr, text) as line:
+        yield line
+
+
+def _silent(_text: str) -> None:
+    """Say nothing."""
+
+
+def _teller(text: str) -> Callable[[str], None]:
+    """Each step once, with the seconds since the first; where standard error is gone, nowhere."""
+    from onnxpad.show.wording import visible
+
+    started, last = monotonic(), [""]
+
+    def tell(step: str) -> None:
+        if step != last[0]:
+            last[0] = step
+            with suppress(OSError, ValueError):
+                sys.stderr.write(f"{monotonic() - started:7.1f} s  {visible(step)}\n")
+                sys.stderr.flush()
+
+    tell(text)
+    return tell

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import click
 
 from onnxpad.cli import arguments, destinations
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
-from onnxpad.cli.streams import progress_bar, terminal
+from onnxpad.cli.streams import show, terminal, working
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ onnxpad validate models/ rewritten/ -j 2
 The proof says whether both are the same function for all inputs, and for all sizes that they leave
 open; the runs say whether onnxruntime computes them alike. Verdicts: proved, or where nothing is
 proved or refuted what the runs say: identical, rounding (exit 0), different, unverified (exit 1).
-What a run shows to be different is different, proved or not. Where onnxruntime is not installed,
+What a run shows to be different is different, proved or not, and tolerated (exit 0) where --atol
+or --rtol allow it. Where onnxruntime is not installed,
 the proof alone decides.
 
 Of two folders, models with the same place in them are compared.
@@ -41,6 +43,23 @@ Of two folders, models with the same place in them are compared.
 An .npz file holds arrays under the names of tensors, or under s0_in0 (sample 0, input 0) and
 s0_ref0.
 """
+
+
+def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """{'images': (1, 3, 64, 64)} from 'images=1,3,64,64'.
+
+    Raises click.BadParameter for anything else, and for two shapes of one input.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        name, _, sizes = text.rpartition("=")
+        parts = sizes.replace("x", ",").strip("[]()").split(",")
+        if not name or not all(part.strip().isdecimal() for part in parts):
+            raise click.BadParameter(f"cannot read '{text}': expected NAME=1,3,64,64")
+        if name in found:
+            raise click.BadParameter(f"two shapes of '{name}': give one")
+        found[name] = tuple(map(int, parts))
+    return found
 
 
 @click.command(help=_HELP, short_help="Prove and run two models, or run one against a reference.")
@@ -64,6 +83,23 @@ s0_ref0.
 @arguments.seed
 @arguments.dims
 @arguments.ambiguous
+@click.option(
+    "--input-shape",
+    "input_shapes",
+    metavar="NAME=1,3,64,64",
+    multiple=True,
+    callback=lambda _context, _option, texts: parse_shapes(texts),
+    help="The shape of an input that leaves sizes open, as --dim would fix them one by one. "
+    "Repeatable.",
+)
+@click.option(
+    "--atol",
+    type=click.FloatRange(min=0),
+    metavar="A",
+    help="Runs agree where |a - b| <= A + R * |b|, b of the reference or of BEFORE. [default: a "
+    "bound that follows from the arithmetic; it is told beside]",
+)
+@click.option("--rtol", type=click.FloatRange(min=0), metavar="R", help="The same, relative to b.")
 @click.option("--tf32", is_flag=True, help="Let CUDA round convolution inputs to 10 bits.")
 @click.option(
     "--proof-only",
@@ -88,7 +124,7 @@ s0_ref0.
 @arguments.memory
 @arguments.jobs
 @arguments.dask
-@arguments.as_json
+@arguments.spoken
 def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Validate and print the verdict."""
     _check(options)
@@ -100,6 +136,8 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
     found = _validated(**options)
     if path is not None:
         found = _shown(found, path)
+    if options["after"] is None and found.hints:
+        found = replace(found, hints=(_diagnosing(options),))
     if options["as_json"]:
         from onnxpad.reports import json_line
 
@@ -108,8 +146,17 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
     else:
         from onnxpad.show.validations import validation_text
 
-        sys.stdout.write(validation_text(found, terminal(sys.stdout)))
+        show(validation_text(found, terminal(sys.stdout)))
     return FINE if found.ok else FINDINGS
+
+
+def _diagnosing(options: dict[str, Any]) -> str:
+    """The command that looks for the padding with which the model gives the reference."""
+    words = ["onnxpad", "diagnose", options["before"]]
+    words += [word for path in options["data"] for word in ("--data", path)]
+    for name in ("inputs", "outputs"):
+        words += [f"--{name}", options[name]] if options[name] else []
+    return shlex.join([*words, "--plan", "plan.json"])
 
 
 def _check(options: dict[str, Any]) -> None:
@@ -131,7 +178,7 @@ def _check(options: dict[str, Any]) -> None:
             arguments.refuse_given(f"--{name} says what the models run on", "samples", "seed")
 
 
-_OF_RUNS = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32")
+_OF_RUNS = ("data", "inputs", "outputs", "device", "samples", "seed", "tf32", "atol", "rtol")
 
 
 def _check_proof(options: dict[str, Any]) -> None:
@@ -139,7 +186,7 @@ def _check_proof(options: dict[str, Any]) -> None:
     path = options["counterexample"]
     if options["certificate"] is not None:
         why = "--certificate says what is proved"
-        arguments.refuse_given(why, *_OF_RUNS, "dim", "ambiguous", "run-only")
+        arguments.refuse_given(why, *_OF_RUNS, "dim", "input-shape", "ambiguous", "run-only")
         if STANDARD in (options["before"], options["after"]):
             raise click.UsageError("--certificate is about files: name both models")
     if options["proof_only"] and options["run_only"]:
@@ -177,8 +224,8 @@ def _pairs(options: dict[str, Any]) -> int:
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     why = "each pair of models is compared on inputs of its own"
     about_one = ("data", "inputs", "outputs", "counterexample", "certificate")
-    arguments.refuse_given(why, *about_one)
-    others = (*about_one, "before", "after", "dims", "jobs", "dask", "as_json")
+    arguments.refuse_given(why, *about_one, "input-shape")
+    others = (*about_one, "input_shapes", "before", "after", "dims", "jobs", "dask", "as_json")
     given = {name: value for name, value in options.items() if name not in others}
     found = pairs(before, after) if Path(before).is_dir() else [(before, after)]
     jobs = [(Job(one), other) for one, other in found]
@@ -218,11 +265,11 @@ def _validated(
     model: object = load(before) if before == STANDARD else before
     left_out: list[str] = []
     data, inputs, outputs = (options.pop(name) for name in ("data", "inputs", "outputs"))
-    given = {}
-    if data or inputs:
-        given = _recorded(model, data, inputs, outputs, left_out.append)
-    with progress_bar(None) as say:
-        found = validation.validate(model, after, **given, **options, progress=say)
+    given: dict[str, Any] = {"data": data or None}
+    if inputs:
+        given = _recorded(model, inputs, outputs, left_out.append)
+    with working("reading the models") as tell:
+        found = validation.validate(model, after, **given, **options, progress=tell)
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
 
 
@@ -230,25 +277,22 @@ def _proved_again(certificate: str, before: str, after: str, options: dict[str, 
     from onnxpad.validation.certificates import proved_again
 
     limits = {name: options[name] for name in ("timeout", "memory")}
-    with progress_bar(None) as say:
-        return proved_again(certificate, before, after, **limits, progress=say)
+    with working("proving again") as tell:
+        return proved_again(certificate, before, after, **limits, progress=tell)
 
 
 def _recorded(
     model: object,
-    data: tuple[str, ...],
-    inputs: str | None,
+    inputs: str,
     outputs: str | None,
     warn: Callable[[str], None],
 ) -> dict[str, Any]:
     """Inputs, and outputs where they are given, as `diagnose` reads them."""
     from onnxpad.model.comparing.networks import open_network
-    from onnxpad.validation.recorded import recorded, recorded_apart, recorded_inputs
+    from onnxpad.validation.recorded import recorded_apart, recorded_inputs
 
     network = open_network(model)
-    if data:
-        return dict(zip(("inputs", "outputs"), recorded(data, network, warn), strict=True))
-    if inputs and outputs:
+    if outputs:
         found = recorded_apart(inputs, outputs, network, warn)
         return dict(zip(("inputs", "outputs"), found, strict=True))
-    return {"inputs": recorded_inputs(inputs or "", network, warn)}
+    return {"inputs": recorded_inputs(inputs, network, warn)}

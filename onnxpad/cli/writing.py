@@ -10,7 +10,7 @@ import click
 
 from onnxpad.cli import arguments
 from onnxpad.cli.outcomes import STANDARD, fail_for, say
-from onnxpad.cli.streams import progress_bar, report_stream
+from onnxpad.cli.streams import report_stream, show, working
 from onnxpad.errors import OnnxpadError, brief
 
 if TYPE_CHECKING:
@@ -36,11 +36,17 @@ def jobs_of(models: Sequence[str], output: str | None, given: dict[str, Any]) ->
 
 
 def _followed(job: Job, request: Request, edit: Callable[[Job, Request], Edit]) -> Edit:
-    """The edit, with what its validation does on a terminal."""
-    if request.verb != "rewrite" or request.judging is None or job.target == STANDARD:
+    """The edit, with what it and its validation do."""
+    doing = "rewriting" if request.verb == "rewrite" else "moving"
+    with working(f"{doing} {job.model}") as tell:
+
+        def step(what: str, number: int, of: int) -> None:
+            tell(f"{what} ({number} of {of})" if of > 1 else what)
+
+        request = request._replace(options={**request.options, "progress": step})
+        if request.verb == "rewrite" and request.judging is not None:
+            request = request._replace(judging={**request.judging, "progress": tell})
         return edit(job, request)
-    with progress_bar(None) as say:
-        return edit(job, request._replace(judging={**request.judging, "progress": say}))
 
 
 def run(
@@ -66,14 +72,17 @@ def run(
         done = _followed(job, request, edit)
     except OnnxpadError as error:
         return fail_for(job.model, error, as_json=given["as_json"] and job.target != STANDARD)
-    _report(job, done, text(job, request, done))
+    _report(job, done, text(job, request, done), as_json=given["as_json"])
     return done.code
 
 
-def _report(job: Job, done: Edit, text: str) -> None:
+def _report(job: Job, done: Edit, text: str, *, as_json: bool) -> None:
     stream = report_stream(model_on_stdout=done.written == STANDARD)
-    stream.write(text)
-    stream.flush()
+    if as_json:
+        stream.write(text)
+        stream.flush()
+    else:
+        show(text, stream)
     if done.objection:
         from onnxpad.show.wording import visible
 

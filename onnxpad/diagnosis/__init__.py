@@ -19,6 +19,7 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
+from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice
 from onnxpad.validation.request import GivenArrays, checked_inputs, checked_outputs
 from onnxpad.verbs import verb
 
@@ -31,8 +32,9 @@ __all__ = ["Alternative", "Cause", "Diagnosis", "NodeFinding", "RemainingDiffere
 def diagnose(  # noqa: PLR0913 - each option is one word of the command line
     model: ModelLike,
     *,
-    inputs: GivenArrays,
-    outputs: GivenArrays,
+    data: Recorded | None = None,
+    inputs: GivenArrays | None = None,
+    outputs: GivenArrays | None = None,
     device: Device = "auto",
     budget: float = 120.0,
     ambiguous: Preference = None,
@@ -42,8 +44,9 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
 ) -> Diagnosis:
     """Find the padding with which a model computes reference outputs.
 
-    `inputs` and `outputs` map names to an array, or a list of one per sample; outputs may hold
-    intermediate tensors, which make the search sharper and quicker. Images with the other layout
+    `data` is a file or folder with the reference, or several, as --data takes them; or `inputs`
+    and `outputs` map names to an array, or a list of one per sample. Outputs may hold intermediate
+    tensors, which make the search sharper and quicker. Images with the other layout
     (NHWC, NCHW) are recognised where shapes tell, with a warning. The search fits the first
     sample and checks the others; it ends after `budget` seconds. Every try is run with
     onnxruntime, its optimisations off, on `device`; `timeout` and `memory` limit it as in
@@ -54,12 +57,15 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
     """
     if not budget > 0:
         raise RequestError(f"budget is {budget}: give seconds, more than 0")
+    refuse_data_twice(data, inputs, outputs)
+    if data is None and (inputs is None or outputs is None):
+        raise RequestError("the reference is missing: give data, or inputs and outputs")
     started = time.monotonic()
     with processes.limited(timeout, memory) as work:
         bench = Bench(Settings(device=resolved(device)), progress=progress or silent)
         work.deadline = started + budget
         try:
-            return _diagnosed(bench, model, (inputs, outputs), ambiguous, (started, budget))
+            return _diagnosed(bench, model, (data, inputs, outputs), ambiguous, (started, budget))
         except LimitMet as limit:
             return ended(bench, str(limit), started)
 
@@ -67,15 +73,18 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
 def _diagnosed(
     bench: Bench,
     model: ModelLike,
-    given: tuple[GivenArrays, GivenArrays],
+    given: tuple[Recorded | None, GivenArrays | None, GivenArrays | None],
     ambiguous: Preference,
     time_given: tuple[float, float],
 ) -> Diagnosis:
-    (inputs, outputs), (started, budget) = given, time_given
+    started, budget = time_given
     proto, folder = whole_model(model)
     network = Network(proto, folder)
+    data, inputs, outputs = given
+    if data is not None:
+        inputs, outputs = recorded(data, network, bench.warn)
     survey = Survey(proto, folder=folder, prefer=Preferences(ambiguous))
-    samples = checked_inputs(network, network.input_types(), inputs, bench.warn)
-    expected = checked_outputs(network, outputs, len(samples), bench.warn)
+    samples = checked_inputs(network, network.input_types(), inputs or {}, bench.warn)
+    expected = checked_outputs(network, outputs or {}, len(samples), bench.warn)
     fitting = Fitting(bench, network, survey, samples, expected, started + budget)
     return concluded(fitting, fitting.run(), started)

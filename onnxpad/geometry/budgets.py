@@ -62,7 +62,7 @@ READERS: Final = Budget(
 
 PLANNED: Final = Budget(
     65_000,
-    "the search for ways of writing that the target takes ended after {most} steps, or 150 for "
+    "the search for ways of writing that the target takes ended after {most} steps, or 15 for "
     "each node; with --node it looks at some nodes alone",
 )
 """Nodes that are read while ways for a target are tried, and 15 more for each try. What is in use

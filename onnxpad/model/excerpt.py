@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import (
+    AttributeProto,
+    ModelProto,
+    NodeProto,
+    TensorProto,
+    ValueInfoProto,
+    numpy_helper,
+)
 
 from onnxpad.geometry.budgets import ROW
 from onnxpad.model.editing.session import EditSession
@@ -65,8 +72,13 @@ def readers_of(context: Context, node: Node) -> list[Node]:
 
 
 def pads_before(context: Context, node: Node) -> list[Node]:
-    """Pads in front of a node, at once or before operators that a Pad can cross."""
+    """Pads in front of a node, at once or before operators that a Pad can cross.
+
+    None where they are nothing to it: in front of a Pad that nothing but Pads reads.
+    """
     found: list[Node] = []
+    if _is_apart(context, node):
+        return found
     maker = context.scope.producers.get(node.inputs[0]) if node.inputs else None
     for _ in range(MAX_NODES):
         if maker is None or not (_crosses(maker) or maker.op_type == "Pad"):
@@ -75,6 +87,11 @@ def pads_before(context: Context, node: Node) -> list[Node]:
             found.append(maker)
         maker = context.scope.producers.get(maker.inputs[0])
     return found
+
+
+def _is_apart(context: Context, node: Node) -> bool:
+    """Whether it is a Pad that no operator reads into which it and those in front may be folded."""
+    return node.op_type == "Pad" and all(one.op_type == "Pad" for one in readers_of(context, node))
 
 
 def _behind(context: Context, node: Node) -> list[Node]:
@@ -126,6 +143,7 @@ class _Cutter:
     def _gather(self, node: Node) -> None:
         """Keep what stands in front of a node."""
         waiting, pads = [(node, False)], 0
+        most = 1 if node is self._focus and _is_apart(self._context, node) else ROW
         while waiting and len(self._kept) < MAX_NODES:
             reader, computes = waiting.pop()
             pads += reader.op_type == "Pad"
@@ -137,7 +155,7 @@ class _Cutter:
                     continue
                 small = computes or (place > 0 and reader.op_type in _FRONT)
                 wanted = reader.op_type != "Shape" if small else self._is_front(maker, place)
-                if wanted and not (maker.op_type == "Pad" and pads >= ROW):
+                if wanted and not (maker.op_type == "Pad" and pads >= most):
                     self._kept[maker.key] = maker
                     waiting.append((maker, small))
 
@@ -198,7 +216,10 @@ class _Cutter:
     def _feed(self, model: ModelProto, name: str) -> None:
         """A constant as a constant, anything else as an input, with its value where it has one."""
         found = self._context.constant_tensor(name)
-        if isinstance(found, TensorProto):
+        if isinstance(found, AttributeProto):  # of a Constant around this graph
+            array = self._context.constant(name)
+            found = None if array is None else numpy_helper.from_array(array)
+        if found is not None:
             copy = model.graph.initializer.add()
             _copy_tensor(found, copy)
             copy.name = self._name(name)
@@ -206,7 +227,7 @@ class _Cutter:
             return
         model.graph.input.append(ValueInfoProto(name=self._name(name)))
         self._types[self._name(name)] = self._context.type_of(name)
-        if has_value(self._context, name):
+        if has_value(self._context, name):  # which an input may replace
             copy = model.graph.initializer.add()
             _copy_tensor(self._context.scope.initializers[name], copy)
             copy.name = self._name(name)

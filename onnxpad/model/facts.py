@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -23,6 +24,19 @@ class ModelFacts(NamedTuple):
     opset: int = 0
     operators: int = 0
     inputs: Mapping[str, tuple[int | str | None, ...] | None] = {}
+
+
+def operators_of(model: ModelProto) -> Counter[str]:
+    """How many nodes there are of each operator, those of bodies and functions included."""
+    found: Counter[str] = Counter()
+    waiting = [model.graph.node, *(function.node for function in model.functions)]
+    while waiting:
+        for node in waiting.pop():
+            found[node.op_type] += 1
+            for attribute in node.attribute:
+                bodies = [attribute.g] if attribute.HasField("g") else attribute.graphs
+                waiting.extend(body.node for body in bodies)
+    return found
 
 
 def facts_of(model: ModelProto) -> ModelFacts:

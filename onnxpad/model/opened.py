@@ -1,4 +1,4 @@
-"""What people hand over as a model: a path, a ModelProto or a graphsurgeon Graph."""
+"""What people hand over as a model: a path, a ModelProto, a graphsurgeon Graph, or `carried`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from onnxpad.model.files.onnx_file import Source, completed, read
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
+    import onnx_ir as ir
+
+    from onnxpad.model.carried import Carried
 
 Model: TypeAlias = ModelProto
 ModelOrGraph: TypeAlias = Union[ModelProto, "gs.Graph"]
-ModelLike: TypeAlias = Union[str, "os.PathLike[str]", ModelProto, "gs.Graph"]
+ModelLike: TypeAlias = Union[str, "os.PathLike[str]", bytes, ModelProto, "gs.Graph", "ir.Model"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +32,14 @@ class Opened:
 
     `owned` says that `model` may be changed in place. Large weights of a file are left out of it
     (`with_weights` brings them back). `surgeon` is the Graph that was given;
-    `model` then holds its structure without weights.
+    `model` then holds its structure without weights. `carried` knows what the model came in.
     """
 
     model: ModelProto
     source: Source | None
     owned: bool
     surgeon: gs.Graph | None = None
+    carried: Carried | None = None
 
 
 def named_copy(opened: Opened, names: Mapping[int, str]) -> tuple[bytes, Path | None]:
@@ -103,7 +107,15 @@ def open_model(model: ModelLike) -> Opened:
         from onnxpad.model.editing.graph_as_model import structure_of
 
         return Opened(structure_of(model), None, owned=True, surgeon=model)
+    if found := _carried(model):
+        return Opened(found.proto, found.source, owned=False, carried=found)
     raise _no_model(model)
+
+
+def _carried(model: object) -> Carried | None:
+    from onnxpad.model.carried import carried  # only what is no file and no ModelProto needs it
+
+    return carried(model)
 
 
 def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
@@ -112,6 +124,8 @@ def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
     if isinstance(model, str | os.PathLike):
         proto, source = read(model)
         return proto, source.folder
+    if not isinstance(model, ModelProto) and (found := _carried(model)):
+        return found.proto, found.source.folder if found.source else None
     return proto_of(model), None
 
 
@@ -137,7 +151,7 @@ def refusal_of_onnx(model: ModelLike) -> str | None:
 
 def _no_model(given: object) -> RequestError:
     kind = type(given).__name__
-    cure = "; onnx.load_from_string makes a ModelProto of bytes" if kind == "bytes" else ""
     return RequestError(
-        f"a model is a path, a ModelProto or an onnx_graphsurgeon.Graph, not {kind}{cure}"
+        "a model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph or "
+        f"an onnxscript function, not {kind}"
     )

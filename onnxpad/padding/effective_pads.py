@@ -22,6 +22,8 @@ from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Unclear, is_same
 from onnxpad.padding.operators import Kind
 
 _EXAMPLE = 640
+_LEGIBLE = 40
+"""Letters of an expression that a sentence can hold."""
 _FIX = ("give the model's inputs fixed sizes",)
 
 
@@ -94,7 +96,11 @@ def _numbers(sizes: Mapping[str, int]) -> str:
 
 
 def _which(size: Size | None) -> str:
-    return "which nothing in the model tells" if size is None else f"which is '{show(size)}'"
+    if size is None:
+        return "which nothing in the model tells"
+    if isinstance(size, Symbol) and size.root and len(size.name) > _LEGIBLE:
+        return f"which comes from '{size.root}'"
+    return f"which is '{show(size)}'"
 
 
 def effective_pads(chain: Chain) -> Pads | Skip:

@@ -65,16 +65,14 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
 ) -> Retargeting:
     """Move the padding of a model to another convention, by what it means.
 
-    `to` is a convention's name, SAME_UPPER, SAME_LOWER or symmetric; `plan` (a Plan, its JSON as
-    a dict, or a path) says the padding of single nodes instead. `source` names the convention
-    that the model's padding is written in, `nodes` are globs over node addresses, `dims` what is
-    known of dimensions, `ambiguous` which of auto_pad and pads holds where a node has both.
-    `timeout` (seconds) and `memory` (bytes, or a text such as '4G') limit shape inference where
-    nothing bounds it beforehand; `limits_met` of the report says so.
-    `progress` is called with a node's address, the number of nodes done, and of how many. A path
-    and a ModelProto are never changed, a graphsurgeon Graph is edited in place. Raises
-    RequestError for unknown names, plans that do not fit, and ModelError for models that cannot
-    be read.
+    `to` is a convention's name, SAME_UPPER, SAME_LOWER or symmetric; `plan` (a Plan, its JSON as a
+    dict, or a path) says the padding of single nodes instead. `source` names the convention
+    that the model's padding is written in, `nodes` are globs over node addresses, `dims` what
+    is known of dimensions, `ambiguous` which of auto_pad and pads holds where a node has both.
+    `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference; `limits_met` says
+    so. `progress` is called with a node's address, the number of nodes done, and of how many.
+    Only a graphsurgeon Graph is edited in place. Raises RequestError for unknown names, plans
+    that do not fit, and ModelError for models that cannot be read.
     """
     rule = _rule(to, plan, source)
     with processes.limited(timeout, memory) as work:
@@ -93,6 +91,7 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
             script=tuple(session.script),
             assumed=dict(dims or {}),
             source=opened.source,
+            carried=opened.carried,
             limits_met=tuple(work.met.values()),
         )
 

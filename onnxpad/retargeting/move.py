@@ -395,7 +395,7 @@ def _by_meaning(bare: Chain, habits: Habits, reader: Habits | None) -> Chain | S
         whose = f"{reader.name} does not write" if reader else "fit no convention"
         return Skip(
             f"the pads {list(pads.flat)} {whose}",
-            ("--from NAME says whose they are", "--plan FILE says what they are to be"),
+            ("--source NAME says whose they are", "--plan FILE says what they are to be"),
         )
     found = [_written(bare, meaning, pads, habits) for meaning in sorted(meant)]
     return _one_of(found, meant, pads)
@@ -409,8 +409,8 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip 
     if isinstance(own, Chain) and not differs(own, bare):
         return None
     return Skip(
-        f"{what} is not what {reader.name} would write here, and --from says it wrote this",
-        ("--from with the framework that wrote the model", "leaving --from out"),
+        f"{what} is not what {reader.name} would write here, and --source says it wrote this",
+        ("--source with the framework that wrote the model", "leaving --source out"),
     )
 
 
@@ -430,7 +430,7 @@ def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> 
         names = " or ".join(sorted(meant))
         return Skip(
             f"the pads {list(pads.flat)} can mean {names}, which give different results",
-            ("--from NAME says whose they are",),
+            ("--source NAME says whose they are",),
         )
     return chains[0]
 

@@ -10,15 +10,26 @@ from onnxpad.show.tables import Terminal, table
 _PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
 
 
-def explanation_text(explanation: Explanation) -> str:
-    """One entry in full."""
+def explanation_text(explanation: Explanation, terminal: Terminal | None = None) -> str:
+    """One entry in full; tables of its text, written with bars, are aligned."""
     facts = [*explanation.facts]
     if explanation.source:
         facts.append(("source", explanation.source))
     width = max((len(name) for name, _ in facts), default=0)
     lines = "\n".join(f"{name.ljust(width)}  {value}" for name, value in facts)
-    parts = [f"{explanation.name} ({explanation.kind})", explanation.text, lines]
+    blocks = (_block(one, terminal) for one in explanation.text.split("\n\n"))
+    parts = [f"{explanation.name} ({explanation.kind})", *blocks, lines]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _block(text: str, terminal: Terminal | None) -> str:
+    """A paragraph, or a table."""
+    if not text.startswith("| "):
+        return text
+    cells = (line.strip("|").split("|") for line in text.splitlines())
+    headers, *rows = [[cell.strip() for cell in row] for row in cells]
+    rows = [row for row in rows if set("".join(row)) != {"-"}]
+    return table(headers, rows, terminal, names=headers[1:], whole=headers[:1])
 
 
 def list_text(entries: Sequence[Explanation], terminal: Terminal | None = None) -> str:

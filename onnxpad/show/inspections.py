@@ -12,6 +12,7 @@ from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
     assumed_text,
     counted,
+    given_text,
     input_text,
     limits_text,
     note,
@@ -48,10 +49,16 @@ def inspection_text(
     nodes = [node for node in inspection.nodes if everything or _is_worth_a_row(node)]
     unknown = [node for node in inspection.nodes if _needs_reason(node)]
     traps, hidden = list(_traps(inspection, each=each)), len(inspection.nodes) - len(nodes)
-    head = [_about(inspection), _counts(inspection, hidden), *([] if inspection.targets else traps)]
+    told, verdicts = _verdicts(inspection, terminal, everything=everything, each=each)
+    head = [
+        *told,
+        _about(inspection),
+        _counts(inspection, hidden),
+        *([] if inspection.targets else traps),
+    ]
     parts = [
         paragraph([*head, *_next(inspection, model)]),
-        _verdicts(inspection, terminal, everything=everything),
+        verdicts,
         table(_HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
         paragraph(traps if inspection.targets else []),
         paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
@@ -62,12 +69,18 @@ def inspection_text(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _verdicts(inspection: Inspection, terminal: Terminal | None, *, everything: bool) -> str:
+def _verdicts(
+    inspection: Inspection, terminal: Terminal | None, *, everything: bool, each: bool
+) -> tuple[list[str], str]:
+    """A line on each target, and what they do with the nodes."""
     if not inspection.targets:
-        return ""
-    from onnxpad.show.verdicts import verdicts_text
+        return [], ""
+    from onnxpad.show.verdicts import headlines, verdicts_text
 
-    return verdicts_text(inspection.targets, inspection.openings, terminal, everything=everything)
+    found = inspection.targets
+    table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
+    notes = [note("note", text) for text in inspection.target_notes.values()]
+    return [*headlines(found), *notes], table_of
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:
@@ -219,18 +232,31 @@ def _next(inspection: Inspection, model: str) -> Iterator[str]:
     traps = [trap for node in inspection.nodes for trap in node.traps]
     options = None
     if inspection.targets:
-        from onnxpad.show.verdicts import is_mended
-
-        wrong = [name for name, found in inspection.targets.items() if any(map(is_mended, found))]
-        options = [f"--target {name}" for name in wrong[:1]] or None
+        options = _for_a_target(inspection)
     elif targets := [name for trap in traps if (name := all_rules()[trap.code].target)]:
-        options = [f"--target {targets[0]}"]
+        options = [f"--target {targets[0]}", given_text(inspection.assumed)]
     elif traps or inspection.summary["forms"]["auto_pad"]:
         options = [
             f"--pass {name}" for name in dict.fromkeys(t.passes[0] for t in traps if t.passes)
         ]
+        options.append(given_text(inspection.assumed))
     if options is not None:
         words = ["onnxpad rewrite", shlex.quote(model), *options, "-o OUT"]
-        yield f"next: {visible(' '.join(words))}"
+        yield f"next: {visible(' '.join(filter(None, words)))}"
     if traps:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
+
+
+def _for_a_target(inspection: Inspection) -> list[str] | None:
+    """What to say to `rewrite` for the first target that it can help, sizes included."""
+    from onnxpad.rewriting.for_target.report import NoWay
+    from onnxpad.show.verdicts import are_many
+
+    if are_many(inspection.targets):
+        return None
+    for name, found in inspection.targets.items():
+        facts = inspection.openings[name].facts if name in inspection.openings else ()
+        failing = [one for one in found if one.judgement.answer.fails]
+        if any(facts or not isinstance(one.way, NoWay) for one in failing):
+            return [f"--target {name}", given_text({**inspection.assumed, **dict(facts)})]
+    return None

@@ -37,11 +37,13 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
     *,
     script: bool = False,
     compared: bool = True,
+    refused: bool = False,
     terminal: Terminal | None = None,
 ) -> str:
     """The report on one model: nodes, skips, what breaks, its edit script, and a summary.
 
-    `compared` is False where a comparison was asked for and there was nothing to compare.
+    `compared` is False where a comparison was asked for and there was nothing to compare, `refused`
+    says that something spoke against writing the model.
     """
     name = "standard input" if model == STANDARD else model
     target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
@@ -50,7 +52,10 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
         paragraph(visible(f"breaks: {one}") for one in found.breaks),
         *limits_text(found.limits_met),
         assumed_text(found.assumed) if found.changed else "",
-        visible(f"{name}{target}: {summary_text(found, done=written is not None)}"),
+        visible(
+            f"{name}{target}: {'nothing written; without that, ' if refused else ''}"
+            f"{summary_text(found, done=written is not None)}"
+        ),
         idle_text(in_vain=not found.changed and bool(found.skips), compared=compared),
     ]
     parts = [

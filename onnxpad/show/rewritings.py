@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import describe_edit, edit_record
 from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import multiples_text, settling
+from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.pipeline import Refusal, Undone
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.show.wording import (
     assumed_text,
+    bytes_text,
     counted,
     either,
     idle_text,
@@ -33,7 +36,7 @@ STANDARD = "-"
 _NAMED = 3
 
 
-def rewriting_text(
+def rewriting_text(  # noqa: PLR0913 - all that one report shows
     model: str,
     written: str | None,
     rewriting: Rewriting,
@@ -41,10 +44,12 @@ def rewriting_text(
     *,
     script: bool = False,
     compared: bool = True,
+    refused: bool = False,
 ) -> str:
     """The report on one model: skips, its edit script where that is wanted, and a summary.
 
-    `compared` is False where a validation was asked for and there was nothing to compare.
+    `compared` is False where a validation was asked for and there was nothing to compare, `refused`
+    says that something spoke against writing the model.
     """
     name = "standard input" if model == STANDARD else model
     target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
@@ -60,10 +65,55 @@ def rewriting_text(
         visible(verdict),
         *_undecided(validation),
         assumed_text(rewriting.assumed) if rewriting.changed else "",
-        visible(f"{name}{target}: {changes_text(rewriting, done=written is not None)}"),
+        visible(f"{name}{target}: {_summary(rewriting, written, refused=refused)}"),
+        visible(_cost_text(rewriting, model, written)) if not refused else "",
+        _nothing_to_do(rewriting, written),
         idle_text(in_vain=_in_vain(rewriting), compared=compared),
     ]
     return paragraph(lines) + "\n"
+
+
+def _summary(rewriting: Rewriting, written: str | None, *, refused: bool) -> str:
+    """What was done, or that nothing was written and what might have been."""
+    if not refused:
+        return changes_text(rewriting, done=written is not None)
+    told = changes_text(rewriting, done=False) if rewriting.changes else ""
+    return "nothing written" + (f"; without that, {told}" if told else "")
+
+
+def _cost_text(rewriting: Rewriting, model: str, written: str | None) -> str:
+    """'operators: 10 before, 11 after (Pad +2, Slice -1); file: 12.3 kB before, 12.4 kB after'."""
+    counts = rewriting.operators
+    if counts is None or not rewriting.changed:
+        return ""
+    change = ", ".join(f"{name} {number:+}" for name, number in counts.change.items())
+    text = f"operators: {counts.before} before, {counts.after} after"
+    text += f" ({change})" if change else ""
+    return f"{text}{_files_text(model, written)}"
+
+
+def _files_text(model: str, written: str | None) -> str:
+    """'; file: 12.3 kB before, 12.4 kB after'."""
+    if written is None or STANDARD in (model, written):
+        return ""
+    try:
+        sizes = [Path(one).stat().st_size for one in (model, written)]
+    except OSError:  # somebody has moved it
+        return ""
+    return "; file: {} before, {} after".format(*map(bytes_text, sizes))
+
+
+def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:
+    """Why the model is as it was, where that is what was asked for."""
+    found = rewriting.fitting
+    if rewriting.changed or rewriting.skips or rewriting.changes or (found and found.no_way):
+        return ""
+    if found and not rewriting.passes:
+        takes = "take" if " + " in rewriting.target else "takes"
+        said = f"nothing to do: {rewriting.target} {takes} every operator that can pad as it is"
+    else:
+        said = f"nothing to do for {', '.join(rewriting.passes)}"
+    return f"{said}; the file is the input, byte for byte" if written else said
 
 
 def _undecided(validation: Validation | None) -> Iterator[str]:
@@ -158,19 +208,20 @@ def fitting_text(rewriting: Rewriting) -> str:
     found = rewriting.fitting
     if found is None:
         return ""
-    from onnxpad.show.verdicts import no_way_text, opening_text, way_text
+    from onnxpad.show.verdicts import named, no_way_text, opening_text, way_text
 
     undone = {one.node for one in rewriting.undone}
     plans = [one for one in found.plans if one.node not in undone]
-    lines = [
-        visible(
-            f"{rewriting.target}: {one.op} '{one.node.label}': {one.judgement.reason}; "
-            f"{way_text(one)}"
-        )
-        for one in plans
+    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
+    for one in plans:
+        alike.setdefault((one.op, f"{one.judgement.reason}; {way_text(one)}"), []).append(one)
+    lines = [note("note", found.note)] if found.note else []
+    lines += [
+        visible(f"{rewriting.target}: {op} {named(nodes)}: {said}")
+        for (op, said), nodes in alike.items()
     ]
     if plans:
-        lines.append(f"cost: {found.cost}")
+        lines.append(f"cost: {'nothing' if found.cost == Cost() else found.cost}")
     lines.append(no_way_text(rewriting.target, found.no_way))
     lines.append(opening_text(rewriting.target, found.opening, found.no_way))
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]

@@ -1,10 +1,10 @@
-"""Tables: aligned columns for files and pipes, rich ones for terminals."""
+"""Tables: aligned columns, folded where a terminal is narrower than they are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from io import StringIO
+from itertools import zip_longest
 
 from onnxpad.show.wording import visible
 
@@ -17,7 +17,7 @@ _WIDEST = 1_000  # a longer cell stands out of its column: others are not filled
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """A terminal that shows colours, `width` characters wide."""
+    """A terminal, `width` characters wide."""
 
     width: int
 
@@ -52,7 +52,7 @@ def table(
     room = _room(longest, least, width)
     if headers[0] in names and (room is None or room[0] < longest[0]):
         room = _room([0, *longest[1:]], [0, *least[1:]], width)
-    return _plain(headers, rows, longest) if room is None else _rich([headers, *rows], room)
+    return _plain(headers, rows, longest) if room is None else _narrow([headers, *rows], room)
 
 
 def _least(column: Sequence[str], *, breaks: bool) -> int:
@@ -88,7 +88,7 @@ def _plain(headers: Sequence[str], rows: Sequence[Sequence[str]], widths: Sequen
 
 def _folded(cell: str, width: int) -> str:
     """The cell in lines of at most `width`, broken between words."""
-    if len(cell) <= width:
+    if not width or len(cell) <= width:
         return cell
     lines: list[str] = []
     for word in cell.split():
@@ -111,23 +111,15 @@ def _pieces(word: str, width: int) -> Iterator[str]:
     yield word
 
 
-def _rich(lines: Sequence[Sequence[str]], room: Sequence[int]) -> str:
-    """The lines, the first of them bold; a first column without room stands above the others."""
-    from rich.console import Console  # slow to import, and only for terminals
-    from rich.table import Table
-    from rich.text import Text
-
-    written = StringIO()
-    console = Console(file=written, force_terminal=True, width=sum(room) + _GAP * (len(room) - 1))
-    for number, line in enumerate(lines):
-        style = "" if number else "bold"
-        cells = list(line)
+def _narrow(lines: Sequence[Sequence[str]], room: Sequence[int]) -> str:
+    """The lines in columns of this width; a first column without room stands above the others."""
+    written: list[str] = []
+    for line in lines:
+        cells = [_folded(*pair).split("\n") for pair in zip(line, room, strict=True)]
         if not room[0]:
-            console.print(Text(cells[0], style), soft_wrap=True)
-            cells[0] = ""
-        grid = Table.grid(padding=(0, _GAP, 0, 0))
-        for width in room:
-            grid.add_column(overflow="fold", width=width)
-        grid.add_row(*(Text(_folded(*pair), style) for pair in zip(cells, room, strict=True)))
-        console.print(grid)
-    return "\n".join(text.rstrip() for text in written.getvalue().splitlines())
+            written.append(line[0])
+            cells[0] = []
+        for parts in zip_longest(*cells, fillvalue=""):
+            padded = (part.ljust(width) for part, width in zip(parts, room, strict=True))
+            written.append((" " * _GAP).join(padded).rstrip())
+    return "\n".join(written)

@@ -47,6 +47,11 @@ def _conclusion(validation: Validation) -> Iterator[str]:
         yield from proof_lines(validation)
     if validation.run is not None:
         yield _run(validation)
+    if (asked := validation.tolerance) is not None:
+        yield (
+            f"tolerance: atol {asked.atol:g}, rtol {asked.rtol:g}; the largest difference is "
+            f"{_number(asked.share)} of it"
+        )
     yield verdict_line(validation)
     if validation.hints:
         yield f"  try     {either(validation.hints)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 
 from onnxpad.padding.effective_pads import facts_text
@@ -16,7 +16,10 @@ from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import counted, note, paragraph, visible
 
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite --target writes")
+_OVERVIEW = ("target", "operators that can pad", "rewrite --target", "known from")
 _SHOWN = 3
+_IN_FULL = 3
+"""How many targets are told node by node; of more, each is a line."""
 
 
 def is_mended(verdict: NodeVerdict) -> bool:
@@ -30,17 +33,69 @@ def verdicts_text(
     terminal: Terminal | None = None,
     *,
     everything: bool = False,
+    each: bool = False,
 ) -> str:
     """For each target the nodes that it does not take, and how that is known.
 
     What a target does with every node of an operator is said once, and what it says of many nodes
-    alike. `everything` shows nodes that it takes as well, and one row for each.
+    alike. `everything` shows nodes that it takes as well, `each` one row for each. Many targets are
+    a line each, unless one of these is asked for.
     """
-    parts = (
-        _target_text(name, found, openings.get(name, Opening()), terminal, everything=everything)
-        for name, found in targets.items()
-    )
+    if are_many(targets) and not (everything or each):
+        rows = [
+            (name, _answers(found), _mended(found), _known_from(found))
+            for name, found in targets.items()
+        ]
+        return table(_OVERVIEW, rows, terminal, whole=_OVERVIEW[:1])
+    parts: list[str] = []
+    for name, found in targets.items():
+        opening = openings.get(name, Opening())
+        text = _target_text(name, found, opening, terminal, everything=everything, each=each)
+        parts.append(f"{name}:\n{text}" if text and len(targets) > 1 else text)
     return "\n\n".join(part for part in parts if part)
+
+
+def are_many(targets: Collection[str]) -> bool:
+    """Whether there are so many that each is told in a line."""
+    return len(targets) > _IN_FULL
+
+
+def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
+    """What each target does with the model, or with how many targets there is nothing to do."""
+    if not are_many(targets):
+        yield from (f"target {name}: {_summary(found)}" for name, found in targets.items())
+        return
+    failing = sum(any(map(_fails, found)) for found in targets.values())
+    fine = sum(
+        not any(one.judgement.answer.fails or one.judgement.answer.is_open for one in found)
+        for found in targets.values()
+    )
+    unsure = len(targets) - failing - fine
+    parts = [
+        f"{fine} take every operator that can pad",
+        f"{failing} refuse or miscompute some" if failing else "",
+        f"of {unsure} it is not known" if unsure else "",
+    ]
+    yield f"{len(targets)} targets: {', '.join(filter(None, parts))}"
+    yield "--target NAME alone says which nodes, why, and how that is known"
+
+
+def _known_from(found: Sequence[NodeVerdict]) -> str:
+    """How what is said of the nodes is known: 'measured', 'measured, read in source'."""
+    ways = {row.evidence.certainty for one in found for row in one.judgement.rows}
+    return ", ".join(way for way in Certainty if way in ways) or "-"
+
+
+def _fails(verdict: NodeVerdict) -> bool:
+    return verdict.judgement.answer.fails
+
+
+def _mended(found: Sequence[NodeVerdict]) -> str:
+    """What a rewrite would do about the nodes that fail: 'mends 4, no way for 1'."""
+    ways = Counter(isinstance(one.way, NoWay) for one in found if _fails(one))
+    parts = [f"mends {ways[False]}" if ways[False] else ""]
+    parts.append(f"no way for {ways[True]}" if ways[True] else "")
+    return ", ".join(filter(None, parts)) or "nothing to do"
 
 
 def _target_text(
@@ -50,6 +105,7 @@ def _target_text(
     terminal: Terminal | None,
     *,
     everything: bool,
+    each: bool,
 ) -> str:
     blanket = [one for one in found if one.judgement.is_blanket and isinstance(one.way, NoWay)]
     told = [one for one in found if one not in blanket]
@@ -59,9 +115,8 @@ def _target_text(
         for one in told
         if everything or (one.judgement.answer is not Answer.TAKES and one not in waiting)
     ]
-    rows = [_row(one) for one in shown] if everything else _rows(shown)
+    rows = [_row(one) for one in shown] if everything or each else _rows(shown)
     parts = [
-        f"target {name}: {_summary(found)}",
         table(_HEADERS, rows, terminal, names=("node",), whole=("operator", "verdict")),
         paragraph(_blanket_text(name, op, blanket) for op in dict.fromkeys(b.op for b in blanket)),
         paragraph(_evidence(found)),
@@ -71,16 +126,22 @@ def _target_text(
 
 
 def _summary(found: Sequence[NodeVerdict]) -> str:
-    counts = Counter(one.judgement.answer for one in found)
-    parts = [f"{answer} {counts[answer]}" for answer in Answer if counts[answer]]
     others = sum(one.op in ANYWHERE for one in found)
     nodes = counted(len(found) - others, "operator that can pad", "operators that can pad")
     nodes += f" and {counted(others, 'other', 'others')}" if others else ""
-    return f"{', '.join(parts)} of {nodes}{_unproven(found)}" if found else "nothing"
+    unproven = _unproven(found)
+    known = f" ({unproven})" if unproven else ""
+    return f"{_answers(found)} of {nodes}{known}" if found else "nothing"
+
+
+def _answers(found: Sequence[NodeVerdict]) -> str:
+    """'takes 4, miscomputes 2'."""
+    counts = Counter(one.judgement.answer for one in found)
+    return ", ".join(f"{answer} {counts[answer]}" for answer in Answer if counts[answer]) or "-"
 
 
 def _unproven(found: Sequence[NodeVerdict]) -> str:
-    """How it is known that nodes are taken, where nobody ran it: ' (read in source, not run)'."""
+    """How it is known that nodes are taken, where nobody ran it: 'read in source, not run'."""
     taken = [one.judgement for one in found if one.judgement.answer is Answer.TAKES]
     certain = [{row.evidence.certainty for row in one.rows} for one in taken]
     unproven = [ways for ways in certain if Certainty.MEASURED not in ways]
@@ -88,8 +149,8 @@ def _unproven(found: Sequence[NodeVerdict]) -> str:
         return ""
     how = " and ".join(way for way in Certainty if any(way in ways for ways in unproven))
     if len(unproven) < len(taken):
-        return f" ({len(unproven)} of those it takes: {how}, not run)"
-    return f" ({how}, not run)" if len(taken) == len(found) else f" (takes: {how}, not run)"
+        return f"{len(unproven)} of those it takes: {how}, not run"
+    return f"{how}, not run" if len(taken) == len(found) else f"takes: {how}, not run"
 
 
 def _rows(found: Sequence[NodeVerdict]) -> list[tuple[str, ...]]:
@@ -104,7 +165,7 @@ def _rows(found: Sequence[NodeVerdict]) -> list[tuple[str, ...]]:
             rows.append(_row(one))
         elif one is mine[0]:
             operators = ", ".join(dict.fromkeys(other.op for other in mine))
-            rows.append((f"{len(mine)} nodes: {_named(mine)}", operators, *_row(one)[2:]))
+            rows.append((f"{len(mine)} nodes: {named(mine)}", operators, *_row(one)[2:]))
     return rows
 
 
@@ -120,6 +181,8 @@ def way_text(verdict: NodeVerdict) -> str:
             costs = "" if cost == Cost() else f": {cost}"
             limits = " (not for onnxruntime)" if alone else ""
             return f"{', '.join(passes)}{limits}{costs}"
+        case None if verdict.judgement.answer is Answer.FALLS_BACK:
+            return "what there is with --require-device"
         case NoWay() if verdict.judgement.answer.is_open:
             return "left as it is"
         case NoWay(passes) if verdict.open_batches:
@@ -135,8 +198,8 @@ def way_text(verdict: NodeVerdict) -> str:
 def _blanket_text(target: str, op: str, found: Sequence[NodeVerdict]) -> str:
     mine = [one for one in found if one.op == op]
     verb, by = mine[0].judgement.answer, mine[0].judgement.by or (target,)
-    said = " and ".join(f"{name} {verb}" for name in by)
-    return note(f"no way: {op}", f"{said} it in every form; {_named(mine)}")
+    said = " and ".join(f"{name} {verb.does}" for name in by)
+    return note(f"no way: {op}", f"{said} in every form; {named(mine)}")
 
 
 def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
@@ -165,13 +228,14 @@ def no_way_text(target: str, found: Iterable[NodeVerdict]) -> str:
 
 def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
     one = found[0]
-    head = f"no way: {target}, {one.op} {_named(found)}, which {one.brought_by} writes"
+    head = f"no way: {target}, {one.op} {named(found)}, which {one.brought_by} writes"
     if one.judgement.answer.is_open or one.judgement.by:
         return note(head, one.judgement.reason)
-    return note(head, f"{target} {one.judgement.answer} it: {one.judgement.reason}")
+    return note(head, f"{target} {one.judgement.answer.does}: {one.judgement.reason}")
 
 
-def _named(found: Sequence[NodeVerdict]) -> str:
+def named(found: Sequence[NodeVerdict]) -> str:
+    """'a', 'b', 'c' and 4 more."""
     names = ", ".join(f"'{one.node.label}'" for one in found[:_SHOWN])
     return names + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
 
@@ -187,7 +251,7 @@ def _no_way_notes(target: str, found: Sequence[NodeVerdict]) -> list[str]:
         if len(mine) <= _SHOWN:
             notes.append(_no_way_note(target, one, f"'{one.node.label}'"))
         elif one is mine[0]:
-            notes.append(_no_way_note(target, one, _named(mine)))
+            notes.append(_no_way_note(target, one, named(mine)))
     return notes
 
 
@@ -197,7 +261,7 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         return note(head, f"{verdict.judgement.reason} (left as it is)")
     head = f"no way: {target}, {verdict.op} {nodes}"
     found = verdict.judgement
-    reason = found.reason if found.by else f"{target} {found.answer} it: {found.reason}"
+    reason = found.reason if found.by else f"{target} {found.answer.does}: {found.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from onnxpad.geometry.budgets import PLANNED
@@ -17,16 +18,28 @@ def visible(text: str) -> str:
     )
 
 
+def quotes_for_windows(text: str) -> str:
+    """The same with double quotes around what is typed: cmd takes single ones as letters."""
+    return _TYPED.sub(r'\1"\2"', text)
+
+
+_TYPED = re.compile(r"(--?[a-z-]+ )'([^'\n]*)'")
+
+
+def given_text(assumed: Mapping[str, int | str]) -> str:
+    """The facts as options: "--dim 'height=640' --dim 'width%32=0'"."""
+    return " ".join(f"--dim '{name}{_as_fact(fact)}'" for name, fact in assumed.items())
+
+
 def assumed_text(assumed: Mapping[str, int | str]) -> str:
     """'holds where height=640, width%32=0'; '' where nothing is assumed."""
-    facts = [
-        f"{name}={fact}" if isinstance(fact, int) else f"{name}{_fact_text(fact)}"
-        for name, fact in assumed.items()
-    ]
+    facts = [f"{name}{_as_fact(fact)}" for name, fact in assumed.items()]
     return f"holds where {visible(', '.join(facts))}" if facts else ""
 
 
-def _fact_text(fact: str) -> str:
+def _as_fact(fact: int | str) -> str:
+    if isinstance(fact, int):
+        return f"={fact}"
     plain = "".join(fact.split()).replace("==", "=")
     return plain if plain.startswith("%") else f"={plain}"
 
@@ -43,7 +56,19 @@ def shape_text(shape: Sequence[object] | None) -> str:
     """'[1, 3, height, width]'; '?' where a size, or even the rank, is not known."""
     if shape is None:
         return "[?]"
-    return "[" + ", ".join("?" if size is None else str(size) for size in shape) + "]"
+    return "[" + ", ".join("?" if size is None else size_text(str(size)) for size in shape) + "]"
+
+
+def size_text(size: str) -> str:
+    """The size, or about how much of a dimension it is where its expression is long."""
+    if len(size) <= _LONGEST_SIZE:
+        return size
+    from onnxpad.show.sizes import about
+
+    return about(size) or "computed"
+
+
+_LONGEST_SIZE = 28
 
 
 def pads_text(pads: Sequence[int] | None) -> str:
@@ -96,6 +121,15 @@ def either(choices: Sequence[str]) -> str:
     if len(choices) < 3:
         return " or ".join(choices)
     return ", ".join(choices[:-1]) + f", or {choices[-1]}"
+
+
+def bytes_text(count: int) -> str:
+    """'512 B', '12.3 kB', '4.56 MB': three digits, powers of 1000."""
+    size, units = float(count), ["B", "kB", "MB", "GB", "TB"]
+    while size >= 999.5 and len(units) > 1:
+        size /= 1000
+        units.pop(0)
+    return f"{size:.3g} {units[0]}"
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,8 +24,17 @@ _SHOWN = 6
 Samples = dict[str, list[Array]]
 
 
-def recorded(paths: Sequence[str], network: Network, warn: Warn) -> tuple[Samples, Samples]:
-    """Inputs and outputs by tensor, a list each: the samples of all `paths` in order.
+Recorded: TypeAlias = "str | PathLike[str] | Sequence[str | PathLike[str]]"
+
+
+def refuse_data_twice(data: object, inputs: object, outputs: object) -> None:
+    """RequestError where `data` is given beside what it holds."""
+    if data is not None and (inputs is not None or outputs is not None):
+        raise RequestError("data holds inputs and outputs already: leave inputs and outputs out")
+
+
+def recorded(data: Recorded, network: Network, warn: Warn) -> tuple[Samples, Samples]:
+    """Inputs and outputs by tensor, a list each: the samples of all paths in order.
 
     A path is an .npz with both, a folder test_data_set_* or one that holds such folders. `warn`
     hears of arrays that match no tensor of the model. Raises RequestError where a path cannot be
@@ -32,7 +42,8 @@ def recorded(paths: Sequence[str], network: Network, warn: Warn) -> tuple[Sample
     """
     inputs: Samples = {}
     outputs: Samples = {}
-    for number, path in enumerate(paths):
+    given = [data] if isinstance(data, str | PathLike) else data
+    for number, path in enumerate(fspath(one) for one in given):
         for more_inputs, more_outputs in _read(path, network, warn):
             for known, more in ((inputs, more_inputs), (outputs, more_outputs)):
                 if (number or known) and set(known) != set(more):

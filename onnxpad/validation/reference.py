@@ -44,6 +44,8 @@ def against_reference(
             )
             return rows, Verdict.UNVERIFIED, why, None
         clean = {name: off[name] for name in names}
+        right_ones = {name: expected[name][index] for name in names}
+        bench.look(right_ones, clean)
         bounds = bench.noise(network, feeds, clean, foreign=True)
         if bounds is None:
             why = "how far rounding may go in this model could not be measured"
@@ -56,6 +58,7 @@ def against_reference(
             if first is None and not _fine(row):
                 first = FirstDifference(_label(network, name), name, row.max_abs, row.where)
         on = bench.run(network, feeds, optimise=True)
+        bench.look(right_ones, on)
         off_rows = {row.output: row for row in rows if row.sample == index}
         rows += _on_rows(bench, (network, feeds), off_rows, expected, on)
     return rows, *_concluded(rows, expected, first), first

@@ -14,13 +14,21 @@ SCHEMA = 2
 
 
 class Verdict(StrEnum):
-    """How two models compare."""
+    """How two models compare; true where they agree.
+
+    `tolerated` is only said where a tolerance was asked for: apart by more than rounding explains.
+    """
 
     PROVED = "proved"
     IDENTICAL = "identical"
     ROUNDING = "rounding"
     DIFFERENT = "different"
     UNVERIFIED = "unverified"
+    TOLERATED = "tolerated"
+
+    def __bool__(self) -> bool:
+        """Whether the models agree, so that a condition asks what it seems to ask."""
+        return self not in (Verdict.DIFFERENT, Verdict.UNVERIFIED)
 
 
 SEVERITY = (Verdict.IDENTICAL, Verdict.ROUNDING, Verdict.UNVERIFIED, Verdict.DIFFERENT)
@@ -33,7 +41,7 @@ STRUCTURE, NOBODY = "comparison of nodes", "nobody"
 class OutputRow:
     """One output in one sample at one optimisation level of onnxruntime ('off' or 'on').
 
-    `bound` is the largest difference that rounding may cause, where it was needed; `ratio` is the
+    `bound` is the largest difference that rounding may cause, where it was needed. `ratio` is the
     largest difference divided by the bound of its element. Shapes are None where nothing ran.
     """
 
@@ -117,6 +125,11 @@ class ProofReport:
     seconds: float
     counterexample: Counterexample | None = None
 
+    @property
+    def is_formal(self) -> bool:
+        """Whether both models are other formulas, of which no numbers are known that differ."""
+        return self.verdict == "undecided" and "differs in form" in self.reason
+
     def to_json(self) -> dict[str, Any]:
         """The report as plain data; of the counterexample's inputs, their shapes."""
         shown = self.counterexample
@@ -125,6 +138,19 @@ class ProofReport:
             shapes = {name: list(value.shape) for name, value in shown.inputs.items()}
             plain["counterexample"] = asdict(replace(shown, inputs={})) | {"inputs": shapes}
         return plain
+
+
+@dataclass(frozen=True, slots=True)
+class ToleranceReport:
+    """Whether runs stay within |a - b| <= atol + rtol * |b|, b of the reference or first model.
+
+    `share` is the largest difference that was seen, divided by what is allowed there.
+    """
+
+    atol: float
+    rtol: float
+    share: float
+    met: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +172,7 @@ class Validation:
 
     `proof` and `run` are what each of them says, None where it was not made; `verdict`, `reason`
     and `judge` follow from both. `compared` says what 'before' and 'after' stand for in the rows;
-    `hints` are what to try.
+    `hints` are what to try. `tolerance` is set where one was asked for.
     """
 
     verdict: Verdict
@@ -164,11 +190,12 @@ class Validation:
     hints: tuple[str, ...] = ()
     proof: ProofReport | None = None
     run: RunReport | None = None
+    tolerance: ToleranceReport | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether the models agree: proved, identical, or apart by rounding only."""
-        return self.verdict in (Verdict.PROVED, Verdict.IDENTICAL, Verdict.ROUNDING)
+        """Whether the models agree: proved, identical, or apart by rounding or a tolerance only."""
+        return bool(self.verdict)
 
     def to_json(self) -> dict[str, Any]:
         """Numbers, texts, lists and dicts; `schema` says how to read them.

@@ -15,6 +15,7 @@ from onnxpad.model.comparing.networks import Network
 from onnxpad.model.shapes.types import Type
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.fixed_axes import decided_by
 
 Array = NDArray[Any]
 GivenArrays = Mapping[str, "Array | Sequence[Array]"]
@@ -127,6 +128,42 @@ def _kind(dtype: np.dtype[Any]) -> str:
 def quoted(names: Sequence[str] | Mapping[str, object]) -> str:
     """Names in a sentence."""
     return ", ".join(f"'{name}'" for name in names) or "none"
+
+
+def with_input_shapes(
+    network: Network,
+    dims: Mapping[str, int | str] | None,
+    shapes: Mapping[str, Sequence[int]] | None,
+) -> Mapping[str, int | str] | None:
+    """Facts about dimensions, with those that follow from shapes of inputs.
+
+    Raises RequestError for an input that the model does not have, another rank or fixed size, and
+    where two shapes, or a shape and a fact, contradict each other.
+    """
+    if not shapes:
+        return dims
+    found = dict(dims or {})
+    values = {value.name: value for value in network.model.graph.input if value.name in network.fed}
+    for name, shape in shapes.items():
+        if name not in values:
+            raise RequestError(f"the model has no input '{name}': it has {quoted(list(values))}")
+        stated = values[name].type.tensor_type.shape.dim
+        if len(stated) != len(shape):
+            raise RequestError(
+                f"input_shapes gives '{name}' {len(shape)} axes, and it has {len(stated)}"
+            )
+        for axis, (dim, size) in enumerate(zip(stated, shape, strict=True)):
+            known: int | str
+            if dim.HasField("dim_value"):
+                label, known = f"axis {axis} of '{name}'", dim.dim_value
+            else:
+                label = dim.dim_param or f"{name}[{axis}]"
+                known = found.setdefault(label, int(size))
+            if isinstance(known, int) and known != size:
+                raise RequestError(f"{label} is {known} and, by input_shapes, {size}: give one")
+            if isinstance(known, str):
+                found[label] = int(size)
+    return found
 
 
 def checked_inputs(
@@ -264,6 +301,8 @@ def in_layout(
             _refuse_other(name, values[0], ran[name], batch)
             dims = ran[name].shape
         turned = [v if dims is None else _turned_output(name, v, dims, bench.warn) for v in values]
+        if not isinstance(ran, RunFailure):
+            _refuse_other_sizes(network, name, turned[0].shape, ran[name].shape)
         found[name] = turned
     return found
 
@@ -284,6 +323,19 @@ def _refuse_other(name: str, right: Array, got: Array, batch: int | None) -> Non
             f"reference '{name}' has shape {list(right.shape)}, the model gives "
             f"{list(got.shape)}: the inputs hold {batch} images, and padding does not change that"
         )
+
+
+def _refuse_other_sizes(
+    network: Network, name: str, right: tuple[int, ...], got: tuple[int, ...]
+) -> None:
+    """Refuse a reference with another size where weights decide it, which no padding changes."""
+    for axis, (wanted, own) in enumerate(zip(right, got, strict=True)):
+        if wanted != own and (node := decided_by(network, name, axis, len(got))):
+            raise RequestError(
+                f"reference '{name}' has shape {list(right)}, the model gives {list(got)}: {node} "
+                f"makes axis {axis}, and no padding changes that; is it the reference of this "
+                "model, and of this output?"
+            )
 
 
 def _turned_input(name: str, value: Array, dims: Dims | None, warn: Callable[[str], None]) -> Array:

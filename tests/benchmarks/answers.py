@@ -225,7 +225,7 @@ def _requests() -> Iterator[Case]:
         f"rewrite {model} --target ncnn --prefer nothing --dry-run",
         f"rewrite {model} --target ncnn --exclude symmetric-pads --dry-run",
         f"retarget {model} --dry-run", f"retarget {model} --to nowhere --dry-run",
-        f"retarget {model} --to keras --from nowhere --dry-run",
+        f"retarget {model} --to keras --source nowhere --dry-run",
         f"retarget {model} --plan probes/index.json --dry-run",
         f"validate {model}", f"validate {model} {other} --device cpu",
         f"validate {model} {model} --device cpu --samples 0", f"diagnose {model}",
@@ -313,7 +313,7 @@ def _retarget() -> Iterator[Case]:
     for model in every_file():
         for name in names("convention"):
             yield f"{model} to {name}", partial(written, "retarget", model, "--to", name, "--json")
-        for words in ("--to pytorch --from tensorflow", "--to keras --from caffe"):
+        for words in ("--to pytorch --source tensorflow", "--to keras --source caffe"):
             line = ("retarget", model, "--json", *words.split())
             yield f"{model} {words}", partial(written, *line)
     for key, small_model in every_small(12):

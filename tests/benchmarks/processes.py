@@ -30,6 +30,7 @@ def whole_process(arguments: Sequence[str], *, may_fail: bool = False) -> Cost:
         [sys.executable, *arguments],
         cwd=ROOT.anchor,  # where no project has settings of its own
         env=_environment(),
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL if may_fail else None,
     )

@@ -134,6 +134,11 @@ def test_windows_are_not_counted_one_by_one(name: str) -> None:
             "its window would span 2,147,483,650 cells, more than the 65,536",
         ),
         (
+            window("Conv", 8, pads=[0, 2**40]),
+            "symmetric-pads-by-kernel",
+            "pads is [0, 1099511627776], beyond any real size",
+        ),
+        (
             window("Conv", 8, 65_536, pads=[0, 65_535], strides=[2]),
             "symmetric-pads-by-kernel",
             "more than the 65,536",
@@ -240,8 +245,10 @@ def test_readings_of_functions_are_counted_over_all_rounds() -> None:
     ids=["sums", "products", "numbers", "quotients", "modulus", "long name", "digits"],
 )
 def test_expressions_of_sizes(model: ModelProto) -> None:
-    for verb in ("inspect", "explicit-pads", "split-pads"):
+    for verb in ("inspect", "explicit-pads", "split-pads", "to tensorflow"):
         ask(model, verb)
+    with within():
+        assert onnxpad.validate(model, model, proof_only=True).verdict != "different"
 
 
 def test_many_functions_are_read_once_each() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+import tokenize
 from pathlib import Path
 
 import onnx
@@ -133,6 +134,7 @@ def test_facts_are_read_in_time_that_grows_with_their_length() -> None:
         (onnx.checker.ValidationError("Nodes must be topologically sorted\nContext"), "onnx refus"),
         (onnx.defs.SchemaError("No schema registered"), "onnx refuses it: No schema"),
         (onnx.shape_inference.InferenceError("[ShapeInferenceError] no"), "onnx refuses it"),
+        (tokenize.TokenError("EOF in multi-line statement", (2, 0)), "a header in it cannot be re"),
         (OSError(36, "File name too long", "nnn"), "nnn: File name too long"),
     ],
     ids=lambda value: type(value).__name__,

@@ -92,7 +92,7 @@ def test_skips_are_said_and_strict_writes_nothing(tmp_path: Path, capsys: Captur
     assert run([*command, "--strict"]) == 1
     said = capsys.readouterr()
     assert "skip: tensorflow, Conv '/Conv': the pads [7, 1] fit no convention" in said.out
-    assert "--from NAME says whose they are" in said.out
+    assert "--source NAME says whose they are" in said.out
     assert not target.exists()
     assert run(command) == 0
     assert target.exists()
@@ -119,9 +119,9 @@ def test_that_nothing_was_changed_and_validated_is_said(
 
 
 def test_a_source_that_does_not_pad_so_is_said_per_node(capsys: Captured) -> None:
-    assert run(["retarget", str(DYNAMIC), "--to", "tf", "--from", "caffe", "--check"]) == 0
+    assert run(["retarget", str(DYNAMIC), "--to", "tf", "--source", "caffe", "--check"]) == 0
     said = capsys.readouterr().out
-    assert "SAME_UPPER is not what caffe would write here, and --from says it wrote this" in said
+    assert "SAME_UPPER is not what caffe would write here, and --source says it wrote this" in said
 
 
 def test_a_pipe_carries_the_model() -> None:
@@ -137,10 +137,10 @@ def test_a_pipe_carries_the_model() -> None:
         ([], "give --to NAME or --plan FILE"),
         (["--to", "tensorflow", "--plan", str(PAIR)], "give --to NAME or --plan FILE"),
         (["--to", "tensorflw"], "did you mean 'tensorflow'?"),
-        (["--to", "tensorflow", "--from", "nobody"], "no convention is called 'nobody'"),
+        (["--to", "tensorflow", "--source", "nobody"], "no convention is called 'nobody'"),
         (["--plan", str(PAIR)], "wrong.onnx' is no JSON"),
         (["--plan", str(MODELS / "ORIGINS.md")], "ORIGINS.md' is no JSON"),
-        (["--plan", str(PAIR), "--from", "tf"], "--from and --plan exclude each other"),
+        (["--plan", str(PAIR), "--source", "tf"], "--source and --plan exclude each other"),
         (["--to", "tensorflow", "--node", "nothing"], "no padded node matches 'nothing'"),
         (["--to", "tensorflow", "--dim", "Q=3"], "'Q'"),
         (["--to", "tensorflow", "--samples", "3"], "only --validate runs models"),

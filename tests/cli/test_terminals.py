@@ -1,20 +1,26 @@
-"""Colours and progress on terminals, and none of them elsewhere."""
+"""Colours, widths and signs of life on terminals; what pipes get, and what variables change."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.processes import COMMAND, DYNAMIC, SAME, environment
+from onnxpad.inspection import inspect
+from tests.cli.processes import COMMAND, DYNAMIC, MODELS, SAME, environment, onnxpad
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals are POSIX")
 
 
-def on_a_terminal(*command: str | Path, **more: str) -> tuple[str, int]:
-    """What a terminal of 100 columns receives from a command, and its exit code."""
+STYLE = re.compile(r"\x1b\[[0-9;]*m")
+TARGET = ("inspect", MODELS / "t_same_string_ts.onnx", "--target", "opencv")
+
+
+def on_a_terminal(*command: str | Path, columns: int = 100, **more: str) -> tuple[str, int]:
+    """What a terminal receives from a command, and its exit code."""
     import fcntl
     import pty
     import struct
@@ -23,7 +29,7 @@ def on_a_terminal(*command: str | Path, **more: str) -> tuple[str, int]:
     child, screen = pty.fork()
     if child == 0:
         os.execvpe(str(command[0]), [str(part) for part in command], environment() | more)  # noqa: S606
-    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    fcntl.ioctl(screen, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     received = b""
     while True:
         try:
@@ -38,45 +44,100 @@ def on_a_terminal(*command: str | Path, **more: str) -> tuple[str, int]:
     return received.decode(), status
 
 
-def test_tables_have_colours_and_fold() -> None:
-    text, status = on_a_terminal(*COMMAND, "inspect", SAME, TERM="xterm")
-    assert status == 0
-    assert "\x1b[1m" in text
+def test_colour_says_what_is_wrong_and_what_was_refused() -> None:
+    text, status = on_a_terminal(*COMMAND, *TARGET, TERM="xterm")
+    assert status == 1
+    assert "\x1b[31mmiscomputes\x1b[0m" in text
+    assert "\x1b[33mtrap\x1b[0m: same-with-dilation" in text
+    model = on_a_terminal(*COMMAND, "validate", SAME, SAME, "--proof-only", TERM="xterm")[0]
+    assert "\x1b[32mproved\x1b[0m: " in model
+    assert (
+        "\x1b[31merror\x1b[0m: " in on_a_terminal(*COMMAND, "inspect", "no.onnx", TERM="xterm")[0]
+    )
 
 
 @pytest.mark.parametrize("setting", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_tables_are_plain_where_asked(setting: dict[str, str]) -> None:
-    text, status = on_a_terminal(*COMMAND, "inspect", SAME, **({"TERM": "xterm"} | setting))
-    assert status == 0
-    assert "\x1b" not in text
+@pytest.mark.parametrize("columns", [80, 200])
+def test_variables_change_colour_and_nothing_else(setting: dict[str, str], columns: int) -> None:
+    coloured, _ = on_a_terminal(*COMMAND, *TARGET, columns=columns, TERM="xterm")
+    plain, _ = on_a_terminal(*COMMAND, *TARGET, columns=columns, **({"TERM": "xterm"} | setting))
+    assert "\x1b" not in plain
+    assert STYLE.sub("", coloured) == plain
+
+
+def test_a_pipe_gets_colours_where_they_are_forced_and_nothing_else_changes() -> None:
+    plain, forced = onnxpad(*TARGET), onnxpad(*TARGET, FORCE_COLOR="1")
+    assert b"\x1b" not in plain.stdout
+    assert b"\x1b[31mmiscomputes\x1b[0m" in forced.stdout
+    assert STYLE.sub("", forced.stdout.decode()) == plain.stdout.decode()
+    assert onnxpad(*TARGET, FORCE_COLOR="1", NO_COLOR="1").stdout == plain.stdout
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_no_line_of_a_table_is_wider_than_the_terminal_and_addresses_are_whole(
+    columns: int,
+) -> None:
+    model = MODELS / "k_yolo_tiny_op15.onnx"
+    text = on_a_terminal(*COMMAND, "inspect", model, columns=columns, TERM="dumb")[0]
+    table = text.replace("\r", "").partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    names = {node.node for node in inspect(model).nodes}
+    wide = [line for line in table if len(line) > columns]
+    assert set(wide) <= {line for line in wide if line.split(" and ")[0] in names}
+    assert sum(line.split()[0] in names for line in table if line.strip()) > 3
 
 
 def rewriting(folder: Path) -> tuple[str | Path, ...]:
-    return (*COMMAND, "rewrite", SAME, DYNAMIC, "-o", f"{folder}/")
+    return (*COMMAND, "rewrite", DYNAMIC, SAME, "-o", f"{folder}/", "--validate")
 
 
-def test_several_models_have_a_progress_bar(tmp_path: Path) -> None:
+def test_several_models_say_how_many_are_done(tmp_path: Path) -> None:
     text, status = on_a_terminal(*rewriting(tmp_path), TERM="xterm")
     assert status == 0
-    assert "models" in text
-    assert "100%" in text
+    assert "1 s  models 0/2" in text
+    assert "2 models: 2 rewritten" in text
     assert sorted(path.name for path in tmp_path.iterdir()) == [DYNAMIC.name, SAME.name]
 
 
-def test_the_bar_is_not_in_the_report(tmp_path: Path) -> None:
+def test_the_line_is_not_in_the_report(tmp_path: Path) -> None:
     report = tmp_path / "report.txt"
     command = " ".join(map(str, rewriting(tmp_path / "out")))
     text, status = on_a_terminal("sh", "-c", f"{command} > {report}", TERM="xterm")
     assert status == 0
-    assert "100%" in text
+    assert " s  models " in text
     lines = report.read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith(str(SAME))
-    assert lines[1].startswith(str(DYNAMIC))
+    assert lines[0].startswith(str(DYNAMIC))
+    assert lines[1].startswith(str(SAME))
     assert lines[2] == "2 models: 2 rewritten"
 
 
-def test_one_model_has_none(tmp_path: Path) -> None:
-    command = (*COMMAND, "rewrite", SAME, "-o", tmp_path / "o.onnx")
-    text, _ = on_a_terminal(*command, TERM="xterm")
-    assert "\x1b" not in text
-    assert sys.executable in command
+@pytest.mark.parametrize("term", ["xterm", "dumb"])
+def test_one_model_says_what_is_being_done_and_takes_it_away(term: str, tmp_path: Path) -> None:
+    command = (*COMMAND, "rewrite", DYNAMIC, "-o", tmp_path / "o.onnx", "--validate")
+    text, _ = on_a_terminal(*command, TERM=term)
+    assert "1 s  " in text
+    told, _, report = text.rpartition("\r" + " " * 5)
+    assert "proving" in told or "sample" in told or "sizes" in told
+    assert report.lstrip(" \r").startswith(("skip", "\x1b[33mskip"))
+    assert " s  " not in report
+
+
+def test_what_is_done_within_a_second_says_nothing() -> None:
+    text, _ = on_a_terminal(*COMMAND, "explain", "Conv", TERM="xterm")
+    assert " s  " not in text
+    assert sys.executable in COMMAND
+
+
+def test_verbose_says_every_step_on_standard_error_and_quiet_says_errors_alone(
+    tmp_path: Path,
+) -> None:
+    command = ("rewrite", SAME, "-o", tmp_path / "o.onnx", "--validate", "--samples", "1")
+    told, silent = onnxpad(*command, "-v"), onnxpad(*command, "-q")
+    steps = [line.split(maxsplit=2)[2] for line in told.stderr.decode().splitlines()]
+    assert steps[:3] == [f"rewriting {SAME}", "explicit-pads", "proving"]
+    assert b"proved" in told.stdout
+    assert (silent.stdout, silent.stderr, silent.returncode) == (b"", b"", 0)
+    failing = onnxpad("inspect", "no.onnx", "-q")
+    assert (failing.stdout, failing.returncode) == (b"", 2)
+    assert b"there is no such file" in failing.stderr
+    assert onnxpad("inspect", SAME, "-q", "--json").stdout.startswith(b"{")
+    assert b"contradict each other" in onnxpad("inspect", SAME, "-q", "-v").stderr

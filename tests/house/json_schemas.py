@@ -22,8 +22,10 @@ from onnxpad.diagnosis.report import Diagnosis
 from onnxpad.explaining import KINDS, Explanation
 from onnxpad.guarding import Guarding
 from onnxpad.inspection import Finding, Inspection
+from onnxpad.model.carried import Carried
 from onnxpad.model.editing import script
 from onnxpad.padding.forms import Form
+from onnxpad.porting import PortedNode, Porting
 from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.resolving import Resolution
 from onnxpad.resolving.differences import Difference
@@ -47,7 +49,7 @@ NUMBER: Schema = {
     "anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}],
     "description": "A number; as a text what is infinite or no number.",
 }
-LATER = {one.__name__: one for one in (NodeVerdict, Opening, Fitted)} | {"gs": gs}
+LATER = {one.__name__: one for one in (Carried, Fitted, NodeVerdict, Opening)} | {"gs": gs}
 """Types that modules import for the type checker alone."""
 
 
@@ -295,6 +297,12 @@ def _guard(shapes: Shapes) -> Schema:
     return record({"schema": const(guarding.SCHEMA), "ok": FLAG, **own}, about=about(Guarding))
 
 
+def _port(shapes: Shapes) -> Schema:
+    shapes.definitions["PortedNode"] = record(shapes.fields(PortedNode) | {"code": TEXT})
+    made = _report(shapes, Porting) | {"file": TEXT, "language": TEXT}
+    return record(made, about=about(Porting))
+
+
 _VERBS = {
     "inspect": _inspect,
     "rewrite": _rewrite,
@@ -303,6 +311,7 @@ _VERBS = {
     "validate": _validate,
     "guard": _guard,
     "resolve": _resolve,
+    "port": _port,
     "explain": _explain,
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pydoc
 import subprocess
 import sys
 import tomllib
@@ -28,8 +29,25 @@ def loaded_by(statement: str) -> set[str]:
 def test_all_names_are_there() -> None:
     for name in onnxpad.__all__:
         assert getattr(onnxpad, name) is not None
-    assert dir(onnxpad) == sorted(onnxpad.__all__)
+    assert set(dir(onnxpad)) < set(onnxpad.__all__)
+    assert {"inspect", "rewrite", "validate", "save"} < set(dir(onnxpad))
     assert len(set(onnxpad.__all__)) == len(onnxpad.__all__)
+
+
+def test_help_fits_on_a_few_screens() -> None:
+    assert len(pydoc.plain(pydoc.render_doc(onnxpad)).splitlines()) < 200
+
+
+def test_a_verdict_is_false_where_models_differ() -> None:
+    agreeing = {one for one in onnxpad.Verdict if one}
+    assert agreeing == {"proved", "identical", "rounding", "tolerated"}
+
+
+def test_targets_of_an_inspection_are_what_each_does_with_every_node() -> None:
+    found = onnxpad.inspect(ROOT / "models" / "pd_same_static_op13.onnx", target=["ORT", "opencv"])
+    assert list(found.targets) == ["onnxruntime", "opencv"]
+    for verdicts in found.targets.values():
+        assert [one.node.label for one in verdicts] == [one.node for one in found.nodes]
 
 
 def test_a_star_import_gives_exactly_them() -> None:

@@ -21,7 +21,18 @@ CONV = {"input_shape": (1, 3, 8, 8), "weight_shape": (4, 3, 3, 3)}
 
 verbs: Any = onnxpad
 ARGUMENTS: dict[str, tuple[Callable[[], object], str]] = {
-    "bytes": (lambda: verbs.inspect(b"\x08"), "onnx.load_from_string makes a ModelProto of bytes"),
+    "no bytes": (lambda: verbs.rewrite(bytearray(), nodes=[5]), "nodes is .* must be a glob"),
+    "input": (lambda: verbs.resolve("tf", "conv", input=(1, 3, 8, 8)), "is called input_shape"),
+    "no shape": (lambda: verbs.resolve("tf", "conv"), "input_shape is missing"),
+    "kernel": (lambda: verbs.resolve("tf", "conv", **CONV, kernel=3), "weight_shape=.None, None"),
+    "pads": (lambda: verbs.resolve("pytorch", "conv", **CONV, pads=3), "here it is 'padding'"),
+    "no reference": (lambda: verbs.diagnose(MODEL), "give data, or inputs and outputs"),
+    "data twice": (lambda: verbs.diagnose(MODEL, data="a", **RUN), "data holds inputs and outputs"),
+    "atol": (lambda: verbs.validate(MODEL, MODEL, atol=-1), "atol is -1: give a number, 0 or"),
+    "input_shapes": (
+        lambda: verbs.validate(MODEL, MODEL, input_shapes={"y": (1,)}),
+        "has no input 'y'",
+    ),
     "no model": (lambda: verbs.inspect(None), "a model is a path, .*, not NoneType"),
     "target 5": (lambda: verbs.inspect(MODEL, target=5), "target is 5, and must be a name, or a"),
     "target [5]": (lambda: verbs.inspect(MODEL, target=[5]), r"target is \[5\], and must be"),

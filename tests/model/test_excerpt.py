@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper, parser
 
+from onnxpad.geometry.budgets import ROW
 from onnxpad.model.excerpt import MAX_NODES, excerpt
-from onnxpad.model.reading.survey import Survey
+from onnxpad.model.reading.survey import Site, Survey
 
 
-def test_more_pads_in_front_of_a_node_than_an_excerpt_holds() -> None:
-    count = MAX_NODES + 9
+def rows(count: int) -> list[Site]:
+    """Pads in a row and the pool that reads the last of them."""
     pads = [helper.make_node("Pad", [f"t{n}", "p"], [f"t{n + 1}"]) for n in range(count)]
     pool = helper.make_node(
         "MaxPool", [f"t{count}"], ["y"], "op", kernel_shape=[3], auto_pad="SAME_UPPER"
@@ -22,7 +23,54 @@ def test_more_pads_in_front_of_a_node_than_an_excerpt_holds() -> None:
         [helper.make_tensor("p", TensorProto.INT64, [6], [0, 0, 1, 0, 0, 1])],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-    (site,) = [site for site in Survey(model).sites() if site.op == "MaxPool"]
+    return list(Survey(model).sites())
+
+
+def test_more_pads_in_front_of_a_node_than_an_excerpt_holds() -> None:
+    site = rows(MAX_NODES + 9)[-1]
     found = excerpt(site.contexts[0], site.node)
     assert len(found.model.graph.node) <= MAX_NODES
     assert len(found.fronts) == len(found.model.graph.node) - 1
+
+
+def test_pads_in_front_of_a_pad_count_where_something_else_reads_it() -> None:
+    *_, middle, last, _ = rows(20)
+    assert len(excerpt(last.contexts[0], last.node).fronts) == ROW - 1
+    found = excerpt(middle.contexts[0], middle.node)
+    assert found.fronts == ()
+    assert [node.op_type for node in found.model.graph.node] == ["Pad", "Pad"]
+    assert found.readers == (1,)
+
+
+def test_a_number_that_a_constant_around_the_graph_holds() -> None:
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
+    net (bool c, float[1,1,8] x) => (float[1,1,10] y)
+    {
+        minus = Constant <value_float = -1.0> ()
+        y = If (c) <
+            then_branch = t () => (float[1,1,10] u) <int64[6] p = {0, 0, 1, 0, 0, 1}> {
+                u = Pad (x, p, minus)
+            },
+            else_branch = e () => (float[1,1,10] v) <int64[6] q = {0, 0, 2, 0, 0, 0}> {
+                v = Pad (x, q)
+            }
+        >
+    }
+    """)
+    site, _ = Survey(model).sites()
+    found = excerpt(site.contexts[0], site.node)
+    held = [numpy_helper.to_array(one).tolist() for one in found.model.graph.initializer]
+    assert held == [[0, 0, 1, 0, 0, 1], -1.0]
+
+
+def test_a_function_may_call_something_else_by_the_name_of_an_initializer() -> None:
+    """One that an input of the model may replace."""
+    model = parser.parse_model("""<ir_version: 9, opset_import: ["": 17, "f": 1]>
+    net (float[1,1,8] x, float[1,1,3] w) => (float[1,1,n] y) <float[1,1,3] w = {1, 2, 3}>
+    { y = f.block (x, w) }
+    <domain: "f", opset_import: ["": 17]>
+    block (w, k) => (y) { y = Conv <auto_pad = "SAME_UPPER"> (w, k) }
+    """)
+    (site,) = Survey(model).sites()
+    found = excerpt(site.contexts[0], site.node).model.graph
+    assert (len(found.input), len(found.initializer)) == (2, 0)

@@ -1,4 +1,4 @@
-"""Passes that go together do what their line in the README says."""
+"""Passes that go together do what their line in `explain recipes` says."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from onnxpad.cli import without_quotes
 from onnxpad.inspection import inspect
 from onnxpad.reports import json_line
 from onnxpad.rewriting.rewrite import rewrite
@@ -14,11 +15,13 @@ from onnxpad.show.inspections import inspection_text
 from onnxpad.show.rewritings import rewriting_record, rewriting_text
 from onnxpad.show.validations import validation_text
 from onnxpad.show.wording import (
+    bytes_text,
     counted,
     either,
     input_text,
     note,
     pads_text,
+    quotes_for_windows,
     shape_text,
     window_text,
 )
@@ -80,7 +83,58 @@ def test_a_script_as_it_is_printed() -> None:
     assert rewriting_text("-", None, done, script=True) == (
         "conv: remove auto_pad\nconv: set pads=[0, 1]\n"
         "standard input: 1 node would be rewritten (explicit-pads 1), 0 skipped\n"
+        "operators: 1 before, 1 after\n"
     )
+
+
+def test_what_a_rewrite_costs_stands_under_it(tmp_path: Path) -> None:
+    path = MODELS / "t_same_string_ts.onnx"
+    done = rewrite(path, passes=["explicit-pads", "split-pads"])
+    done.save(tmp_path / "o.onnx")
+    text = rewriting_text(str(path), str(tmp_path / "o.onnx"), done)
+    assert "operators: 10 before, 15 after (Pad +5); file: 21.6 kB before, 22.6 kB after" in text
+    counts = done.to_json()["operators"]
+    assert counts == {"before": 10, "after": 15, "change": {"Pad": 5}}
+
+
+def test_a_refused_write_says_so() -> None:
+    done = rewrite(MODELS / "k_unet_dyn_op13.onnx", target="opencv")
+    text = rewriting_text("m.onnx", None, done, refused=True)
+    assert text.endswith("m.onnx: nothing written\n")
+    assert "would be rewritten" not in text
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [
+        ("H", "H"),
+        ("ceil(H/2)", "ceil(H/2)"),
+        ("ceil((ceil((ceil(floor((unk__2153-1)/2)/2)-1)/2)+1)/2)", "~unk__2153/16"),
+        ("(32*ceil(ceil(ceil(H/2)/2)/2))-5+7-9", "~4*H"),
+        ("floor(3*ceil(unk__9105_foo/4)/2)", "~0.375*unk__9105_foo"),
+        ("floor((ceil(height/2)+ceil(width/2))/2)", "computed"),
+        ("a name that is long and no arithmetic", "computed"),
+    ],
+)
+def test_sizes_read_like_sizes(size: str, shown: str) -> None:
+    assert shape_text([1, size]) == f"[1, {shown}]"
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"), [(0, "0 B"), (999, "999 B"), (1_234, "1.23 kB"), (102_400_000, "102 MB")]
+)
+def test_bytes_have_three_digits(count: int, shown: str) -> None:
+    assert bytes_text(count) == shown
+
+
+def test_hints_have_the_quotes_of_the_shell_at_hand() -> None:
+    said = "try     --dim 'H=640' --dim 'W%2=0' for Conv 'a'; did you mean -o 'my model.onnx'?"
+    assert quotes_for_windows(said) == (
+        """try     --dim "H=640" --dim "W%2=0" for Conv 'a'; did you mean -o "my model.onnx"?"""
+    )
+    assert [without_quotes(one) for one in ("'H%2=0'", "'", "it's", "a b")] == [
+        *("H%2=0", "'", "it's", "a b"),
+    ]
 
 
 def test_an_inspection_as_it_is_printed() -> None:
@@ -123,7 +177,10 @@ def test_the_next_command_is_of_the_target_that_has_a_way() -> None:
     assert "next: onnxpad rewrite M -o OUT" in inspection_text(
         inspect(MODELS / "k_yolo_tiny_op15.onnx"), model="M"
     )
-    assert "next:" not in inspection_text(inspect(model, target="opencv", nodes="Conv__8990"))
+    assert "next: onnxpad rewrite MODEL --target opencv --dim 'unk__9105%2=0'" in inspection_text(
+        inspect(model, target="opencv", nodes="Conv__8990")
+    )
+    assert "next:" not in inspection_text(inspect(model, target="onnx2keras"))
     same = inspect(MODELS / "t_same_string_ts.onnx", target="opencv")
     assert "next: onnxpad rewrite M --target opencv -o OUT" in inspection_text(same, model="M")
 

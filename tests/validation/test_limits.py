@@ -156,6 +156,19 @@ def test_functions_that_grow_without_bound_are_not_written_out() -> None:
         validate(model, model, device="cpu")
 
 
+def test_a_script_that_needs_a_child_needs_no_guard(tmp_path: Path) -> None:
+    """Nothing of it is run again in the child, as multiprocessing would."""
+    onnx.save(runaway.endless_loop(), tmp_path / "loop.onnx")
+    script = tmp_path / "script.py"
+    text = "import onnxpad\nprint('once')\nmodel = {!r}\n"
+    text += (
+        "print(onnxpad.validate(model, model, device='cpu', timeout=0.5, run_only=True).verdict)\n"
+    )
+    script.write_text(text.format(str(tmp_path / "loop.onnx")), encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["once", "unverified"]
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_end_an_endless_loop(number: int, tmp_path: Path) -> None:
     path = tmp_path / "loop.onnx"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, MutableSequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 from onnx import (
@@ -22,6 +23,7 @@ from onnxpad.model.editing.constants import (
     Derived,
     Weights,
     annotate_like,
+    constant_header,
     constant_proto,
     derived_array,
     derived_header,
@@ -45,6 +47,7 @@ from onnxpad.model.editing.script import (
     SetInput,
     SetOutput,
 )
+from onnxpad.model.reading.context import MAX_CONSTANT
 from onnxpad.model.reading.nodes import Address, Node
 from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.constant_folding import FOLDABLE
@@ -206,7 +209,8 @@ def _write(value: ValueInfoProto, dims: tuple[int | str, ...]) -> None:
 class ProtoApplier:
     """Applies edits one by one; `finish` puts new nodes into the model once for all.
 
-    `weights` reads what derived constants are made of; without it they get a type only.
+    `weights` reads what derived constants are made of; without it they, and new ones that are
+    too large to be read as numbers, get a type only.
     """
 
     def __init__(self, document: Document, weights: Weights | None = None) -> None:
@@ -310,7 +314,7 @@ class ProtoApplier:
 
     def _new_constant(self, edit: AnyConstant) -> None:
         scope = self._document.scopes[edit.before.scope]
-        tensor = constant_proto(edit) if isinstance(edit, NewConstant) else self._derived(edit)
+        tensor = self._new(edit) if isinstance(edit, NewConstant) else self._derived(edit)
         if not edit.as_node and isinstance(scope.proto, GraphProto):
             scope.next_key = max(scope.next_key, edit.key + 1)
             scope.proto.initializer.append(tensor)
@@ -321,6 +325,11 @@ class ProtoApplier:
         tensor.ClearField("name")
         proto = helper.make_node("Constant", [], [edit.name], value=tensor)
         self._place(scope, edit.before.key, Node(edit.key, proto), behind=False)
+
+    def _new(self, edit: NewConstant) -> TensorProto:
+        if self._weights is None and prod(edit.dims) > MAX_CONSTANT:
+            return constant_header(edit)
+        return constant_proto(edit)
 
     def _derived(self, edit: Derived) -> TensorProto:
         source = self._constant(edit.before, edit.source)

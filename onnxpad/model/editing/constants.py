@@ -31,6 +31,18 @@ def constant_proto(edit: NewConstant) -> TensorProto:
     return numpy_helper.from_array(constant_array(edit), edit.name)
 
 
+def constant_header(edit: NewConstant) -> TensorProto:
+    """Type and shape of a new constant that nothing reads as numbers, and what tells it apart."""
+    values = edit.values
+    return TensorProto(
+        name=edit.name,
+        data_type=dtype_code(edit.dtype),
+        dims=edit.dims,
+        data_location=TensorProto.EXTERNAL,
+        doc_string=repr(values[0]) if len(values) == 1 else str(hash(values)),
+    )
+
+
 def derived_array(edit: Derived, source: np.ndarray, zero_point: np.ndarray | None) -> np.ndarray:
     """The values of a constant that is made of another."""
     if isinstance(edit, ReshapedConstant):

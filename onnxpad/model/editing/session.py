@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 from onnx import ModelProto
 
@@ -24,6 +26,9 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences, Verdict
 from onnxpad.padding.expansion import Expansion
+
+if TYPE_CHECKING:
+    from onnxpad.model.carried import Carried
 
 
 class EditSession(Survey):
@@ -57,6 +62,19 @@ class EditSession(Survey):
         self._copied: dict[str, str] = {}
         self.script: list[Edit] = []
         self._start_editing()
+
+    def fork(self) -> EditSession:
+        """A session that goes on from here; before anything has changed, which it leaves as it is.
+
+        It has read the model already, and works on a copy as soon as something changes.
+        """
+        other: EditSession = copy(self)
+        other._owned = False
+        other._given = {"": dict(self._given[""])}
+        if self._inferred is not None:
+            other._inferred = {address: dict(found) for address, found in self._inferred.items()}
+        other._kept, other._copied, other.script = {}, dict(self._copied), []
+        return other
 
     def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
         """Make the node compute `after`; the edits are applied and remembered."""
@@ -130,12 +148,10 @@ class EditSession(Survey):
         self._applier = ProtoApplier(self._document, self._weights)
 
     def _take_copy(self) -> None:
-        copy = ModelProto()
-        copy.CopyFrom(self._document.model)
+        model = ModelProto()
+        model.CopyFrom(self._document.model)
         self._owned = True
-        inferred, kept = self._inferred, self._kept
-        self._open(copy, self._document.read_again)
-        self._inferred, self._kept = inferred, kept
+        self._move_to(model)
         self._start_editing()
 
 
@@ -153,10 +169,16 @@ class Edited:
     assumed: Mapping[str, int | str]
     source: Source | None = None
     limits_met: tuple[str, ...] = ()
+    carried: Carried | None = None
 
     @cached_property
-    def model(self) -> ModelOrGraph:
-        """The edited ModelProto, or the Graph that was given, edited in place."""
+    def model(self) -> Any:  # noqa: ANN401 - what came in comes back
+        """The edited model: a ModelProto, or the same kind as what was given.
+
+        A Graph is edited in place.
+        """
+        if self.carried is not None:
+            return self.carried.returned(proto_of(self.edited), changed=self.changed)
         return with_weights(self.edited, self.source)
 
     @property
@@ -170,7 +192,7 @@ class Edited:
         External data stays where it is when the folder is the same, and is copied otherwise.
         Raises ModelError where the target cannot be written; nothing half-written stays.
         """
-        if not self.changed and self.source is not None:
+        if not self.changed and self.source is not None and self.source.data is not None:
             write_unchanged(self.source, path)
         else:
             save(proto_of(self.edited), path, source=self.source)

@@ -183,7 +183,8 @@ def external_tensors(model: ModelProto) -> _Owned:
 def _in_nodes(nodes: Iterable[NodeProto], graphs: list[GraphProto]) -> _Owned:
     for node in nodes:
         if node.attribute:
-            label = f"{node.op_type} '{node.name or ''.join(node.output[:1])}'"
+            # A name that is no text comes as bytes.
+            label = f"{node.op_type} '{node.name or next(iter(node.output), '')}'"
             yield from _in_attributes(node.attribute, label, graphs)
 
 

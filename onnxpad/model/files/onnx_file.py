@@ -196,13 +196,9 @@ class Source:
 
 
 def load(path: AnyPath) -> ModelProto:
-    """Read a model from a file; external data is kept as references and never read.
+    """Read a model from a file, '-' for standard input; external data stays unread references.
 
-    Args:
-        path: the .onnx file; '-' is standard input.
-
-    Raises:
-        ModelError: as `read`.
+    Raises ModelError where it cannot be read, is not a whole ONNX model, or lacks external data.
     """
     return read(path)[0]
 

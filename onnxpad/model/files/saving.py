@@ -18,16 +18,11 @@ from onnxpad.verbs import is_path, refuse_unless
 
 
 def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = None) -> None:
-    """Write a model to a file so that it is there whole, or as it was before.
+    """Write a model to a file ('-': standard output) so that it is there whole, or as before.
 
-    Args:
-        model: the model; external data as references.
-        path: the file to write; '-' is standard output.
-        source: the path of the file that the model came from, which tells where its external data
-            is; not needed without external data, or if `path` is in the same folder.
-
-    Raises:
-        ModelError: as `write`.
+    `source` is the path of the file that the model came from, which tells where its external data
+    is; not needed without, or where `path` is in the same folder. Raises ModelError where the model
+    is too large for one file, or it or its external data cannot be written.
     """
     if not isinstance(model, ModelProto):
         raise RequestError(f"save takes a ModelProto, not {type(model).__name__}")

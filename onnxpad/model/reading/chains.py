@@ -239,17 +239,17 @@ class ChainReader:
 
     def _pad(self, context: Context, node: Node, op: Operator, source: Type) -> Chain:
         """A Pad node, with the operators that read it."""
-        chain = _pad_chain(context, node, op, source)
-        if not node.outputs or chain.pad is None or chain.pad.unclear:
-            return chain
+        step = read_pad(context, node, None if source.dims is None else len(source.dims))
+        if not node.outputs or step.unclear:
+            return _pad_chain(context, node, op, source, step, ())
         made, types = node.outputs[0], context.types
         known = made in types
         if not known:
-            types[made] = padded_type(chain, source)
+            types[made] = padded_type(step, source)
         behind = chains_behind(context, node, self._sibling)
         if not known:
             del types[made]
-        return replace(chain, around=replace(chain.around, behind=behind))
+        return _pad_chain(context, node, op, source, step, behind)
 
     def _sibling(self, context: Context, node: Node, gone: Gone) -> Chain | None:
         """Another operator, which looks at no siblings of its own."""
@@ -343,24 +343,28 @@ def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
     return 1 if op.channels_last or attributes.get("channels_last") == 1 else 2
 
 
-def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:
-    rank = None if source.dims is None else len(source.dims)
-    step = read_pad(context, node, rank)
-    dtype = source.dtype or value_type(context, node)
-    bare = Chain(op, context.scope.opset, (), Pads((), ()), step.fill, dtype)
+def _pad_chain(
+    context: Context,
+    node: Node,
+    op: Operator,
+    source: Type,
+    step: PadStep,
+    behind: tuple[Chain, ...],
+) -> Chain:
     inputs, outputs = places_of(context, node)
-    written = plain_attributes(context.attributes(node))
-    return replace(
-        bare,
+    return Chain(
+        *(op, context.scope.opset, (), Pads((), ()), step.fill),
+        source.dtype or value_type(context, node),
         pad=step,
         shape=source.dims,
         around=Around(
             reads_input=is_model_input(context, node.inputs[0]),
             feeds_alone=feeds_alone(context, node, step),
             feeds_channels_last=feeds_channels_last(context, node),
+            behind=behind,
             key=(context.scope.id, node.key),
         ),
-        attributes=written,
+        attributes=plain_attributes(context.attributes(node)),
         inputs=inputs,
         outputs=outputs,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -184,6 +185,24 @@ class Context:
         return self.caller.constant_tensor(self.call.inputs[position])
 
 
+def seen_in(document: Document, contexts: Sequence[Context]) -> list[Context]:
+    """The same readings of a model that is equal to theirs, in the same order."""
+    nodes = {id_: {node.key: node for node in s.nodes} for id_, s in document.scopes.items()}
+    made: dict[int, Context] = {}
+    for one in contexts:
+        copy = made[id(one)] = Context(document, document.scopes[one.scope.id], one.folder)
+        copy.bindings, copy.types, copy.chains = one.bindings, dict(one.types), dict(one.chains)
+        copy.folded, copy.declared_only = dict(one.folded), set(one.declared_only)
+        if one.outer is not None:
+            copy.outer = made[id(one.outer)]
+            copy.outer.bodies |= {k: copy for k, body in one.outer.bodies.items() if body is one}
+    for one in contexts:
+        calls = [(made[id(by)], nodes[by.scope.id][call.key]) for by, call in one.calls]
+        made[id(one)].calls = calls
+        made[id(one)].caller, made[id(one)].call = calls[0] if calls else (None, None)
+    return list(made.values())
+
+
 def is_stored(context: Context, name: str) -> bool:
     """Whether a dense constant stands in the scope of `context` or in a graph around it.
 
@@ -267,7 +286,8 @@ def has_value(context: Context, name: str) -> bool:
     """Whether a value is stored for a tensor, though an input or a call may give another."""
     if context.constant_tensor(name) is not None:
         return True
-    return context.scope.parent is None and name in context.document.overridable
+    scope = context.scope  # names of a function are its own
+    return scope is context.document.main and name in context.document.overridable
 
 
 def _inputs_first(context: Context, name: str) -> list[str]:

@@ -67,7 +67,8 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     value = _input(node, PadInput.VALUE)
     alone = value != "" and context.type_of(value).dims == (1,)
     lists = (PadInput.VALUE,) * alone + (PadInput.AXES,) * (axes is not None)
-    return replace(step, fill=fill, computed=_computed(context, node, fill), listed=lists)
+    made = _computed(context, node, fill)
+    return PadStep(step.pads, fill, step.mode, step.unclear, made, lists)
 
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:

@@ -273,7 +273,7 @@ class _Reader:
         if chain.op.kind is Kind.PAD:
             if chain.pad is not None and chain.pad.unclear and source.dims is not None:
                 return (Type(source.dtype, sizes_behind(context, node, source.dims)),)
-            return (padded_type(chain, source),)
+            return (padded_type(chain.pad, source),)
         if chain.op.kind in (Kind.FOLD, Kind.OTHER) or not chain.axes:
             return ()
         sizes = self._sizes.get(id(chain))

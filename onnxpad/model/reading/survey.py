@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.context import Context, seen_in
 from onnxpad.model.reading.document import open_document
 from onnxpad.model.reading.nodes import Address, Node, Place
 from onnxpad.model.reading.reader import Reading, context_address, read
@@ -85,6 +85,7 @@ class Survey:
         self._user_dims = dict(dims or {})
         self._dimensions = Dimensions(dims)
         self._sites: dict[Place, Site] = {}
+        self._contexts: Sequence[Context] = ()
         self._open(model)
         self._dimensions.check_used()
 
@@ -142,6 +143,19 @@ class Survey:
         self._forget_all()
         self._read()
 
+    def _move_to(self, model: ModelProto) -> None:
+        """Go on with an equal model: what was read holds for it, whose nodes are others."""
+        old = self._document
+        self._document = replace(
+            open_document(model),
+            folded_cells=old.folded_cells,
+            behind_pads=old.behind_pads,
+            read_again=old.read_again,
+            quantises=old.quantises,
+        )
+        self._contexts = seen_in(self._document, self._contexts)
+        self._sites = {site.address.place: site for site in _group(self._contexts)}
+
     def _forget_all(self) -> None:
         self._inferred: dict[str, dict[str, Type]] | None = None
         self._kept: dict[str, dict[str, Type]] = {}
@@ -160,7 +174,7 @@ class Survey:
                 break
             reading = again
         self._contexts = reading.contexts
-        self._sites = {s.address.place: s for s in _group(reading)}
+        self._sites = {s.address.place: s for s in _group(reading.contexts)}
         self._order = {place: number for number, place in enumerate(self._sites)}
 
     def _is_doubted(self, reading: Reading) -> bool:
@@ -283,9 +297,9 @@ def _nameless(reading: Reading) -> frozenset[str]:
     return frozenset(found)
 
 
-def _group(reading: Reading) -> Iterator[Site]:
+def _group(found: Iterable[Context]) -> Iterator[Site]:
     scopes: dict[str, list[Context]] = {}
-    for context in reading.contexts:
+    for context in found:
         scopes.setdefault(context.scope.id, []).append(context)
     for contexts in map(tuple, scopes.values()):
         scope, padded = contexts[0].scope, contexts[0].chains

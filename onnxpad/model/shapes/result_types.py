@@ -23,7 +23,7 @@ from onnxpad.model.shapes.shape_rules import (
     quantize,
 )
 from onnxpad.model.shapes.types import UNKNOWN, Type
-from onnxpad.padding.chain import Chain
+from onnxpad.padding.chain import Chain, PadStep
 from onnxpad.padding.operators import Kind
 
 
@@ -38,9 +38,8 @@ def merge(declared: Type, found: Type) -> Type:
     return Type(found.dtype or declared.dtype, dims)
 
 
-def padded_type(chain: Chain, source: Type) -> Type:
+def padded_type(step: PadStep | None, source: Type) -> Type:
     """Output type of a Pad node whose pads are known."""
-    step = chain.pad
     if step is None or source.dims is None:
         return Type(source.dtype)
     sizes = zip(source.dims, step.pads.begins, step.pads.ends, strict=True)

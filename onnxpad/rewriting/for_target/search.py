@@ -29,7 +29,7 @@ from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
 MAX_STEPS = 4
 MAX_TRIALS, MAX_TRIALS_FOR_A_HINT = 400, 150
 """What is in use takes up to 143 until a plan is found, and most of it less than 20."""
-_STEPS_PER_TRIAL, _STEPS_PER_NODE = 15, 150
+_STEPS_PER_TRIAL, _STEPS_PER_NODE = 15, 15
 
 
 def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
@@ -86,25 +86,19 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class _State:
+    """What passes came to; `new` is how many nodes they wrote, `unit` is that of the model written.
+
+    `looks` is that model, `types` are those of its tensors.
+    """
+
     passes: tuple[str, ...]
     cost: Cost
     weight: int
     remaining: tuple[Obstacle, ...]
-    session: EditSession
+    new: int
     unit: Unit
     looks: bytes
     types: Mapping[str, Type]
-
-    @property
-    def new(self) -> int:
-        """How many nodes the passes wrote."""
-        return len(self.unit.made)
-
-    def in_file(self) -> Unit:
-        """The unit by the places that its nodes have in the model as it was written."""
-        nodes = self.session.document.main.ordered()
-        places = {("", node.key): ("", place) for place, node in enumerate(nodes)}
-        return self.unit.moved(places)
 
     @property
     def distance(self) -> tuple[int, int, int, int]:
@@ -155,7 +149,12 @@ class Planner:
         """
         judge, known = self.judge, dict(self._known)
         if assumes_sizes:
-            judge = Judge(judge.target, allows_unknown=judge.allows_unknown, assumes_sizes=True)
+            judge = Judge(
+                judge.target,
+                allows_unknown=judge.allows_unknown,
+                assumes_sizes=True,
+                requires_device=judge.requires_device,
+            )
             known.clear()
         other = Planner(judge, self._wishes, self._steps)
         other._known, other._most = known, MAX_TRIALS_FOR_A_HINT
@@ -203,18 +202,18 @@ class _PassSearch:
         self._rules = rules
         self._wishes = wishes
         self._writer = writer
-        self._trials = 0
-        self._seen: set[bytes] = set()
+        self._trials = 1
         readers = frozenset(("", key) for key in part.readers)
         fronts = frozenset(("", key) for key in part.fronts)
-        self._unit = Unit(("", part.focus), readers, fronts)
-        self._start = session = part.opened()
+        unit = Unit(("", part.focus), readers, fronts)
+        self._opened = session = part.opened()
         self._before = work_of(session.typed_contexts())
-        self._unit.tolerated = frozenset(
-            found.place
-            for found in obstacles(session, self._unit, judge)
-            if found.place in readers | fronts
-        )
+        found = tuple(obstacles(session, unit, judge))
+        unit.tolerated = readers.union(fronts).intersection(one.place for one in found)
+        left = tuple(one for one in found if one.place not in unit.tolerated)
+        looks: bytes = part.model.SerializeToString(deterministic=True)
+        self._seen = {looks}
+        self._start = _State((), Cost(), 0, left, 0, unit, looks, part.types)
 
     def result(self, floor: Answer, most_trials: int) -> PassPlan | NoWay:
         """The cheapest sequence, the shortest of equal ones, the first in the alphabet.
@@ -223,8 +222,7 @@ class _PassSearch:
         are not tried.
         """
         best = (floor.rank, floor.rank)
-        queue = [_entry(start) for start in self._tried(None, None)]
-        nearest = queue[0][-1]
+        queue, nearest = [_entry(self._start)], self._start
         while queue:
             state = heappop(queue)[-1]
             if not state.remaining:
@@ -240,39 +238,40 @@ class _PassSearch:
         return NoWay(nearest.passes, nearest.remaining)
 
     def _followers(self, state: _State, most_trials: int) -> Iterator[_State]:
+        session = self._opened
+        if state is not self._start:
+            session = self._part.opened(state.looks, state.types)
+        found = tuple(obstacles(session, state.unit, self._judge))
         for rule in self._rules:
             if self._trials >= most_trials:
                 return
-            wanted = chosen(state.session, state.unit, state.remaining, rule)
-            if would_do(state.session, wanted, rule, self._writer):
+            wanted = chosen(session, state.unit, found, rule)
+            if would_do(session, wanted, rule, self._writer):
                 if not self._steps.take(len(self._part.model.graph.node)):
                     return
-                yield from self._tried(state, rule)
+                yield from self._tried(state, session.fork(), rule, wanted)
 
-    def _tried(self, state: _State | None, rule: Pass | None) -> Iterator[_State]:
-        """The state behind one more pass, which goes on from the model that `state` came to.
-
-        Nothing where other passes came to the same model before.
-        """
+    def _tried(
+        self, state: _State, session: EditSession, rule: Pass, wanted: set[Place]
+    ) -> Iterator[_State]:
+        """The state behind one more pass; nothing where others came to the same model before."""
         self._trials += 1
-        session = self._part.opened(state.looks, state.types) if state else self._start
-        unit = state.in_file() if state else self._unit
-        if rule is not None:
-            wanted = chosen(session, unit, obstacles(session, unit, self._judge), rule)
-            advance(session, rule, wanted, Owners([unit]), self._writer)
+        unit = replace(state.unit, made=dict(state.unit.made))
+        advance(session, rule, wanted, Owners([unit]), self._writer)
         looks: bytes = session.finish().SerializeToString(deterministic=True)
         if looks in self._seen:
             return
         self._seen.add(looks)
-        passes = (*(state.passes if state else ()), *((rule.name,) if rule else ()))
         total = work_of(session.typed_contexts()) - self._before
-        step = (total - (state.cost if state else Cost())).weight
-        if passes and passes[-1] in self._wishes.prefer:
+        step = (total - state.cost).weight
+        if rule.name in self._wishes.prefer:
             step = min(step, 0)
         found = tuple(obstacles(session, unit, self._judge))
+        passes, weight = (*state.passes, rule.name), state.weight + step
+        nodes = session.document.main.ordered()
+        written = unit.moved({("", node.key): ("", place) for place, node in enumerate(nodes)})
         types = dict(session.contexts[0].types)
-        weight = step + (state.weight if state else 0)
-        yield _State(passes, total, weight, found, session, unit, looks, types)
+        yield _State(passes, total, weight, found, len(unit.made), written, looks, types)
 
 
 def _entry(state: _State) -> tuple[int, int, int, tuple[str, ...], _State]:

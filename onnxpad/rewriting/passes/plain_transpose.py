@@ -7,7 +7,7 @@ ConvTransposeWithDynamicPads whose pads are constant becomes ConvTranspose.
 Exact: as onnxruntime and shape inference read the ONNX text of opset 11 and newer: SAME_UPPER
 crops the smaller half at the begin, everything else the larger; a total below 0 crops nothing.
 SAME without output_shape never depends on the size of the input. The text of opsets 1 to 10 has
-the halves the other way round: --convtranspose-legacy-split reads models so.
+the halves the other way round: --legacy-split reads models so.
 
 Refuses: output_shape on an input of unknown size, and sizes that neither pads nor
 output_padding below the stride can give; negative begin pads; pads that are computed while the

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
+from typing import NamedTuple
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
+from onnxpad.padding.expansion import Step
 from onnxpad.plugins import Plugins
 from onnxpad.resolving import Resolution
 
@@ -16,18 +18,32 @@ def languages() -> tuple[str, ...]:
     return tuple(_WRITERS)
 
 
-def code_of(found: Resolution, language: str) -> str:
-    """The layer as lines of code; RequestError for unknown names and what has no such form.
+class Writer(NamedTuple):
+    """How a framework writes a layer, a Pad alone, and what is said first about layouts."""
 
-    A first comment says where the layout of `x` and `weight` is not that of ONNX.
+    layer: Callable[[Resolution], list[str]]
+    pad: Callable[[Step], str]
+    layout: Callable[[Resolution | None], list[str]]
+
+
+def code_of(found: Resolution | None, language: str, front: Step | None = None) -> str:
+    """A layer as lines of code, behind a Pad in `front`; one of both may be None.
+
+    RequestError for unknown names and what has no such form. A first comment says where the layout
+    of `x` and `weight` is not that of ONNX.
     """
     known = languages()
     if language not in known:
         raise RequestError(f"no code is written for {language!r}{values.hint(language, known)}")
+    write = _WRITERS[language]
     try:
-        return _WRITERS[language](found)
+        lines = write.layout(found)
+        lines += [write.pad(front)] if front else []
+        lines += write.layer(found) if found else []
     except RequestError as error:
-        raise RequestError(f"{found.framework} {found.op} in {language}: {error}") from None
+        name = f"{found.framework} {found.op}" if found else "Pad"
+        raise RequestError(f"{name} in {language}: {error}") from None
+    return "\n".join(lines)
 
 
 def call(name: str, *arguments: str) -> str:
@@ -46,9 +62,8 @@ def quoted(text: str) -> str:
     return f'"{text}"'
 
 
-def _writer_in(module: ModuleType) -> Callable[[Resolution], str]:
-    write: Callable[[Resolution], str] = module.write
-    return write
+def _writer_in(module: ModuleType) -> Writer:
+    return Writer(module.layer, module.pad, module.layout)
 
 
 _WRITERS = Plugins(__name__, "language", _writer_in)

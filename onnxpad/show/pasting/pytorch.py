@@ -14,16 +14,25 @@ from onnxpad.show.pasting import call, tuple_of
 _MODES = {"reflect": "reflect", "edge": "replicate", "wrap": "circular"}
 
 
-def write(found: Resolution) -> str:
+def layout(_found: Resolution | None) -> list[str]:
+    """Nothing: channels come first, as in ONNX."""
+    return []
+
+
+def layer(found: Resolution) -> list[str]:
     """The ONNX nodes, one by one, as calls of torch.nn.functional."""
-    return "\n".join(line for step in found.steps for line in _lines(step, found))
+    return [line for step in found.steps for line in _lines(step, found)]
+
+
+def pad(step: Step) -> str:
+    """A Pad node."""
+    return _pad(spatial_pads(step), str(dict(step.attributes)["mode"]), value_of_pad(step))
 
 
 def _lines(step: Step, found: Resolution) -> list[str]:
     match step.op_type:
         case "Pad":
-            mode = str(dict(step.attributes)["mode"])
-            return [_pad(spatial_pads(step), mode, value_of_pad(step))]
+            return [pad(step)]
         case "Slice":
             ends = zip(values_of(step, "starts"), values_of(step, "ends"), strict=True)
             parts = ", ".join(f"{first}:{last}" for first, last in ends)

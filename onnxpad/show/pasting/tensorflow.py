@@ -17,12 +17,20 @@ _BIAS = "x = x if bias is None else x + bias"
 _MODES = {"reflect": "REFLECT"}
 
 
-def write(found: Resolution) -> str:
+def layout(found: Resolution | None) -> list[str]:
+    """That channels come last, also in the weight."""
+    has_weight = found is not None and not found.plan.is_pool
+    return ["# channels last" + (f"; weight is {_weight(found)}" if found and has_weight else "")]
+
+
+def layer(found: Resolution) -> list[str]:
     """The ONNX nodes, one by one, as calls of tf and tf.nn; x has its channels last."""
-    lines = [line for step in found.steps for line in _lines(step, found)]
-    has_weight = not found.plan.is_pool
-    layout = "# channels last" + (f"; weight is {_weight(found)}" if has_weight else "")
-    return "\n".join([layout, *lines])
+    return [line for step in found.steps for line in _lines(step, found)]
+
+
+def pad(step: Step) -> str:
+    """A Pad node."""
+    return _pad(spatial_pads(step), str(dict(step.attributes)["mode"]), value_of_pad(step))
 
 
 def _weight(found: Resolution) -> str:
@@ -34,8 +42,7 @@ def _weight(found: Resolution) -> str:
 def _lines(step: Step, found: Resolution) -> list[str]:
     match step.op_type:
         case "Pad":
-            mode = str(dict(step.attributes)["mode"])
-            return [_pad(spatial_pads(step), mode, value_of_pad(step))]
+            return [pad(step)]
         case "Slice":
             ends = zip(values_of(step, "starts"), values_of(step, "ends"), strict=True)
             parts = ", ".join(f"{first}:{last}" for first, last in ends)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 
 from onnxpad.errors import ModelError
 from onnxpad.model.files.onnx_file import load, parse, read
@@ -123,6 +123,16 @@ def test_an_entry_given_twice_is_refused(tmp_path: Path) -> None:
     tensor.external_data.add(key="location", value="other.bin")
     path = saved(tmp_path / "in", model_of(tensor), "w.bin", "other.bin")
     assert "gives the location of its external data twice" in refusal(path)
+
+
+def test_a_node_whose_only_name_is_not_text_is_named_all_the_same(tmp_path: Path) -> None:
+    value = external_tensor("w", location="../w.bin")
+    graph = helper.make_graph(
+        [helper.make_node("Constant", [], ["made"], value=value)], "g", [], []
+    )
+    path = saved(tmp_path / "in", model_of(graph=graph))
+    path.write_bytes(path.read_bytes().replace(b"made", b"m\xffde"))
+    assert "attribute 'value' of Constant 'b'm\\xffde''" in refusal(path)
 
 
 def test_a_location_that_is_not_text_is_refused(path: Path) -> None:

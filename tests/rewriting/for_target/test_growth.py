@@ -10,10 +10,13 @@ from onnx import ModelProto, TensorProto, helper
 
 import onnxpad
 from onnxpad.geometry.budgets import PLANNED
+from onnxpad.model.reading import reader, survey
 from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.reader import Reading
 from onnxpad.model.reading.scopes import Scope
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.rewriting.for_target import search
+from onnxpad.rewriting.pipeline import Change
 
 
 def pools_in_a_row(count: int) -> ModelProto:
@@ -64,7 +67,7 @@ def looks(model: ModelProto, target: str, monkeypatch: pytest.MonkeyPatch) -> in
     with monkeypatch.context() as patch:
         patch.setattr(Scope, "ordered", nodes_counted)
         patch.setattr(Survey, "sites", sites_counted)
-        result = onnxpad.rewrite(model, target=target)
+        result = onnxpad.rewrite(model, target=target, require_device=True)
     assert len(result.changes) >= len(model.graph.node)
     return asked
 
@@ -80,19 +83,40 @@ def test_twice_the_nodes_are_looked_at_twice_as_often(
     assert counts[2] - counts[1] < 3 * (counts[1] - counts[0])
 
 
+def test_a_way_that_is_tried_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind its pass alone, and not at all where others came to the same model."""
+    readings = tries = 0
+    read, advance = reader.read, search.advance
+
+    def read_and_counted(*args: Any, **given: Any) -> Reading:
+        nonlocal readings
+        readings += 1
+        return read(*args, **given)
+
+    def tried_and_counted(*args: Any) -> tuple[Change, ...]:
+        nonlocal tries
+        tries += 1
+        return advance(*args)
+
+    monkeypatch.setattr(survey, "read", read_and_counted)
+    monkeypatch.setattr(search, "advance", tried_and_counted)
+    onnxpad.rewrite(pools_in_a_row(3), target="coreml")
+    assert readings < tries
+
+
 def test_searches_end_together(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where they found something, it is written, and the report says that they ended."""
     model = pools_in_a_row(6)
     for number, one in enumerate(model.graph.node):
         one.attribute[0].ints[:] = [3 + 2 * number]
         one.attribute[1].ints[:] = [1 + number, 1 + number]
-    whole = onnxpad.rewrite(model, target="coreml")
+    whole = onnxpad.rewrite(model, target="coreml", require_device=True)
     assert (whole.limits_met, whole.unfit) == ((), ())
     monkeypatch.setattr(search, "_STEPS_PER_NODE", 0)
     monkeypatch.setattr(search, "PLANNED", PLANNED._replace(most=60))
-    part = onnxpad.rewrite(model, target="coreml")
+    part = onnxpad.rewrite(model, target="coreml", require_device=True)
     assert 0 < len(part.unfit) < 6
     assert "ended after 60 steps" in part.limits_met[0]
     assert "with --node" in part.limits_met[0]
     one = next(left.node.label for left in part.unfit)
-    assert not onnxpad.rewrite(model, target="coreml", nodes=one).unfit
+    assert not onnxpad.rewrite(model, target="coreml", require_device=True, nodes=one).unfit

@@ -66,10 +66,10 @@ def test_on_the_command_line(tmp_path: Path, capsys: Captured) -> None:
     before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
     onnx.save(transposed('auto_pad = "SAME_UPPER"'), before)
     command = ["rewrite", str(before), "--pass", "plain-transpose", "-o", str(after)]
-    assert run([*command, "--convtranspose-legacy-split"]) == 0
+    assert run([*command, "--legacy-split"]) == 0
     assert attributes(onnx.load(after))["pads"] == [1, 0]
     assert run(command) == 0
     assert attributes(onnx.load(after))["pads"] == [0, 1]
     capsys.readouterr()
-    assert run([*command, "--convtranspose-legacy-split", "--validate"]) == 2
-    assert "cannot judge --convtranspose-legacy-split" in capsys.readouterr().err
+    assert run([*command, "--legacy-split", "--validate"]) == 2
+    assert "cannot judge --legacy-split" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What models do in runtimes before and after `rewrite --target`, kept for the README's tables.
+"""What models do in runtimes before and after `rewrite --target`, kept for `explain measured`.
 
 python -m tests.runtimes.targets.measure --set drawn --runtimes opencv     writes measured.json
 
@@ -27,7 +27,7 @@ from tests.runtimes.targets import corpus, generated, probes
 
 NO_NETWORK = "HTTPSConnectionPool"
 """In the message of a converter that wants to download test images for three channels."""
-RESULTS = Path(__file__).with_name("measured.json")
+RESULTS = Path(onnxpad.__file__).parent / "runtimes" / "measured.json"
 
 
 @dataclass(frozen=True)

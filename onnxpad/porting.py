@@ -1,0 +1,221 @@
+"""`port`: every padded operator, ready to be written in a framework, with the same weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from onnxpad import processes
+from onnxpad.errors import RequestError
+from onnxpad.frameworks.steps import pad
+from onnxpad.model.opened import ModelLike, open_model
+from onnxpad.model.reading.survey import Site, Survey, selection
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Preference, Preferences, Skip
+from onnxpad.padding.effective_pads import effective_pads, sizes_to_give
+from onnxpad.padding.expansion import Step
+from onnxpad.padding.fills import Constant, TensorValue
+from onnxpad.padding.operators import Kind
+from onnxpad.reports import Report, reported
+from onnxpad.resolving import Resolution, resolve, step_record
+from onnxpad.verbs import verb
+
+_ROOM = 16
+"""Strides of a size that stands for all with its remainder: SAME is what it is from there on."""
+_OPS = {
+    "Conv": "conv",
+    "ConvTranspose": "conv_transpose",
+    "MaxPool": "max_pool",
+    "AveragePool": "avg_pool",
+}
+
+
+@reported("node", "op", "weight", "bias", "pad", "layer", "reason", "hints as try")
+@dataclass(frozen=True)
+class PortedNode:
+    """One operator as a layer of ONNX with explicit pads, or a Pad.
+
+    `layers` is the layer at its size; where its sizes are open, at sizes with every remainder that
+    its strides can leave, so that what is the same for all holds for any. `weight` and `bias` are
+    tensors of the model, '' where it has none. `step` is that of a Pad. `reason` says why
+    neither was worked out; `hints` are what to try then, and where the sizes matter.
+    """
+
+    node: str
+    op: str
+    weight: str = ""
+    bias: str = ""
+    layers: tuple[Resolution, ...] = ()
+    step: Step | None = None
+    reason: str = ""
+    hints: tuple[str, ...] = ()
+
+    @property
+    def layer(self) -> dict[str, object] | None:
+        """The first of `layers` as plain data, without its sizes."""
+        if not self.layers:
+            return None
+        first = self.layers[0]
+        return {"op": first.op, **first.given}
+
+    @property
+    def pad(self) -> dict[str, object] | None:
+        """The Pad as plain data."""
+        return None if self.step is None else step_record(self.step)
+
+
+@reported("assumed", "nodes")
+@dataclass(frozen=True, eq=False, repr=False)
+class Porting(Report):
+    """Every operator that pads, in graph order, ready to be written in a framework.
+
+    `assumed` are the sizes that the user stated.
+    """
+
+    nodes: tuple[PortedNode, ...]
+    assumed: Mapping[str, int | str]
+
+    schema = 1
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of them were worked out."""
+        return not any(node.reason for node in self.nodes)
+
+
+@verb()
+def port(  # noqa: PLR0913 - each option is one word of the command line
+    model: ModelLike,
+    *,
+    dims: Mapping[str, int | str] | None = None,
+    nodes: str | Sequence[str] | None = None,
+    ambiguous: Preference = None,
+    everything: bool = False,
+    timeout: float | None = None,
+    memory: int | str | None = None,
+) -> Porting:
+    """Work out every operator of a model that pads, as `resolve` does one layer.
+
+    `everything` takes operators that can pad and do not as well. `dims`, `nodes` and `ambiguous`
+    are as for `inspect`, and so are the limits and errors.
+    """
+    with processes.limited(timeout, memory):
+        opened = open_model(model)
+        folder = opened.source.folder if opened.source else None
+        survey = Survey(
+            opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
+        )
+        selected = selection(survey, nodes)
+        found = (
+            one
+            for site in survey.sites()
+            if selected(site.address)
+            for one in _readings(site)
+            if everything or _pads(one)
+        )
+        return Porting(tuple(found), dict(dims or {}))
+
+
+def _pads(node: PortedNode) -> bool:
+    padded = any(any(layer.pads) for layer in node.layers)
+    return padded or node.step is not None or bool(node.reason)
+
+
+def _readings(site: Site) -> Iterator[PortedNode]:
+    """The node in each way in which it is called that is not like another."""
+    found: list[PortedNode] = []
+    for chain in site.chains:
+        one = PortedNode(site.address.label, chain.op.title)
+        made = _padded(chain) if chain.op.kind is Kind.PAD else _layers(chain)
+        match made:
+            case Skip():
+                one = replace(one, reason=made.reason, hints=made.hints)
+            case Step():
+                one = replace(one, step=made)
+            case None:
+                continue
+            case _:
+                names = (*site.node.inputs, "", "")
+                weight, bias = ("", "") if chain.op.is_pool else names[1:3]
+                one = replace(one, layers=made, weight=weight, bias=bias)
+                one = replace(one, hints=sizes_to_give("", chain.axes).hints)
+        if one not in found:
+            found.append(one)
+            yield one
+
+
+def _padded(chain: Chain) -> Step | Skip | None:
+    """A Pad over spatial axes; a Skip where it cannot be written so, None where it pads nothing."""
+    step = chain.pad
+    if step is None or step.unclear:
+        return step.unclear.as_skip() if step and step.unclear else None
+    pads = step.pads
+    if not any(pads.flat):
+        return None
+    if len(pads.begins) < 3 or {*pads.begins[:2], *pads.ends[:2]} != {0}:
+        return Skip("it pads other axes than those behind batch and channels: port it by hand")
+    value = step.fill.value if isinstance(step.fill, Constant | TensorValue) else None
+    if value is None and step.mode == "constant":
+        return Skip(f"its padding holds {step.fill}, which is not known before a run")
+    return pad(Pads(pads.begins[2:], pads.ends[2:]), step.mode, float(value or 0.0))
+
+
+def _layers(chain: Chain) -> tuple[Resolution, ...] | Skip:
+    kind = _OPS.get(chain.op.name) if not chain.op.domain else None
+    if kind is None:
+        return Skip(f"{chain.op.title} is no layer that is worked out here: port it by hand")
+    padding: dict[str, object]
+    match effective_pads(chain), chain.padding:
+        case Pads() as pads, _:
+            padding = {"pads": list(pads.flat)}
+        case _, (AutoPad.SAME_UPPER | AutoPad.SAME_LOWER) as same if kind != "conv_transpose":
+            padding = {"auto_pad": str(same)}
+        case skip, _:
+            return skip
+    words, weight, channels = _words(kind, chain, padding)
+    try:
+        return tuple(
+            resolve("onnx", kind, input_shape=(1, channels, *s), weight_shape=weight, **words)
+            for s in _sizes(chain)
+        )
+    except RequestError as error:
+        return Skip(str(error))
+
+
+def _words(
+    kind: str, chain: Chain, padding: Mapping[str, object]
+) -> tuple[dict[str, object], tuple[int | None, ...] | None, int]:
+    """What ONNX calls it, the shape of its weight, and its channels."""
+    words: dict[str, object] = {
+        "kernel_shape": [axis.kernel for axis in chain.axes],
+        "strides": [axis.stride for axis in chain.axes],
+        "dilations": [axis.dilation for axis in chain.axes],
+        **padding,
+    }
+    if chain.op.is_pool:
+        words["ceil_mode"] = int(chain.ceil_mode)
+        if chain.op.kind is Kind.AVERAGE:
+            words["count_include_pad"] = int(chain.counts_padding)
+        return words, None, 1
+    group = chain.attribute("group", 1)
+    words["group"] = group
+    if any(chain.output_padding):
+        words["output_padding"] = list(chain.output_padding)
+    known = tuple(size if isinstance(size, int) else None for size in chain.weight.shape or ())
+    kernel = tuple(axis.kernel for axis in chain.axes)
+    shape = known if len(known) == len(kernel) + 2 else (None, None, *kernel)
+    read = shape[0] if kind == "conv_transpose" else shape[1]
+    if read is None or not isinstance(group, int):
+        return words, (None, None, *kernel), group if isinstance(group, int) else 1
+    return words, shape, read if kind == "conv_transpose" else read * group
+
+
+def _sizes(chain: Chain) -> Iterator[tuple[int, ...]]:
+    """Its sizes; where some are open, sizes with every remainder of its strides."""
+    axes = chain.axes
+    is_open = [not isinstance(axis.size, int) for axis in axes]
+    strides = [axis.stride for axis, wanted in zip(axes, is_open, strict=True) if wanted]
+    for rest in range(max(strides, default=1)):
+        yield tuple(
+            axis.size if isinstance(axis.size, int) else axis.stride * (_ROOM + axis.span) + rest
+            for axis in axes
+        )

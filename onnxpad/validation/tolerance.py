@@ -1,0 +1,72 @@
+"""A tolerance that a user asks for, beside the bound that follows from the arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.errors import RequestError
+from onnxpad.validation.agreement import same
+from onnxpad.validation.report import ToleranceReport, Validation, Verdict
+
+Array = NDArray[Any]
+
+
+@dataclass(eq=False)
+class Tolerance:
+    """|a - b| <= atol + rtol * |b| for every element, b of the reference or the first model.
+
+    `share` is the largest difference that was seen, divided by what is allowed there.
+    """
+
+    atol: float
+    rtol: float
+    share: float = field(default=0.0, init=False)
+    seen: int = field(default=0, init=False)
+
+    def look(self, right: Array | None, got: Array | None) -> None:
+        """Compare one output; what has no result, or another shape, is beyond any tolerance."""
+        self.seen += 1
+        if right is None or got is None or right.shape != got.shape:
+            self.share = np.inf
+        elif right.size and not same(right, got):
+            self.share = max(self.share, self._share(right, got))
+
+    def _share(self, right: Array, got: Array) -> float:
+        if right.dtype.kind not in "biuf" or got.dtype.kind not in "biuf":
+            return np.inf
+        first, second = right.astype(np.float64), got.astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            allowed = self.atol + self.rtol * np.abs(first)
+            share = np.where(first == second, 0.0, np.abs(first - second) / allowed)
+        share = np.where(np.isnan(first) & np.isnan(second), 0.0, share)
+        return float(np.where(np.isnan(share), np.inf, share).max())
+
+    def judged(self, found: Validation) -> Validation:
+        """The report of runs with what the tolerance says; what nobody compared stays so."""
+        if not self.seen:
+            return found
+        report = ToleranceReport(self.atol, self.rtol, self.share, self.share <= 1)
+        verdict, reason = found.verdict, found.reason
+        asked = f"the tolerance asked for (atol {self.atol:g}, rtol {self.rtol:g})"
+        if verdict and not report.met:
+            verdict, reason = Verdict.DIFFERENT, f"beyond {asked}, although {reason}"
+        elif verdict is Verdict.DIFFERENT and report.met:
+            verdict, reason = Verdict.TOLERATED, f"within {asked}; by the arithmetic, {reason}"
+        return replace(found, verdict=verdict, reason=reason, tolerance=report)
+
+
+def tolerance_of(atol: float | None, rtol: float | None) -> Tolerance | None:
+    """None where neither is given; the other one is then 0.
+
+    Raises RequestError for negative numbers and for what is none.
+    """
+    if atol is None and rtol is None:
+        return None
+    for name, value in (("atol", atol), ("rtol", rtol)):
+        if value is not None and not 0 <= value < np.inf:
+            raise RequestError(f"{name} is {value}: give a number, 0 or more")
+    return Tolerance(atol or 0.0, rtol or 0.0)

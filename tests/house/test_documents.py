@@ -1,0 +1,133 @@
+"""What the README and the topics of `explain` show is what happens."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import helper
+
+from onnxpad.explaining import entries, explain
+from onnxpad.padding.operators import OPERATORS
+from onnxpad.retargeting.plan import KEYS
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.recipes import RECIPES
+from onnxpad.runtimes.targets import all_targets
+from tests.house.documents import DOCUMENTS, README, ROOT, blocks, commands, of, run, with_models
+
+CONV = "node_Conv_95"
+WORDS = 1_200
+# Digits of rounding differ from processor to processor, and so does time.
+ROUNDING = re.compile(r"\d+(\.\d+)?e-\d+|\d+(\.\d+)? %|in \d+\.\d s")
+WITH_CONSOLES = [
+    name for name in DOCUMENTS if any(one.language == "console" for one in blocks(name))
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return with_models(tmp_path)
+
+
+def test_the_readme_is_read_in_a_few_minutes() -> None:
+    assert len(README.read_text(encoding="utf-8").split()) <= WORDS
+
+
+def test_the_first_command_rewrites_and_proves(folder: Path) -> None:
+    """What stands behind the installation, which `.ci/run` and `tests/check.py` do for real."""
+    install, main = of("README", "sh")[0].strip().rsplit(" && ", 1)
+    assert install == "python3 -m venv .venv && .venv/bin/pip install '.[gpu]'"
+    printed = run(main.replace(".venv/bin/", ""), folder)
+    assert "proved: both are the same function" in printed
+    assert (folder / "yolo-explicit.onnx").exists()
+
+
+def test_the_second_command_is_what_ci_runs() -> None:
+    second = of("README", "sh")[1].strip()
+    assert second == "python3 tests/check.py"
+    assert "tests/check.py" in (ROOT / ".ci" / "run").read_text()
+
+
+@pytest.mark.parametrize("document", WITH_CONSOLES)
+def test_the_console_shows_what_is_printed(document: str, folder: Path) -> None:
+    for block in of(document, "console"):
+        for command, shown in commands(block):
+            printed = run(command, folder)
+            told = "run python -m tests.house.documents"
+            assert ROUNDING.sub("#", printed.strip()) == ROUNDING.sub("#", shown.strip()), told
+
+
+def test_commands_are_shown() -> None:
+    assert {"README", "inspect", "rewrite", "retarget", "validate", "ci"} <= set(WITH_CONSOLES)
+    assert sum(len(of(name, "console")) for name in WITH_CONSOLES) >= 15
+
+
+def test_the_plan_is_taken_and_its_fields_are_those_of_the_code(folder: Path) -> None:
+    (plan,) = of("plans", "json")
+    (folder / "own.json").write_text(plan)
+    command = "onnxpad retarget models/kt_net_even.onnx --plan own.json -o own.onnx"
+    assert "2 nodes moved as planned, 0 unchanged, 0 skipped" in run(command, folder)
+    nodes = {node.name: node for node in onnx.load(folder / "own.onnx").graph.node}
+    attributes = {one.name: helper.get_attribute_value(one) for one in nodes[CONV].attribute}
+    assert attributes["auto_pad"] == b"SAME_LOWER"
+    rows = re.findall(r"^\| (\w+) \|", explain("plans")[0].text, re.MULTILINE)
+    assert rows == ["field", "node", *KEYS, "conventions"]
+
+
+@pytest.mark.parametrize("document", ["README", "python"])
+def test_the_python_example_runs(document: str, folder: Path) -> None:
+    (folder / "example.py").write_text(of(document, "python")[0])
+    printed = run("python example.py", folder)
+    assert printed.splitlines()[0] == "10 padded operators"
+    assert printed.splitlines()[-1].endswith("proved")
+
+
+@pytest.mark.parametrize("document", ["README", "ci"])
+def test_the_settings_are_taken(document: str, folder: Path) -> None:
+    project = folder / "project"
+    shutil.copytree(folder / "models", project / "models")
+    (project / "pyproject.toml").write_text(of(document, "toml")[0])
+    run("onnxpad inspect models/*.onnx --write-baseline", project)
+    assert "known findings in known.json" in run("onnxpad inspect models/*.onnx", project)
+
+
+def test_the_example_of_many_models_runs(folder: Path) -> None:
+    (folder / "many.py").write_text(of("batches", "python")[0])
+    assert run("python many.py", folder).startswith(
+        "{'rewritten': 3, 'refused': 2, 'unchanged': 5} [("
+    )
+
+
+@pytest.mark.parametrize(
+    ("topic", "names"),
+    [
+        ("passes", list(all_passes())),
+        ("targets", list(all_targets())),
+        ("recipes", [recipe.options for recipe in RECIPES]),
+        ("operators", [row.name for row in OPERATORS.values()]),
+        ("measured", ["opencv", "tvm", "jaxonnxruntime"]),
+    ],
+)
+def test_a_table_of_the_code_has_a_row_for_everything(topic: str, names: list[str]) -> None:
+    (found,) = explain(topic)
+    assert "{" not in found.text
+    for name in names:
+        assert re.search(rf"[| ]{re.escape(name)}[,| ]", found.text), name
+
+
+def test_topics_name_topics_that_exist() -> None:
+    """What a text sends a reader to is there."""
+    known = {entry.name for entry in entries()}
+    for path in DOCUMENTS.values():
+        for name in re.findall(r"explain ([a-z][a-z_-]+)", path.read_text(encoding="utf-8")):
+            assert name in known, (path.name, name)
+
+
+def test_lines_of_topics_fit_a_terminal() -> None:
+    for name, path in DOCUMENTS.items():
+        if path != README:
+            prose = [one for one in path.read_text("utf-8").splitlines() if one[:1] not in " |"]
+            assert max(map(len, prose)) <= 79, name

@@ -1,0 +1,122 @@
+"""A tolerance that is asked for decides beside the bound of the arithmetic, never instead of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+
+import onnxpad
+from onnxpad import RequestError, Verdict
+from onnxpad.validation.tolerance import Tolerance
+from tests.models.tiny import tiny
+
+MODELS = Path(__file__).parents[2] / "models"
+
+
+def scaled(factor: float) -> ModelProto:
+    return tiny("y = Mul (x, w)", "float[1,1,3]", constants=f"float[1] w = {{{factor}}}")
+
+
+def judged(one: ModelProto, other: ModelProto, **asked: Any) -> onnxpad.Validation:
+    return onnxpad.validate(one, other, samples=1, run_only=True, **asked)
+
+
+def test_a_difference_within_it_is_tolerated_and_the_bound_is_told() -> None:
+    found = judged(scaled(1.0), scaled(1.001), rtol=0.01)
+    assert found.verdict is Verdict.TOLERATED
+    assert found.ok
+    assert "by the arithmetic" in found.reason
+    assert found.tolerance is not None
+    assert found.tolerance.share == pytest.approx(0.1, rel=0.02)
+    assert found.to_json()["tolerance"]["met"] is True
+
+
+def test_a_difference_beyond_it_stays_one() -> None:
+    assert judged(scaled(1.0), scaled(1.1), rtol=0.01).verdict is Verdict.DIFFERENT
+
+
+def test_without_it_the_bound_decides() -> None:
+    found = judged(scaled(1.0), scaled(1.001))
+    assert (found.verdict, found.tolerance) == (Verdict.DIFFERENT, None)
+
+
+def test_equal_models_meet_a_tolerance_of_zero() -> None:
+    found = judged(scaled(2.0), scaled(2.0), atol=0.0)
+    assert found.verdict is Verdict.IDENTICAL
+    assert (
+        found.tolerance
+        == onnxpad.validate(scaled(2.0), scaled(2.0), samples=1, atol=0.0, run_only=True).tolerance
+    )
+
+
+def test_a_refuted_proof_is_tolerated_where_runs_are() -> None:
+    found = onnxpad.validate(scaled(1.0), scaled(1.001), samples=1, rtol=0.01)
+    assert found.verdict is Verdict.TOLERATED
+    assert found.proof is not None
+    assert found.proof.verdict == "refuted"
+
+
+def test_rounding_beyond_a_closer_tolerance_is_different() -> None:
+    tolerance = Tolerance(0.0, 1e-9)
+    tolerance.look(np.ones(3, np.float32), np.ones(3, np.float32) * np.float32(1 + 1e-6))
+    assert tolerance.share > 1
+
+
+@pytest.mark.parametrize(
+    ("right", "got", "share"),
+    [
+        ([1.0, 2.0], [1.0, 2.0], 0.0),
+        ([0.0, 10.0], [0.5, 10.0], 0.5),
+        ([10.0], [12.0], 1.0),
+        ([np.nan], [np.nan], 0.0),
+        ([np.nan], [1.0], np.inf),
+        ([np.inf], [np.inf], 0.0),
+        ([np.inf], [1.0], np.inf),
+    ],
+)
+def test_every_element_counts(right: list[float], got: list[float], share: float) -> None:
+    tolerance = Tolerance(1.0, 0.1)
+    tolerance.look(np.array(right), np.array(got))
+    assert tolerance.share == pytest.approx(share)
+
+
+def test_other_shapes_and_missing_results_are_beyond_any() -> None:
+    for right, got in ((np.ones(3), np.ones(4)), (np.ones(3), None)):
+        tolerance = Tolerance(1e9, 1e9)
+        tolerance.look(right, got)
+        assert tolerance.share == np.inf
+
+
+def test_shapes_of_inputs_are_facts_about_dimensions() -> None:
+    model = tiny("y = Relu (x)", "float[n,1,w]")
+    found = onnxpad.validate(model, model, samples=2, input_shapes={"x": (2, 1, 9)}, run_only=True)
+    assert {shape["x"] for shape in found.input_shapes} == {(2, 1, 9)}
+    for shape, said in (
+        ((2, 1), "2 axes, and it has 3"),
+        ((2, 3, 9), "axis 1 of 'x' is 1 and, by input_shapes, 3"),
+    ):
+        with pytest.raises(RequestError, match=said):
+            onnxpad.validate(model, model, input_shapes={"x": shape})
+    with pytest.raises(RequestError, match="n is 4 and, by input_shapes, 2"):
+        onnxpad.validate(model, model, dims={"n": 4}, input_shapes={"x": (2, 1, 9)})
+
+
+def test_a_reference_of_another_size_is_refused_at_once() -> None:
+    reference = dict(np.load(MODELS / "kt_net_even.npz"))
+    wrong = {"add_5": np.ones((1, 10), np.float32)}
+    (name,) = onnxpad.inspect(MODELS / "kt_net_even.onnx").model.inputs
+    inputs = {name: reference["s0_in0"]}
+    with pytest.raises(RequestError, match=r"shape \[1, 10\], .* no padding changes that"):
+        onnxpad.diagnose(MODELS / "kt_net_even.onnx", inputs=inputs, outputs=wrong)
+
+
+def test_a_failing_reference_names_diagnose() -> None:
+    moved = onnxpad.retarget(MODELS / "kt_net_even.onnx", to="pytorch").model
+    found = onnxpad.validate(moved, data=MODELS / "kt_net_even.npz")
+    assert not found.ok
+    assert "diagnose" in found.hints[0]
+    assert onnxpad.diagnose(moved, data=MODELS / "kt_net_even.npz").explained
