@@ -66,11 +66,12 @@ def sliced_shape(start: int, end: int, step: int) -> ModelProto:
     return made_of(nodes, [value("x", [2, 3])], {"a": [start], "b": [end], "z": [0], "st": [step]})
 
 
-def endless_slice_beside_a_conv() -> ModelProto:
-    """A Conv of unknown sizes, for which sizes are inferred, and a Slice that never ends."""
+def endless_slice_before_a_conv() -> ModelProto:
+    """A Conv whose sizes hang, for all that the text of the graph says, on an endless Slice."""
     nodes = [
         node("Slice", ["s", "a", "a", "z", "a"], ["t"]),
-        node("Reshape", ["x", "u"], ["v"]),
+        node("Concat", ["t", "u"], ["c"], axis=0),
+        node("Reshape", ["x", "c"], ["v"]),
         node("Conv", ["v", "w"], ["y"], auto_pad="SAME_UPPER"),
     ]
     inputs = [value("x", [1, 2, 8, 8]), value("u", [4], TensorProto.INT64)]
