@@ -74,7 +74,7 @@ def endless_slice_before_a_conv() -> ModelProto:
         node("Reshape", ["x", "c"], ["v"]),
         node("Conv", ["v", "w"], ["y"], auto_pad="SAME_UPPER"),
     ]
-    inputs = [value("x", [1, 2, 8, 8]), value("u", [4], TensorProto.INT64)]
+    inputs = [value("x", [1, 2, 8, 8]), value("u", [3], TensorProto.INT64)]
     weights = np.ones((2, 2, 3, 3), np.float32)
     constants = {"s": [1, 2], "a": [LEAST], "z": [0], "w": weights}
     return made_of(nodes, inputs, constants, ("y", "t"))
