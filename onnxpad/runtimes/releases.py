@@ -27,12 +27,18 @@ def nearest_known(release: str, known: Sequence[str]) -> tuple[str, ...]:
     newest of that year.
     """
     wanted = numbers(release)
-    same = [one for one in known if _begins(wanted, numbers(one)) or _begins(numbers(one), wanted)]
+    same = [one for one in known if are_one(one, release)]
     if same:
         return (same[-1],)
     older = [one for one in known if numbers(one) < wanted]
     newer = [one for one in known if numbers(one) > wanted]
     return (*older[-1:], *newer[:1])
+
+
+def are_one(one: str, other: str) -> bool:
+    """Whether one of two releases writes out more of the other."""
+    a, b = numbers(one), numbers(other)
+    return _begins(a, b) or _begins(b, a)
 
 
 def rows_in(rows: Sequence[Row], releases: Sequence[str]) -> tuple[Row, ...]:

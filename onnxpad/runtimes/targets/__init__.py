@@ -10,7 +10,7 @@ from types import ModuleType
 from onnxpad.errors import RequestError
 from onnxpad.plugins import Plugins, name_of, text_of
 from onnxpad.runtimes.conditions.rows import Row
-from onnxpad.runtimes.releases import is_release, nearest_known, numbers, rows_in
+from onnxpad.runtimes.releases import are_one, is_release, nearest_known, numbers, rows_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _in_release(target: Target, release: str) -> Target:
             f"no release of {target.name} is written '{release}': there are {listed}"
         )
     nearest = nearest_known(release, known)
-    if target.before and not _has_older(nearest, release):
+    if target.before and _is_older(release, nearest):
         return _in_release(all_targets()[target.before], release)
     version = f"{target.name} {release.removeprefix('v')}"
     return replace(
@@ -89,16 +89,15 @@ def _in_release(target: Target, release: str) -> Target:
     )
 
 
-def _has_older(nearest: Sequence[str], release: str) -> bool:
-    return any(numbers(one) <= numbers(release) for one in nearest) or len(nearest) > 1
+def _is_older(release: str, known: Sequence[str]) -> bool:
+    return all(numbers(release) < numbers(one) and not are_one(one, release) for one in known)
 
 
 def _unmeasured(version: str, nearest: Sequence[str], known: Sequence[str], release: str) -> str:
     if len(nearest) > 1:
         return f"{version} was not measured: what is known of {' and of '.join(nearest)} counts"
     (one,) = nearest
-    asked, found = numbers(release), numbers(one)
-    if asked[: len(found)] == found or found[: len(asked)] == asked:
+    if are_one(one, release):
         return ""
     kind = "newest" if one == known[-1] else "oldest"
     return f"{version} was not measured: judged as {one}, the {kind} that was"

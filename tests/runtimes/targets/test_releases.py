@@ -112,7 +112,9 @@ def test_a_release_has_rows_that_the_newest_has_not() -> None:
 
 def test_releases_of_the_engine_before_are_those_of_the_other_target() -> None:
     assert find_target("opencv@4.10").name == "opencv-classic@4.10"
-    assert find_target("opencv@5.1").name == "opencv@5.1"
+    assert find_target("opencv@3.4").name == "opencv-classic@3.4"
+    for newer in ("5", "5.0", "5.0.0.93", "5.1"):
+        assert find_target(f"opencv@{newer}").name == f"opencv@{newer}"
 
 
 def test_several_targets_have_a_release_each() -> None:
