@@ -33,6 +33,8 @@ TARGET = Target(
             "0.25",
             refuses(p.PAD, p.WRAP, by=_in_0_25("Pad in mode wrap")),
             refuses(p.PAD, p.LISTS_AXES, by=_in_0_25("Pad with axes")),
+            refuses(w.TRANSPOSED, w.DILATED, by=_in_0_25("ConvTranspose with dilations")),
+            miscomputes("LpPool", w.SAME, by=_in_0_25("SAME LpPool")),
         ),
     ),
     also=("apache-tvm",),
