@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad import processes
 from onnxpad.model.comparing.networks import Network, Operation
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
@@ -17,6 +18,7 @@ from onnxpad.validation.evaluator import Arithmetic, Call, NotEvaluable, bounded
 Array = NDArray[Any]
 ErrorBounds = Mapping[str, Array | None]
 Run = Callable[[Mapping[str, Array]], dict[str, Array]]
+_SHARE = 4
 _MOVES = {
     *("Slice", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Concat"),
     *("Split", "Gather", "Expand", "Tile", "DepthToSpace", "SpaceToDepth"),
@@ -74,9 +76,11 @@ def trace(
     onnxruntime. With `arithmetic`, errors are bounded as that arithmetic spreads them; without,
     values only. Raises NotEvaluable where a node can neither be evaluated nor run, or where the
     error that it adds is not known; with a list `failed`, such nodes and all behind them are left
-    out, and it gets the reasons.
+    out, and it gets the reasons. Raises it as well where all values together take a quarter of the
+    memory that the work may take.
     """
     known: Traces = {name: Traced(value, value.dtype) for name, value in feeds.items()}
+    held, allowed = 0, processes.current().memory_allowed()
     for index in indices:
         operation = network.operation(index)
         try:
@@ -89,6 +93,13 @@ def trace(
         for name, traced in zip(operation.outputs, made, strict=False):
             if name:
                 known[name] = traced
+                held += traced.value.nbytes
+        if held > allowed // _SHARE:
+            raise NotEvaluable(
+                f"{operation.label}: one by one, the tensors up to here take more than "
+                f"{processes.readable(allowed // _SHARE)}; --memory "
+                f"{processes.readable(10 * allowed, '')} lets them"
+            )
     return known
 
 

@@ -88,10 +88,12 @@ def faults(command: Command, outcome: Outcome, limits: Limits) -> Iterator[Fault
     yield from _costs(outcome, limits)
     if not outcome.ended:
         yield from _exits(command, outcome)
-    for stream in (outcome.stdout, outcome.stderr):
+    # What a model says of itself is its own affair: torch writes its stack traces into models.
+    is_text = not {"-", "/dev/stdout"} & {*command.arguments}
+    for stream in (outcome.stdout * is_text, outcome.stderr):
         if found := _FORBIDDEN.search(stream):
             yield Fault(found[0].decode(), _around(stream, found.start()))
-    if not {"-", "/dev/stdout"} & {*command.arguments}:
+    if is_text:
         yield from _text("stdout", outcome.stdout)
     yield from _text("stderr", outcome.stderr)
     yield from _lengths(outcome)

@@ -126,6 +126,13 @@ def test_what_a_process_may_not_do_is_seen(changed: dict[str, Any], what: str) -
     assert what in {fault.what for fault in faults(command, replace(FINE, **changed), limits)}
 
 
+def test_a_model_on_standard_output_may_hold_any_text() -> None:
+    said = replace(FINE, stdout=b"\x08\x0a File /venv/lib/site-packages/torch/nn\xff\x1b")
+    limits = Limits(10.0, 1 << 30)
+    assert not list(faults(Command(("rewrite", "model.onnx", "-o", "-")), said, limits))
+    assert len(list(faults(Command(("inspect", "model.onnx")), said, limits))) == 2
+
+
 def test_a_signal_explains_its_exit_code_and_not_that_it_was_late() -> None:
     command = Command(("inspect", "model.onnx"), signal=(SIGTERM, 0.1))
     ended = replace(FINE, code=143, late=0.5)

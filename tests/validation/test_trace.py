@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from onnx import NodeProto
 
 from onnxpad.model.comparing.networks import Network
+from onnxpad.processes import MEMORY
 from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.evaluator import Arithmetic, NotEvaluable
@@ -116,3 +117,12 @@ def test_operators_whose_rounding_is_not_known(tail: list[NodeProto]) -> None:
 def test_what_nobody_can_run() -> None:
     with pytest.raises(NotEvaluable, match="Nobody"):
         traced([node("Nobody", ["x"], ["y"], domain="elsewhere")], None)
+
+
+def test_values_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = [node("Relu", [f"r{n}" if n else "x"], [f"r{n + 1}"]) for n in range(20)]
+    nodes = [*chain, node("MaxPool", ["r20"], ["y"], kernel_shape=[3, 3])]
+    assert traced(nodes, None).value.size
+    monkeypatch.setattr("onnxpad.validation.trace._SHARE", MEMORY // (10 * X.nbytes))
+    with pytest.raises(NotEvaluable, match=r"Relu.* take more than 8.4 KiB; --memory 20G"):
+        traced(nodes, None)
