@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from onnx import ModelProto, ValueInfoProto
 
+from onnxpad.model.reading.document import WITH_BODIES
 from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.reports import reported
 
@@ -31,11 +32,13 @@ def operators_of(model: ModelProto) -> Counter[str]:
     found: Counter[str] = Counter()
     waiting = [model.graph.node, *(function.node for function in model.functions)]
     while waiting:
-        for node in waiting.pop():
-            found[node.op_type] += 1
-            for attribute in node.attribute:
-                bodies = [attribute.g] if attribute.HasField("g") else attribute.graphs
-                waiting.extend(body.node for body in bodies)
+        nodes = waiting.pop()
+        found.update(node.op_type for node in nodes)
+        for node in nodes:
+            if node.op_type in WITH_BODIES:
+                for attribute in node.attribute:
+                    bodies = [attribute.g] if attribute.HasField("g") else attribute.graphs
+                    waiting.extend(body.node for body in bodies)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad import processes
@@ -71,7 +71,7 @@ class Rewriting(Edited, Report):
 
     `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
     to do and says more. `fitting` is what was done for `target`. `operators` are counts, None of a
-    graphsurgeon Graph.
+    graphsurgeon Graph, `original` gives the model as it was.
     """
 
     passes: tuple[str, ...]
@@ -80,9 +80,17 @@ class Rewriting(Edited, Report):
     notes: tuple[Refusal, ...] = ()
     target: str = ""
     fitting: Fitted | None = None
-    operators: OperatorCounts | None = None
+    original: Callable[[], ModelOrGraph] | None = None
 
     schema = 2
+
+    @cached_property
+    def operators(self) -> OperatorCounts | None:
+        """Counts before and after; the model is read once more for them, where it was a file."""
+        before = self.original() if self.original else None
+        if not isinstance(before, Model) or not isinstance(self.edited, Model):
+            return None
+        return _counted(operators_of(before), self.edited)
 
     @cached_property
     def undone(self) -> tuple[Undone, ...]:
@@ -143,7 +151,6 @@ def rewrite(  # noqa: PLR0913  one option each
     """
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
-        before = operators_of(opened.model)
         sizes = beyond_batch(opened.model, dims)
         granted = {"allow_unknown": allow_unknown, "require_device": require_device}
         asked = planner(target, sizes, prefer=prefer, exclude=exclude, **granted)
@@ -163,7 +170,7 @@ def rewrite(  # noqa: PLR0913  one option each
             report,
             target=asked.judge.target.name if asked else "",
             fitting=fitting,
-            operators=_counted(before, result) if isinstance(result, Model) else None,
+            original=partial(untouched, opened),
             limits_met=tuple(work.met.values()),
             carried=opened.carried,
         )
