@@ -112,7 +112,7 @@ def test_searches_end_together(monkeypatch: pytest.MonkeyPatch) -> None:
         one.attribute[1].ints[:] = [1 + number, 1 + number]
     whole = onnxpad.rewrite(model, target="coreml")
     assert (whole.limits_met, whole.unfit) == ((), ())
-    monkeypatch.setattr(search, "_STEPS_PER_NODE", 0)
+    monkeypatch.setattr(search, "STEPS_PER_NODE", 0)
     monkeypatch.setattr(search, "PLANNED", PLANNED._replace(most=60))
     part = onnxpad.rewrite(model, target="coreml")
     assert 0 < len(part.unfit) < 6
