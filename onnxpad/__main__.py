@@ -76,9 +76,9 @@ def _clean_up() -> None:
     abandon = getattr(sys.modules.get("onnxpad.model.files.atomic"), "abandon", None)
     if abandon is not None:
         abandon(_RENAMES)
-    close_all = getattr(sys.modules.get("onnxpad.show.progress"), "close_all", None)
-    if close_all is not None:
-        close_all()
+    erase_all = getattr(sys.modules.get("onnxpad.show.progress"), "erase_all", None)
+    if erase_all is not None:
+        erase_all()
     end_all = getattr(sys.modules.get("onnxpad.processes"), "end_all", None)
     if end_all is not None:
         end_all(for_good=True)

@@ -8,12 +8,9 @@ OnnxpadError
 └── InternalError        onnxpad broke one of its own laws: please report it
 """
 
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar
 
 WORD, TEXT = 500, 2_500
 """Characters that a message repeats of one word of what it was given, and that it has at most."""
@@ -125,116 +122,6 @@ def blaming_the_file() -> Iterator[None]:
         raise ModelError(said) from error
     finally:
         _SUSPECTS.reset(token)
-
-
-Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
-Check = Callable[[object], bool]
-
-
-def is_text(value: object) -> bool:
-    """Whether it is one text."""
-    return isinstance(value, str)
-
-
-def is_path(value: object) -> bool:
-    """Whether it names a file."""
-    return isinstance(value, str | os.PathLike)
-
-
-def _is_texts(value: object) -> bool:
-    if not isinstance(value, Collection):
-        return isinstance(value, Iterable)
-    return all(is_text(one) for one in value)
-
-
-def _is_count(value: object) -> bool:
-    return hasattr(value, "__index__") and not isinstance(value, bool)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _are_facts(value: object) -> bool:
-    return isinstance(value, Mapping) and all(
-        is_text(fact) or _is_count(fact) for fact in value.values()
-    )
-
-
-def _is_flag(value: object) -> bool:
-    return isinstance(value, bool) or value in (0, 1)
-
-
-def _is_plan(value: object) -> bool:
-    return is_path(value) or isinstance(value, Mapping) or hasattr(value, "entries")
-
-
-_DIMS = "a dict of numbers and facts, such as {'height': 640, 'width': '%32=0'}"
-ARGUMENTS: dict[str, tuple[Check, str]] = {
-    "target": (_is_texts, "a name, or a list of names"),
-    "passes": (_is_texts, "a name, or a list of names"),
-    "prefer": (_is_texts, "a name, or a list of names"),
-    "exclude": (_is_texts, "a name, or a list of names"),
-    "nodes": (_is_texts, "a glob over addresses, or a list of them"),
-    "to": (is_text, "a name"),
-    "source": (is_text, "a name"),
-    "plan": (_is_plan, "a Plan, its JSON as a dict, or the path of a file"),
-    "dims": (_are_facts, _DIMS),
-    "samples": (_is_count, "a whole number"),
-    "seed": (_is_count, "a whole number"),
-    "budget": (_is_number, "a number of seconds"),
-    "timeout": (_is_number, "a number of seconds"),
-    "memory": (lambda value: is_text(value) or _is_count(value), "bytes, or a text such as '4G'"),
-    "progress": (callable, "a function"),
-    "device": (lambda value: value in ("auto", "cuda", "cpu"), "'auto', 'cuda' or 'cpu'"),
-    "ambiguous": (lambda value: value in ("auto_pad", "pads"), "'auto_pad' or 'pads'"),
-    "allow_unknown": (_is_flag, "True or False"),
-    "legacy_split": (_is_flag, "True or False"),
-    "proof_only": (_is_flag, "True or False"),
-    "run_only": (_is_flag, "True or False"),
-    "tf32": (_is_flag, "True or False"),
-}
-"""What arguments of the verbs may be, by name, besides None where that is the default."""
-
-
-def verb(
-    **others: tuple[Check, str],
-) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
-    """A verb of the public API: says which argument it cannot take, and blames files for faults.
-
-    `others` are arguments that mean something else here than in `ARGUMENTS`. The verb then raises
-    RequestError for values of the wrong kind, and ModelError as `blaming_the_file` does.
-    """
-    known = ARGUMENTS | others
-
-    def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-        inner: Any = function
-        while hasattr(inner, "__wrapped__"):
-            inner = inner.__wrapped__
-        defaults = inner.__kwdefaults__ or {}
-
-        @wraps(function)
-        def called(*args: Given.args, **given: Given.kwargs) -> Answer:
-            for name, value in given.items():
-                if name in known and value is not defaults.get(name, known):
-                    refuse_unless(*known[name], name, value)
-            with blaming_the_file():
-                return function(*args, **given)
-
-        return called
-
-    return decorate
-
-
-def refuse_unless(fits: Check, wanted: str, name: str, value: object) -> None:
-    """RequestError where the value of an argument is of the wrong kind."""
-    try:
-        fine = fits(value)
-    except (TypeError, ValueError):  # an array has no truth value
-        fine = False
-    if not fine:
-        raise RequestError(f"{name} is {value!r}, and must be {wanted}")
 
 
 def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:

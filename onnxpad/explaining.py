@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from onnxpad.errors import RequestError, is_text, nearest, refuse_unless
+from onnxpad.errors import RequestError, nearest
 from onnxpad.frameworks.conventions import Convention, all_conventions, by_name_and_alias
 from onnxpad.frameworks.layer import Fill, Role
 from onnxpad.padding.forms import MEANING, Form
@@ -17,8 +17,9 @@ from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
-from onnxpad.runtimes.targets import Target, all_targets
+from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.runtimes.traps import all_rules
+from onnxpad.verbs import is_text, refuse_unless
 
 KINDS = ("topic", "pass", "target", "form", "operator", "convention", "trap", "optimiser")
 
@@ -60,11 +61,13 @@ def explain(name: str) -> tuple[Explanation, ...]:
     """The entries called `name`, whatever their kind; capitals do not matter.
 
     Frameworks and targets answer to their other names too ("tf", "trt"), where nothing else has
-    that name.
+    that name; a target with a release ("openvino@2024.6") has the facts of that release.
 
     Raises RequestError with the nearest names where there is none.
     """
     refuse_unless(is_text, "a name", "name", name)
+    if "@" in name:
+        return (_target_entry(find_target(name)),)
     everything = entries()
     found = tuple(entry for entry in everything if entry.name == name)
     found = found or tuple(e for e in everything if e.name.casefold() == name.casefold())
@@ -92,8 +95,7 @@ def _entries() -> Iterator[Explanation]:
             facts.insert(1, ("may remove", _forms(rule.may_remove)))
         yield Explanation("pass", rule.name, rule.text, tuple(facts))
     for target in all_targets().values():
-        about = tuple(_target_facts(target))
-        yield Explanation("target", target.name, target.text, about, target.version)
+        yield _target_entry(replace(target, rows=target.history))
     for form, meaning in MEANING.items():
         yield Explanation("form", str(form), meaning, tuple(_passes_about(form)))
     for op in OPERATORS.values():
@@ -233,15 +235,28 @@ def _optimiser_facts(tool: Optimiser) -> Iterator[tuple[str, str]]:
         yield "wrong for", f"{one.model}: {one.counterexample}"
 
 
+def _target_entry(target: Target) -> Explanation:
+    about = tuple(_target_facts(target))
+    return Explanation("target", target.name, target.text, about, target.version)
+
+
 def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
     """Its rows; one that takes operators leaves out those that another never takes."""
     yield "order", "if several rules match, the most severe applies"
-    blanket = [row for row in target.rows if row.answer.fails and not row.when]
+    if target.releases:
+        yield "releases", ", ".join(target.releases)
+    if target.before:
+        yield "older releases", target.before
+    if target.note:
+        yield "note", target.note
+    newest = [row for row in target.rows if not row.until]
+    blanket = [row for row in newest if row.answer.fails and not row.when and not row.since]
     never = {operator for row in blanket for operator in row.operators}
     for row in target.rows:
         left = tuple(one for one in row.operators if row.answer.fails or one not in never)
         if left:
-            yield str(row.answer), f"{replace(row, operators=left).what} [{row.evidence}]"
+            told = [row.held, str(row.evidence)] if row.held else [str(row.evidence)]
+            yield str(row.answer), f"{replace(row, operators=left).what} [{'; '.join(told)}]"
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:

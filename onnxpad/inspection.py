@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad import processes
-from onnxpad.errors import ModelError, verb
+from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
 from onnxpad.model.facts import ModelFacts, facts_of
@@ -36,6 +36,7 @@ from onnxpad.padding.operators import Kind
 from onnxpad.padding.surroundings import Surroundings
 from onnxpad.reports import Report, plain, reported
 from onnxpad.runtimes.traps import Trap, traps_of
+from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
@@ -216,7 +217,12 @@ class Finding(NamedTuple):
     reason: str
 
 
-KINDS = {"unknown": "unknown", "refuses": "refused", "miscomputes": "wrong"}
+KINDS = {
+    "falls back": "fallback",
+    "unknown": "unknown",
+    "refuses": "refused",
+    "miscomputes": "wrong",
+}
 """What a target's answer is called as a finding, the mildest first."""
 OFF_DEVICE, TRAP = "off-device", "trap"
 
@@ -231,8 +237,8 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 
 
 @reported(
-    *("model", "summary", "assumed", "nodes", "targets", "openings", "placement", "limits_met"),
-    "findings",
+    *("model", "summary", "assumed", "nodes", "targets", "target_notes", "openings"),
+    *("placement", "limits_met", "findings"),
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
@@ -242,7 +248,8 @@ class Inspection(Report):
     rewrite for it could be told about nodes for which there is no way, `placement` the
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
-    `model` is what the file says of itself.
+    `target_notes` has what is not known of releases that were asked for. `model` is what the file
+    says of itself.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -253,8 +260,9 @@ class Inspection(Report):
     openings: Mapping[str, Opening] = field(default_factory=dict)
     limits_met: tuple[str, ...] = ()
     model: ModelFacts = field(default_factory=ModelFacts)
+    target_notes: Mapping[str, str] = field(default_factory=dict)
 
-    schema = 1
+    schema = 2
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -360,6 +368,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             openings,
             limits_met,
             facts_of(opened.model),
+            _notes(names),
         )
 
 
@@ -372,6 +381,15 @@ def _named(targets: Sequence[str]) -> list[str]:
     if "all" in targets:
         return list(all_targets())
     return list(dict.fromkeys(find_target(name).name for name in targets))
+
+
+def _notes(names: Sequence[str]) -> dict[str, str]:
+    """What is not known of the releases of targets."""
+    if not names:
+        return {}
+    from onnxpad.runtimes.targets import find_target
+
+    return {name: note for name in names if (note := find_target(name).note)}
 
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from onnxpad import processes
-from onnxpad.errors import RequestError, verb
+from onnxpad.errors import RequestError
 from onnxpad.frameworks.steps import pad
 from onnxpad.model.opened import ModelLike, open_model
 from onnxpad.model.reading.survey import Site, Survey, selection
@@ -17,6 +17,7 @@ from onnxpad.padding.fills import Constant, TensorValue
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, reported
 from onnxpad.resolving import Resolution, resolve, step_record
+from onnxpad.verbs import verb
 
 _ROOM = 16
 """Strides of a size that stands for all with its remainder: SAME is what it is from there on."""

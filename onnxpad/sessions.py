@@ -221,10 +221,19 @@ def open_session(model: bytes | Path, settings: Settings = Settings()) -> Sessio
         )
     except errors as error:
         return RunFailure("open", _first_line(error))
+    opened._model_bytes = None  # noqa: SLF001 - kept for a fallback, which is off; as large as the model
     session = Session(opened, errors)
     if settings.device == "cuda" and CUDA not in session.providers:
         raise RuntimeUnavailable(_no_cuda("it loaded before, but not for this model"))
     return session
+
+
+def trim() -> None:
+    """Give memory that sessions have freed back to the system; glibc would keep it."""
+    import ctypes  # it costs time where nothing is run
+
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # of another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def check_device(device: Device) -> None:

@@ -33,6 +33,10 @@ onnxpad guard -- onnxsim model.onnx simple.onnx
 onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padding SAME
 onnxpad port model.onnx --as pytorch
 onnxpad explain split-pads
+onnxpad explain exit-codes
+
+onnxpad explain lists guides to the verbs, and all that a message may name. Every verb takes -v
+(each step, with seconds), -q (only what goes wrong) and --json.
 
 '-' stands for standard input or output. Exit codes: 0 fine; 1 findings (models differ, --check
 would change something, --strict and a skip, what --fail-on names); 2 wrong usage, a file that

@@ -244,7 +244,7 @@ def _fact(text: str) -> tuple[str, int | str] | None:
         numbers.append(divisor.strip())
         said: int | str = text[len(name) :]
     else:
-        name, said = front, 0
+        name, said = front.removesuffix("="), 0
     if not name or name[0] in "%=" or not numbers[0].isdecimal():
         return None
     if max(map(len, numbers)) > _DIGITS:

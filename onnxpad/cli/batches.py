@@ -30,11 +30,12 @@ def run(
     *,
     noun: str = "model",
     judged: Judge | None = None,
+    lines: bool = True,
 ) -> int:
     """Do all of them, each with the second model of validate; the highest exit code.
 
     `given` has --dim and --node, --jobs, --dask and --json. `judged` gives an outcome as it is to
-    be shown, and what says more about it afterwards.
+    be shown, and what says more about it afterwards. Without `lines` errors alone are shown.
     """
     from onnxpad.batch.course import asked_of
     from onnxpad.batch.each import options_for
@@ -51,7 +52,7 @@ def run(
             if judging is not None:
                 judging = {**judging, "dims": own.get("dims")}
             asked.append(asked_of(job, request._replace(options=own, judging=judging), after))
-        how = _Shown(noun, given["as_json"], judged or _as_it_is)
+        how = _Shown(noun, given["as_json"], judged or _as_it_is, lines)
         return _told(asked, executor, how)
 
 
@@ -86,6 +87,7 @@ class _Shown(NamedTuple):
     noun: str
     as_json: bool
     judged: Judge
+    lines: bool
 
 
 def _as_it_is(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
@@ -109,19 +111,21 @@ def _told(asked: Sequence[dict[str, Any]], executor: Executor | None, how: _Show
             found.append(outcome)
             if line:
                 line.clear()
-            _show(outcome, as_json=how.as_json)
+            _show(outcome, how)
             say_more()
-    if not how.as_json:
+    if how.lines and not how.as_json:
         show(totals_text(found, how.noun) + "\n")
     return status
 
 
-def _show(outcome: Outcome, *, as_json: bool) -> None:
+def _show(outcome: Outcome, how: _Shown) -> None:
     if outcome.error and outcome.code > 1:
         fail(outcome.error)
     elif outcome.error:
         say(brief(_visible(outcome.error)) + "\n")
-    if as_json:
+    if not how.lines:
+        return
+    if how.as_json:
         from onnxpad.reports import json_line
 
         sys.stdout.write(json_line(outcome.record))

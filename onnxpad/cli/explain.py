@@ -13,14 +13,16 @@ from onnxpad.cli.outcomes import FINE
 from onnxpad.cli.streams import show, terminal
 from onnxpad.errors import nearest
 
-_HELP = """Say what a pass, target, form, operator, convention, trap or optimiser is.
+_HELP = """Say what a pass, target, form, operator, convention, trap or optimiser is, or a topic.
 
-Without NAME list all.
+Without NAME list all. Topics are guides to the verbs and tables: installation, exit-codes, limits,
+passes, recipes, targets ...
 
 \b
 onnxpad explain
 onnxpad explain split-pads
 onnxpad explain AveragePool
+onnxpad explain exit-codes
 onnxpad explain opencv
 onnxpad explain --schema inspect
 """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from onnxpad.cli.baseline import Baseline, Known
     from onnxpad.inspection import Finding
 
-LEVELS = ("unknown", "refused", "wrong")
+LEVELS = ("fallback", "unknown", "refused", "wrong")
 """What a target does with a node, the mildest first."""
 _DEFAULT, _ALWAYS, TRAP = "refused", "off-device", "trap"
 _NAMED = 3
@@ -25,8 +25,9 @@ fail_on = click.option(
     "fail_on",
     type=click.Choice([*LEVELS, TRAP]),
     multiple=True,
-    help="Exit 1 where a target does this to a node, or worse: unknown, refused, wrong. [default: "
-    "refused] trap: where a node is in a trap as well. Repeatable.",
+    help="Exit 1 where a target does this to a node, or worse: fallback (it leaves the node to the "
+    "CPU), unknown, refused, wrong. [default: refused] trap: where a node is in a trap as well. "
+    "Repeatable.",
 )
 baseline = click.option(
     "--baseline",

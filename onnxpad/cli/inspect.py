@@ -19,7 +19,7 @@ from onnxpad.errors import OnnxpadError
 if TYPE_CHECKING:
     from onnxpad.batch.each import Outcome
     from onnxpad.cli.gate import Judged
-    from onnxpad.inspection import Inspection
+    from onnxpad.inspection import Finding, Inspection
 
 
 ALL = "all"
@@ -91,7 +91,6 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     options = ("device", "ambiguous", "timeout", "memory")
     asked = {"target": given["targets"], **{name: given[name] for name in options}}
     if given["sarif"]:
-        arguments.refuse_given("--sarif is one report, made here", "jobs", "dask")
         return _sarif(names, given, asked, checks)
     if found.many or given["dask"]:
         return _many(names, given, asked, checks)
@@ -112,27 +111,33 @@ def _many(
     models: Sequence[str], given: dict[str, Any], asked: dict[str, Any], checks: gate.Gate
 ) -> int:
     """A line for each model; what a worker has found is judged here, where the baseline is."""
-    from onnxpad import inspection
     from onnxpad.batch.course import Request
     from onnxpad.batch.inputs import Job
     from onnxpad.cli import batches
 
-    def judged(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
-        if outcome.error:
-            return outcome, _nothing
-        listed = [{"reason": "", **one} for one in outcome.record["findings"]]
-        found = tuple(inspection.Finding(**one) for one in listed)
-        told = checks.judged(outcome.file, found, outcome.record["targets"])
-        result = "with known findings" if told.known else outcome.result.replace("failing", "fine")
-        outcome = outcome._replace(
-            result="failing" if told.failing else result,
-            code=FINDINGS if told.failing else FINE,
-            record={**outcome.record, **told.to_json()},
-        )
-        return outcome, partial(checks.say_why, outcome.file, told)
-
     jobs = [(Job(model), None) for model in models]
+    judged = partial(_judged, checks)
     return checks.concluded(batches.run(jobs, Request("inspect", asked), given, judged=judged))
+
+
+def _judged(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
+    """An outcome with what fails and what is known, and what says more about it."""
+    if outcome.error:
+        return outcome, _nothing
+    told = checks.judged(outcome.file, _found(outcome.record), outcome.record["targets"])
+    result = "with known findings" if told.known else outcome.result.replace("failing", "fine")
+    outcome = outcome._replace(
+        result="failing" if told.failing else result,
+        code=FINDINGS if told.failing else FINE,
+        record={**outcome.record, **told.to_json()},
+    )
+    return outcome, partial(checks.say_why, outcome.file, told)
+
+
+def _found(record: Mapping[str, Any]) -> tuple[Finding, ...]:
+    from onnxpad.inspection import Finding
+
+    return tuple(Finding(**{"reason": "", **one}) for one in record["findings"])
 
 
 def _nothing() -> None:
@@ -143,28 +148,23 @@ def _sarif(
     models: Sequence[str], given: dict[str, Any], asked: dict[str, Any], checks: gate.Gate
 ) -> int:
     """One log about all models; an error about one of them does not hold up the next."""
-    from onnxpad import inspection
-    from onnxpad.batch.each import options_for
+    from onnxpad.batch.course import Request
     from onnxpad.batch.inputs import Job
-    from onnxpad.cli.batches import say_notes
-    from onnxpad.show.sarif import Reported, sarif_text
+    from onnxpad.cli import batches
+    from onnxpad.show.sarif import sarif_text
 
-    facts = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
-    options, notes = options_for([Job(model) for model in models], asked | facts)
-    status, reports = FINE, []
-    say_notes(notes)
-    for model, own in zip(models, options, strict=True):
-        try:
-            with working(f"inspecting {model}"):
-                found = inspection.inspect(model, **own)
-        except OnnxpadError as error:
-            status = fail_for(model, error)
-            continue
-        judged = checks.judged(model, found.findings, found.targets)
-        status = max(status, FINDINGS) if judged.failing else status
-        reports.append(Reported(model, found, judged.known))
-        checks.say_why(model, judged)
-    sys.stdout.write(sarif_text(reports, __version__, traps=gate.TRAP in checks.kinds))
+    records = []
+
+    def kept(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
+        outcome, say_more = _judged(checks, outcome)
+        if not outcome.error:
+            records.append(outcome.record)
+        return outcome, say_more
+
+    jobs = [(Job(model), None) for model in models]
+    request = Request("inspect", asked)
+    status = batches.run(jobs, request, given, judged=kept, lines=False)
+    sys.stdout.write(sarif_text(records, __version__, traps=gate.TRAP in checks.kinds))
     return checks.concluded(status)
 
 

@@ -93,6 +93,7 @@ def _comparison(
 @click.argument("op")
 @click.option(
     "--input",
+    "--input-shape",
     "shape",
     metavar="N,C,H,W",
     required=True,
@@ -101,6 +102,8 @@ def _comparison(
 )
 @click.option(
     "--weight",
+    "--weight-shape",
+    "weight",
     metavar="M,C,H,W",
     callback=_numbers,
     help="Shape of the weight in ONNX layout, instead of --kernel.",

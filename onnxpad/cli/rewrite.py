@@ -51,8 +51,9 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     multiple=True,
     shell_complete=arguments.completed("target"),
     callback=lambda _, __, names: names or None,
-    help="A runtime: write what it refuses or computes wrongly in the cheapest form that it takes. "
-    "Repeatable: one model that all of them take.",
+    help="A runtime, with a release where you like (openvino@2024.6): write what it refuses or "
+    "computes wrongly in the cheapest form that it takes. Repeatable: one model that all of them "
+    "take.",
 )
 @click.option(
     "--prefer",
@@ -72,6 +73,12 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     "--allow-unknown",
     is_flag=True,
     help="With --target: take for granted what is not known of it.",
+)
+@click.option(
+    "--require-device",
+    is_flag=True,
+    help="With --target: rewrite as well what it would leave to the CPU, and write nothing where "
+    "there is no way.",
 )
 @arguments.edits("Prove and run both models first; write only if they agree.")
 @click.option(
@@ -126,7 +133,8 @@ def _request(given: dict[str, Any]) -> Request:
 
     for name in given["passes"]:
         find_pass(name)
-    wishes = {name: given[name] for name in ("prefer", "exclude", "allow_unknown")}
+    wished = ("prefer", "exclude", "allow_unknown", "require_device")
+    wishes = {name: given[name] for name in wished}
     planner(given["target"], **wishes)
     limits = ("timeout", "memory")
     rules = ("passes", "target", *wishes, "ambiguous", "legacy_split", *limits)

@@ -34,7 +34,8 @@ onnxpad validate models/ rewritten/ -j 2
 The proof says whether both are the same function for all inputs, and for all sizes that they leave
 open; the runs say whether onnxruntime computes them alike. Verdicts: proved, or where nothing is
 proved or refuted what the runs say: identical, rounding (exit 0), different, unverified (exit 1).
-What a run shows to be different is different, proved or not. Where onnxruntime is not installed,
+What a run shows to be different is different, proved or not, and tolerated (exit 0) where --atol
+or --rtol allow it. Where onnxruntime is not installed,
 the proof alone decides.
 
 Of two folders, models with the same place in them are compared.

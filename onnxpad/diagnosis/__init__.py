@@ -12,7 +12,7 @@ from onnxpad import processes
 from onnxpad.diagnosis.conclude import concluded, ended
 from onnxpad.diagnosis.fit import Fitting
 from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, NodeFinding, RemainingDifference
-from onnxpad.errors import LimitMet, RequestError, verb
+from onnxpad.errors import LimitMet, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.reading.survey import Survey
@@ -21,6 +21,7 @@ from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice
 from onnxpad.validation.request import GivenArrays, checked_inputs, checked_outputs
+from onnxpad.verbs import verb
 
 Array = NDArray[Any]
 

@@ -6,7 +6,7 @@ They read the layer's input, its weight, and its bias, which may be missing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from onnxpad.frameworks.layer import Slide
 from onnxpad.padding.chain import Pads
@@ -20,7 +20,7 @@ _REAL = "float32"
 def in_a_row(steps: Sequence[Step]) -> tuple[Step, ...]:
     """The steps, each reading what the one before makes."""
     return tuple(
-        replace(step, inputs=(Made(number - 1), *step.inputs[1:])) if number else step
+        step._replace(inputs=(Made(number - 1), *step.inputs[1:])) if number else step
         for number, step in enumerate(steps)
     )
 

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from onnxpad.padding.operators import Attributes
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """The tensor that the node reads at one of its inputs."""
 
     position: int
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A tensor of the model, visible where the node stands."""
 
     tensor: str
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(NamedTuple):
     """An output of an earlier step."""
 
     step: int
     output: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(NamedTuple):
     """A new constant; `role` is the last part of its name. One value alone fills all cells."""
 
     role: str
@@ -40,8 +35,7 @@ class Numbers:
     values: tuple[int | float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Grown:
+class Grown(NamedTuple):
     """A constant tensor of the model with more cells before and after each of its axes.
 
     The new cells hold 0, or `zero_point`: a constant of one element, or of one for each index of
@@ -54,8 +48,7 @@ class Grown:
     zero_point: Read | Named | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Reshaped:
+class Reshaped(NamedTuple):
     """A constant tensor of the model, its values in another shape."""
 
     source: Read | Named
@@ -65,8 +58,7 @@ class Reshaped:
 Operand: TypeAlias = Read | Named | Made | Numbers | Grown | Reshaped
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """A new node; `role` is the last part of its name."""
 
     role: str
@@ -77,8 +69,7 @@ class Step:
     domain: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Itself:
+class Itself(NamedTuple):
     """The node itself, which keeps its name and everything that is not said here.
 
     `inputs` are the positions at which it reads something else (None: nothing any more), `sets`
@@ -90,8 +81,7 @@ class Itself:
     removes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(NamedTuple):
     """Steps in an order in which each reads what stands before it.
 
     `results` say which output of which step is each output of the node. Where no step is

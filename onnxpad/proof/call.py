@@ -97,15 +97,17 @@ class Readings:
 class Notes:
     """What an evaluation tells the lemmas.
 
-    Of every open size, by the bit that stands for it: `far` and `period` (lemma 2), and `steps`,
-    the product of strides alone. `tied` are sets of open sizes that hang on each other,
-    `irregular` is why lemma 2 does not hold, `readings` were used, `rounded` says that a float was
-    taken for the fraction that it rounds, `degree` and `bits` are the largest of any tensor.
+    Of every open size, by the bit that stands for it: `far` and `period` (lemma 2), `steps`, the
+    product of strides alone, and `turns`, sizes near which a comparison turns over. `tied` are sets
+    of open sizes that hang on each other, `irregular` is why lemma 2 does not hold, `readings` were
+    used, `rounded` says that a float was taken for the fraction that it rounds, `degree` and `bits`
+    are the largest of any tensor.
     """
 
     far: dict[int, int] = field(default_factory=dict)
     period: dict[int, int] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
+    turns: dict[int, set[int]] = field(default_factory=dict)
     tied: set[int] = field(default_factory=set)
     irregular: str = ""
     readings: set[str] = field(default_factory=set)
@@ -131,6 +133,7 @@ class Notes:
         """What hangs on these sizes may turn over at sizes up to a number."""
         for bit in bits(sizes):
             self.far[bit] = self.far.get(bit, 0) + abs(number)
+            self.turns.setdefault(bit, set()).add(abs(number))
 
     def tie(self, sizes: int) -> None:
         """These sizes hang on each other."""
@@ -158,6 +161,8 @@ class Notes:
     def merge(self, other: "Notes") -> None:
         """Take in what another evaluation told."""
         self.reach(other.far, other.period, other.steps)
+        for bit, numbers in other.turns.items():
+            self.turns.setdefault(bit, set()).update(numbers)
         self.tied |= other.tied
         self.irregular = self.irregular or other.irregular
         self.readings |= other.readings

@@ -1,6 +1,7 @@
 """Numbers that show a difference, and what a person reads about it."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -13,12 +14,15 @@ from onnxpad.proof.evaluation import Fork
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.outcomes import NoResult, Undecided
 from onnxpad.proof.reads import cells_read
-from onnxpad.proof.regions import Mismatch, Region, Workshop, outcomes
+from onnxpad.proof.regions import Cut, Mismatch, Region, Sizes, Workshop, outcomes
 
 Array = NDArray[Any]
 _TOLERANCE = 1e-5
 _SIGNS = ("both", "negative", "positive")
 _MAGNITUDES = (1.0, 8.0, 0.01, 3000.0)
+_FEW = 16
+_ROUNDS, _SMALL = 8, 1 << 12
+"""Small inputs are drawn so often: where results are rounded, few of them show a difference."""
 _GENERIC = (1.0, 0.01, 3000.0)
 """Of what is drawn; 8 is rounded to whole numbers, which meet each other and constants."""
 
@@ -42,6 +46,7 @@ class Counterexample:
 
     `cell` is None where no single cell differs: another shape, another type, no result any more.
     `reads` are the cells of inputs that each side reads for it, where that differs and is known.
+    `replaced` are the names of inputs that have another value than their default.
     """
 
     text: str
@@ -49,6 +54,7 @@ class Counterexample:
     inputs: Mapping[str, Array] = field(repr=False)
     cell: OutputCell | None = None
     reads: tuple[str, str] = ("", "")
+    replaced: tuple[str, ...] = ()
 
 
 def confirm(
@@ -59,14 +65,17 @@ def confirm(
     Without `ties` no whole numbers are tried: an ArgMax may choose among equal ones.
     """
     random = np.random.default_rng(int.from_bytes(shop.source(16), "little"))
-    for magnitude, sign in product(_MAGNITUDES if ties else _GENERIC, _SIGNS):
+    cells = sum(math.prod(cut.shape(mismatch.sizes)) for cut in region.cuts)
+    kinds = list(product(_MAGNITUDES if ties else _GENERIC, _SIGNS))
+    kinds *= _ROUNDS if cells < _SMALL else 1
+    defaults = {name: one.numbers() for name, one in region.graphs[0].defaults.items()}
+    for (magnitude, sign), kept in product(kinds, (defaults, {}) if defaults else ({},)):
         inputs = {
-            cut.key: drawn(random, (magnitude, sign), cut.shape(mismatch.sizes), cut.dtype)
-            if cut.numbers is None
-            else cut.numbers
+            cut.key: _value(cut, kept, mismatch.sizes, random, (magnitude, sign))
             for cut in region.cuts
         }
-        for turn in _conditions(region, inputs):
+        turns = _conditions(region, inputs)
+        for turn in turns:
             try:
                 with np.errstate(all="ignore"):
                     made = outcomes(
@@ -76,10 +85,26 @@ def confirm(
                 if mismatch.cell is None:
                     continue
                 return None
+            if isinstance(made[0], NoResult) and len(turns) == 1:
+                return None
             found = _difference(region, *made)
             if found:
                 return _shown(region, mismatch, turn, found, shop)
     return None
+
+
+def _value(
+    cut: Cut,
+    defaults: Mapping[str, Array],
+    sizes: Sizes,
+    random: np.random.Generator,
+    kind: tuple[float, str],
+) -> Array:
+    """What an input is taken to be: numbers that were chosen for it, its default, or drawn ones."""
+    if cut.numbers is not None:
+        return cut.numbers
+    default = defaults.get(cut.names[0][0])
+    return drawn(random, kind, cut.shape(sizes), cut.dtype) if default is None else default
 
 
 def _conditions(region: Region, inputs: Mapping[Any, Array]) -> list[dict[Any, Array]]:
@@ -143,6 +168,13 @@ def _difference(
     return ""
 
 
+def _given(inputs: Mapping[str, Array], names: Sequence[str]) -> str:
+    """Inputs in place of their defaults, with their numbers where those are few."""
+    few = [name for name in names if inputs[name].size <= _FEW]
+    said = [f"{name}={inputs[name].tolist()}" for name in few]
+    return ", ".join(said + [f"another {name}" for name in names if name not in few])
+
+
 def _shown(
     region: Region,
     mismatch: Mismatch,
@@ -151,11 +183,19 @@ def _shown(
     shop: Workshop,
 ) -> Counterexample:
     sizes = ", ".join(f"{name}={size}" for name, size in mismatch.sizes.items())
-    named = {cut.names[0][0]: inputs[cut.key].astype(cut.dtype) for cut in region.cuts}
+    named = {cut.names[0][0]: np.asarray(inputs[cut.key], cut.dtype) for cut in region.cuts}
     text = f"{found}, at {sizes}" if sizes else str(found)
     cell = found if isinstance(found, OutputCell) else None
     reads = "", ""
     if cell is not None:
         place = region.wanted[0].index(cell.output), cell.index
         reads = cells_read(region, mismatch.sizes, inputs, place, shop)
-    return Counterexample(text, mismatch.sizes, named, cell, reads)
+    defaults = region.graphs[0].defaults
+    replaced = tuple(
+        name
+        for name, value in named.items()
+        if name in defaults and not np.array_equal(value, defaults[name].numbers())
+    )
+    if replaced:
+        text += f", where a caller gives {_given(named, replaced)}"
+    return Counterexample(text, mismatch.sizes, named, cell, reads, replaced)

@@ -94,11 +94,12 @@ class Cutting:
             with suppress(Undecided):
                 yield self._region(wanted, frontier)
             opened |= {one for one in frontier if one not in self._given}
-        yield Region(
-            (self.sides[0].graph, self.sides[1].graph),
-            ((wanted[0],), (wanted[1],)),
-            self._used(wanted),
-        )
+        yield self.whole(wanted)
+
+    def whole(self, wanted: tuple[str, str]) -> Region:
+        """All that two tensors are made of."""
+        graphs = (self.sides[0].graph, self.sides[1].graph)
+        return Region(graphs, ((wanted[0],), (wanted[1],)), self._used(wanted))
 
     @property
     def _given(self) -> set[int]:

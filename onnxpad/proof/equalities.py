@@ -6,6 +6,7 @@ equal operands are equal, whatever they compute. Bodies of If, Loop and Scan are
 sense: they are compared as functions of their arguments and of what they capture.
 """
 
+import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,10 @@ from onnxpad.proof.regions import Cut, Mismatch, Region, Workshop, compare
 from onnxpad.proof.sizes import Fact, moderate_sizes, prove_sizes, shrunk
 
 _DEEPEST = 8
-_TURNS = 4
+_PATIENCE = 1 / 4
+_TURNS, _MORE_TURNS = 4, 16
+_SEARCHED = ((5, 2, True), (12, 2, True), (32, 2, False), (32, 1, False), (64, 1, False))
+"""Sizes for numbers: from where on, but for how many axes, and whether they differ."""
 Pair = tuple[str, str]
 
 
@@ -60,7 +64,10 @@ Result = list[Proved] | Refuted | Undecided
 
 @dataclass(slots=True)
 class Equalities:
-    """Both models with what is known to be equal, and what was tried in vain."""
+    """Both models with what is known to be equal, and what was tried in vain.
+
+    `wasted` are the seconds since something was settled; after too many of them it is `hopeless`.
+    """
 
     cutting: Cutting
     numbering: Numbering
@@ -68,20 +75,32 @@ class Equalities:
     limits: Limits
     proved: list[Proved] = field(default_factory=list)
     failed: dict[tuple[Pair, bool], Refuted | Undecided] = field(default_factory=dict)
+    wasted: float = 0.0
+    hopeless: bool = False
 
     def merge(self, nodes: Sequence[Node], ends: Mapping[str, str], *, whole: bool) -> None:
         """Give the second side its classes, and set equal what can be shown to be.
 
         `nodes` are the second side's, in order; `ends` are its outputs with those of the first.
+        What stays unequal makes all behind it unequal as a rule: where a share of the time went
+        without success, outputs alone are tried.
         """
         first, second = self.cutting.sides
         names = {**{name: name for name in first.classes}, **ends}
+        patience = (self.shop.clock.end - time.monotonic()) * _PATIENCE
         for node in nodes:
             self.numbering.add(node, second.classes)
             for name in node.outputs:
                 twin = names.get(name)
-                if twin and second.classes[name] != first.classes[twin]:
-                    self.settle((twin, name), last=whole and name in ends)
+                if not twin or second.classes[name] == first.classes[twin]:
+                    continue
+                self.hopeless = self.hopeless or self.wasted > patience
+                if name not in ends and self.hopeless:
+                    continue
+                start = time.monotonic()
+                found = self.settle((twin, name), last=whole and name in ends)
+                self.wasted += time.monotonic() - start
+                self.wasted *= not isinstance(found, list)
 
     def settle(self, wanted: Pair, *, last: bool = False, depth: int = 0) -> Result:
         """Try to show that two tensors are equal; they have one class then."""
@@ -101,9 +120,14 @@ class Equalities:
         reason = Undecided(f"{wanted[0]} is computed otherwise")
         region: Region | None = None
         bodies = self._have_bodies(wanted)
+        regions = self.cutting.regions(wanted, self.limits.deepest)
+        if last and self.failed and (shown := self._searched(self.cutting.whole(wanted))):
+            return Refuted(shown)
+        if self.hopeless:
+            return self._compared(self.cutting.whole(wanted), reason, last=last)
         if bodies and self._by_operands(wanted, depth):
             return []
-        for at, region in enumerate(self.cutting.regions(wanted, self.limits.deepest)):
+        for at, region in enumerate(regions):
             result = self._compared(region, reason, last=last)
             if not isinstance(result, Undecided):
                 return result
@@ -143,12 +167,12 @@ class Equalities:
         return reason
 
     def _searched(self, region: Region | None) -> Counterexample | None:
-        """Numbers that differ though the formal domain could not say so, at two sizes."""
+        """Numbers that differ though the formal domain could not say so, at a few sizes."""
         if region is None or not self._is_whole(region):
             return None
-        self.shop.clock.divide(2)
-        for least in (5, 12):
-            sizes = moderate_sizes(region, self.cutting.facts, least)
+        self.shop.clock.divide(4)
+        for least, few, apart in _SEARCHED:
+            sizes = moderate_sizes(region, self.cutting.facts, least, few, apart=apart)
             with suppress(Undecided):
                 found = Mismatch(sizes, 0, None, "")
                 if shown := confirm(region, found, self.shop, ties=False):
@@ -161,13 +185,14 @@ class Equalities:
     def _assumed(self, region: Region) -> Counterexample | None:
         """A difference where inputs that operators read as numbers (pads, axes) are a few of them.
 
-        One that has a default is that: callers seldom replace it. A proof for some numbers would
-        be none for all.
+        One that has a default is that at first, and then others beside it. A proof for some
+        numbers would be none for all.
         """
         shop = self.shop
         random = np.random.default_rng(int.from_bytes(shop.source(16), "little"))
-        for turn in range(_TURNS):
-            cuts = tuple(self._as_numbers(cut, random, 2 + turn) for cut in region.cuts)
+        defaults = self.cutting.sides[0].graph.defaults
+        for turn in range(_MORE_TURNS if defaults else _TURNS):
+            cuts = tuple(self._as_numbers(cut, random, turn) for cut in region.cuts)
             if all(cut.numbers is None for cut in cuts):
                 return None
             fixed = replace(region, cuts=cuts)
@@ -177,8 +202,8 @@ class Equalities:
                     return shown
         return None
 
-    def _as_numbers(self, cut: Cut, random: np.random.Generator, below: int) -> Cut:
-        """A list of whole numbers as its default, or drawn; other tensors as they are.
+    def _as_numbers(self, cut: Cut, random: np.random.Generator, turn: int) -> Cut:
+        """A list of whole numbers as drawn, or as its default and more; other tensors as they are.
 
         Lists as long as pads leave batch and channels alone at first.
         """
@@ -186,10 +211,12 @@ class Equalities:
         if cut.dtype.kind != "i" or len(shape) < len(cut.sizes) or len(shape) > 1 or not cut.data:
             return cut
         default = self.cutting.sides[0].graph.defaults.get(cut.names[0][0])
-        drawn = random.integers(0, below, shape).astype(cut.dtype)
-        if shape and shape[0] % 2 == 0 and shape[0] >= 6 and below < 2 + _TURNS // 2:
+        drawn = random.integers(0, 2 + turn % _TURNS, shape).astype(cut.dtype)
+        if shape and shape[0] % 2 == 0 and shape[0] >= 6 and turn % _TURNS < _TURNS // 2:
             drawn.reshape(2, -1)[:, :2] = 0
-        return replace(cut, numbers=default.numbers() if default else drawn)
+        if default is not None:
+            drawn = default.numbers() + drawn * (turn > 0 and random.integers(2))
+        return replace(cut, numbers=drawn)
 
     def _at_sizes(self, region: Region) -> tuple[Mismatch | bool, bool, int]:
         """The comparison, whether floats were taken for fractions, and the number of sizes."""

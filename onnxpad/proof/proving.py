@@ -3,7 +3,7 @@
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -97,7 +97,8 @@ def _proved(
     folders: tuple[Path | None, Path | None],
 ) -> Proof:
     graphs = (read(before, folders[0]), read(after, folders[1]))
-    if kept := _kept_defaults(graphs):
+    other = _other_defaults(graphs)
+    if kept := _kept_defaults(graphs, other):
         shop.used.add(f"{', '.join(kept)} keep{'s' * (len(kept) < 2)} the default")
     complaint = interface(*graphs)
     if complaint:
@@ -112,7 +113,10 @@ def _proved(
     for node in graphs[0].nodes:
         numbering.add(node, sides[0].classes)
     cutting = Cutting(sides, inputs, facts, shop.readings)
-    return _by_regions(Equalities(cutting, numbering, shop, limits))
+    found = _by_regions(Equalities(cutting, numbering, shop, limits))
+    if other and found.verdict == "proved":
+        raise Undecided(f"{', '.join(sorted(other))} has another default, and may be given")
+    return found
 
 
 def _by_regions(found: Equalities) -> Proof:
@@ -132,15 +136,22 @@ def _by_regions(found: Equalities) -> Proof:
     return Proof("proved", regions=tuple(found.proved), rounded=rounded)
 
 
-def _kept_defaults(graphs: tuple[Graph, Graph]) -> list[str]:
-    """Inputs with a default that one side alone has; they become constants here."""
-    names = sorted(graphs[0].defaults.keys() ^ graphs[1].defaults.keys())
+def _kept_defaults(graphs: tuple[Graph, Graph], other: Collection[str]) -> list[str]:
+    """Inputs whose default one side alone has, or another one; they become constants here."""
+    names = sorted({*(graphs[0].defaults.keys() ^ graphs[1].defaults.keys()), *other})
     for graph in graphs:
         for name in names:
             if name in graph.defaults:
                 graph.constants[name] = graph.defaults.pop(name)
         graph.inputs = [given for given in graph.inputs if given.name not in graph.constants]
     return names
+
+
+def _other_defaults(graphs: tuple[Graph, Graph]) -> set[str]:
+    """Inputs whose default is not the same on both sides."""
+    first, second = (graph.defaults for graph in graphs)
+    both = first.keys() & second.keys()
+    return {name for name in both if first[name].digest() != second[name].digest()}
 
 
 def interface(before: Graph, after: Graph) -> str:
@@ -151,9 +162,6 @@ def interface(before: Graph, after: Graph) -> str:
     ):
         if first != second:
             return f"the {what} were {', '.join(first)} and are {', '.join(second)}"
-    for name, default in sorted(before.defaults.items()):
-        if default.digest() != after.defaults[name].digest():
-            return f"the input {name} has another default"
     for given, taken in zip(before.inputs, after.inputs, strict=True):
         if given.dtype != taken.dtype:
             return f"the input {given.name} was {given.dtype} and is {taken.dtype}"

@@ -102,13 +102,18 @@ def _widths(region: Region) -> list[int]:
     return sorted(found - {1, 2})[:_TRIES]
 
 
-def moderate_sizes(region: Region, facts: Facts, start: int, few: int = 2) -> dict[str, int]:
-    """Sizes from `start` on, but small ones of the first axes, where windows are rare."""
+def moderate_sizes(
+    region: Region, facts: Facts, start: int, few: int = 2, *, apart: bool = True
+) -> dict[str, int]:
+    """Sizes from `start` on, but small ones of the first axes, where windows are rare.
+
+    They differ from each other where they are to be `apart`.
+    """
     found: dict[str, int] = {}
     for cut in region.cuts:
         for axis, name in enumerate(cut.sizes):
             if isinstance(name, str) and name not in found:
-                least = 2 if axis < few < len(cut.sizes) else start + len(found)
+                least = 2 if axis < few < len(cut.sizes) else start + len(found) * apart
                 if only := facts[name].only:
                     found[name] = _stand_in(only, least, _STRIDES)
                 else:
@@ -130,6 +135,7 @@ def prove_sizes(
     if not found or isinstance(found, Mismatch):
         return found, 1
     done: set[tuple[int, ...]] = {tuple(moderate.values())}
+    complaint = ""
     for _ in range(_ROUNDS):
         asked, complaint = _asked(region, facts, shop, moderate, most)
         todo = [one for one in asked if tuple(one.values()) not in done]
@@ -144,7 +150,7 @@ def prove_sizes(
             found = compare(region, one, shop)
             if isinstance(found, Mismatch):
                 return found, len(done)
-    raise Undecided("the bound of sizes grows with the size")
+    raise Undecided(complaint or "the bound of sizes grows with the size")
 
 
 def _asked(
@@ -159,9 +165,11 @@ def _asked(
             period = shop.notes.period.get(bit_of(at), 1)
             columns[name] = [_stand_in(facts[name].only, limit, period)]
             continue
-        columns[name] = list(islice(takewhile(limit.__ge__, facts[name].sizes()), most + 1))
-        columns[name] = columns[name] or [next(facts[name].sizes())]
-        if len(columns[name]) > most:
+        usual = list(islice(takewhile(limit.__ge__, facts[name].sizes()), most + 1))
+        turning = _turning(facts[name], shop.notes.turns.get(bit_of(at), set()))
+        both = [*turning, *usual] if len(usual) <= most else [*usual, *turning]
+        columns[name] = list(dict.fromkeys(both)) or [next(facts[name].sizes())]
+        if len(usual) > most:
             complaint = f"lemma 2 asks for more than {most} sizes of {name}"
     found = []
     for names in _groups(region.variables, shop.notes):
@@ -172,6 +180,15 @@ def _asked(
             combined = islice(combined, 2 * most)
         found += [{**moderate, **dict(zip(names, one, strict=True))} for one in combined]
     return found + shop.mixed(columns), complaint
+
+
+def _turning(fact: Fact, numbers: set[int]) -> list[int]:
+    """Sizes at which a comparison with a fixed number turns over, the first ones first.
+
+    They are the likeliest to tell two sides apart.
+    """
+    near = {number - less for number in sorted(numbers)[:_ROUNDS] for less in (2, 1, 0)}
+    return sorted(one for one in near if next(fact.sizes_from(one)) == one)
 
 
 def _stand_in(size: int, limit: int, period: int) -> int:

@@ -8,7 +8,7 @@ from functools import cached_property
 from operator import index
 from typing import TYPE_CHECKING, Any
 
-from onnxpad.errors import RequestError, verb
+from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
 from onnxpad.frameworks.conventions import find_convention, find_layer, find_op
 from onnxpad.frameworks.layer import HowKnown, Layer, Role, Special, Word
@@ -18,6 +18,7 @@ from onnxpad.frameworks.worked_out import WorkedOut, make_plan
 from onnxpad.padding.expansion import Step
 from onnxpad.reports import Report, reported
 from onnxpad.runtimes.onnxruntime.safe_spelling import kept_apart
+from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

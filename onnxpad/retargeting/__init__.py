@@ -9,7 +9,7 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 from onnxpad import processes
-from onnxpad.errors import RequestError, verb
+from onnxpad.errors import RequestError
 from onnxpad.model.editing.session import Edited, finish, session_on
 from onnxpad.model.files.contents import contents
 from onnxpad.model.opened import ModelLike, open_model
@@ -20,6 +20,7 @@ from onnxpad.retargeting.plan import Plan
 from onnxpad.retargeting.report import Kept, Move, Refused
 from onnxpad.retargeting.rules import MoveRule, by_convention, by_plan
 from onnxpad.retargeting.run import Progress, run
+from onnxpad.verbs import verb
 
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
 

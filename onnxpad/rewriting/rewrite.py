@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad import processes
-from onnxpad.errors import verb
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.facts import operators_of
 from onnxpad.model.files.onnx_file import Source
@@ -30,6 +29,7 @@ from onnxpad.rewriting.pipeline import (
     standing,
     undone,
 )
+from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
@@ -82,7 +82,7 @@ class Rewriting(Edited, Report):
     fitting: Fitted | None = None
     operators: OperatorCounts | None = None
 
-    schema = 1
+    schema = 2
 
     @cached_property
     def undone(self) -> tuple[Undone, ...]:
@@ -93,10 +93,11 @@ class Rewriting(Edited, Report):
     def unfit(self) -> tuple[NodeVerdict, ...]:
         """Nodes that the target still refuses or computes wrongly: there is no way for them.
 
-        Of what the passes brought, nodes as well of which nothing is known.
+        Of what the passes brought, nodes as well of which nothing is known; where the device is
+        required, those that are left to the CPU.
         """
         left = self.fitting.no_way if self.fitting else ()
-        return tuple(one for one in left if one.judgement.answer.fails or one.brought_by)
+        return tuple(one for one in left if one.brought_by or not one.judgement.answer.is_open)
 
     @property
     def fitted(self) -> dict[str, Any] | None:
@@ -114,6 +115,7 @@ def rewrite(  # noqa: PLR0913  one option each
     prefer: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None,
     allow_unknown: bool = False,
+    require_device: bool = False,
     dims: Mapping[str, int | str] | None = None,
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
@@ -129,31 +131,30 @@ def rewrite(  # noqa: PLR0913  one option each
     computes wrongly is written in the cheapest form that all take; `unfit` has nodes, those
     that `passes` wrote included, for which there is none. `prefer` are passes that cost nothing
     in that choice, `exclude` passes that are not used, `allow_unknown` takes unknown things for
-    granted. `nodes` are globs over node addresses, `dims` what is known of dimensions
-    ({'height': 640, 'width': '%32=0'}), `ambiguous` which of auto_pad and pads holds where a
-    node has both. `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text
-    of opsets 1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is
-    cropped at the other side. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape
-    inference; `limits_met` says so. `progress` is called with what is being done, how much of
-    it is done, and of how much. Only a graphsurgeon Graph is edited in place. Raises
-    RequestError, and ModelError for bad files.
+    granted, `require_device` rewrites as well what a target would leave to the CPU. `nodes` are
+    globs over node addresses, `dims` what is known of dimensions ({'height': 640}, '%32=0' for
+    what it is divisible by), `ambiguous` which of auto_pad and pads holds where a node has
+    both. `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text of opsets
+    1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is cropped at
+    the other side. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference;
+    `limits_met` says so. `progress` is called with what is being done, how much of it is done,
+    and of how much. Only a graphsurgeon Graph is edited in place. Raises RequestError, and
+    ModelError for bad files.
     """
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
         before = operators_of(opened.model)
         sizes = beyond_batch(opened.model, dims)
-        asked = planner(target, sizes, prefer=prefer, exclude=exclude, allow_unknown=allow_unknown)
+        granted = {"allow_unknown": allow_unknown, "require_device": require_device}
+        asked = planner(target, sizes, prefer=prefer, exclude=exclude, **granted)
         rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
-        session = session_on(
-            opened, dims, Preferences(ambiguous, legacy_split), thorough=bool(asked)
-        )
+        reading = Preferences(ambiguous, legacy_split)
+        session = session_on(opened, dims, reading, thorough=bool(asked))
         selected = selection(session, nodes)
         given = {site.address.place: site.chains for site in session.sites()} if asked else {}
         outcome = run(session, rules, selected, progress)
-        fitting = None
-        if asked:
-            fitting = _fitted(session, asked, selected, outcome.changes, progress)
-            fitting = fitting._replace(elsewhere=_elsewhere(session, given, asked))
+        earlier = (outcome.changes, given)
+        fitting = _fitted(session, asked, selected, earlier, progress) if asked else None
         told = (outcome, standing(session, rules, outcome))
         outcome.changes += fitting.changes if fitting else ()
         result = _finished(session, opened, outcome.changes)
@@ -179,20 +180,17 @@ def _fitted(
     session: EditSession,
     asked: Planner,
     selected: Selected,
-    changes: Sequence[Change],
+    earlier: tuple[Sequence[Change], Mapping[Place, Sequence[Chain]]],
     progress: Progress | None,
 ) -> Fitted:
+    """What is done for the target behind `earlier` changes; the chains were so before them."""
     from onnxpad.rewriting.for_target.fit import fit  # loads every pass
+    from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime
 
-    return fit(session, asked, selected, changes, progress)
-
-
-def _elsewhere(
-    session: EditSession, given: Mapping[Place, Sequence[Chain]], asked: Planner
-) -> tuple[NodeVerdict, ...]:
-    from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime  # loads every pass
-
-    return tuple(harmed_in_onnxruntime(session, given, asked.judge.target))
+    changes, given = earlier
+    found = fit(session, asked, selected, changes, progress)
+    harmed = harmed_in_onnxruntime(session, given, asked.judge.target)
+    return found._replace(elsewhere=tuple(harmed))
 
 
 def _finished(session: EditSession, opened: Opened, changes: Sequence[Change]) -> ModelOrGraph:

@@ -12,6 +12,7 @@ from onnxpad.padding.operators import OPERATORS
 from onnxpad.runtimes.conditions.rows import Answer, OpenBatch, Row, every
 from onnxpad.runtimes.targets import Target
 
+_FALLS_BACK = Answer.FALLS_BACK
 _UNTESTED = "{} is untested on {}"
 
 
@@ -51,6 +52,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
     A row that refuses or miscomputes decides wherever its conditions hold, and makes the answer
     unknown where they hang on what is not known. Without one, a row that takes the operator
     decides; without that, nothing is known. Nothing is known either of an opset that is too new.
+    Where a row that leaves it to the CPU may hold, it counts as if it did: that costs time alone.
     Of several runtimes the worst answer counts.
     """
     if target.parts:
@@ -66,6 +68,9 @@ def judge(target: Target, chain: Chain) -> Judgement:
     doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
     if doubtful:
         return _open(doubtful, chain, target)
+    slow = tuple(row for row, holds in found if holds is not False and row.answer is _FALLS_BACK)
+    if slow:
+        return Judgement(_FALLS_BACK, _reasons(slow, chain.op.title), slow)
     taking = tuple(row for row, holds in found if holds and row.answer is Answer.TAKES)
     if taking:
         return Judgement(Answer.TAKES, "", taking)
@@ -87,8 +92,8 @@ def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
 
 
 def _told(name: str, found: Judgement) -> str:
-    if found.answer.fails:
-        return f"{name} {found.answer} it: {found.reason}"
+    if found.answer.fails or found.answer is _FALLS_BACK:
+        return f"{name} {found.answer.does}: {found.reason}"
     return found.reason if found.open_batch else f"{name}: {found.reason}"
 
 
@@ -139,7 +144,7 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
         return _together([(one.name, judge_plain(one, operator, opset)) for one in target.parts])
     around = Chain(OPERATORS["", "Pad"], opset, (), Pads((), ()), Constant(0))
     rows = tuple(row for row in target.rows if operator in row.operators)
-    for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN, Answer.TAKES):
+    for answer in sorted(Answer, key=lambda one: -one.rank):
         holding = tuple(row for row in rows if row.answer is answer and every(row.when, around))
         if holding:
             reasons = "" if answer is Answer.TAKES else _reasons(holding, operator)
@@ -184,4 +189,6 @@ def _reasons(rows: tuple[Row, ...], operator: str) -> str:
 def _blanket(row: Row, operator: str) -> str:
     if row.answer is Answer.MISCOMPUTES:
         return f"it computes {operator} wrongly"
+    if row.answer is _FALLS_BACK:
+        return f"its device has no {operator}"
     return f"it has no {operator}"

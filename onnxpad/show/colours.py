@@ -7,10 +7,15 @@ import re
 _FINE, _WRONG, _LEFT = "32", "31", "33"
 _OF_LINES = {
     _FINE: ("explained", "identical", "proved", "rounding", "validation: proved"),
-    _WRONG: ("different", "error", "fails", "not explained", "validation: different"),
-    _LEFT: ("no way", "not proved and not refuted", "nothing written", "skip", "trap", "unknown",
-            "unverified", "warning"),
-}  # fmt: skip
+    _WRONG: (
+        *("breaks", "different", "error", "fails", "not explained", "validation: different"),
+        "wrong change",
+    ),
+    _LEFT: (
+        *("no way", "not proved and not refuted", "nothing written", "skip", "tolerated", "trap"),
+        *("unknown", "unverified", "warning"),
+    ),
+}
 _OF_CELLS = {
     _FINE: ("takes",),
     _WRONG: ("miscomputes",),

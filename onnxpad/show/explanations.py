@@ -28,7 +28,8 @@ def _block(text: str, terminal: Terminal | None) -> str:
         return text
     cells = (line.strip("|").split("|") for line in text.splitlines())
     headers, *rows = [[cell.strip() for cell in row] for row in cells]
-    return table(headers, [row for row in rows if set("".join(row)) != {"-"}], terminal)
+    rows = [row for row in rows if set("".join(row)) != {"-"}]
+    return table(headers, rows, terminal, names=headers[1:], whole=headers[:1])
 
 
 def list_text(entries: Sequence[Explanation], terminal: Terminal | None = None) -> str:

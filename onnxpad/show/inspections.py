@@ -79,7 +79,8 @@ def _verdicts(
 
     found = inspection.targets
     table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
-    return list(headlines(found)), table_of
+    notes = [note("note", text) for text in inspection.target_notes.values()]
+    return [*headlines(found), *notes], table_of
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 from time import monotonic
 from typing import TextIO
@@ -20,7 +20,7 @@ class Line:
 
     def __init__(self, stream: TextIO, text: str) -> None:
         self._stream, self._text = stream, text
-        self._started, self._length = monotonic(), 0
+        self._started, self._shown, self._length = monotonic(), "", 0
         self._over, self._lock = Event(), Lock()
 
     def say(self, text: str) -> None:
@@ -37,6 +37,14 @@ class Line:
         self._over.set()
         self.clear()
 
+    def erase(self) -> None:
+        """The same without a lock, which a thread may hold that waits for the terminal."""
+        self._over.set()
+        if not self._length:
+            return
+        with suppress(OSError, ValueError):
+            os.write(self._stream.fileno(), f"\r{' ' * self._length}\r".encode())
+
     def keep_alive(self) -> None:
         """Show the line until it is closed, but not in the first second."""
         wait = _PATIENCE
@@ -49,10 +57,10 @@ class Line:
 
     def _write(self, text: str) -> None:
         text = text[: _columns(self._stream) - 1]
-        if text or self._length:
+        if text != self._shown:
             self._stream.write(f"\r{text.ljust(self._length)}\r{text}")
             self._stream.flush()
-        self._length = len(text)
+        self._shown, self._length = text, len(text)
 
 
 def _columns(stream: TextIO) -> int:
@@ -78,7 +86,7 @@ def alive(stream: TextIO, text: str) -> Iterator[Line]:
         line.close()
 
 
-def close_all() -> None:
-    """Take away what stands on a terminal: a signal ends the process."""
+def erase_all() -> None:
+    """Take away what stands on a terminal: a signal ends the process, whatever its threads hold."""
     for line in _lines.copy():
-        line.close()
+        line.erase()

@@ -11,6 +11,7 @@ from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import describe_edit, edit_record
 from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import multiples_text, settling
+from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.pipeline import Refusal, Undone
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.runtimes.conditions.rows import Answer
@@ -66,6 +67,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         assumed_text(rewriting.assumed) if rewriting.changed else "",
         visible(f"{name}{target}: {_summary(rewriting, written, refused=refused)}"),
         visible(_cost_text(rewriting, model, written)) if not refused else "",
+        _nothing_to_do(rewriting, written),
         idle_text(in_vain=_in_vain(rewriting), compared=compared),
     ]
     return paragraph(lines) + "\n"
@@ -99,6 +101,19 @@ def _files_text(model: str, written: str | None) -> str:
     except OSError:  # somebody has moved it
         return ""
     return "; file: {} before, {} after".format(*map(bytes_text, sizes))
+
+
+def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:
+    """Why the model is as it was, where that is what was asked for."""
+    found = rewriting.fitting
+    if rewriting.changed or rewriting.skips or rewriting.changes or (found and found.no_way):
+        return ""
+    if found and not rewriting.passes:
+        takes = "take" if " + " in rewriting.target else "takes"
+        said = f"nothing to do: {rewriting.target} {takes} every operator that can pad as it is"
+    else:
+        said = f"nothing to do for {', '.join(rewriting.passes)}"
+    return f"{said}; the file is the input, byte for byte" if written else said
 
 
 def _undecided(validation: Validation | None) -> Iterator[str]:
@@ -193,19 +208,20 @@ def fitting_text(rewriting: Rewriting) -> str:
     found = rewriting.fitting
     if found is None:
         return ""
-    from onnxpad.show.verdicts import no_way_text, opening_text, way_text
+    from onnxpad.show.verdicts import named, no_way_text, opening_text, way_text
 
     undone = {one.node for one in rewriting.undone}
     plans = [one for one in found.plans if one.node not in undone]
-    lines = [
-        visible(
-            f"{rewriting.target}: {one.op} '{one.node.label}': {one.judgement.reason}; "
-            f"{way_text(one)}"
-        )
-        for one in plans
+    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
+    for one in plans:
+        alike.setdefault((one.op, f"{one.judgement.reason}; {way_text(one)}"), []).append(one)
+    lines = [note("note", found.note)] if found.note else []
+    lines += [
+        visible(f"{rewriting.target}: {op} {named(nodes)}: {said}")
+        for (op, said), nodes in alike.items()
     ]
     if plans:
-        lines.append(f"cost: {found.cost}")
+        lines.append(f"cost: {'nothing' if found.cost == Cost() else found.cost}")
     lines.append(no_way_text(rewriting.target, found.no_way))
     lines.append(opening_text(rewriting.target, found.opening, found.no_way))
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
-from onnxpad.inspection import TRAP, Finding, Inspection, finding_of
+from onnxpad.inspection import KINDS
+from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.traps import TrapRule, all_rules
-from onnxpad.show.verdicts import way_text
 
+Record: TypeAlias = Mapping[str, Any]
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LONGEST = 1024
+_SEVERITY = {"error": "error", "warning": "warning", "note": "recommendation"}
 _WHOLE_FILE = {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2}
 
 
@@ -42,6 +44,14 @@ _ANSWERS = {
         "Write the padding of the node in a form that the runtime takes: onnxpad rewrite MODEL "
         "--target TARGET -o OUT does so where there is a way, and changes no number.",
     ),
+    Answer.FALLS_BACK: _Rule(
+        "note",
+        "The target leaves the node to the CPU",
+        "The node runs on the CPU and not on the device: its numbers are right, and its tensors "
+        "are copied there and back.",
+        "Write the node in a form that the device takes: onnxpad rewrite MODEL --target TARGET "
+        "--require-device -o OUT does so where there is a way, and changes no number.",
+    ),
     Answer.UNKNOWN: _Rule(
         "note",
         "It is not known what the target does with the node",
@@ -53,30 +63,22 @@ _ANSWERS = {
 }
 
 
-class Reported(NamedTuple):
-    """A model with its inspection, and which of its findings are known already."""
-
-    model: str
-    inspection: Inspection
-    known: Collection[Finding] = ()
-
-
-def sarif_text(reports: Iterable[Reported], version: str, *, traps: bool = False) -> str:
+def sarif_text(records: Sequence[Record], version: str, *, traps: bool = False) -> str:
     """One SARIF log about all models: a result for each node that a target does not take.
 
-    `version` is onnxpad's own; `traps` asks for a result for each trap as well.
+    `records` are what `inspect --json` prints, `version` is onnxpad's own; `traps` asks for a
+    result for each trap as well.
     """
-    everything = list(reports)
     rules: dict[str, _Rule] = {}
-    if any(report.inspection.targets for report in everything):
+    if any(record["targets"] for record in records):
         rules |= {str(answer): rule for answer, rule in _ANSWERS.items()}
     if traps:
         rules |= {code: _rule_of(trap) for code, trap in all_rules().items()}
     places = list(rules)
     results = [
         found | {"ruleIndex": places.index(found["ruleId"]), "level": rules[found["ruleId"]].level}
-        for report in everything
-        for found in _results(report, traps=traps)
+        for record in records
+        for found in _results(record, traps=traps)
     ]
     listed = [_descriptor(code, rule) for code, rule in rules.items()]
     driver = {"name": "onnxpad", "version": version, "rules": listed}
@@ -99,6 +101,11 @@ def _descriptor(code: str, rule: _Rule) -> dict[str, Any]:
         "fullDescription": {"text": _cut(rule.full)},
         "help": {"text": rule.help},
         "defaultConfiguration": {"level": rule.level},
+        "properties": {
+            "tags": ["onnx", "padding"],
+            "precision": "very-high" if rule.level == "error" else "high",
+            "problem.severity": _SEVERITY[rule.level],
+        },
     }
 
 
@@ -106,39 +113,61 @@ def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
-def _results(report: Reported, *, traps: bool) -> Iterator[dict[str, Any]]:
-    for trap in report.inspection.findings if traps else ():
-        if trap.kind == TRAP:
-            yield _result(report, trap, trap.code, f"{trap.op} '{trap.node}': {trap.reason}.")
-    for target, verdicts in report.inspection.targets.items():
+def _results(record: Record, *, traps: bool) -> Iterator[dict[str, Any]]:
+    listed = {(one["node"], one["code"]): one for one in record["findings"]}
+    told = ((node, trap) for node in record["nodes"] for trap in node["traps"])
+    for node, trap in told if traps else ():
+        finding = listed.pop((node["node"], trap["code"]), None)  # once for all calls
+        if finding:
+            text = f"{node['op']} '{node['node']}': {trap['sentence']}."
+            yield _result(record, finding, trap["code"], text)
+    for target, verdicts in record["targets"].items():
         for verdict in verdicts:
-            if finding := finding_of(target, verdict):
-                found = verdict.judgement
-                text = f"{target} {found.answer} {verdict.op} '{finding.node}': {found.reason}"
-                way = f"rewrite --target {target}: {way_text(verdict)}"
-                about = {"target": target, "evidence": list(found.evidence)}
-                result = _result(report, finding, str(found.answer), f"{text}. {way}.")
-                result["partialFingerprints"]["node/v1"] = f"{target}/{finding.node}/{verdict.op}"
+            answer, node = verdict["verdict"], verdict["node"]
+            finding = listed.get((node, f"{target}:{KINDS.get(answer, '')}"))
+            if finding:
+                text = f"{target} {answer} {verdict['op']} '{node}': {verdict['reason']}"
+                way = f"rewrite --target {target}: {_way(verdict)}"
+                result = _result(record, finding, answer, f"{text}. {way}.")
+                result["partialFingerprints"]["node/v1"] = f"{target}/{node}/{verdict['op']}"
+                about = {"target": target, "evidence": verdict["evidence"]}
                 yield result | {"properties": about}
 
 
-def _result(report: Reported, finding: Finding, rule: str, text: str) -> dict[str, Any]:
-    place = {"fullyQualifiedName": finding.node, "kind": "object"}
-    file = {"artifactLocation": {"uri": _uri(report.model)}, "region": _WHOLE_FILE}
+def _way(verdict: Record) -> str:
+    """What a rewrite would do about a node, with its cost."""
+    way = verdict["rewrite"]
+    if way is None:
+        return "nothing"
+    if way["passes"] is not None:
+        cost = Cost(**way["cost"])
+        limits = " (not for onnxruntime)" if way["alone"] else ""
+        return f"{', '.join(way['passes'])}{limits}{'' if cost == Cost() else f': {cost}'}"
+    if verdict["verdict"] == Answer.UNKNOWN:
+        return "left as it is"
+    unknown = all(one["verdict"] == Answer.UNKNOWN for one in way["remaining"])
+    if way["nearest"] and unknown:
+        return f"no way; {', '.join(way['nearest'])} with --allow-unknown"
+    return "no way"
+
+
+def _result(record: Record, finding: Record, rule: str, text: str) -> dict[str, Any]:
+    place = {"fullyQualifiedName": finding["node"], "kind": "object"}
+    file = {"artifactLocation": {"uri": _uri(record["file"])}, "region": _WHOLE_FILE}
     found: dict[str, Any] = {
         "ruleId": rule,
         "message": {"text": text},
         "locations": [{"physicalLocation": file, "logicalLocations": [place]}],
         "partialFingerprints": {"primaryLocationLineHash": _fingerprint(finding)},
     }
-    if finding in report.known:
+    if finding["known"]:
         found["suppressions"] = [{"kind": "external", "justification": "in the baseline"}]
     return found
 
 
-def _fingerprint(finding: Finding) -> str:
+def _fingerprint(finding: Record) -> str:
     """A hash and a count, as upload tools make of a line: all of a model stands in its first."""
-    identity = f"{finding.code}/{finding.node}/{finding.op}"
+    identity = f"{finding['code']}/{finding['node']}/{finding['op']}"
     return f"{sha256(identity.encode(errors='backslashreplace')).hexdigest()[:16]}:1"
 
 

@@ -43,11 +43,11 @@ def verdicts_text(
     """
     if are_many(targets) and not (everything or each):
         rows = [
-            (name, _answers(found), _mended(found), _unproven(found) or "measured")
+            (name, _answers(found), _mended(found), _known_from(found))
             for name, found in targets.items()
         ]
         return table(_OVERVIEW, rows, terminal, whole=_OVERVIEW[:1])
-    parts = []
+    parts: list[str] = []
     for name, found in targets.items():
         opening = openings.get(name, Opening())
         text = _target_text(name, found, opening, terminal, everything=everything, each=each)
@@ -67,7 +67,8 @@ def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
         return
     failing = sum(any(map(_fails, found)) for found in targets.values())
     fine = sum(
-        all(one.judgement.answer is Answer.TAKES for one in found) for found in targets.values()
+        not any(one.judgement.answer.fails or one.judgement.answer.is_open for one in found)
+        for found in targets.values()
     )
     unsure = len(targets) - failing - fine
     parts = [
@@ -77,6 +78,12 @@ def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
     ]
     yield f"{len(targets)} targets: {', '.join(filter(None, parts))}"
     yield "--target NAME alone says which nodes, why, and how that is known"
+
+
+def _known_from(found: Sequence[NodeVerdict]) -> str:
+    """How what is said of the nodes is known: 'measured', 'measured, read in source'."""
+    ways = {row.evidence.certainty for one in found for row in one.judgement.rows}
+    return ", ".join(way for way in Certainty if way in ways) or "-"
 
 
 def _fails(verdict: NodeVerdict) -> bool:
@@ -158,7 +165,7 @@ def _rows(found: Sequence[NodeVerdict]) -> list[tuple[str, ...]]:
             rows.append(_row(one))
         elif one is mine[0]:
             operators = ", ".join(dict.fromkeys(other.op for other in mine))
-            rows.append((f"{len(mine)} nodes: {_named(mine)}", operators, *_row(one)[2:]))
+            rows.append((f"{len(mine)} nodes: {named(mine)}", operators, *_row(one)[2:]))
     return rows
 
 
@@ -174,6 +181,8 @@ def way_text(verdict: NodeVerdict) -> str:
             costs = "" if cost == Cost() else f": {cost}"
             limits = " (not for onnxruntime)" if alone else ""
             return f"{', '.join(passes)}{limits}{costs}"
+        case None if verdict.judgement.answer is Answer.FALLS_BACK:
+            return "what there is with --require-device"
         case NoWay() if verdict.judgement.answer.is_open:
             return "left as it is"
         case NoWay(passes) if verdict.open_batches:
@@ -189,8 +198,8 @@ def way_text(verdict: NodeVerdict) -> str:
 def _blanket_text(target: str, op: str, found: Sequence[NodeVerdict]) -> str:
     mine = [one for one in found if one.op == op]
     verb, by = mine[0].judgement.answer, mine[0].judgement.by or (target,)
-    said = " and ".join(f"{name} {verb}" for name in by)
-    return note(f"no way: {op}", f"{said} it in every form; {_named(mine)}")
+    said = " and ".join(f"{name} {verb.does}" for name in by)
+    return note(f"no way: {op}", f"{said} in every form; {named(mine)}")
 
 
 def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
@@ -219,13 +228,14 @@ def no_way_text(target: str, found: Iterable[NodeVerdict]) -> str:
 
 def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
     one = found[0]
-    head = f"no way: {target}, {one.op} {_named(found)}, which {one.brought_by} writes"
+    head = f"no way: {target}, {one.op} {named(found)}, which {one.brought_by} writes"
     if one.judgement.answer.is_open or one.judgement.by:
         return note(head, one.judgement.reason)
-    return note(head, f"{target} {one.judgement.answer} it: {one.judgement.reason}")
+    return note(head, f"{target} {one.judgement.answer.does}: {one.judgement.reason}")
 
 
-def _named(found: Sequence[NodeVerdict]) -> str:
+def named(found: Sequence[NodeVerdict]) -> str:
+    """'a', 'b', 'c' and 4 more."""
     names = ", ".join(f"'{one.node.label}'" for one in found[:_SHOWN])
     return names + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
 
@@ -241,7 +251,7 @@ def _no_way_notes(target: str, found: Sequence[NodeVerdict]) -> list[str]:
         if len(mine) <= _SHOWN:
             notes.append(_no_way_note(target, one, f"'{one.node.label}'"))
         elif one is mine[0]:
-            notes.append(_no_way_note(target, one, _named(mine)))
+            notes.append(_no_way_note(target, one, named(mine)))
     return notes
 
 
@@ -251,7 +261,7 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         return note(head, f"{verdict.judgement.reason} (left as it is)")
     head = f"no way: {target}, {verdict.op} {nodes}"
     found = verdict.judgement
-    reason = found.reason if found.by else f"{target} {found.answer} it: {found.reason}"
+    reason = found.reason if found.by else f"{target} {found.answer.does}: {found.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(

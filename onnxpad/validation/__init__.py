@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad import processes
-from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable, verb
+from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
@@ -49,13 +49,16 @@ from onnxpad.validation.samples import (
     Ran,
     Sampler,
     Undrawable,
+    more_samples,
     other_sizes,
     random_samples,
     run_both,
 )
 from onnxpad.validation.sizes import channel_counts
 from onnxpad.validation.tolerance import tolerance_of
+from onnxpad.validation.untried import untried
 from onnxpad.validation.verifier import SampleFinding, Verifier
+from onnxpad.verbs import verb
 
 Array = NDArray[Any]
 
@@ -153,6 +156,7 @@ def _judged(
 ) -> Validation:
     """The report of runs, and of a proof; `drawn` are inputs, or how many to draw and the seed."""
     seed = drawn[1] if isinstance(drawn, tuple) else None
+    is_proved = proof is not None and proof.verdict == "proved"
     try:
         if isinstance(drawn, tuple):
             counts = channel_counts(pair.both())
@@ -167,6 +171,10 @@ def _judged(
             raise
         why = str(error).partition("\n")[0]
         return replace(joined(proof, None, why), warnings=tuple(bench.warnings))
+    if found.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING) and not is_proved:
+        said = None if found.verdict is Verdict.ROUNDING else proof
+        more = (one for one in untried(pair, types, said) if one not in found.warnings)
+        found = replace(found, warnings=(*found.warnings, *more))
     return found if proof is None else joined(proof, found)
 
 
@@ -319,7 +327,7 @@ def _of_pair(
     more = 0
     if isinstance(drawn, Sampler) and not random and not problem:
         more, worse = _at_other_sizes(bench, verifier, drawn, runs)
-        findings += worse
+        findings += worse or _of_formulas(bench, verifier, proof, drawn, runs)
     known = (seed, drawn.open_sizes) if isinstance(drawn, Sampler) else (None, ())
     report = concluded(bench, findings, rows, problem, (runs, more, *known))
     for ran in runs:
@@ -346,6 +354,26 @@ def _at_other_sizes(
     except LimitMet as limit:
         bench.warn(f"further sizes were not tried: {limit}")
     return count, []
+
+
+def _of_formulas(
+    bench: Bench,
+    verifier: Verifier,
+    proof: ProofReport | None,
+    sampler: Sampler,
+    runs: list[Ran],
+) -> list[SampleFinding]:
+    """What differs in many small samples, where two formulas may hide it in a few cells."""
+    if proof is None or not proof.is_formal or sampler.settled is None or verifier.settled:
+        return []
+    try:
+        for ran in more_samples(bench, verifier.pair, sampler, sampler.settled, len(runs)):
+            if found := verifier.judged_briefly(ran):
+                runs.append(ran)
+                return [found]
+    except LimitMet as limit:
+        bench.warn(f"further samples were not tried: {limit}")
+    return []
 
 
 def _with_reference(

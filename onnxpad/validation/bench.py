@@ -13,7 +13,7 @@ from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.perturbed import PHASE, jumps, only_copies, perturbed
 from onnxpad.model.comparing.pieces import cut, exposed
 from onnxpad.model.running_cost import RunningCost, is_small, running_cost, types_of
-from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session
+from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session, trim
 from onnxpad.validation.evaluator import Arithmetic
 from onnxpad.validation.movement import UNITS, bounds_of, movement, stored
 from onnxpad.validation.tolerance import Tolerance
@@ -128,12 +128,25 @@ class Bench:
 
     def _make_room(self, size: int) -> None:
         """Close the sessions that were not used for the longest time, for one of this size."""
+        closed = 0
         while self._sessions:
             taken = size + sum(self._sizes[key[0]] for key in self._sessions)
             many = len(self._sessions) >= LEAST_SESSIONS and taken > MOST_BYTES
             if not many and len(self._sessions) < MOST_SESSIONS:
-                return
-            self._sessions.pop(next(iter(self._sessions)))
+                break
+            oldest = next(iter(self._sessions))
+            closed += self._sizes[oldest[0]]
+            del self._sessions[oldest]
+        if closed > MOST_BYTES // 4:
+            trim()
+
+    def close_large(self) -> None:
+        """Close the sessions whose models take much of the memory that sessions may take."""
+        large = [key for key in self._sessions if self._sizes[key[0]] > MOST_BYTES // 8]
+        for key in large:
+            del self._sessions[key]
+        if large:
+            trim()
 
     def run(
         self,

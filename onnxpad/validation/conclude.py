@@ -79,12 +79,13 @@ def joined(proof: ProofReport, run: Validation | None, why: str = "") -> Validat
     """The report on two models from a proof and runs; None where nothing was run, and `why`.
 
     What runs show to be different stays different. What is refuted is different, unless runs of
-    the counterexample show that rounding explains it. What is proved needs no run.
+    the counterexample show that rounding explains its number. What is proved needs no run.
     """
     if run is None or run.run is None:
         return _unrun(proof, why)
-    ran = run.run
-    if proof.verdict == "refuted" and ran.counterexample is Verdict.ROUNDING:
+    ran, shown = run.run, proof.counterexample
+    by_number = shown is not None and shown.cell is not None
+    if proof.verdict == "refuted" and by_number and ran.counterexample is Verdict.ROUNDING:
         said = f"{claim(proof)}, which is no more than rounding"
         proof = replace(proof, verdict="undecided", reason=said)
     verdict, reason = _both(proof, run, ran)

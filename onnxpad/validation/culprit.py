@@ -57,7 +57,7 @@ def culprit(before: ModelLike, after: ModelLike, found: Validation) -> Culprit |
     verifier = Verifier(bench, pair)
     for ran in _runs(bench, pair, verifier, found):
         try:
-            values = captured(bench, pair, ran)
+            values, _ = captured(bench, pair, ran)
         except LimitMet:
             return None
         except OnnxpadError:

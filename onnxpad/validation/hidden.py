@@ -54,7 +54,7 @@ class Prober:
         if not wanted:
             return []
         try:
-            seen = captured(self._bench, self._pair, ran)
+            seen, _ = captured(self._bench, self._pair, ran)
         except LimitMet:
             raise
         except OnnxpadError:

@@ -54,7 +54,7 @@ def proved(pair: Pair, types: Mapping[str, Type], seconds: float) -> ProofReport
         found.readings,
         found.probability,
         found.seconds,
-        None if shown is None else _whole(shown, types),
+        None if shown is None else _whole(shown, types, pair),
     )
 
 
@@ -144,9 +144,9 @@ def _facts(
     return facts, tuple(dict.fromkeys(left))
 
 
-def _whole(shown: Counterexample, types: Mapping[str, Type]) -> Counterexample:
+def _whole(shown: Counterexample, types: Mapping[str, Type], pair: Pair) -> Counterexample:
     """The counterexample with zeros for inputs that the cell does not hang on."""
-    inputs: dict[str, Array] = {}
+    inputs = {name: shown.inputs[name] for name in shown.replaced if name in pair.after.replaceable}
     for name, type_ in types.items():
         if name in shown.inputs:
             inputs[name] = shown.inputs[name]
@@ -170,12 +170,13 @@ def claim(report: ProofReport) -> str:
         shown = report.counterexample
         if shown is None or shown.cell is None:
             return report.reason
+        given = f", where a caller gives {', '.join(shown.replaced)}" if shown.replaced else ""
         cell, sizes = shown.cell, shown.sizes
         place = ", ".join(map(str, cell.index))
         at = ", ".join(f"{name}={size}" for name, size in sizes.items())
         return (
             f"{cell.output}[{place}] is {cell.before:.6g} in the first model and {cell.after:.6g} "
-            f"in the second{f', at {at}' if at else ''}{_reads(shown)}"
+            f"in the second{f', at {at}' if at else ''}{given}{_reads(shown)}"
         )
     return (
         f"both are the same function{' up to rounding of constants' if report.rounded else ''}, "

@@ -52,9 +52,11 @@ def optimised(
     """
     rows: list[OutputRow] = []
     found: list[SampleDamage] = []
-    for ran in runs:
-        before = bench.run(pair.before, ran.feeds, optimise=True)
-        after = bench.run(pair.after, ran.feeds, optimise=True)
+    ons: list[list[Results]] = []
+    for network in pair.both():
+        bench.close_large()  # one large model at a time
+        ons.append([bench.run(network, ran.feeds, optimise=True) for ran in runs])
+    for ran, before, after in zip(runs, *ons, strict=True):
         bench.look(before, after)
         own = _noise(bench, pair, ran)
         alike = _all_same(before, after)

@@ -77,8 +77,10 @@ def _unpacked(reply: Reply) -> Proof:
             name: _array(buffer, kind)
             for (name, kind), buffer in zip(shown["inputs"].items(), reply.buffers, strict=True)
         }
-        reads = shown["reads"][0], shown["reads"][1]
-        head["counterexample"] = Counterexample(shown["text"], shown["sizes"], inputs, cell, reads)
+        reads, replaced = (shown["reads"][0], shown["reads"][1]), tuple(shown["replaced"])
+        head["counterexample"] = Counterexample(
+            shown["text"], shown["sizes"], inputs, cell, reads, replaced
+        )
     return Proof(**head)
 
 

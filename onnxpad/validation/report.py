@@ -125,6 +125,11 @@ class ProofReport:
     seconds: float
     counterexample: Counterexample | None = None
 
+    @property
+    def is_formal(self) -> bool:
+        """Whether both models are other formulas, of which no numbers are known that differ."""
+        return self.verdict == "undecided" and "differs in form" in self.reason
+
     def to_json(self) -> dict[str, Any]:
         """The report as plain data; of the counterexample's inputs, their shapes."""
         shown = self.counterexample

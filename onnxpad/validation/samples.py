@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from math import prod
 from typing import Any, Literal
 
@@ -20,7 +22,7 @@ from onnxpad.sessions import RunFailure, Session
 from onnxpad.validation.agreement import Bound, gap, largest, same
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.report import OutputRow
-from onnxpad.validation.sizes import stage_sizes
+from onnxpad.validation.sizes import compared_sizes, stage_sizes
 from onnxpad.validation.trace import trace
 
 Array = NDArray[Any]
@@ -47,6 +49,7 @@ _MORE_TRIES = 4
 _MOST_TRIED = 1 << 23
 _SMALL_SAMPLE = 1 << 19
 _FURTHER_SIZES = 3
+_MORE_SAMPLES, _SECONDS_MORE = 100, 2.0
 
 
 class Undrawable(RequestError):
@@ -121,9 +124,12 @@ def other_sizes(
     """Samples at sizes that tell more about strides than those `seen`, where the first model runs.
 
     They are small: what is looked for depends on what sizes leave over, not on how large they are.
+    Sizes that the models compare with are tried too.
     """
     tried = {_shapes(ran.feeds) for ran in seen}
-    for number, draw in enumerate(sampler.at_sizes(stage_sizes(pair.both()), settled)):
+    columns = [stage_sizes(pair.both()), *([one] for one in compared_sizes(pair.both()))]
+    draws = chain.from_iterable(sampler.at_sizes(column, settled) for column in columns)
+    for number, draw in enumerate(draws):
         shapes = sampler.shapes(len(seen), draw)
         key = tuple(tuple(shape) for shape in shapes.values())
         if key in tried or sum(map(prod, key)) > _SMALL_SAMPLE:
@@ -131,6 +137,20 @@ def other_sizes(
         tried.add(key)
         bench.progress(f"sizes {', '.join(str(list(shape)) for shape in key)}")
         ran = run_both(bench, pair, len(seen) + number, sampler.sample(len(seen), draw), ())
+        if not isinstance(ran.before, RunFailure) and not degenerate(pair.before, ran.before):
+            yield ran
+
+
+def more_samples(
+    bench: Bench, pair: Pair, sampler: Sampler, settled: Draw, first: int
+) -> Iterator[Ran]:
+    """Many samples of small inputs, from the index `first` on, for some time."""
+    end = time.monotonic() + _SECONDS_MORE
+    for index in range(first, first + _MORE_SAMPLES):
+        if time.monotonic() > end or sampler.cells(index, settled) > _SMALL_SAMPLE >> 4:
+            return
+        bench.progress(f"sample {index}")
+        ran = run_both(bench, pair, index, sampler.sample(index, settled), ())
         if not isinstance(ran.before, RunFailure) and not degenerate(pair.before, ran.before):
             yield ran
 
@@ -206,23 +226,24 @@ def _first_that_runs(
     return best
 
 
-def captured(bench: Bench, pair: Pair, ran: Ran) -> dict[str, Array]:
+def captured(bench: Bench, pair: Pair, ran: Ran) -> tuple[dict[str, Array], str]:
     """Tensors to judge regions on: from the first model, else the second, else computed.
 
-    Where onnxruntime runs neither, the first model is computed node by node. Raises an
-    OnnxpadError where even that is not possible.
+    Where onnxruntime runs neither, the first model is computed node by node, as far as that is
+    possible; the text says why no further.
     """
     for result in (ran.before, ran.after):
         if not isinstance(result, RunFailure):
-            return {**ran.feeds, **result}
+            return {**ran.feeds, **result}, ""
+    failed: list[str] = []
     network = pair.before
     indices = [
         index
         for index, node in enumerate(network.nodes)
         if not (node.output and node.output[0] in network.initializers)
     ]
-    traced = trace(bench, network, indices, ran.feeds, None)
-    return {name: value.stored() for name, value in traced.items()}
+    traced = trace(bench, network, indices, ran.feeds, None, failed)
+    return {name: value.stored() for name, value in traced.items()}, next(iter(failed), "")
 
 
 def failure_text(ran: Ran) -> str:

@@ -1,13 +1,15 @@
-"""Which sizes tell: those at which stages of a model have odd and even rows, and multiples."""
+"""Which sizes tell: odd and even rows at every stage, multiples, and numbers compared with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import prod
 
-from onnxpad.model.comparing.networks import Network, free_names
+from onnxpad.model.comparing.networks import Network, Operation, free_names
 
 _LEAST, _WHOLE, _MOST = 32, 64, 256
+_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+_FEW = 4
 
 
 def stage_sizes(networks: Iterable[Network]) -> tuple[int, ...]:
@@ -24,6 +26,30 @@ def stage_sizes(networks: Iterable[Network]) -> tuple[int, ...]:
     found += [step + stride for stride in strides[:2]]
     found += [step + stride + 1 for stride in strides[-2:-1]]
     return tuple(dict.fromkeys(size for size in found if size <= _MOST))
+
+
+def comparisons(network: Network) -> Iterator[Operation]:
+    """Nodes that compare a number which only sizes decide."""
+    sized: set[str] = set()
+    for index, node in enumerate(network.nodes):
+        read = free_names(node) - network.initializers.keys()
+        if node.op_type in ("Shape", "Size") or (read and read <= sized):
+            sized |= set(node.output)
+            if node.op_type in _COMPARISONS and not node.domain:
+                yield network.operation(index)
+
+
+def compared_sizes(networks: Iterable[Network]) -> tuple[int, ...]:
+    """Numbers that sizes are compared with; a size that is one may be a case of its own."""
+    found: list[int] = []
+    for network in networks:
+        for operation in comparisons(network):
+            for name in operation.inputs:
+                tensor = network.initializers.get(name)
+                value = network.constant(name) if tensor and prod(tensor.dims) <= _FEW else None
+                if value is not None and value.dtype.kind in "iuf":
+                    found += [int(one) for one in value.ravel() if 0 < one < 1 << 20]
+    return tuple(dict.fromkeys(found))[:_FEW]
 
 
 def channel_counts(networks: Iterable[Network]) -> tuple[int, ...]:

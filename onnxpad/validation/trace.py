@@ -69,6 +69,7 @@ def trace(
     indices: Sequence[int],
     feeds: Mapping[str, Array],
     arithmetic: Arithmetic | None,
+    failed: list[str] | None = None,
 ) -> Traces:
     """Every tensor that the nodes at `indices` make from `feeds`.
 
@@ -76,32 +77,53 @@ def trace(
     onnxruntime. With `arithmetic`, errors are bounded as that arithmetic spreads them; without,
     values only. Raises NotEvaluable where a node can neither be evaluated nor run, where the
     error that it adds is not known, or where all values together take a quarter of the memory that
-    the work may take.
+    the work may take; with a list `failed`, such nodes and all behind them are left out, and it
+    gets the reasons.
     """
     known: Traces = {name: Traced(value, value.dtype) for name, value in feeds.items()}
     held, allowed = 0, processes.current().memory_allowed()
     for index in indices:
         operation = network.operation(index)
-        inputs = [_input(network, known, name) for name in operation.inputs]
-        with np.errstate(all="ignore"):  # infinities and NaN are values like others here
-            if supports(operation.op_type, operation.domain):
-                try:
-                    made = _evaluated(operation, inputs, arithmetic)
-                except NotEvaluable as reason:
-                    raise NotEvaluable(f"{operation.label}: {reason}") from reason
-            else:
-                made = _run_alone(bench, network, operation, known, arithmetic)
+        try:
+            made = _made(bench, network, operation, known, arithmetic)
+        except NotEvaluable as reason:
+            if failed is None:
+                raise
+            failed.append(str(reason))
+            continue
         for name, traced in zip(operation.outputs, made, strict=False):
             if name:
                 known[name] = traced
                 held += traced.value.nbytes
         if held > allowed // SHARE:
-            raise NotEvaluable(
+            told = (
                 f"{operation.label}: one by one, the tensors up to here take more than "
                 f"{processes.readable(allowed // SHARE)}; --memory "
                 f"{processes.readable(10 * allowed, '')} lets them"
             )
+            if failed is None:
+                raise NotEvaluable(told)
+            failed.append(told)
+            break
     return known
+
+
+def _made(
+    bench: Bench,
+    network: Network,
+    operation: Operation,
+    known: Traces,
+    arithmetic: Arithmetic | None,
+) -> list[Traced]:
+    """The outputs of one node."""
+    inputs = [_input(network, known, name) for name in operation.inputs]
+    with np.errstate(all="ignore"):  # infinities and NaN are values like others here
+        if not supports(operation.op_type, operation.domain):
+            return _run_alone(bench, network, operation, known, arithmetic)
+        try:
+            return _evaluated(operation, inputs, arithmetic)
+        except NotEvaluable as reason:
+            raise NotEvaluable(f"{operation.label}: {reason}") from reason
 
 
 def _input(network: Network, known: Traces, name: str) -> Traced | None:

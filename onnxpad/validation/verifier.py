@@ -155,14 +155,16 @@ class Verifier:
 
     def _regions(self, ran: Ran) -> list[RegionRow]:
         try:
-            values = captured(self.bench, self.pair, ran)
+            values, reason = captured(self.bench, self.pair, ran)
         except LimitMet:
             raise
-        except OnnxpadError as reason:
-            why = without_repeats(str(reason), ran)
-            return [RegionRow(ran.index, (), (), "", Verdict.UNVERIFIED, NOBODY, reason=why)]
+        except OnnxpadError as error:
+            return [_unjudged(ran, str(error))]
         judged = []
         for region in self.found:
+            if not values.keys() >= set(region.inputs):
+                judged.append(_unjudged(ran, reason))
+                continue
             feeds = {name: values[name] for name in region.inputs}
             case = Case(self.bench, self.pair.both(), region, feeds)
             if self._agrees(ran, region):
@@ -282,6 +284,12 @@ class SampleFinding:
     verdict: Verdict
     reason: str
     first: FirstDifference | None = None
+
+
+def _unjudged(ran: Ran, reason: str) -> RegionRow:
+    """The row of parts whose inputs are not known, without words that are said elsewhere."""
+    why = without_repeats(reason, ran)
+    return RegionRow(ran.index, (), (), "", Verdict.UNVERIFIED, NOBODY, reason=why)
 
 
 def renamed(pair: Pair, ran: Ran, judged: Sequence[RegionRow], row: RegionRow) -> bool:

@@ -106,7 +106,6 @@ def test_two_folders_are_validated_by_their_places(capsys: Captured) -> None:
     ("arguments", "said"),
     [
         (["rewrite", "-", "in", "-j", "2", "--check"], "standard input can be read here alone"),
-        (["inspect", "in", "--sarif", "--target", "opencv", "-j", "2"], "--jobs does nothing here"),
         (["rewrite", "in", "-o", "-"], "several models do not fit"),
         (["rewrite", "in", "-o", "in"], "is an input"),
         (["inspect", "in", "-j", "0"], "0 is not in the range"),

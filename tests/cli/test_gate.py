@@ -203,7 +203,10 @@ def test_a_file_that_is_no_baseline_is_refused(
     ("options", "message"),
     [
         (("--fail-on", "unknown"), "add --target T"),
-        (("--fail-on", "odd"), "'odd' is not one of 'unknown', 'refused', 'wrong', 'trap'"),
+        (
+            ("--fail-on", "odd"),
+            "'odd' is not one of 'fallback', 'unknown', 'refused', 'wrong', 'trap'",
+        ),
         (("--write-baseline",), "add --baseline FILE"),
         (("--baseline", "/dev/zero"), "it is a device, which may have no end"),
         (("--baseline", "nowhere.json"), "there is no baseline 'nowhere.json'"),

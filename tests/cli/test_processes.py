@@ -43,6 +43,10 @@ def test_a_shell_can_complete_verbs_and_options(monkeypatch: pytest.MonkeyPatch)
     for words, place, found in (
         ("onnxpad re", "1", {b"resolve", b"retarget", b"rewrite"}),
         ("onnxpad rewrite --in-", "2", {b"--in-place"}),
+        ("onnxpad rewrite m.onnx --pass symmetric-pads-by-k", "4", {b"symmetric-pads-by-kernel"}),
+        ("onnxpad inspect m.onnx --target tens", "4", {b"tensorrt"}),
+        ("onnxpad explain exit", "2", {b"exit-codes"}),
+        ("onnxpad retarget m.onnx --to pyt", "4", {b"pytorch"}),
     ):
         monkeypatch.setenv("COMP_WORDS", words)
         monkeypatch.setenv("COMP_CWORD", place)
@@ -84,9 +88,9 @@ def test_rewrite_writes_and_reports(tmp_path: Path) -> None:
     done = onnxpad("rewrite", SAME, "-o", out)
     assert done.returncode == 0
     assert done.stderr == b""
-    assert done.stdout.decode().endswith(
-        f"-> {out}: 6 nodes rewritten (explicit-pads 6), 0 skipped\n"
-    )
+    said, costs = done.stdout.decode().splitlines()
+    assert said.endswith(f"-> {out}: 6 nodes rewritten (explicit-pads 6), 0 skipped")
+    assert costs.startswith("operators: 17 before, 17 after; file: 45.5 kB before, ")
     onnx.checker.check_model(onnx.load(out))
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from onnxpad import validation
 from onnxpad.cli import run
+from onnxpad.explaining import explain
 from onnxpad.inspection import inspect
 from tests.cli.processes import COMMAND, DYNAMIC, MODELS, ROOT, SAME
 from tests.cli.test_terminals import on_a_terminal
@@ -118,9 +119,9 @@ def test_ambiguous_reaches_the_validation(tmp_path: Path, monkeypatch: pytest.Mo
     assert given == {"ambiguous": "pads"}
 
 
-def test_the_hint_about_cuda_is_the_readme_s() -> None:
+def test_the_hint_about_cuda_is_that_of_the_topic() -> None:
     hint = "pip install '.[cuda]'"
-    assert hint in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert hint in explain("installation")[0].text
     assert hint in (ROOT / "onnxpad" / "sessions.py").read_text(encoding="utf-8")
 
 

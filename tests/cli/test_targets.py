@@ -59,7 +59,7 @@ def test_sarif_has_a_result_for_each_finding(
     (found,) = log["runs"]
     assert log["version"] == "2.1.0"
     rules = [rule["id"] for rule in found["tool"]["driver"]["rules"]]
-    assert rules == ["miscomputes", "refuses", "unknown"]
+    assert rules == ["miscomputes", "refuses", "falls back", "unknown"]
     assert [result["ruleId"] for result in found["results"]] == ["miscomputes"] * 5
     first = found["results"][0]
     assert first["level"] == "error"
@@ -105,7 +105,7 @@ def test_rewrite_for_a_target_reports_plans_and_cost(capsys: Captured, tmp_path:
     assert run(["rewrite", str(SAME), "--target", "opencv", "-o", str(out)]) == 0
     shown = capsys.readouterr().out
     assert "opencv: MaxPool 'MaxPool.0': OpenCV computes SAME as if" in shown
-    assert "cost: +0 multiply-adds, +0 bytes moved, +0 operators" in shown
+    assert "cost: nothing" in shown
     assert "3 nodes rewritten (explicit-pads 3)" in shown
     assert run(["inspect", str(out), "--target", "opencv"]) == 0
 

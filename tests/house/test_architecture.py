@@ -138,7 +138,7 @@ FLOORS = {
     4: {"rewriting", "retargeting", "validation", "resolving"},
     3: {"runtimes", "frameworks", "model", "proof"},
     2: {"padding", "sessions"},
-    1: {"geometry", "processes", "plugins", "reports", "errors"},
+    1: {"geometry", "processes", "plugins", "reports", "verbs", "errors"},
 }
 FLOOR = {entry: floor for floor, entries in FLOORS.items() for entry in entries}
 APART = {3, 4}

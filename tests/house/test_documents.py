@@ -130,4 +130,4 @@ def test_lines_of_topics_fit_a_terminal() -> None:
     for name, path in DOCUMENTS.items():
         if path != README:
             prose = [one for one in path.read_text("utf-8").splitlines() if one[:1] not in " |"]
-            assert max(map(len, prose)) <= 88, name
+            assert max(map(len, prose)) <= 79, name

@@ -229,7 +229,7 @@ def test_json_is_json_and_complete() -> None:
     for path in sorted(MODELS.glob("*.onnx")):
         found = inspect(path)
         read = json.loads(json.dumps(found.to_json(), allow_nan=False))
-        assert read["schema"] == 1
+        assert read["schema"] == 2
         assert read["summary"] == found.summary
         assert [node["node"] for node in read["nodes"]] == [node.node for node in found.nodes]
 

@@ -22,6 +22,7 @@ REASONS = {
     "sizes are open, and a size becomes data": "no lemma says how data grows with sizes",
     "input 1 of ": "pads that are an input, where no cut has rank and type behind them",
     "output_padding ": "runtimes refuse what the text leaves open",
+    "too many numbers are computed with sizes": "a count for every cell, as large as the data",
     "lemma 2 asks for ": "strides and moduli make more sizes than the limit",
     "the budget of ": "many open axes of a large window",
     "the first model has no result at any size": "there is nothing to prove",

@@ -9,12 +9,14 @@ import argparse
 import json
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -22,7 +24,7 @@ from numpy.random import Generator
 
 import onnxpad
 from onnxpad.errors import OnnxpadError
-from onnxpad.proof import Limits, Proof, prove
+from onnxpad.proof import Limits, prove
 from tests.oracle.interpreter import run_model
 from tests.proof.law import random_spec, rewrites
 from tests.proof.mutations import at_one_size, mutant
@@ -36,7 +38,10 @@ CLAIMS = ("proved", "identical", "rounding")
 
 @dataclass(frozen=True)
 class Judged:
-    """A mutant: whether it can be observed, and what was said of it; `said` is of validate."""
+    """A mutant: whether it can be observed, and what was said of it.
+
+    `said` and `told` are validate's verdict and sentence, `warned` are its warnings.
+    """
 
     number: int
     at: int
@@ -48,12 +53,18 @@ class Judged:
     readings: tuple[str, ...]
     said: str
     told: str
+    warned: tuple[str, ...] = ()
+
+    @property
+    def is_claimed(self) -> bool:
+        """Whether it was called proved, or the same."""
+        return self.proof == "proved" or self.said in CLAIMS
 
     @property
     def is_wrong(self) -> bool:
-        """Whether something that can be observed was called proved, or the same."""
-        claimed = self.proof == "proved" or self.said in CLAIMS
-        return self.label == "observable" and claimed
+        """Whether it broke validate, or can be observed and was claimed, and nothing was said."""
+        silent = self.is_claimed and not self.readings + self.warned
+        return self.said == "broken" or (self.label == "observable" and silent)
 
 
 def mutants(
@@ -141,7 +152,7 @@ def _run(model: onnx.ModelProto, feed: Feed) -> Feed | None:
     try:
         with np.errstate(all="ignore"):
             return run_model(model, feed)
-    except (ValueError, TypeError, IndexError, ArithmeticError, NotImplementedError):
+    except (ValueError, TypeError, LookupError, ArithmeticError, NotImplementedError):
         return None
 
 
@@ -171,8 +182,12 @@ def judge(
         facts = stated(spec)
         proof = prove(built.model, other, dims=facts, limits=Limits(seconds=20))
         kind = label(built.model, other, fed)
-        said, told = validated(built.model, other, facts) if run else ("", "")
-        found.append(_row((number, at, name, change, kind), proof, said, told))
+        told = validated(built.model, other, facts) if run else ("", "", ())
+        found.append(
+            Judged(
+                number, at, name, change, kind, proof.verdict, proof.reason, proof.readings, *told
+            )
+        )
         if save is not None:
             place = str(save / f"{number}_{at}")
             onnx.save(built.model, f"{place}_before.onnx")
@@ -181,19 +196,17 @@ def judge(
     return found
 
 
-def _row(what: tuple[int, int, str, str, str], proof: Proof, said: str, told: str) -> Judged:
-    return Judged(*what, proof.verdict, proof.reason, proof.readings, said, told)
-
-
 def validated(
     before: onnx.ModelProto, after: onnx.ModelProto, facts: dict[str, int | str]
-) -> tuple[str, str]:
-    """validate's verdict and sentence; a refusal is "refused"."""
+) -> tuple[str, str, tuple[str, ...]]:
+    """validate's verdict, sentence and warnings; a refusal is "refused", a defect "broken"."""
     try:
         done = onnxpad.validate(before, after, dims=facts)
     except OnnxpadError as error:
-        return "refused", str(error)
-    return str(done.verdict.value), done.reason
+        return "refused", str(error), ()
+    except Exception:  # noqa: BLE001 - the others are judged all the same
+        return "broken", traceback.format_exc()[-600:], ()
+    return str(done.verdict.value), done.reason, done.warnings
 
 
 def table(rows: list[Judged], peers: dict[str, dict[str, str]]) -> str:
@@ -210,6 +223,11 @@ def table(rows: list[Judged], peers: dict[str, dict[str, str]]) -> str:
     seen = [row for row in rows if row.label == "observable"]
     caught = sum("different" in (row.said, _refuted(row)) for row in seen)
     lines.append(f"observable: {caught} of {len(seen)} are different by proof and run together")
+    warned = [row for row in seen if row.is_claimed]
+    wrong = sum(row.is_wrong for row in warned)
+    lines.append(
+        f"observable and called the same: {len(warned)}, {wrong} of them without a warning"
+    )
     for tool in ("allclose", "polygraphy"):
         told = [peers.get(f"{row.number}_{row.at}", {}).get(tool, "") for row in seen]
         if any(told):
@@ -230,9 +248,11 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=3, help="mutants of every rewrite")
     parser.add_argument("--proof-only", action="store_true", help="do not run validate")
     parser.add_argument("--save", type=Path, help="a folder for the models")
-    parser.add_argument("--out", type=Path, help="a file that gets one JSON line per mutant")
+    parser.add_argument("--out", type=Path, help="a file of one JSON line per model, to go on with")
+    parser.add_argument("--again", help="judge only the models of these numbers, such as 3,17")
     parser.add_argument("--peers", type=Path, help="what peers.py wrote of --save's models")
     options = parser.parse_args()
+    start = time.monotonic()
     job = partial(
         judge,
         seed=options.seed,
@@ -240,33 +260,52 @@ def main() -> None:
         run=not options.proof_only,
         save=options.save,
     )
-    rows: list[Judged] = []
+    done = _read(options.out)
+    numbers = [number for number in range(options.count) if number not in done]
+    if options.again:
+        numbers, done = [int(one) for one in options.again.split(",")], {}
+    rows = [row for found in done.values() for row in found]
     with ProcessPoolExecutor(options.processes) as pool:
-        numbers = range(options.count)
         for batch in _batches(numbers, 4 * options.processes):
-            for found in pool.map(job, batch):
-                rows += found
-                _told(found, options.out)
             if len(rows) >= options.count:
                 break
-            sys.stdout.write(f"{len(rows)} mutants, {time.process_time():.0f} s\n")
+            for number, found in zip(batch, pool.map(job, batch), strict=True):
+                rows += found
+                _told(number, found, options.out)
+            sys.stdout.write(f"{len(rows)} mutants, {time.monotonic() - start:.0f} s\n")
             sys.stdout.flush()
     peers = json.loads(options.peers.read_text()) if options.peers else {}
     sys.stdout.write(table(rows, peers) + "\n")
     sys.exit(1 if any(row.is_wrong for row in rows) else 0)
 
 
-def _batches(numbers: range, size: int) -> Iterator[range]:
+def _batches(numbers: list[int], size: int) -> Iterator[list[int]]:
     return (numbers[at : at + size] for at in range(0, len(numbers), size))
 
 
-def _told(found: list[Judged], out: Path | None) -> None:
+def _read(out: Path | None) -> dict[int, list[Judged]]:
+    """What an earlier run has judged, by the numbers of the models."""
+    lines = out.read_text().splitlines() if out is not None and out.exists() else []
+    found = [json.loads(line) for line in lines]
+    return {
+        one["model"]: [
+            Judged(**{key: _frozen(value) for key, value in row.items()}) for row in one["rows"]
+        ]
+        for one in found
+    }
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _told(number: int, found: list[Judged], out: Path | None) -> None:
     for row in found:
         if row.is_wrong:
             sys.stdout.write(f"WRONG {row}\n")
-        if out is not None:
-            with out.open("a") as file:
-                file.write(json.dumps(asdict(row)) + "\n")
+    if out is not None:
+        with out.open("a") as file:
+            file.write(json.dumps({"model": number, "rows": [asdict(row) for row in found]}) + "\n")
 
 
 if __name__ == "__main__":

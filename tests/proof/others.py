@@ -103,7 +103,8 @@ def judge(folder: Path, name: str, tool: str, facts: dict[str, int | str], seed:
     feeds = fed(name, before, seed)
     feeds = [{one: feed[one] for one in feed if one not in defaults} for feed in feeds]
     truth = label(before, after, feeds)
-    return Judged(name, tool, truth, proof.verdict, proof.reason, *validated(before, after, facts))
+    said, told, _ = validated(before, after, facts)
+    return Judged(name, tool, truth, proof.verdict, proof.reason, said, told)
 
 
 def main() -> None:

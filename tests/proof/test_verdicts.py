@@ -117,6 +117,39 @@ def test_behind_relu_a_pad_of_zeros_is_neutral_to_a_maximum() -> None:
         assert prove(before, after).verdict == verdict
 
 
+LAST = "y = AveragePool<kernel_shape = [3]>(t)"
+GATE = """g (float[1,1,H] x) => (float[a,b,c] y) <int64[1] at = {{{size}}}> {{
+  t = Tanh(x)
+  s = Shape<start = 2>(x)
+  e = Equal(s, at)
+  o = Cast<to = 1>(e)
+  y = {last}
+}}"""
+
+
+@pytest.mark.parametrize("size", [3, 52, 1000, 70000])
+def test_a_difference_at_the_size_that_is_compared_with(size: int) -> None:
+    before, after = (
+        text(GATE.format(size=size, last=last)) for last in ("Identity(t)", "Add(t, o)")
+    )
+    proof = prove(before, after)
+    assert proof.verdict == "refuted"
+    assert proof.reason.endswith(f"at H={size}")
+
+
+def test_a_wrong_pad_early_in_a_network_does_not_spend_the_budget() -> None:
+    before = onnx.load(Path(__file__).parents[2] / "models" / "k_unet_dyn_op13.onnx")
+    after = onnx.ModelProto()
+    after.CopyFrom(before)
+    first = next(node for node in after.graph.node if node.op_type == "Conv")
+    kept = [entry for entry in first.attribute if entry.name not in ("auto_pad", "pads")]
+    del first.attribute[:]
+    first.attribute.extend([*kept, onnx.helper.make_attribute("pads", [0, 1, 1, 1])])
+    proof = prove(before, after, limits=Limits(seconds=30))
+    assert proof.verdict == "refuted"
+    assert proof.seconds < 15
+
+
 def test_pads_that_a_caller_may_replace_are_no_numbers() -> None:
     body = (
         "g (float[1,1,H] x, int64[6] p) => (float[a,b,c] y) <int64[6] p = {{0, 0, 1, 0, 0, 1}}>"
@@ -127,6 +160,14 @@ def test_pads_that_a_caller_may_replace_are_no_numbers() -> None:
         body.format("y = AveragePool<kernel_shape = [3], pads = [1, 1], count_include_pad = 1>(x)")
     )
     proof = prove(before, after)
+    assert proof.verdict == "refuted"
+    assert re.search(r", where a caller gives p=\[[\d, ]+\]$", proof.reason)
+    assert proof.counterexample is not None
+    assert proof.counterexample.replaced == ("p",)
+    proof = prove(before, text(body.format("m = Neg(x)\nn = Neg(m)\nt = Pad(n, p)\n" + LAST)))
+    assert proof.verdict == "proved"
+    twice = body.format(f"m = Neg(x)\nt = Pad(m, p)\nn = Neg(t)\n{LAST.replace('t)', 'n)')}")
+    proof = prove(before, text(twice))
     assert proof.verdict == "undecided"
     assert "not known before the model runs" in proof.reason
 
@@ -144,7 +185,10 @@ def test_a_default_that_one_side_alone_lets_callers_replace(lost: bool) -> None:
     changed = text(
         "g (float[2] x, float[2] p) => (float[2] y) <float[2] p = {1, 3}> { y = Add(x, p) }"
     )
-    assert prove(full, changed).reason == "the input p has another default"
+    assert prove(full, changed).verdict == "refuted"
+    half = "g (float[2] x, float[2] p) => (float[2] y) <float[2] p = {2, 4}, float h = {0.5}>"
+    equal = prove(full, text(half + " { t = Mul(p, h)\n y = Add(x, t) }"))
+    assert (equal.verdict, equal.reason) == ("undecided", "p has another default, and may be given")
     required = text("g (float[2] x, float[2] p) => (float[2] y) { y = Add(x, p) }")
     assert prove(required, less).reason == "the inputs were x, p and are x"
 
@@ -245,7 +289,7 @@ def test_pads_that_are_wrong_at_large_sizes_alone(name: str) -> None:
     behind = "\nb = Sub(o, e)\nf = Add(o, e)\np = Concat<axis = 0>(z, b, z, f)\n"
     nodes = front + expression + behind + "t = Pad(x, p)\ny = Conv(t, w)"
     proof = prove(SAME, conv(nodes), limits=Limits(seconds=1000))
-    assert proof.verdict == ("undecided" if name == "Pow" else "refuted"), proof
+    assert proof.verdict == "refuted", proof
 
 
 def test_pads_of_one_axis_by_the_size_of_the_other() -> None:

@@ -12,8 +12,8 @@ import pytest
 from onnxpad import inspect
 from onnxpad.inspection import Finding
 from onnxpad.runtimes.traps import all_rules
-from onnxpad.show.sarif import Reported, sarif_text
-from tests.cli.processes import MODELS, ROOT, SAME
+from onnxpad.show.sarif import sarif_text
+from tests.cli.processes import MODELS, ROOT, SAME, onnxpad
 
 STRINGS = MODELS / "t_same_string_ts.onnx"
 NETS = sorted(MODELS.glob("*.onnx"))
@@ -27,12 +27,19 @@ SCANNED: dict[str, Any] = {
         "said": {"type": "string", "minLength": 1},
         "short": {"allOf": [TEXT, {"properties": {"text": {"maxLength": 1024}}}]},
         "rule": {
-            "required": ["id", "shortDescription", "fullDescription", "help"],
+            "required": ["id", "shortDescription", "fullDescription", "help", "properties"],
             "properties": {
                 "id": {"$ref": "#/$defs/said"},
                 "shortDescription": {"$ref": "#/$defs/short"},
                 "fullDescription": {"$ref": "#/$defs/short"},
                 "help": TEXT,
+                "properties": {
+                    "required": ["tags", "precision", "problem.severity"],
+                    "properties": {
+                        "precision": {"enum": ["very-high", "high", "medium", "low"]},
+                        "problem.severity": {"enum": ["error", "warning", "recommendation"]},
+                    },
+                },
                 "defaultConfiguration": {
                     "properties": {"level": {"enum": ["note", "warning", "error"]}}
                 },
@@ -91,9 +98,25 @@ SCANNED: dict[str, Any] = {
 
 
 def log_of(*models: Path, traps: bool = True, known: tuple[Finding, ...] = ()) -> dict[str, Any]:
-    reports = [Reported(str(model), inspect(model, target=TARGETS), known) for model in models]
-    log: dict[str, Any] = json.loads(sarif_text(reports, "1.0", traps=traps))
+    names = {(one.node, one.code) for one in known}
+    records = []
+    for model in models:
+        record = {"file": str(model)} | inspect(model, target=TARGETS).to_json()
+        for one in record["findings"]:
+            one["known"] = (one["node"], one["code"]) in names
+        records.append(record)
+    log: dict[str, Any] = json.loads(sarif_text(records, "1.0", traps=traps))
     return log
+
+
+def test_several_processes_make_the_same_log(tmp_path: Path) -> None:
+    command = ("inspect", STRINGS, SAME, tmp_path / "no.onnx", "--target", "opencv", "--sarif")
+    (tmp_path / "no.onnx").write_bytes(b"")
+    one, two = onnxpad(*command), onnxpad(*command, "-j", "2")
+    assert one.stdout == two.stdout
+    assert (one.returncode, two.returncode) == (2, 2)
+    assert b"the file is empty" in two.stderr
+    assert len(results(json.loads(two.stdout))) > 2
 
 
 @pytest.fixture(scope="module")

@@ -97,8 +97,8 @@ def test_float64_convolutions_that_onnxruntime_lacks(pads: list[int], ok: bool) 
 
 def test_unverified_where_nobody_can_judge() -> None:
     def unknown(pads: list[int]) -> object:
-        conv = node("Conv", ["x", "W", "B"], ["c"], name="c1", pads=pads)
-        return model([conv, node("Nobody", ["c"], ["y"], domain="elsewhere")], {"W": W1, "B": B1})
+        conv = node("Conv", ["n", "W", "B"], ["y"], name="c1", pads=pads)
+        return model([node("Nobody", ["x"], ["n"], domain="elsewhere"), conv], {"W": W1, "B": B1})
 
     report = cpu(unknown(PADS), unknown([0, 0, 2, 2]))
     assert report.verdict is Verdict.UNVERIFIED

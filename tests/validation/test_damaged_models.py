@@ -77,3 +77,12 @@ def test_no_verb_stumbles_over_it(name: str) -> None:
     ):
         with contextlib.suppress(OnnxpadError):
             verb()
+
+
+def test_a_transpose_of_an_axis_that_there_is_not() -> None:
+    pads = helper.make_tensor("p", TensorProto.INT64, [8], [0, 0, 1, 1, 0, 0, 1, 1])
+    pad = helper.make_node("Pad", ["x", "p"], ["q"])
+    turned = helper.make_node("Transpose", ["q"], ["t"], perm=[0, 1, 2, 4])
+    broken = model(pad, turned, conv("t"), more=(pads,))
+    assert onnxpad.inspect(broken).nodes
+    assert onnxpad.validate(broken, broken).providers == {}

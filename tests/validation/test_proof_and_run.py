@@ -14,7 +14,7 @@ import pytest
 import onnxpad
 from onnxpad import sessions
 from onnxpad.errors import RequestError, RuntimeUnavailable
-from onnxpad.proof import Counterexample
+from onnxpad.proof import Counterexample, OutputCell
 from onnxpad.validation import RunReport, Validation, Verdict
 from onnxpad.validation.conclude import joined
 from tests.proof.small_models import text
@@ -161,7 +161,8 @@ PROOF = onnxpad.validate(conv(SAME), conv("pads = [1, 1]"), proof_only=True).pro
 
 def of_proof(verdict: Proof) -> Any:
     assert PROOF is not None
-    shown = Counterexample("y differs", {}, {}) if verdict == "refuted" else None
+    cell = OutputCell("y", (0,), 1.0, 2.0)
+    shown = Counterexample("y differs", {}, {}, cell) if verdict == "refuted" else None
     return replace(PROOF, verdict=verdict, reason="what the proof says", counterexample=shown)
 
 
@@ -184,6 +185,12 @@ def test_one_verdict_from_both(ran: Verdict, shown: Verdict | None) -> None:
         assert "SomeProvider computes them differently" in proved.reason
     if ran is Verdict.UNVERIFIED:
         assert "not proved and not refuted: what the proof says" in undecided.reason
+
+
+def test_rounding_explains_no_other_shape() -> None:
+    refuted = of_proof("refuted")
+    shape = replace(refuted, counterexample=replace(refuted.counterexample, cell=None))
+    assert joined(shape, of_run(Verdict.ROUNDING, Verdict.ROUNDING)).verdict is Verdict.DIFFERENT
 
 
 def test_json_says_what_each_of_them_says() -> None:

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 from onnx import ModelProto, helper
 
+import onnxpad
 from onnxpad.errors import RequestError
 from onnxpad.validation import Validation, Verdict
 from tests.validation.builders import B1, W1, W2, model, node, two_convs, zero_extended
@@ -51,16 +52,30 @@ def test_changed_nodes_of_models_that_nothing_runs(after: dict[str, Any], ok: bo
 
 def test_words_of_onnxruntime_are_said_once() -> None:
     def unknown(attributes: dict[str, Any]) -> ModelProto:
-        conv = node("Conv", ["x", "W", "B"], ["c"], name="c1", **attributes)
-        return model([conv, node("Nobody", ["c"], ["y"], domain="elsewhere")], {"W": W1, "B": B1})
+        conv = node("Conv", ["c", "W", "B"], ["y"], name="c1", **attributes)
+        return model([node("Nobody", ["x"], ["c"], domain="elsewhere"), conv], {"W": W1, "B": B1})
 
     report = cpu(unknown(PADS), unknown(SHIFTED))
     assert report.verdict is Verdict.UNVERIFIED
     assert report.judge == "nobody"
     text = " ".join([report.reason, *report.warnings])
     assert text.count("No opset import for domain 'elsewhere'") == 1, text
-    assert "Nobody 'y'" in report.reason
+    assert "Nobody 'c'" in report.reason
     assert report.regions == ()
+
+
+@pytest.mark.parametrize("proved", [True, False])
+def test_an_operator_that_nobody_knows_behind_a_change(proved: bool) -> None:
+    def change(attributes: dict[str, Any]) -> ModelProto:
+        conv = node("Conv", ["x", "W", "B"], ["c"], name="c1", **attributes)
+        return model([conv, node("Nobody", ["c"], ["y"], domain="elsewhere")], {"W": W1, "B": B1})
+
+    options: dict[str, Any] = {"device": "cpu"} | ({} if proved else {"run_only": True})
+    right = onnxpad.validate(change(SAME), change(PADS), **options)
+    assert right.verdict is (Verdict.PROVED if proved else Verdict.IDENTICAL), right
+    wrong = onnxpad.validate(change(SAME), change(SHIFTED), **options)
+    assert wrong.verdict is Verdict.DIFFERENT
+    assert "Conv 'c1' -> 'c' differs" in wrong.reason
 
 
 def test_a_reason_is_told_by_the_report_alone() -> None:

@@ -151,8 +151,17 @@ def chosen(network: Network, keep: Preference) -> tuple[Network, list[str]]:
         attributes = [AttributeProto.FromString(a.SerializeToString()) for a in kept]
         del node.attribute[:]
         node.attribute.extend(attributes)
-        labels.append(f"{node.op_type} '{node.name or next(iter(node.output), '?')}'")
+        labels.append(_label(node))
     return Network(model, network.folder), labels
+
+
+def ambiguous_nodes(network: Network) -> list[str]:
+    """The labels of nodes that have auto_pad and pads."""
+    return [_label(node) for node in _both_in(network.model.graph)]
+
+
+def _label(node: NodeProto) -> str:
+    return f"{node.op_type} '{node.name or next(iter(node.output), '?')}'"
 
 
 def _both_in(graph: GraphProto) -> list[NodeProto]:

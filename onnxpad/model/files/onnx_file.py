@@ -11,7 +11,7 @@ from google.protobuf.message import (  # type: ignore[import-untyped, unused-ign
 )
 from onnx import ModelProto
 
-from onnxpad.errors import ModelError, is_path, refuse_unless
+from onnxpad.errors import ModelError
 from onnxpad.model.files.contents import (
     AnyPath,
     Refused,
@@ -23,6 +23,7 @@ from onnxpad.model.files.contents import (
 from onnxpad.model.files.external import data_files, locate
 from onnxpad.model.files.splicing import Light, lighten, whole
 from onnxpad.model.files.unread import Original, UnreadFile, all_read, unread
+from onnxpad.verbs import is_path, refuse_unless
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MODEL_FIELDS = {

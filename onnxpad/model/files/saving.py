@@ -7,13 +7,14 @@ from pathlib import Path
 from google.protobuf.message import EncodeError  # type: ignore[import-untyped, unused-ignore]
 from onnx import ModelProto
 
-from onnxpad.errors import ModelError, RequestError, is_path, refuse_unless
+from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.files.contents import AnyPath, is_standard
 from onnxpad.model.files.delivery import deliver
 from onnxpad.model.files.external import data_files
 from onnxpad.model.files.onnx_file import A_PATH, LARGEST, TOO_LARGE, Source
 from onnxpad.model.files.splicing import whole
 from onnxpad.model.files.unread import Piece
+from onnxpad.verbs import is_path, refuse_unless
 
 
 def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = None) -> None:

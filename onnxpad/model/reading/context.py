@@ -161,7 +161,7 @@ class Context:
         while context is not None:
             scope = context.scope
             if name in scope.producers:
-                return _constant_node(context, scope.producers[name])
+                return held_constant(context, scope.producers[name])
             if name in scope.initializers:
                 overridable = scope.parent is None and name in context.document.overridable
                 return None if overridable else scope.initializers[name]
@@ -229,7 +229,8 @@ def _is_constant(node: Node) -> bool:
     return node.op_type == "Constant" and node.domain in PLAIN_DOMAINS
 
 
-def _constant_node(context: Context, node: Node) -> TensorProto | AttributeProto | None:
+def held_constant(context: Context, node: Node) -> TensorProto | AttributeProto | None:
+    """Where a Constant holds its value; None for other nodes, and where the call gives none."""
     if not _is_constant(node):
         return None
     if context.bindings is not None:

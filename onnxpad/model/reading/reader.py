@@ -14,7 +14,7 @@ from onnxpad.geometry.budgets import CALLS, DEEPEST, READ_AGAIN, READ_NODES
 from onnxpad.geometry.size import Size
 from onnxpad.model.reading.attributes import bindings_of
 from onnxpad.model.reading.chains import ChainReader
-from onnxpad.model.reading.context import MAX_CONSTANT, Context, tensor_type
+from onnxpad.model.reading.context import MAX_CONSTANT, Context, held_constant, tensor_type
 from onnxpad.model.reading.in_front import behind_pads
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.quantised import quantises
@@ -194,6 +194,8 @@ class _Reader:
     def _results(self, context: Context, node: Node) -> Sequence[Type]:
         if (function := self.document.function(node)) is not None:
             return self._call(context, node, function)
+        if value := held_constant(context, node):
+            return (constant_type(value),)
         op = operator(node.domain, node.op_type)
         if op is not None:
             return self._padded(context, node, op)
@@ -205,12 +207,6 @@ class _Reader:
             if node.inputs and (rule := rules.get(node.op_type)):
                 inputs = [context.type_of(name) for name in node.inputs]
                 return ruled(rule, inputs, NodeFacts(context, node))
-            if (
-                node.op_type == "Constant"
-                and node.outputs
-                and (value := context.constant_tensor(node.outputs[0]))
-            ):
-                return (constant_type(value),)
         if node.op_type == "If" and len(bodies) == 2:
             taken = context.branch(node)
             return branch_types(bodies if taken is None else [taken])

@@ -236,7 +236,7 @@ def _before(place: _Place, maker: Node) -> _Place:
     if maker.op_type == "Transpose" and order is not None:
         rank = len(order)
         perm = place.context.attributes(maker).get("perm", tuple(reversed(range(rank))))
-        fits = isinstance(perm, tuple) and len(perm) == rank
+        fits = isinstance(perm, tuple) and sorted(perm) == list(range(rank))
         order = tuple(int(perm[axis]) for axis in order) if fits else None  # type: ignore[index]
     name = maker.inputs[data_position(place.context, maker)]
     return place._replace(name=name, order=order, idle_uses=0)

@@ -41,16 +41,22 @@ def is_open(array: Array) -> bool:
 def cells_of(found: Iterable[Cell], shape: tuple[int, ...]) -> Array:
     """An array of cells; one of numbers where all of them are."""
     cells = list(found)
-    if cells and all(isinstance(cell, np.generic) for cell in cells):
+    if cells and _are_numbers(cells):
         return np.array(cells).reshape(shape)
     array = np.empty(len(cells), object)
     array[:] = cells
     return array.reshape(shape) if cells else np.empty(shape, np.int64)
 
 
+def _are_numbers(cells: Iterable[Cell]) -> bool:
+    return all(issubclass(kind, np.generic) for kind in set(map(type, cells)))
+
+
 def settled(array: Array) -> Array:
     """The same array, as numbers where none of its cells is open any more."""
-    return cells_of(array.reshape(-1), array.shape) if is_open(array) else array
+    if not is_open(array) or not _are_numbers(cells := array.reshape(-1)):
+        return array
+    return cells_of(cells, array.shape)
 
 
 def opened(array: Array) -> Array:
@@ -100,7 +106,7 @@ def by_cells(
         rows = list(np.broadcast_arrays(*rows))
     found: list[Cell] = []
     for cells in zip(*(row.reshape(-1) for row in rows), strict=True):
-        if all(isinstance(cell, np.generic) for cell in cells):
+        if _are_numbers(cells):
             found += list(np.asarray(numeric(*cells)).reshape(1))
         else:
             found.append(tidied(operation(*cells)))

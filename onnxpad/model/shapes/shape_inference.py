@@ -141,11 +141,10 @@ def _leading(context: Context, before: Collection[str]) -> list[Node]:
     scope = context.scope
     if scope.children:  # whose graphs may read any tensor
         return list(scope.ordered())
-    pending = [
-        node
-        for node in scope.ordered()
-        if any(name in before or _may_gain(context, name) for name in node.outputs if name)
-    ]
+    asked = {name for name, found in context.types.items() if _is_open(found)}
+    asked |= {name for name in scope.producers if name not in context.types}
+    asked |= context.declared_only.union(before)
+    pending = [scope.producers[name] for name in asked if name in scope.producers]
     leading: set[int] = set()
     while pending:
         node = pending.pop()
@@ -157,9 +156,8 @@ def _leading(context: Context, before: Collection[str]) -> list[Node]:
     return [node for node in scope.ordered() if node.key in leading]
 
 
-def _may_gain(context: Context, name: str) -> bool:
-    dtype, dims = context.type_of(name)
-    return not dtype or dims is None or None in dims or name in context.declared_only
+def _is_open(found: Type) -> bool:
+    return not found.dtype or found.dims is None or None in found.dims
 
 
 def _is_cut(context: Context, node: Node) -> bool:

@@ -38,13 +38,14 @@ MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
 
 
-@reported("plans", "no_way", "cost", "opening", "elsewhere as onnxruntime")
+@reported("note", "plans", "no_way", "cost", "opening", "elsewhere as onnxruntime")
 class Fitted(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
     request for those without a way. `elsewhere` are nodes that the target takes as they are now,
-    and onnxruntime, which ran them before, computes wrongly or refuses.
+    and onnxruntime, which ran them before, computes wrongly or refuses. `note` says what is not
+    known of the release that was asked for.
     """
 
     plans: tuple[NodeVerdict, ...]
@@ -53,6 +54,7 @@ class Fitted(NamedTuple):
     cost: Cost
     opening: Opening = Opening()
     elsewhere: tuple[NodeVerdict, ...] = ()
+    note: str = ""
 
 
 def fit(
@@ -87,9 +89,9 @@ def fit(
     ours = {one.node for one in written}
     final = (*(one for one in left if one.node not in ours), *written)
     cost = work_of(session.typed_contexts()) - before
-    return Fitted(
-        tuple(plans), final, tuple(changes), cost, opening(session, planner, selected, final)
-    )
+    opened = opening(session, planner, selected, final)
+    note = planner.judge.target.note
+    return Fitted(tuple(plans), final, tuple(changes), cost, opened, note=note)
 
 
 def nodes_written(

@@ -78,13 +78,20 @@ class Owners:
 class Judge:
     """What a target says of nodes; `allows_unknown` takes for granted what is not known.
 
-    `assumes_sizes` says that some sizes are known to the user, and not to the target.
+    `assumes_sizes` says that some sizes are known to the user, and not to the target,
+    `requires_device` that nodes which it leaves to the CPU are to be rewritten.
     """
 
     def __init__(
-        self, target: Target, *, allows_unknown: bool = False, assumes_sizes: bool = False
+        self,
+        target: Target,
+        *,
+        allows_unknown: bool = False,
+        assumes_sizes: bool = False,
+        requires_device: bool = False,
     ) -> None:
         self.target = target
+        self.requires_device = requires_device
         self._assumes_sizes = assumes_sizes
         self.allows_unknown = allows_unknown
         self._known: dict[int, tuple[Chain, Judgement]] = {}
@@ -103,7 +110,12 @@ class Judge:
     def floor(self, chain: Chain) -> Answer:
         """What the target does at best with the operator behind any passes; TAKES is no promise."""
         found = lasting(self.target, self._seen(chain)) if self.stays(chain) else Answer.TAKES
-        return Answer.TAKES if found.is_open and self.allows_unknown else found
+        return found if self._counts(found) else Answer.TAKES
+
+    def _counts(self, answer: Answer) -> bool:
+        if answer is Answer.FALLS_BACK:
+            return self.requires_device
+        return answer.fails or (answer.is_open and not self.allows_unknown)
 
     def stays(self, chain: Chain) -> bool:
         """Whether every pass leaves the operator in its place.
@@ -118,7 +130,7 @@ class Judge:
 
     def objects(self, judgement: Judgement) -> bool:
         """Whether a node with this judgement is to be rewritten."""
-        return judgement.answer.fails or (judgement.answer.is_open and not self.allows_unknown)
+        return self._counts(judgement.answer)
 
 
 def obstacles(session: EditSession, unit: Unit, judge: Judge) -> Iterator[Obstacle]:

@@ -23,6 +23,7 @@ def planner(
     prefer: PassNames = None,
     exclude: PassNames = None,
     allow_unknown: bool = False,
+    require_device: bool = False,
 ) -> Planner | None:
     """A planner for `target`, None without one; `dims` are sizes that the user gave.
 
@@ -31,6 +32,7 @@ def planner(
     """
     if target is None:
         given = {"prefer": prefer, "exclude": exclude, "allow-unknown": allow_unknown}
+        given["require-device"] = require_device
         named = [f"--{name}" for name, value in given.items() if value]
         if named:
             raise RequestError(f"{' and '.join(named)}: only together with --target T")
@@ -45,7 +47,12 @@ def planner(
     both = sorted(set(wishes.prefer) & set(wishes.exclude))
     if both:
         raise RequestError(f"'{both[0]}' is both preferred and excluded: choose one")
-    judge = Judge(find_targets(target), allows_unknown=allow_unknown, assumes_sizes=bool(dims))
+    judge = Judge(
+        find_targets(target),
+        allows_unknown=allow_unknown,
+        assumes_sizes=bool(dims),
+        requires_device=require_device,
+    )
     return Planner(judge, wishes)
 
 

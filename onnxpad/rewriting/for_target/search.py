@@ -149,7 +149,12 @@ class Planner:
         """
         judge, known = self.judge, dict(self._known)
         if assumes_sizes:
-            judge = Judge(judge.target, allows_unknown=judge.allows_unknown, assumes_sizes=True)
+            judge = Judge(
+                judge.target,
+                allows_unknown=judge.allows_unknown,
+                assumes_sizes=True,
+                requires_device=judge.requires_device,
+            )
             known.clear()
         other = Planner(judge, self._wishes, self._steps)
         other._known, other._most = known, MAX_TRIALS_FOR_A_HINT

@@ -59,7 +59,8 @@ def harmed_in_onnxruntime(
     None where it is the target itself.
     """
     reference = find_target("onnxruntime")
-    if reference in (target, *target.parts) or not session.script:
+    asked = {one.runtime for one in (target, *target.parts)}
+    if reference.name in asked or not session.script:
         return
     judge = Judge(reference)
     for site in session.sites():

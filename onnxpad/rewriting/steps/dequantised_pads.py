@@ -88,8 +88,8 @@ def _expansion(chain: Chain, place: Dequantised, after: Expansion) -> Expansion 
 def _renumbered(step: Step | Itself, moved: dict[int, int]) -> Step | Itself:
     if isinstance(step, Itself):
         read = tuple((position, one and _moved(one, moved)) for position, one in step.inputs)
-        return replace(step, inputs=read)
-    return replace(step, inputs=tuple(one and _moved(one, moved) for one in step.inputs))
+        return step._replace(inputs=read)
+    return step._replace(inputs=tuple(one and _moved(one, moved) for one in step.inputs))
 
 
 def _moved(operand: Operand, moved: dict[int, int]) -> Operand:
@@ -99,7 +99,7 @@ def _moved(operand: Operand, moved: dict[int, int]) -> Operand:
 def _shifted(chain: Chain, place: Dequantised, step: Step) -> Step | Skip:
     """The Pad on the tensor that the first conversion reads."""
     if dict(step.attributes).get("mode", "constant") != "constant":
-        return replace(step, inputs=(Named(place.steps[0].source), *step.inputs[1:]))
+        return step._replace(inputs=(Named(place.steps[0].source), *step.inputs[1:]))
     pads, value = (*step.inputs[1:], None, None)[:2]
     flat = pads.values if isinstance(pads, Numbers) else ()
     written: Fill | None = Constant(0)
@@ -119,7 +119,7 @@ def _shifted(chain: Chain, place: Dequantised, step: Step) -> Step | Skip:
         inputs.append(Named(fill.tensor))
     elif isinstance(fill, Constant) and fill.value != 0:
         inputs.append(Numbers(f"{step.role}_value", first.dtype, (), (fill.value,)))
-    return replace(step, inputs=(*inputs, *step.inputs[3:]))
+    return step._replace(inputs=(*inputs, *step.inputs[3:]))
 
 
 def _conversion(role: str, conversion: Conversion, data: Made) -> Step:

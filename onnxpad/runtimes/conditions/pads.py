@@ -35,6 +35,18 @@ MIRRORS = mode("reflect", "edge", "wrap")
 COMPUTED = Condition("its pads are computed", of_step(lambda s: bool(s.unclear or s.computed)))
 
 
+def _at_run_time(chain: Chain) -> bool:
+    step = chain.pad
+    if step is None:
+        return False
+    return PadInput.PADS in step.computed and (bool(step.unclear) or chain.read_as.assumes_sizes)
+
+
+AT_RUN_TIME = Condition(
+    "its pads are computed while the model runs",
+    _at_run_time,
+    "its pads are not computed while the model runs",
+)
 READS_INPUT = Condition("it reads an input of the model", lambda c: c.around.reads_input)
 PADS_FED = Condition(
     "its pads are an input of the model",

@@ -10,9 +10,14 @@ from onnxpad.padding.chain import Chain
 
 
 class Answer(StrEnum):
-    """What a runtime does with a node."""
+    """What a runtime does with a node, the worst last.
+
+    FALLS_BACK: it leaves the node to the CPU, which computes it right; the tensors are copied there
+    and back.
+    """
 
     TAKES = "takes"
+    FALLS_BACK = "falls back"
     UNKNOWN = "unknown"
     REFUSES = "refuses"
     MISCOMPUTES = "miscomputes"
@@ -31,6 +36,11 @@ class Answer(StrEnum):
     def rank(self) -> int:
         """How bad it is; silent errors are the worst."""
         return tuple(Answer).index(self)
+
+    @property
+    def does(self) -> str:
+        """What a runtime does with a node, behind its name: 'refuses it'."""
+        return "leaves it to the CPU" if self is Answer.FALLS_BACK else f"{self} it"
 
 
 class Certainty(StrEnum):
@@ -62,6 +72,11 @@ def measured(version: str) -> Callable[[str], Evidence]:
 def read(repository: str) -> Callable[[str], Evidence]:
     """Evidence from the source of `repository` at a commit; the argument names the file."""
     return lambda file: Evidence(Certainty.READ, repository, file)
+
+
+def reported(thread: str, what: str) -> Evidence:
+    """Evidence of a user's report: `thread` is where it stands, such as 'owner/name issue 7'."""
+    return Evidence(Certainty.REPORTED, thread, what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +165,8 @@ class Row:
     Operators that pad are named by their titles in padding/operators, those that have no padding
     of their own (Slice, Concat, Mul ...) as in conditions/plain: rows about these have conditions
     about the opset at most. `says` is the reason in words of its own, where the conditions alone
-    would not tell a user what is wrong.
+    would not tell a user what is wrong. `since` and `until` are the first and the last release in
+    which it holds, '' where no end is known.
     """
 
     operators: tuple[str, ...]
@@ -158,6 +174,8 @@ class Row:
     when: tuple[Condition, ...]
     evidence: Evidence
     says: str = ""
+    since: str = ""
+    until: str = ""
 
     @property
     def what(self) -> str:
@@ -181,6 +199,13 @@ class Row:
         return next((one.asks(chain) for one in asking if one.asks is not None), None)
 
     @property
+    def held(self) -> str:
+        """In which releases it holds; '' for all that are known."""
+        if self.since and self.until:
+            return f"from {self.since} up to {self.until}"
+        return f"since {self.since}" if self.since else f"up to {self.until}" if self.until else ""
+
+    @property
     def _conditions(self) -> str:
         return ", and ".join(condition.text for condition in self.when)
 
@@ -200,30 +225,38 @@ Operators = str | tuple[str, ...]
 
 def takes(operators: Operators, *when: Condition, by: Evidence) -> Row:
     """A row: runs and computes what the ONNX text says, unless another row objects."""
-    return _row(operators, Answer.TAKES, when, by)
+    return Row(_names(operators), Answer.TAKES, when, by)
+
+
+def falls_back(operators: Operators, *when: Condition, by: Evidence, says: str = "") -> Row:
+    """A row: the CPU runs it and not the device: right, and slow."""
+    return Row(_names(operators), Answer.FALLS_BACK, when, by, says)
 
 
 def refuses(operators: Operators, *when: Condition, by: Evidence, says: str = "") -> Row:
     """A row: the model does not load, or stops with an error."""
-    return _row(operators, Answer.REFUSES, when, by, says)
+    return Row(_names(operators), Answer.REFUSES, when, by, says)
 
 
 def miscomputes(operators: Operators, *when: Condition, by: Evidence, says: str = "") -> Row:
     """A row: runs, and the numbers or sizes are wrong, without a word."""
-    return _row(operators, Answer.MISCOMPUTES, when, by, says)
+    return Row(_names(operators), Answer.MISCOMPUTES, when, by, says)
 
 
 def untried(operators: Operators, *when: Condition, by: Evidence) -> Row:
     """A row: what happens is not known, although the operator is taken otherwise."""
-    return _row(operators, Answer.UNKNOWN, when, by)
+    return Row(_names(operators), Answer.UNKNOWN, when, by)
 
 
-def _row(
-    operators: Operators,
-    answer: Answer,
-    when: tuple[Condition, ...],
-    by: Evidence,
-    says: str = "",
-) -> Row:
-    names = (operators,) if isinstance(operators, str) else operators
-    return Row(names, answer, when, by, says)
+def until(release: str, *rows: Row) -> tuple[Row, ...]:
+    """Rows that hold up to and in a release."""
+    return tuple(replace(row, until=release) for row in rows)
+
+
+def since(release: str, *rows: Row) -> tuple[Row, ...]:
+    """Rows that hold from a release on."""
+    return tuple(replace(row, since=release) for row in rows)
+
+
+def _names(operators: Operators) -> tuple[str, ...]:
+    return (operators,) if isinstance(operators, str) else operators

@@ -11,10 +11,21 @@ from dataclasses import replace
 
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import OPERATORS, Kind
+from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.rows import Condition, Evidence, Row, miscomputes, refuses
+from onnxpad.runtimes.conditions.companions import EVERYTHING
+from onnxpad.runtimes.conditions.rows import (
+    Condition,
+    Evidence,
+    Row,
+    measured,
+    miscomputes,
+    refuses,
+    since,
+    until,
+)
 from onnxpad.runtimes.onnxruntime import kernels
-from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harms
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harms, loses_count
 
 By = Callable[[str], Evidence]
 _PLAIN = (*w.WINDOWS, "LpPool")
@@ -76,6 +87,12 @@ BESIDE_IDENTITY = _fused(
     "a Pad node that writes 0 stands in front, and an Identity beside it makes a result", Way.COPY
 )
 _WEIGHT_PADDED = _fused("a Pad node that writes 0 makes its weight", Way.WEIGHT)
+_LOSES_COUNT = Condition(
+    "a Pad node stands in front, and count_include_pad is 0",
+    lambda c: loses_count(c, c.around),
+)
+_SIGNED_WEIGHT = Condition("its weight is int8", lambda c: c.weight.dtype == "int8")
+_FUSED_POOLS_SINCE = "1.20"
 
 
 def loader_rows(by: By, operators: Iterable[str] = _PLAIN) -> tuple[Row, ...]:
@@ -84,7 +101,10 @@ def loader_rows(by: By, operators: Iterable[str] = _PLAIN) -> tuple[Row, ...]:
         refuses((*_CONVOLUTIONS, *_TRANSPOSED), _TWICE, by=by("auto_pad with pads")),
         refuses(_CONVOLUTIONS, _SAME_DILATED, by=by("SAME convolutions with dilations")),
         miscomputes(_POOLS, _SAME_DILATED, by=by("SAME pools with dilations")),
-        refuses(_POOLS, _SAME_REFUSED, by=by("SAME pools with kernels below stride")),
+        *since(
+            "1.30",
+            refuses(_POOLS, _SAME_REFUSED, by=by("SAME pools with kernels below stride")),
+        ),
         miscomputes(
             (*_CONVOLUTIONS, *_POOLS), _SAME_SHIFTS, by=by("SAME with kernels below the stride")
         ),
@@ -116,7 +136,52 @@ def fusion_rows(by: By, operators: Iterable[str] = _PLAIN) -> tuple[Row, ...]:
         refuses(w.POOLS, _WIDENED, by=by("Pad(0) in front of pools")),
         refuses("Conv", _WEIGHT_PADDED, by=by("Pad(0) in front of the weight of Conv")),
     )
-    return _about(rows, operators)
+    return _about((rows[-1], *since(_FUSED_POOLS_SINCE, *rows[:-1])), operators)
+
+
+def older_rows(product: str) -> tuple[Row, ...]:
+    """What releases before the newest did, by what they ran; newer ones do none of it."""
+
+    def seen(release: str) -> By:
+        return measured(f"{product} {release}")
+
+    everywhere = (*_EVERYTHING, *EVERYTHING)
+    nodes, averages = "one node per opset", "averages with ceil_mode"
+    return (
+        *until("1.17", refuses(everywhere, t.opset_above(20), by=seen("1.17")(nodes))),
+        *until("1.20", refuses(everywhere, t.opset_above(21), by=seen("1.20")(nodes))),
+        *until("1.23", refuses(everywhere, t.opset_above(23), by=seen("1.23")(nodes))),
+        *until(
+            "1.20",
+            miscomputes(
+                w.POOLS, w.DROPPED_WINDOW, by=seen("1.20")("windows that start in the padding")
+            ),
+            miscomputes("AveragePool", w.COUNTS, w.GAINED_WINDOW, by=seen("1.20")(averages)),
+            *since(
+                _FUSED_POOLS_SINCE,
+                miscomputes(
+                    "AveragePool", _LOSES_COUNT, by=seen("1.20")("Pad in front of averages")
+                ),
+            ),
+        ),
+        *until(
+            "1.27",
+            miscomputes(
+                "AveragePool",
+                w.COUNTS,
+                w.GAINED_WINDOW,
+                t.opset_below(19),
+                by=measured("onnxruntime-web 1.27")(averages),
+            ),
+        ),
+        *until(
+            "1.23",
+            refuses("ConvInteger", _SIGNED_WEIGHT, by=seen("1.23")("ConvInteger, int8")),
+            miscomputes(
+                "AveragePool", w.COUNTS, w.CUT_WINDOW, t.opset_below(19), by=seen("1.23")(averages)
+            ),
+        ),
+    )
 
 
 def _about(rows: Iterable[Row], operators: Iterable[str]) -> tuple[Row, ...]:

@@ -328,7 +328,7 @@ def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
             steps[place] = _shielded(before, node)
         elif _is_harmed(written) and worse(before, written):
             return _refusal(before, written)
-    return replace(after, steps=tuple(steps))
+    return after._replace(steps=tuple(steps))
 
 
 def _ends_in_zeros(after: Expansion) -> bool:
@@ -403,21 +403,21 @@ def _shielded(before: Chain, node: Step | Itself) -> Step | Itself:
     kept = tuple((name, value) for name, value in node.sets if name != "pads")
     sets = (*kept, ("auto_pad", str(AutoPad.VALID)))
     gone = ("pads",) if "pads" in dict(before.attributes) else ()
-    return replace(node, sets=sets, removes=tuple(dict.fromkeys((*node.removes, *gone))))
+    return node._replace(sets=sets, removes=tuple(dict.fromkeys((*node.removes, *gone))))
 
 
 def _counting(node: Step | Itself) -> Step | Itself:
     """The node with count_include_pad=1."""
     if isinstance(node, Step):
         ahead = tuple(one for one in node.attributes if one[0] != "pads")
-        return replace(node, attributes=(*ahead, _COUNTS, *node.attributes[len(ahead) :]))
+        return node._replace(attributes=(*ahead, _COUNTS, *node.attributes[len(ahead) :]))
     removes = tuple(name for name in node.removes if name != _COUNTS[0])
-    return replace(node, sets=(_COUNTS, *node.sets), removes=removes)
+    return node._replace(sets=(_COUNTS, *node.sets), removes=removes)
 
 
 def _with_valid(step: Step) -> Step:
     kept = tuple((name, value) for name, value in step.attributes if name != "pads")
-    return replace(step, attributes=(*kept, ("auto_pad", str(AutoPad.VALID))))
+    return step._replace(attributes=(*kept, ("auto_pad", str(AutoPad.VALID))))
 
 
 def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:

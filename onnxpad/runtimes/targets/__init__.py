@@ -10,23 +10,36 @@ from types import ModuleType
 from onnxpad.errors import RequestError
 from onnxpad.plugins import Plugins, name_of, text_of
 from onnxpad.runtimes.conditions.rows import Row
+from onnxpad.runtimes.releases import is_release, nearest_known, numbers, rows_in
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
     """A runtime: what it does with padding, row by row.
 
-    `version` is what the rows are about, `also` are other names that people write. `name` and
-    `text` come from the file. `parts` are set where it stands for several runtimes at once, which
-    all have to take a node; it has no rows of its own then.
+    `version` is what the rows are about, `also` are other names that people write. `releases` are
+    those that were measured or read, the oldest first; the last is that of `version`. Releases
+    before them belong to the target `before`, where there is one. `name` and `text` come from the
+    file. `rows` hold in the newest release, or in the one that was asked for, `history` has those
+    of all; `note` says what is not known of that release. `parts` are set where it stands for
+    several runtimes at once, which all have to take a node; it has no rows of its own then.
     """
 
     version: str
     rows: tuple[Row, ...]
     also: tuple[str, ...] = ()
+    releases: tuple[str, ...] = ()
+    before: str = ""
     name: str = ""
     text: str = ""
     parts: tuple[Target, ...] = ()
+    history: tuple[Row, ...] = ()
+    note: str = ""
+
+    @property
+    def runtime(self) -> str:
+        """Its name without a release."""
+        return self.name.partition("@")[0]
 
 
 @cache
@@ -35,15 +48,60 @@ def all_targets() -> dict[str, Target]:
     return _TARGETS.all()
 
 
+@cache
 def find_target(name: str) -> Target:
-    """The target called `name`, also by another name; capitals do not matter.
+    """The target called `name`, also by another name, in the release behind an @.
 
-    Raises RequestError with the nearest name where there is none.
+    Capitals do not matter; without a release it is the newest that is known.
+
+    Raises RequestError with the nearest name where there is none, and with the releases that are
+    known where none is written like this.
     """
-    wanted = name.casefold().replace("_", "-")
+    runtime, asks, release = name.partition("@")
+    wanted = runtime.casefold().replace("_", "-")
     if wanted not in _TARGETS:
-        wanted = next((one.name for one in all_targets().values() if wanted in one.also), name)
-    return _TARGETS.find(wanted)
+        wanted = next((one.name for one in all_targets().values() if wanted in one.also), runtime)
+    found = _TARGETS.find(wanted)
+    return _in_release(found, release.strip()) if asks else found
+
+
+def _in_release(target: Target, release: str) -> Target:
+    """The same with the rows of a release."""
+    known = target.releases
+    if not known:
+        only = f"its facts are about {target.version}, and no other release is known"
+        raise RequestError(f"{target.name} has no release '{release}': {only}")
+    if not is_release(release):
+        listed = ", ".join(known)
+        raise RequestError(
+            f"no release of {target.name} is written '{release}': there are {listed}"
+        )
+    nearest = nearest_known(release, known)
+    if target.before and not _has_older(nearest, release):
+        return _in_release(all_targets()[target.before], release)
+    version = f"{target.name} {release.removeprefix('v')}"
+    return replace(
+        target,
+        version=version,
+        name=f"{target.name}@{release.removeprefix('v')}",
+        rows=rows_in(target.history, nearest),
+        note=_unmeasured(version, nearest, known, release),
+    )
+
+
+def _has_older(nearest: Sequence[str], release: str) -> bool:
+    return any(numbers(one) <= numbers(release) for one in nearest) or len(nearest) > 1
+
+
+def _unmeasured(version: str, nearest: Sequence[str], known: Sequence[str], release: str) -> str:
+    if len(nearest) > 1:
+        return f"{version} was not measured: what is known of {' and of '.join(nearest)} counts"
+    (one,) = nearest
+    asked, found = numbers(release), numbers(one)
+    if asked[: len(found)] == found or found[: len(asked)] == asked:
+        return ""
+    kind = "newest" if one == known[-1] else "oldest"
+    return f"{version} was not measured: judged as {one}, the {kind} that was"
 
 
 def find_targets(names: str | Sequence[str]) -> Target:
@@ -58,13 +116,16 @@ def find_targets(names: str | Sequence[str]) -> Target:
     if len(found) == 1:
         return found[0]
     called = " + ".join(one.name for one in found)
-    return Target(", ".join(one.version for one in found), (), name=called, parts=found)
+    notes = "; ".join(one.note for one in found if one.note)
+    return Target(", ".join(one.version for one in found), (), name=called, parts=found, note=notes)
 
 
 @cache
 def _target_in(module: ModuleType) -> Target:
     found: Target = module.TARGET
-    return replace(found, name=name_of(module), text=text_of(module))
+    name, text = name_of(module), text_of(module)
+    rows = rows_in(found.rows, found.releases[-1:]) if found.releases else found.rows
+    return replace(found, name=name, text=text, rows=rows, history=found.rows)
 
 
 _TARGETS = Plugins(__name__, "target", _target_in)

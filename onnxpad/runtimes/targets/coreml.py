@@ -1,4 +1,7 @@
-"""Apple CoreML through onnxruntime, ML Program format."""
+"""Apple CoreML through onnxruntime, ML Program format.
+
+What it does not take, onnxruntime leaves to the CPU, and copies tensors there and back.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import Condition, read, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, falls_back, read, reported, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime CoreML provider, ML Program (source of 2026)"
@@ -28,23 +31,28 @@ TARGET = Target(
         takes(w.TRANSPOSED, by=_TRANSPOSED),
         takes(p.PAD, by=_PAD),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_read("op_builder_factory.cc")),
-        refuses((*w.QUANTISED, "LpPool"), by=_read("op_builder_factory.cc, no builder")),
-        refuses(w.POOLS, t.NOT_TWO_D, by=_POOL),
-        refuses(w.POOLS, w.CEIL_MODE, by=_POOL),
-        refuses(w.POOLS, w.DILATED, by=_POOL),
-        refuses("MaxPool", w.INDICES, by=_POOL),
-        refuses(w.TRANSPOSED, w.SAME, by=_TRANSPOSED),
-        refuses(w.TRANSPOSED, _UNEQUAL_PADS, by=_TRANSPOSED),
-        refuses(w.TRANSPOSED, _PADS_UNWRITTEN, ~w.AUTO_PAD, by=_TRANSPOSED),
-        refuses(w.TRANSPOSED, w.OUTPUT_PADDING, by=_TRANSPOSED),
-        refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_TRANSPOSED),
-        refuses(w.TRANSPOSED, w.WEIGHT_COMPUTED, by=_TRANSPOSED),
-        refuses(p.PAD, t.opset_below(11), by=_PAD),
-        refuses(p.PAD, p.COMPUTED, by=_PAD),
-        refuses(p.PAD, p.CROPS, by=_PAD),
-        refuses(p.PAD, p.mode("edge", "wrap"), by=_PAD),
-        refuses(p.PAD, p.REFLECT, p.BEYOND_LAST_TWO, by=_PAD),
-        refuses(p.PAD, p.CONSTANT, p.VALUE_LEFT_OUT, by=_PAD),
+        falls_back((*w.QUANTISED, "LpPool"), by=_read("op_builder_factory.cc, no builder")),
+        falls_back(w.POOLS, t.NOT_TWO_D, by=_POOL),
+        falls_back(w.POOLS, w.CEIL_MODE, by=_POOL),
+        falls_back(w.POOLS, w.DILATED, by=_POOL),
+        falls_back("MaxPool", w.INDICES, by=_POOL),
+        falls_back(w.TRANSPOSED, w.SAME, by=_TRANSPOSED),
+        falls_back(w.TRANSPOSED, _UNEQUAL_PADS, by=_TRANSPOSED),
+        falls_back(w.TRANSPOSED, _PADS_UNWRITTEN, ~w.AUTO_PAD, by=_TRANSPOSED),
+        falls_back(w.TRANSPOSED, w.OUTPUT_PADDING, by=_TRANSPOSED),
+        falls_back(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_TRANSPOSED),
+        falls_back(w.TRANSPOSED, w.WEIGHT_COMPUTED, by=_TRANSPOSED),
+        falls_back(p.PAD, t.opset_below(11), by=_PAD),
+        falls_back(p.PAD, p.COMPUTED, by=_PAD),
+        falls_back(p.PAD, p.CROPS, by=_PAD),
+        falls_back(p.PAD, p.mode("edge", "wrap"), by=_PAD),
+        falls_back(p.PAD, p.REFLECT, p.BEYOND_LAST_TWO, by=_PAD),
+        falls_back(
+            p.PAD,
+            p.REFLECT,
+            by=reported("microsoft/onnxruntime issue 28022", "14 reflect Pads, 14 partitions"),
+        ),
+        falls_back(p.PAD, p.CONSTANT, p.VALUE_LEFT_OUT, by=_PAD),
     ),
     also=("core-ml",),
 )

@@ -10,12 +10,13 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import CROP, FACTOR, INPUT_CROP, JOIN, LOOKUP
-from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes, until
 from onnxpad.runtimes.onnxruntime.rows import loader_rows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "ncnn 1.0.20261020, pnnx 20261020"
 _seen = measured(_VERSION)
+_in_2024 = measured("ncnn 1.0.20241226, pnnx 20241223")
 
 _GROWS = Condition("a pad is positive", p.of_step(lambda s: any(pad > 0 for pad in s.pads.flat)))
 _BATCH_AXIS = Condition(
@@ -95,5 +96,13 @@ TARGET = Target(
         ),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
         *loader_rows(_seen, w.CONVOLUTIONS),
+        *until(
+            "20241226",
+            miscomputes(("Conv", *w.POOLS), w.SAME, w.PADDED, by=_in_2024("SAME: no padding")),
+            refuses(
+                ("Conv", "MaxPool"), w.EXPLICIT_ASYMMETRIC, by=_in_2024("asymmetric pads: it ends")
+            ),
+        ),
     ),
+    releases=("20241226", "20261020"),
 )

@@ -1,4 +1,7 @@
-"""Android NNAPI through onnxruntime."""
+"""Android NNAPI through onnxruntime.
+
+What it does not take, onnxruntime leaves to the CPU, and copies tensors there and back.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import read, refuses, takes
+from onnxpad.runtimes.conditions.rows import falls_back, read, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime NNAPI provider (source of 2024)"
@@ -22,16 +25,16 @@ TARGET = Target(
         takes(w.POOLS, by=_POOL),
         takes(p.PAD, by=_PAD),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_FACTORY),
-        refuses((*w.TRANSPOSED, "LpPool", "ConvInteger"), by=_FACTORY),
-        refuses(w.POOLS, t.NOT_TWO_D, by=_POOL),
-        refuses("AveragePool", w.COUNTS, by=_POOL),
-        refuses(w.POOLS, w.CEIL_MODE, by=_POOL),
-        refuses(w.POOLS, w.DILATED, by=_POOL),
-        refuses("MaxPool", w.INDICES, by=_POOL),
-        refuses(p.PAD, t.opset_below(11), by=_PAD),
-        refuses(p.PAD, p.MIRRORS, by=_PAD),
-        refuses(p.PAD, p.COMPUTED, by=_PAD),
-        refuses(p.PAD, p.CROPS, by=_PAD),
-        refuses(p.PAD, ~t.tensor_rank(1, 2, 3, 4), by=_PAD),
+        falls_back((*w.TRANSPOSED, "LpPool", "ConvInteger"), by=_FACTORY),
+        falls_back(w.POOLS, t.NOT_TWO_D, by=_POOL),
+        falls_back("AveragePool", w.COUNTS, by=_POOL),
+        falls_back(w.POOLS, w.CEIL_MODE, by=_POOL),
+        falls_back(w.POOLS, w.DILATED, by=_POOL),
+        falls_back("MaxPool", w.INDICES, by=_POOL),
+        falls_back(p.PAD, t.opset_below(11), by=_PAD),
+        falls_back(p.PAD, p.MIRRORS, by=_PAD),
+        falls_back(p.PAD, p.COMPUTED, by=_PAD),
+        falls_back(p.PAD, p.CROPS, by=_PAD),
+        falls_back(p.PAD, ~t.tensor_rank(1, 2, 3, 4), by=_PAD),
     ),
 )

@@ -11,6 +11,7 @@ from onnxpad.runtimes.onnxruntime.rows import (
     OWN_OPERATORS,
     cpu_rows,
     fusion_rows,
+    older_rows,
 )
 from onnxpad.runtimes.targets import Target
 
@@ -32,6 +33,8 @@ TARGET = Target(
             BESIDE_IDENTITY,
             by=_seen("Pad(0) beside an Identity that makes a result"),
         ),
+        *older_rows("onnxruntime"),
     ),
     also=("ort",),
+    releases=("1.17", "1.20", "1.23", "1.26", "1.31"),
 )

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain
-from onnxpad.padding.operators import PadInput
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
-from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-openvino 1.24.1, CPU, no fallback"
 _seen = measured(_VERSION)
 _OWN_WINDOWS = (*w.TRANSPOSED, *w.POOLS)
-
-
-def _at_run_time(chain: Chain) -> bool:
-    step = chain.pad
-    if step is None:
-        return False
-    return PadInput.PADS in step.computed and (bool(step.unclear) or chain.read_as.assumes_sizes)
-
-
-_PADS_AT_RUN_TIME = Condition(
-    "its pads are computed while the model runs",
-    _at_run_time,
-    "its pads are not computed while the model runs",
-)
 
 TARGET = Target(
     _VERSION,
@@ -43,7 +27,7 @@ TARGET = Target(
         refuses(
             p.PAD,
             p.READS_INPUT,
-            ~_PADS_AT_RUN_TIME,
+            ~p.AT_RUN_TIME,
             by=_seen("Pad of an input in a model of fewer than four operators"),
         ),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),

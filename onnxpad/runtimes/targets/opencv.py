@@ -75,4 +75,6 @@ TARGET = Target(
         miscomputes(p.PAD, t.EIGHT_BIT, p.WRITES_VALUE, by=_seen("Pad of int8: writes 0")),
     ),
     also=("cv2", "opencv-dnn"),
+    releases=("5.0",),
+    before="opencv-classic",
 )

@@ -18,13 +18,22 @@ from onnxpad.runtimes.conditions.companions import (
     RANK,
     STORED_BOOL,
 )
-from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import (
+    Condition,
+    measured,
+    miscomputes,
+    refuses,
+    since,
+    takes,
+    until,
+)
 from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW
 from onnxpad.runtimes.conditions.windows import last_windows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "opencv-python-headless 5.0.0.93, ENGINE_CLASSIC"
 _seen = measured(_VERSION)
+_in_4_10, _in_4_12 = (measured(f"opencv-python-headless {one}") for one in ("4.10", "4.12"))
 
 _FROM_PYTORCH = Condition(
     "the model names pytorch as its producer",
@@ -84,7 +93,12 @@ TARGET = Target(
             ("Conv", "QLinearConv", *w.POOLS), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")
         ),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
-        miscomputes("Conv", DEPTHWISE_PADDED_BELOW, by=_seen("depthwise convolutions: end pads")),
+        *since(
+            "5.0",
+            miscomputes(
+                "Conv", DEPTHWISE_PADDED_BELOW, by=_seen("depthwise convolutions: end pads")
+            ),
+        ),
         refuses(
             ("Conv", "QLinearConv"),
             w.WEIGHT_COMPUTED,
@@ -121,11 +135,14 @@ TARGET = Target(
         miscomputes(w.POOLS, w.SPREAD, by=_seen("pools with dilations: ignored")),
         miscomputes(w.POOLS, w.VALID, w.GAINED_WINDOW, by=_seen("VALID: ceil_mode is ignored")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
-        refuses(
-            "MaxPool",
-            t.EIGHT_BIT,
-            ~t.BEHIND_QUANTISED,
-            by=_seen("MaxPool of an int8 or uint8 input"),
+        *since(
+            "5.0",
+            refuses(
+                "MaxPool",
+                t.EIGHT_BIT,
+                ~t.BEHIND_QUANTISED,
+                by=_seen("MaxPool of an int8 or uint8 input"),
+            ),
         ),
         miscomputes(
             w.POOLS,
@@ -159,5 +176,18 @@ TARGET = Target(
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses(p.PAD, p.MIRRORS, p.BEYOND_LAST_TWO, by=_seen("reflect and edge beyond H and W")),
         refuses(p.PAD, p.MIRRORS, ~t.tensor_rank(4), by=_seen("reflect and edge, not of 4 axes")),
+        *until(
+            "4.12",
+            refuses("Conv", w.KERNEL_UNWRITTEN, by=_in_4_12("convolutions without kernel_shape")),
+            refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_in_4_12("asymmetric ConvTranspose")),
+            refuses(w.TRANSPOSED, t.NOT_TWO_D, by=_in_4_12("1-D and 3-D ConvTranspose")),
+            miscomputes(p.PAD, t.EIGHT_BIT, by=_in_4_12("Pad of int8: another value")),
+        ),
+        *until(
+            "4.10",
+            refuses(("Conv", *w.POOLS), t.ONE_D, by=_in_4_10("1-D convolutions and pools")),
+            refuses(p.PAD, t.tensor_rank(3), by=_in_4_10("Pad of 3 axes")),
+        ),
     ),
+    releases=("4.8", "4.10", "4.12", "5.0"),
 )

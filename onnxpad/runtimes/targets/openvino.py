@@ -7,11 +7,19 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP
-from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import (
+    Condition,
+    measured,
+    miscomputes,
+    refuses,
+    takes,
+    until,
+)
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "openvino 2026.4.1, CPU, f32"
 _seen = measured(_VERSION)
+_in_2024, _in_2025 = (measured(f"openvino {one}, CPU, f32") for one in ("2024.6", "2025.3"))
 
 _LISTED_SCALES = Condition(
     "a scale or zero point is a list, even if of one element",
@@ -52,6 +60,27 @@ TARGET = Target(
         miscomputes(
             w.TRANSPOSED, w.SAME, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("SAME with unknown sizes")
         ),
+        *until(
+            "2025.3",
+            refuses("LpPool", by=_in_2025("LpPool")),
+            refuses(p.PAD, p.LISTS_AXES, by=_in_2025("Pad with axes")),
+            miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_in_2025("SAME ConvTranspose")),
+            miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_in_2025("output_shape")),
+            miscomputes(
+                "AveragePool", w.DROPPED_WINDOW, by=_in_2025("windows that start in the padding")
+            ),
+        ),
+        *until(
+            "2024.6",
+            refuses(
+                "Conv",
+                f.DEQUANTISED,
+                by=_in_2024("convolutions between QuantizeLinear and DequantizeLinear"),
+                says="it reads a DequantizeLinear; up to 2024.6 all scales must be scalars",
+            ),
+            miscomputes("AveragePool", w.DILATED, by=_in_2024("averages with dilations")),
+        ),
     ),
     also=("ov",),
+    releases=("2023.3", "2024.6", "2025.3", "2026.4"),
 )

@@ -7,7 +7,14 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import CROP, FACTOR
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import (
+    falls_back,
+    measured,
+    miscomputes,
+    refuses,
+    reported,
+    takes,
+)
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
 
@@ -38,6 +45,17 @@ TARGET = Target(
         refuses(p.PAD, p.PADS_FED, by=_seen("pads that are an input")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
         refuses(("Conv", "AveragePool"), f.BEHIND_ZEROS, by=_seen("Pad in front of Conv")),
+        falls_back(
+            "AveragePool",
+            ~w.COUNTS,
+            w.PADDED,
+            by=reported("airockchip/rknn-toolkit2 issue 217", "averages on the RV1106's NPU"),
+        ),
+        falls_back(
+            p.PAD,
+            p.CONSTANT,
+            by=reported("airockchip/rknn-toolkit2 issue 328", "Pad of 0 on the CPU"),
+        ),
         *loader_rows(_seen),
         *fusion_rows(_seen),
     ),

@@ -6,11 +6,12 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes, until
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "apache-tvm 0.27.0.post1, relax, llvm"
 _seen = measured(_VERSION)
+_in_0_25 = measured("apache-tvm 0.25.0")
 
 TARGET = Target(
     _VERSION,
@@ -28,6 +29,12 @@ TARGET = Target(
             "MaxPool", w.SAME, w.SAME_NEGATIVE, by=_seen("SAME pools with kernels below the stride")
         ),
         miscomputes("LpPool", w.CEIL_MODE, by=_seen("LpPool with ceil_mode")),
+        *until(
+            "0.25",
+            refuses(p.PAD, p.WRAP, by=_in_0_25("Pad in mode wrap")),
+            refuses(p.PAD, p.LISTS_AXES, by=_in_0_25("Pad with axes")),
+        ),
     ),
     also=("apache-tvm",),
+    releases=("0.25", "0.27"),
 )

@@ -1,4 +1,4 @@
-"""WebNN in browsers, through onnxruntime-web."""
+"""WebNN in browsers, through onnxruntime-web, which leaves to the CPU what it does not take."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import Condition, miscomputes, read, refuses, takes
+from onnxpad.runtimes.conditions.rows import (
+    Condition,
+    falls_back,
+    miscomputes,
+    read,
+    reported,
+    takes,
+)
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime WebNN provider (source of 2026)"
@@ -23,13 +30,18 @@ TARGET = Target(
         takes((*w.WINDOWS, "LpPool", "ConvInteger"), by=_MAP),
         takes(p.PAD, by=_PAD),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_MAP),
-        refuses("QLinearConv", by=_MAP),
-        refuses((*w.POOLS, "LpPool"), t.NOT_TWO_D, by=_POOL),
-        refuses("LpPool", _NOT_EUCLIDEAN, by=_POOL),
-        refuses("MaxPool", w.INDICES, by=_POOL),
+        falls_back("QLinearConv", by=_MAP),
+        falls_back((*w.POOLS, "LpPool"), t.NOT_TWO_D, by=_POOL),
+        falls_back("LpPool", _NOT_EUCLIDEAN, by=_POOL),
+        falls_back("MaxPool", w.INDICES, by=_POOL),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_POOL),
-        refuses(p.PAD, p.COMPUTED, by=_PAD),
-        refuses(p.PAD, p.LISTS_AXES, p.VALUE_LEFT_OUT, by=_PAD),
-        refuses(p.PAD, p.WRAP, by=_PAD),
+        falls_back(p.PAD, p.COMPUTED, by=_PAD),
+        falls_back(p.PAD, p.LISTS_AXES, p.VALUE_LEFT_OUT, by=_PAD),
+        falls_back(p.PAD, p.WRAP, by=_PAD),
+        falls_back(
+            p.PAD,
+            p.EDGE,
+            by=reported("webmachinelearning/webnn issue 877", "edge where TFLite is behind it"),
+        ),
     ),
 )

@@ -103,7 +103,7 @@ def pool_of(call: Call, sizes: Sequence[int], kernel: Sequence[int] | None = Non
     ceil_mode, as onnxruntime and shape inference do.
     """
     rank = len(sizes)
-    kernel = call.ints("kernel_shape", rank, 0) if kernel is None else list(kernel)
+    kernel = call.ints("kernel_shape", rank, 0) if kernel is None else _of_weight(call, kernel)
     strides, dilations = call.ints("strides", rank, 1), call.ints("dilations", rank, 1)
     ceil_mode = bool(call.flag("ceil_mode"))
     if call.auto_pad.startswith("SAME"):
@@ -118,6 +118,14 @@ def pool_of(call: Call, sizes: Sequence[int], kernel: Sequence[int] | None = Non
         raise NotEvaluable(f"{call.op_type}: pads {list(declared)} for {rank} spatial axes")
     halves = list(declared[:rank]), list(declared[rank:])
     return Pool(kernel, strides, dilations, *halves, ceil_mode)
+
+
+def _of_weight(call: Call, kernel: Sequence[int]) -> list[int]:
+    """The kernel that a weight has; raises NotEvaluable where kernel_shape says something else."""
+    written = call.attributes.get("kernel_shape") or kernel
+    if list(written) != list(kernel):
+        raise NotEvaluable(f"kernel_shape {list(written)} beside a weight of {list(kernel)}")
+    return list(kernel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +143,7 @@ def crop_of(call: Call, sizes: Sequence[int], kernel: Sequence[int]) -> OutputCr
     ONNX Operators, ConvTranspose-22; a negative SAME total is clamped at 0 as onnxruntime does.
     Raises NotEvaluable where output_shape asks for more than a stride of extra cells.
     """
-    rank = len(sizes)
+    rank, kernel = len(sizes), _of_weight(call, kernel)
     strides, dilations = call.ints("strides", rank, 1), call.ints("dilations", rank, 1)
     added = call.ints("output_padding", rank, 0)
     extents = [span(k, d) for k, d in zip(kernel, dilations, strict=True)]

@@ -67,7 +67,7 @@ def looks(model: ModelProto, target: str, monkeypatch: pytest.MonkeyPatch) -> in
     with monkeypatch.context() as patch:
         patch.setattr(Scope, "ordered", nodes_counted)
         patch.setattr(Survey, "sites", sites_counted)
-        result = onnxpad.rewrite(model, target=target)
+        result = onnxpad.rewrite(model, target=target, require_device=True)
     assert len(result.changes) >= len(model.graph.node)
     return asked
 
@@ -100,7 +100,7 @@ def test_a_way_that_is_tried_is_read_once(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(survey, "read", read_and_counted)
     monkeypatch.setattr(search, "advance", tried_and_counted)
-    onnxpad.rewrite(pools_in_a_row(3), target="coreml")
+    onnxpad.rewrite(pools_in_a_row(3), target="coreml", require_device=True)
     assert readings < tries
 
 
@@ -110,13 +110,13 @@ def test_searches_end_together(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, one in enumerate(model.graph.node):
         one.attribute[0].ints[:] = [3 + 2 * number]
         one.attribute[1].ints[:] = [1 + number, 1 + number]
-    whole = onnxpad.rewrite(model, target="coreml")
+    whole = onnxpad.rewrite(model, target="coreml", require_device=True)
     assert (whole.limits_met, whole.unfit) == ((), ())
     monkeypatch.setattr(search, "STEPS_PER_NODE", 0)
     monkeypatch.setattr(search, "PLANNED", PLANNED._replace(most=60))
-    part = onnxpad.rewrite(model, target="coreml")
+    part = onnxpad.rewrite(model, target="coreml", require_device=True)
     assert 0 < len(part.unfit) < 6
     assert "ended after 60 steps" in part.limits_met[0]
     assert "with --node" in part.limits_met[0]
     one = next(left.node.label for left in part.unfit)
-    assert not onnxpad.rewrite(model, target="coreml", nodes=one).unfit
+    assert not onnxpad.rewrite(model, target="coreml", require_device=True, nodes=one).unfit

@@ -1,7 +1,7 @@
 """The deployment runtimes that the tests can run a model in, each in an environment of its own."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -9,7 +9,7 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass(frozen=True)
 class Runtime:
-    """A runtime under the name of its rewriting target.
+    """A runtime under the name of its rewriting target, older ones with their release.
 
     `requirements` is a file in requirements/ (.txt for pip, .json for npm), `worker` a file in
     workers/, `variables` are set for the worker, `programs` must be on the PATH.
@@ -39,6 +39,20 @@ _ALL = (
         {"PROVIDER": "OpenVINOExecutionProvider"},
     ),
     Runtime("onnxruntime-web", "onnxruntime-web.json", "onnxruntime-web.mjs", programs=("node",)),
+    Runtime(
+        "webgpu",
+        "onnxruntime-web.json",
+        "webgpu.mjs",
+        {"BUNDLE": "ort.webgpu.bundle.min.mjs"},
+        ("node", "chromium"),
+    ),
+    Runtime(
+        "webgpu-jsep",
+        "onnxruntime-web.json",
+        "webgpu.mjs",
+        {"BUNDLE": "ort.all.bundle.min.mjs"},
+        ("node", "chromium"),
+    ),
     Runtime("openvino", "openvino.txt", "openvino.py"),
     Runtime("opencv", "opencv.txt", "opencv.py", {"ENGINE": "ENGINE_NEW"}),
     Runtime("opencv-classic", "opencv.txt", "opencv.py", {"ENGINE": "ENGINE_CLASSIC"}),
@@ -53,3 +67,19 @@ _ALL = (
     Runtime("onnx2keras", "onnx2keras.txt", "onnx2keras.py"),
 )
 RUNTIMES = {runtime.name: runtime for runtime in _ALL}
+"""The newest release of each."""
+
+
+def _older() -> Iterator[Runtime]:
+    """One for each file in requirements/releases: TARGET-RELEASE."""
+    for file in sorted((HERE / "requirements" / "releases").iterdir()):
+        name, _, release = file.name.removesuffix(file.suffix).rpartition("-")
+        newest = RUNTIMES[name]
+        older = replace(newest, name=f"{name}@{release}", requirements=f"releases/{file.name}")
+        if file.suffix == ".txt" and newest.worker.endswith(".mjs"):
+            older = replace(older, worker=f"{name}.py", variables={}, programs=())
+        yield older
+
+
+RELEASES = {runtime.name: runtime for runtime in _older()}
+"""Older releases, as `--target` names them."""

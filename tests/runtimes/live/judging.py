@@ -11,12 +11,15 @@ from tests.runtimes.live.replies import Array, Reply
 RELATIVE = 2e-3  # of the largest reference value: half-precision kernels pass, a shifted pad fails
 HUGE = 1e30  # beyond it a value is a fill such as the lowest float, not something computed
 
-Verdict = Literal["ok", "wrong", "refused", "crash", "timeout", "unjudged"]
+Verdict = Literal["ok", "fallback", "wrong", "refused", "crash", "timeout", "unjudged"]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`unjudged`: the runtime ran the model, and there was no reference to compare with."""
+    """`unjudged`: the runtime ran the model, and there was no reference to compare with.
+
+    `fallback`: the numbers are right, and not all nodes ran on the device.
+    """
 
     verdict: Verdict
     message: str = ""
@@ -29,7 +32,7 @@ def judge(reply: Reply, references: Mapping[str, Array], tolerance: float | None
 
     `tolerance` is absolute and replaces that and RELATIVE.
     """
-    if reply.status != "ran":
+    if reply.status in ("refused", "crash", "timeout"):
         return Outcome(reply.status, reply.message)
     worst = 0.0
     for name, reference in references.items():
@@ -43,7 +46,8 @@ def judge(reply: Reply, references: Mapping[str, Array], tolerance: float | None
         worst = max(worst, difference)
         if difference > (allowed if tolerance is None else tolerance):
             return Outcome("wrong", f"{name}: off by {difference:.3g}", worst, reply.outputs)
-    return Outcome("ok" if references else "unjudged", "", worst, reply.outputs)
+    right: Verdict = "fallback" if reply.status == "fell back" else "ok"
+    return Outcome(right if references else "unjudged", "", worst, reply.outputs)
 
 
 def _distance(found: Array, reference: Array) -> tuple[float, float]:

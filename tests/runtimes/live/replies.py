@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class Reply:
-    status: Literal["ran", "refused", "crash", "timeout"]
+    status: Literal["ran", "fell back", "refused", "crash", "timeout"]
     message: str = ""
     outputs: Mapping[str, Array] = field(default_factory=dict)
 

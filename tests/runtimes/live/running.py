@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import onnx
 
@@ -92,7 +92,8 @@ def _reply(process: Process, case: Case, seconds: float) -> Reply:
         return Reply("crash", str(error))
     if "refused" in answer:
         return Reply("refused", f"{answer['refused']} {process.printed()}".strip())
-    return Reply("ran", "", decode(answer["outputs"]))
+    status: Literal["ran", "fell back"] = "fell back" if answer.get("fallback") else "ran"
+    return Reply(status, "", decode(answer["outputs"]))
 
 
 def _job(case: Case) -> dict[str, Any]:

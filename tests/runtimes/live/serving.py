@@ -1,7 +1,8 @@
 """Runs inside a runtime's own environment: `python serving.py WORKER.py`, one job per line.
 
 A worker is a file with `run(model, inputs, outputs) -> {name: array}`, where `outputs` gives the
-rank of each output, or -1; it raises whatever the runtime raises when it refuses the model. Nothing
+rank of each output, or -1; it raises whatever the runtime raises when it refuses the model. Of a
+device it gives back as well whether it left a node to the CPU. Nothing
 here or in a worker imports onnxpad or the rest of the tests: neither is installed there.
 """
 
@@ -51,9 +52,10 @@ def loaded(path: Path) -> Any:
 def answer(worker: Any, job: dict[str, Any]) -> dict[str, Any]:
     try:
         inputs = decode(job["inputs"])
-        results = worker.run(job["model"], inputs, job["outputs"])
+        found = worker.run(job["model"], inputs, job["outputs"])
+        results, fallback = found if isinstance(found, tuple) else (found, False)
         arrays = {name: np.asarray(array) for name, array in results.items()}
-        return {"outputs": encode(arrays)}
+        return {"outputs": encode(arrays), "fallback": fallback}
     except Exception as error:  # noqa: BLE001 # every runtime has errors of its own
         return {"refused": f"{type(error).__name__}: {error}"}
     finally:

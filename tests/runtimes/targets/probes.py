@@ -16,6 +16,9 @@ RUNTIMES = {
     "ort_cpu": "onnxruntime",
     "ort_web": "onnxruntime-web",
     "ort_openvino": "onnxruntime-openvino",
+    "ort_webgpu": "webgpu@1.27",
+    "ort_web_webgpu": "webgpu",
+    "ort_web_jsep": "webgpu-jsep",
     "openvino": "openvino",
     "opencv_new": "opencv",
     "opencv_classic": "opencv-classic",
@@ -42,7 +45,7 @@ DISPUTED = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a runtime did with a model: ok, rejects, crash or wrong."""
+    """What a runtime did with a model: ok, fallback, rejects, crash or wrong."""
 
     runtime: str
     probe: str
@@ -70,7 +73,7 @@ def outcomes() -> list[Outcome]:
     """One for each runtime that is a target and each probe that is not disputed."""
     return [
         Outcome(RUNTIMES[r["runtime"]], r["probe"], r["verdict"], r["error"])
-        for r in _records("matrix.json")
+        for r in (*_records("matrix.json"), *_records("matrix_webgpu.json"))
         if r["runtime"] in RUNTIMES and r["probe"] not in DISPUTED
     ]
 

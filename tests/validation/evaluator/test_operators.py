@@ -193,3 +193,10 @@ def test_rounding_to_types_that_numpy_does_not_count() -> None:
     for ask in (found.rounded, found.tie):
         with pytest.raises(NotEvaluable, match="rounding to int4 is not computed here"):
             ask()
+
+
+@pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
+def test_a_kernel_shape_that_the_weight_does_not_have(op: str) -> None:
+    with pytest.raises(NotEvaluable, match=r"kernel_shape \[2\] beside a weight of \[3\]"):
+        run(op, {"kernel_shape": [2]}, X5, W)
+    assert run(op, {"kernel_shape": [3]}, X5, W) == run(op, {}, X5, W)

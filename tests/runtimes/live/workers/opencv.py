@@ -1,4 +1,4 @@
-"""OpenCV's dnn module; $ENGINE says which of its two engines."""
+"""OpenCV's dnn module; $ENGINE says which of its two engines, of which it had one before 5.0."""
 
 import os
 from typing import Any
@@ -10,7 +10,9 @@ Array = np.ndarray[Any, Any]
 
 
 def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
-    network = cv2.dnn.readNetFromONNX(model, engine=getattr(cv2.dnn, os.environ["ENGINE"]))
+    has_engines = hasattr(cv2.dnn, "ENGINE_NEW")
+    engine = {"engine": getattr(cv2.dnn, os.environ["ENGINE"])} if has_engines else {}
+    network = cv2.dnn.readNetFromONNX(model, **engine)
     for name, array in inputs.items():
         network.setInput(array, name)
     return dict(zip(outputs, network.forward(list(outputs)), strict=True))

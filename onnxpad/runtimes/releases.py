@@ -1,0 +1,55 @@
+"""Releases of runtimes: which facts hold in which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from onnxpad.runtimes.conditions.rows import Answer, Row
+
+_SPELLING = re.compile(r"v?\d+(\.\d+)*")
+
+
+def is_release(text: str) -> bool:
+    """Whether it is written as a release is: numbers with dots between."""
+    return bool(_SPELLING.fullmatch(text))
+
+
+def numbers(release: str) -> tuple[int, ...]:
+    """What releases are compared by."""
+    return tuple(int(number) for number in release.removeprefix("v").split("."))
+
+
+def nearest_known(release: str, known: Sequence[str]) -> tuple[str, ...]:
+    """The one of `known`, oldest first, that a release belongs to, else those next to it.
+
+    One belongs to another of which it writes out more or less: 1.20.1 to 1.20, and 2026 to the
+    newest of that year.
+    """
+    wanted = numbers(release)
+    same = [one for one in known if _begins(wanted, numbers(one)) or _begins(numbers(one), wanted)]
+    if same:
+        return (same[-1],)
+    older = [one for one in known if numbers(one) < wanted]
+    newer = [one for one in known if numbers(one) > wanted]
+    return (*older[-1:], *newer[:1])
+
+
+def rows_in(rows: Sequence[Row], releases: Sequence[str]) -> tuple[Row, ...]:
+    """Rows that hold in these releases: in all of them where they take, in any otherwise."""
+    return tuple(
+        row
+        for row in rows
+        if (all if row.answer is Answer.TAKES else any)(_holds(row, one) for one in releases)
+    )
+
+
+def _begins(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    return one == other[: len(one)]
+
+
+def _holds(row: Row, release: str) -> bool:
+    at = numbers(release)
+    if row.since and at < numbers(row.since):
+        return False
+    return not row.until or at <= numbers(row.until) or _begins(numbers(row.until), at)

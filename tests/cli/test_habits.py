@@ -1,0 +1,139 @@
+"""What people who know other tools type and expect: words, tolerances, lines for many targets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from onnxpad.cli import run
+from onnxpad.cli.arguments import RENAMED, parse_dims
+from onnxpad.cli.validate import parse_shapes
+from onnxpad.retargeting import retarget
+from onnxpad.runtimes.targets import all_targets
+from tests.cli.processes import DYNAMIC, MODELS, SAME
+
+Captured = pytest.CaptureFixture[str]
+EVEN = MODELS / "kt_net_even.onnx"
+REFERENCE = MODELS / "kt_net_even.npz"
+
+
+@pytest.fixture
+def moved(tmp_path: Path) -> Path:
+    """A model that differs from its reference by its padding."""
+    retarget(EVEN, to="pytorch").save(tmp_path / "my model.onnx")
+    return tmp_path / "my model.onnx"
+
+
+@pytest.mark.parametrize(
+    ("line", "old"),
+    [
+        (("retarget", str(EVEN), "--to", "pytorch", "--check", "--from", "keras"), "from"),
+        (
+            ("rewrite", str(SAME), "--check", "--convtranspose-legacy-split"),
+            "convtranspose-legacy-split",
+        ),
+    ],
+)
+def test_old_spellings_go_on_working_with_a_warning(
+    line: tuple[str, ...], old: str, capsys: Captured
+) -> None:
+    status = run(line)
+    first = capsys.readouterr()
+    assert first.err.startswith(f"warning: --{old} is now called --{RENAMED[old]}\n")
+    assert run([word.replace(f"--{old}", f"--{RENAMED[old]}") for word in line]) == status
+    second = capsys.readouterr()
+    assert (second.out, second.err) == (first.out, first.err.partition("\n")[2])
+
+
+def test_old_spellings_are_not_shown(capsys: Captured) -> None:
+    for verb in ("retarget", "rewrite", "inspect"):
+        run([verb, "--help"])
+        assert not {f"--{old}" for old in RENAMED} & set(capsys.readouterr().out.split())
+
+
+def test_old_names_of_settings_go_on_working(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.onnxpad.retarget]\nfrom = "keras"\nto = "tf"\n')
+    monkeypatch.chdir(tmp_path)
+    assert run(["retarget", str(EVEN), "--check"]) in {0, 1}
+
+
+def test_all_targets_are_a_line_each(capsys: Captured) -> None:
+    assert run(["inspect", str(DYNAMIC), "--target", "all"]) == 1
+    head, table = capsys.readouterr().out.split("\n\n")[:2]
+    assert head.startswith(f"{len(all_targets())} targets: ")
+    assert [line.split()[0] for line in table.splitlines()] == ["target", *all_targets()]
+    (candle,) = (line for line in table.splitlines() if line.startswith("candle "))
+    assert candle.endswith("read in source")
+
+
+def test_with_a_target_its_verdict_comes_first_and_the_next_command_works(
+    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["inspect", str(DYNAMIC), "--target", "cv2"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "target opencv: takes 10, miscomputes 2 of 12 operators that can pad"
+    command = next(line for line in lines if line.startswith("next: ")).partition("onnxpad ")[2]
+    words = [word.strip("'") for word in command.replace("OUT", "out.onnx").split()]
+    assert run(words) == 0
+    facts = ["--dim", "unk__9105%4=0", "--dim", "unk__9106%4=0"]
+    assert run(["inspect", "out.onnx", "--target", "opencv", *facts]) == 0
+
+
+def test_a_tolerance_on_the_command_line(moved: Path, capsys: Captured) -> None:
+    line = ["validate", str(moved), "--data", str(REFERENCE)]
+    assert run([*line, "--rtol", "0.5", "--atol", "0.3"]) == 0
+    said = capsys.readouterr().out
+    assert "tolerance: atol 0.3, rtol 0.5; the largest difference" in said
+    assert "\ntolerated: within the tolerance asked for" in said
+    assert run([*line, "--atol", "0.001"]) == 1
+    assert run([*line, "--atol", "-1"]) == 2
+    assert run(["validate", str(SAME), str(SAME), "--proof-only", "--rtol", "1"]) == 2
+    assert "--rtol does nothing here" in capsys.readouterr().err
+
+
+def test_a_failing_reference_names_the_command_that_looks_for_the_padding(
+    moved: Path, capsys: Captured
+) -> None:
+    assert run(["validate", str(moved), "--data", str(REFERENCE)]) == 1
+    hint = capsys.readouterr().out.splitlines()[-1].split(maxsplit=1)[1]
+    assert hint == f"onnxpad diagnose '{moved}' --data {REFERENCE} --plan plan.json"
+
+
+def test_shapes_of_inputs_on_the_command_line(capsys: Captured) -> None:
+    line = ["validate", str(DYNAMIC), str(DYNAMIC), "--samples", "1", "--run-only", "--json"]
+    assert run([*line, "--input-shape", "input=1,32,32,3"]) == 0
+    assert json.loads(capsys.readouterr().out)["input_shapes"] == [{"input": [1, 32, 32, 3]}]
+    assert run([*line, "--input-shape", "input=1,32,32,4"]) == 2
+    assert parse_shapes(["a=1x3x8", "b=[2, 4]"]) == {"a": (1, 3, 8), "b": (2, 4)}
+
+
+def test_one_or_two_equals_signs_say_the_same() -> None:
+    assert parse_dims(["H%32=0", "W%32==0", "N==3"]) == {"H": "%32=0", "W": "%32==0", "N": 3}
+
+
+def test_a_refused_write_says_so(capsys: Captured, tmp_path: Path) -> None:
+    assert run(["rewrite", str(DYNAMIC), "--target", "opencv", "-o", str(tmp_path / "o")]) == 1
+    said = capsys.readouterr()
+    assert said.out.endswith(f"{DYNAMIC}: nothing written\n")
+    assert said.err.startswith(f"nothing written for {DYNAMIC}: opencv would refuse or miscompute")
+    assert "0 nodes" not in said.out + said.err
+
+
+def test_nothing_to_do_is_said(capsys: Captured, tmp_path: Path) -> None:
+    out = tmp_path / "o.onnx"
+    assert run(["rewrite", str(EVEN), "--target", "onnxruntime", "-o", str(out)]) == 0
+    assert capsys.readouterr().out.endswith(
+        "nothing to do: onnxruntime takes every operator that can pad as it is; the file is the "
+        "input, byte for byte\n"
+    )
+    assert out.read_bytes() == EVEN.read_bytes()
+
+
+def test_many_models_are_quiet_too(capsys: Captured) -> None:
+    assert run(["inspect", str(SAME), str(EVEN), "-q"]) == 0
+    assert capsys.readouterr() == ("", "")

@@ -1,0 +1,207 @@
+"""A target, a pass, a convention and a quirk are one file or predicate each, as DESIGN.md says.
+
+Made-up ones are added to a copy of the package; the command line lists, explains and uses them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import onnx
+import pytest
+
+from tests.models.text import text_model
+
+ROOT = Path(__file__).parents[2]
+TARGET = '''"""The made-up runtime.
+
+It takes convolutions that pad both sides alike.
+"""
+
+from onnxpad.padding.chain import Pads
+from onnxpad.runtimes.conditions.rows import Condition, measured, refuses, takes
+from onnxpad.runtimes.targets import Target
+
+_seen = measured("made-up 1.0")
+_UNEVEN = Condition(
+    "a begin pad is not the end pad",
+    lambda chain: isinstance(pads := chain.padding, Pads) and pads.begins != pads.ends,
+)
+
+TARGET = Target(
+    "made-up 1.0",
+    (
+        takes(("Conv", "Pad"), by=_seen("everything")),
+        refuses("Conv", _UNEVEN, by=_seen("uneven pads")),
+    ),
+)
+'''
+REWRITE = '''"""Write no padding as auto_pad=VALID.
+
+What: pads of 0 become auto_pad=VALID.
+
+Exact: always.
+
+Refuses: pads that are not 0.
+
+Cost: none.
+
+Example: Conv pads=[0, 0] becomes VALID.
+"""
+
+from dataclasses import replace
+
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.padding.forms import Form
+from onnxpad.padding.operators import Kind
+
+REMOVES: set[Form] = set()
+ADDS = {Form.AUTO_PAD}
+
+
+def rewrite(chain: Chain) -> Chain | Skip:
+    """Say VALID where nothing is padded."""
+    if chain.op.kind is not Kind.CONVOLUTION or chain.padding != Pads.zero(chain.rank):
+        return Skip("it pads", moot=True)
+    return replace(chain, padding=AutoPad.VALID)
+'''
+CONVENTION = '''"""The made-up framework, which pads in front alone."""
+
+from onnxpad.frameworks import attributes
+from onnxpad.frameworks.conventions import Convention
+from onnxpad.frameworks.layer import Given, HowKnown, Layer, Mode, Pair
+from onnxpad.geometry.windows import Axis
+
+
+def _in_front(axis: Axis, _given: Given) -> Pair:
+    return (axis.span - 1, 0)
+
+
+_WINDOW = (
+    attributes.kernel("window"),
+    attributes.padding("pad", modes={"front": Mode(_in_front)}, default="front"),
+)
+
+CONVENTION = Convention(
+    source="this test",
+    layers=(Layer("conv", _WINDOW, HowKnown.EXECUTED, "this test"),),
+)
+'''
+QUIRK = """
+from dataclasses import replace
+from onnxpad.padding.chain import Chain, Pads
+from onnxpad.runtimes.conditions.rows import Condition
+
+
+def _begins_with_three(chain: Chain) -> bool:
+    pads = chain.padding
+    return isinstance(pads, Pads) and 3 in pads.begins
+
+
+_BEGINS_WITH_THREE = Condition("a begin pad is 3", _begins_with_three)
+TARGET = replace(
+    TARGET, rows=(*TARGET.rows, refuses("Conv", _BEGINS_WITH_THREE, by=_seen("begin pads of 3")))
+)
+"""
+"""What a runtime does otherwise, in its target's file: a predicate and its row."""
+ADDED = {
+    "runtimes/targets/made_up.py": TARGET,
+    "rewriting/passes/made_up_valid.py": REWRITE,
+    "frameworks/conventions/made_up_net.py": CONVENTION,
+}
+WEIGHT = "float[1,1,3] w = {1, 10, 100}"
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+
+
+class Copy:
+    """The package with more files in it, and a folder to work in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shutil.copytree(ROOT / "onnxpad", folder / "onnxpad")
+        for name, text in ADDED.items():
+            (folder / "onnxpad" / name).write_text(text, encoding="utf-8")
+        target = folder / "onnxpad/runtimes/targets/onnxruntime.py"
+        text = target.read_text(encoding="utf-8") + QUIRK
+        target.write_text(text, encoding="utf-8")
+
+    def conv(self, name: str, attributes: str, weight: str = WEIGHT) -> str:
+        node = f"[node] y = Conv <{attributes}> (x, w)"
+        model = text_model(node, outputs="float[1,1,c] y", constants=weight)
+        onnx.save(model, self.folder / name)
+        return name
+
+    def onnxpad(self, *words: str) -> Said:
+        done = subprocess.run(
+            [sys.executable, "-m", "onnxpad", *words],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(self.folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return Said(done.returncode, done.stdout + done.stderr)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    return Copy(tmp_path_factory.mktemp("copy"))
+
+
+def pads_of(path: Path) -> dict[str, object]:
+    (node,) = (node for node in onnx.load(path).graph.node if node.op_type == "Conv")
+    return {one.name: onnx.helper.get_attribute_value(one) for one in node.attribute}
+
+
+@pytest.mark.parametrize("name", ["made-up", "made-up-valid", "made-up-net"])
+def test_explain_lists_and_explains_it(copy: Copy, name: str) -> None:
+    assert f"{name} " in copy.onnxpad("explain").out
+    assert copy.onnxpad("explain", name).code == 0
+
+
+def test_a_target_judges_and_is_written_for(copy: Copy) -> None:
+    model = copy.conv("uneven.onnx", "pads=[2, 0]")
+    said = copy.onnxpad("inspect", model, "--target", "made-up")
+    assert said.code == 1
+    assert "a begin pad is not the end pad" in said.out
+    assert copy.onnxpad("rewrite", model, "--target", "made-up", "-o", "for_it.onnx").code == 0
+    assert copy.onnxpad("inspect", "for_it.onnx", "--target", "made-up").code == 0
+
+
+def test_a_pass_rewrites(copy: Copy) -> None:
+    model = copy.conv("bare.onnx", "pads=[0, 0]")
+    said = copy.onnxpad("rewrite", model, "--pass", "made-up-valid", "-o", "valid.onnx")
+    assert said.code == 0, said.out
+    assert pads_of(copy.folder / "valid.onnx")["auto_pad"] == b"VALID"
+    assert copy.onnxpad("validate", model, "valid.onnx", "--proof-only").code == 0
+
+
+def test_a_convention_is_calculated_fits_and_is_moved_to(copy: Copy) -> None:
+    said = copy.onnxpad("resolve", "made-up-net", "conv", "--input", "1,1,8", "--kernel", "3")
+    assert said.code == 0, said.out
+    assert "2,0" in said.out
+    model = copy.conv("front.onnx", "pads=[2, 0]")
+    (node,) = json.loads(copy.onnxpad("inspect", model, "--json").out)["nodes"]
+    assert "made-up-net" in node["conventions"]
+    other = copy.conv("both.onnx", "pads=[1, 1]")
+    assert copy.onnxpad("retarget", other, "--to", "made-up-net", "-o", "moved.onnx").code == 0
+    assert pads_of(copy.folder / "moved.onnx")["pads"] == [2, 0]
+
+
+def test_a_quirk_of_onnxruntime_is_kept_from_what_is_written(copy: Copy) -> None:
+    """The pipeline asks the target's file of what passes write, none of which knows of it."""
+    weight = "float[1,1,7] w = {1, 2, 3, 4, 5, 6, 7}"
+    model = copy.conv("same.onnx", 'auto_pad="SAME_UPPER"', weight)
+    said = copy.onnxpad("rewrite", model, "-o", "explicit.onnx")
+    assert "a begin pad is 3" in said.out
+    assert (copy.folder / "explicit.onnx").read_bytes() == (copy.folder / model).read_bytes()

@@ -1,0 +1,149 @@
+"""Facts have releases: a target is asked for in one, and says what is not known of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from onnxpad import explain, inspect, rewrite
+from onnxpad.errors import RequestError
+from onnxpad.runtimes.conditions.rows import (
+    Certainty,
+    Evidence,
+    Row,
+    miscomputes,
+    since,
+    takes,
+    until,
+)
+from onnxpad.runtimes.releases import nearest_known, rows_in
+from onnxpad.runtimes.targets import all_targets, find_target, find_targets
+from tests.models.text import text_model
+from tests.runtimes.live import RELEASES, RUNTIMES
+
+KNOWN = ("1.17", "1.20", "1.23")
+SAME_TRANSPOSED = """
+    y = ConvTranspose <auto_pad = "SAME_UPPER", kernel_shape = [3, 3], strides = [2, 2]> (x, w)
+"""
+
+
+def transposed() -> object:
+    return text_model(
+        SAME_TRANSPOSED,
+        inputs="float[1, 1, 4, 4] x",
+        outputs="float[1, 1, 8, 8] y",
+        constants="float[1, 1, 3, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "belongs_to"),
+    [
+        ("1.20", ("1.20",)),
+        ("1.20.1", ("1.20",)),
+        ("v1.20", ("1.20",)),
+        ("1", ("1.23",)),
+        ("1.2", ("1.17",)),
+        ("1.21", ("1.20", "1.23")),
+        ("1.16", ("1.17",)),
+        ("1.200", ("1.23",)),
+        ("2.0", ("1.23",)),
+    ],
+)
+def test_which_known_release_counts(asked: str, belongs_to: tuple[str, ...]) -> None:
+    assert nearest_known(asked, KNOWN) == belongs_to
+
+
+def test_between_two_releases_what_either_does_wrong_counts_and_what_both_take() -> None:
+    seen = Evidence(Certainty.MEASURED, "1", "a")
+    (old,) = until("1.20", miscomputes("Conv", by=seen))
+    (new,) = since("1.23", miscomputes("MaxPool", by=seen))
+    (taken,) = since("1.23", takes("Conv", by=seen))
+    always: Row = takes("Pad", by=seen)
+    rows = (old, new, taken, always)
+    assert rows_in(rows, ["1.20", "1.23"]) == (old, new, always)
+    assert rows_in(rows, ["1.20"]) == (old, always)
+    assert rows_in(rows, ["1.23"]) == (new, taken, always)
+    assert rows_in((old,), ["1.20.1"]) == (old,)
+
+
+@pytest.mark.parametrize(
+    ("name", "note"),
+    [
+        ("openvino", ""),
+        ("openvino@2024.6", ""),
+        ("ov@2024.6.0", ""),
+        ("openvino@2099.1", "judged as 2026.4, the newest that was"),
+        ("openvino@2025.1", "what is known of 2024.6 and of 2025.3 counts"),
+        ("openvino@2020.1", "judged as 2023.3, the oldest that was"),
+    ],
+)
+def test_what_is_not_known_of_a_release_is_said(name: str, note: str) -> None:
+    found = find_target(name)
+    assert note in found.note if note else not found.note
+
+
+def test_the_note_stands_in_the_reports() -> None:
+    model = transposed()
+    inspected = inspect(model, target="openvino@2099.1")
+    assert "openvino 2099.1 was not measured" in inspected.target_notes["openvino@2099.1"]
+    written = rewrite(model, target=["openvino@2099.1", "opencv"])
+    assert written.fitting
+    assert "openvino 2099.1 was not measured" in written.fitting.note
+    assert "2099.1" in written.to_json()["target"]["note"]
+
+
+def test_an_unknown_spelling_lists_the_releases() -> None:
+    with pytest.raises(RequestError, match=r"written 'newest': there are 2023\.3, 2024\.6"):
+        find_target("openvino@newest")
+    with pytest.raises(RequestError, match="no other release is known"):
+        find_target("tensorrt@10.0")
+    with pytest.raises(RequestError, match="did you mean 'openvino'"):
+        find_target("openvin@2024.6")
+
+
+def test_a_release_has_rows_that_the_newest_has_not() -> None:
+    model = transposed()
+    assert not rewrite(model, target="openvino").changed
+    older = rewrite(model, target="openvino@2024.6")
+    assert older.changed
+    assert older.target == "openvino@2024.6"
+    assert not older.unfit
+
+
+def test_releases_of_the_engine_before_are_those_of_the_other_target() -> None:
+    assert find_target("opencv@4.10").name == "opencv-classic@4.10"
+    assert find_target("opencv@5.1").name == "opencv@5.1"
+
+
+def test_several_targets_have_a_release_each() -> None:
+    found = find_targets(["openvino@2024.6", "opencv-classic@4.10"])
+    assert found.name == "openvino@2024.6 + opencv-classic@4.10"
+
+
+@pytest.mark.parametrize("name", all_targets())
+def test_releases_are_written_alike_and_rows_name_them(name: str) -> None:
+    target = find_target(name)
+    assert list(target.releases) == sorted(target.releases, key=_numbers)
+    for row in target.history:
+        assert not (row.since and row.until) or _numbers(row.since) <= _numbers(row.until)
+    assert set(target.rows) <= set(target.history)
+
+
+def test_each_measured_release_is_known() -> None:
+    for name in RELEASES:
+        assert not find_target(name).note, name
+    assert {name.partition("@")[0] for name in RELEASES} <= set(RUNTIMES)
+
+
+def test_explain_shows_the_history() -> None:
+    (found,) = explain("openvino")
+    facts = found.facts_by_name
+    assert facts["releases"] == "2023.3, 2024.6, 2025.3, 2026.4"
+    assert "up to 2025.3" in facts["miscomputes"]
+    (older,) = explain("openvino@2024.6")
+    assert older.name == "openvino@2024.6"
+    assert "LpPool" in older.facts_by_name["refuses"]
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))

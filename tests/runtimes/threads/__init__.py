@@ -1,0 +1,268 @@
+"""Public threads about padding, rebuilt from their parameters, and what --target makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx
+
+from tests.models.text import text_model
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A report: where it stands, the runtime and release, and a model with its parameters.
+
+    `options` are those of rewrite beside the target. `no_way` says why it is not solved, where it
+    is not; `right` that the release runs the model as it is.
+    """
+
+    where: str
+    target: str | tuple[str, ...]
+    nodes: str
+    x: str
+    constants: str = ""
+    y: str = "float[] y"
+    opset: int = 17
+    options: Mapping[str, object] = field(default_factory=dict)
+    no_way: str = ""
+    right: bool = False
+
+    def model(self) -> onnx.ModelProto:
+        """The model; weights that are named w with their shape are drawn."""
+        stored: list[str] = []
+        drawn: list[str] = []
+        for one in filter(None, self.constants.split("; ")):
+            (drawn if one.startswith("w[") else stored).append(one)
+        model = text_model(
+            self.nodes,
+            inputs=f"float[{self.x}] x",
+            outputs=self.y,
+            constants=", ".join(stored),
+            opset=self.opset,
+        )
+        draw = np.random.default_rng(3)
+        for number, one in enumerate(drawn):
+            sizes = [int(size) for size in one.removeprefix("w[").rstrip("]").split(",")]
+            values = draw.normal(size=sizes).astype(np.float32)
+            name = "w" if not number else f"w{number}"
+            model.graph.initializer.append(onnx.numpy_helper.from_array(values, name))
+        return model
+
+
+def _pads(*numbers: int) -> str:
+    return f"int64[{len(numbers)}] p = {{{', '.join(map(str, numbers))}}}"
+
+
+_DEVICE = {"require_device": True}
+_EVEN = 'strides = [2, 2], kernel_shape = [3, 3], auto_pad = "SAME_UPPER"'
+_CEIL = "kernel_shape = [2, 2], strides = [2, 2], ceil_mode = 1"
+THREADS = (
+    Thread(
+        "onnxruntime#26734",
+        "webgpu-jsep@1.23",
+        f"y = Conv <{_EVEN}> (x, w)",
+        "1, 3, 8, 8",
+        "w[4,3,3,3]",
+    ),
+    Thread(
+        "onnxruntime#24800",
+        "webgpu-jsep@1.23",
+        "y = Conv <kernel_shape = [3, 1, 1], pads = [1, 0, 0, 1, 0, 0]> (x, w)",
+        "1, 4, 6, 5, 5",
+        "w[4,4,3,1,1]",
+    ),
+    Thread(
+        "onnxruntime#23403 (1.20)",
+        "webgpu-jsep@1.20",
+        "y = ConvTranspose <kernel_shape = [4], strides = [2], pads = [1, 1], "
+        "output_padding = [1]> (x, w)",
+        "1, 4, 9",
+        "w[4,3,4]",
+    ),
+    Thread(
+        "onnxruntime#23403 (1.23)",
+        "webgpu-jsep@1.23",
+        "y = ConvTranspose <kernel_shape = [4], strides = [2], pads = [1, 1], "
+        "output_padding = [1]> (x, w)",
+        "1, 4, 9",
+        "w[4,3,4]",
+        right=True,
+    ),
+    Thread("onnxruntime#20938", "webgpu-jsep@1.20", f"y = MaxPool <{_CEIL}> (x)", "1, 3, 15, 15"),
+    Thread("transformers.js#1435", "webgpu-jsep@1.23", f"y = MaxPool <{_CEIL}> (x)", "1, 3, 7, 7"),
+    Thread(
+        "onnxruntime#21206", "webgpu-jsep@1.20", f"y = AveragePool <{_CEIL}> (x)", "1, 3, 15, 15"
+    ),
+    Thread(
+        "onnxruntime#21386",
+        "webgpu-jsep@1.20",
+        "y = MaxPool <kernel_shape = [3], strides = [3]> (x)",
+        "1, 3, 30",
+        right=True,
+    ),
+    Thread(
+        "onnxruntime#28022",
+        "coreml",
+        'a = Pad <mode = "reflect"> (x, p) y = Conv <kernel_shape = [3, 3]> (a, w)',
+        "1, 3, 8, 8",
+        f"{_pads(0, 0, 1, 1, 0, 0, 1, 1)}; w[4,3,3,3]",
+        options=_DEVICE,
+    ),
+    Thread(
+        "onnxruntime#24681",
+        "onnxruntime@1.20",
+        "y = AveragePool <kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1], "
+        "ceil_mode = 1, count_include_pad = 1> (x)",
+        "1, 3, 9, 9",
+        opset=19,
+    ),
+    Thread(
+        "onnxruntime#26708",
+        "onnxruntime@1.20",
+        "a = Pad (x, p) y = AveragePool <kernel_shape = [3, 3], strides = [2, 2]> (a)",
+        "1, 3, 8, 8",
+        _pads(0, 0, 1, 1, 0, 0, 1, 1),
+        opset=20,
+    ),
+    Thread(
+        "onnxruntime#26708 (ceil_mode, 1.23)",
+        "onnxruntime@1.23",
+        "a = Pad (x, p) y = AveragePool <kernel_shape = [2, 2], strides = [2, 2], "
+        "ceil_mode = 1> (a)",
+        "1, 3, 8, 8",
+        _pads(0, 0, 0, 0, 0, 0, 1, 1),
+        opset=20,
+    ),
+    Thread(
+        "onnxruntime#20582",
+        "onnxruntime@1.17",
+        'y = Conv <kernel_shape = [3, 3], dilations = [2, 2], auto_pad = "SAME_UPPER"> (x, w)',
+        "1, 3, 8, 8",
+        "w[4,3,3,3]",
+    ),
+    Thread(
+        "pytorch#183528",
+        ("onnxruntime@1.23", "openvino"),
+        "y = AveragePool <kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1], "
+        "ceil_mode = 1, count_include_pad = 1> (x)",
+        "1, 3, 8, 8",
+        opset=18,
+    ),
+    Thread(
+        "openvino#33369",
+        "openvino@2025.3",
+        "y = AveragePool <kernel_shape = [2, 2], strides = [2, 2], pads = [1, 1, 1, 1], "
+        "ceil_mode = 1> (x)",
+        "1, 3, 17, 17",
+    ),
+    Thread(
+        "openvino#35637",
+        ("openvino", "onnxruntime"),
+        "y = MaxPool <kernel_shape = [2, 2], dilations = [2, 2], pads = [2, 2, 2, 2]> (x)",
+        "1, 3, 8, 8",
+    ),
+    Thread(
+        "tvm#20150",
+        "tvm@0.25",
+        'y = Pad <mode = "wrap"> (x, p, , a)',
+        "1, 3, 8, 8",
+        f"{_pads(1, 1, 1, 1)}; int64[2] a = {{2, 3}}",
+        opset=19,
+    ),
+    Thread(
+        "ncnn#5924",
+        "ncnn@20241226",
+        "y = Conv <kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1]> (x, w)",
+        "1, 3, 8, 8",
+        "w[4,3,3,3]",
+    ),
+    Thread(
+        "burn-onnx#5",
+        "burn",
+        "y = Conv <kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1]> (x, w)",
+        "1, 3, 8, 8",
+        "w[4,3,3,3]",
+        right=True,
+    ),
+    Thread(
+        "burn-onnx#468",
+        "burn",
+        f"y = Conv <{_EVEN}> (x, w)",
+        "1, 3, h, v",
+        "w[4,3,3,3]",
+        y="float[1, 4, a, b] y",
+        options={"dims": {"h": "%32=0", "v": "%32=0"}},
+    ),
+    Thread(
+        "candle#2497",
+        "candle",
+        'y = MaxPool <kernel_shape = [2, 2], auto_pad = "SAME_UPPER"> (x)',
+        "1, 3, 13, 13",
+    ),
+    Thread(
+        "AMDMIGraphX#4069",
+        "migraphx",
+        'y = Pad <mode = "edge"> (x, p)',
+        "1, 3, 8, 8",
+        _pads(0, 0, 1, 1, 0, 0, 1, 1),
+        right=True,
+    ),
+    Thread(
+        "zetta_utils#1028",
+        "onnx2torch",
+        'y = Conv <kernel_shape = [3, 3], auto_pad = "SAME_UPPER"> (x, w)',
+        "1, 3, 8, 8",
+        "w[4,3,3,3]",
+    ),
+    Thread(
+        "webnn#877",
+        "webnn",
+        'y = Pad <mode = "edge"> (x, p)',
+        "1, 3, 8, 8",
+        _pads(0, 0, 1, 1, 0, 0, 1, 1),
+        options=_DEVICE,
+    ),
+    Thread(
+        "rknn-toolkit2#328",
+        "rknn",
+        'a = Pad <mode = "constant"> (x, p) y = Conv <kernel_shape = [3, 3]> (a, w)',
+        "1, 3, 8, 8",
+        f"{_pads(0, 0, 1, 1, 0, 0, 1, 1)}; w[4,3,3,3]",
+        options=_DEVICE,
+    ),
+    Thread(
+        "rknn-toolkit2#217",
+        "rknn",
+        "y = AveragePool <kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]> (x)",
+        "1, 3, 8, 8",
+        options=_DEVICE,
+    ),
+    Thread(
+        "onnxruntime#26393",
+        "onnxruntime-cuda",
+        "y = Pad (x, p)",
+        "1, 3, 8, 8",
+        _pads(0, 0, 1, 1, 0, 0, 1, 1),
+        opset=21,
+        options=_DEVICE,
+    ),
+    Thread(
+        "onnxruntime#23878",
+        "onnxruntime",
+        'y = Pad <mode = "reflect"> (x, p)',
+        "1, 3, 4, 4",
+        _pads(0, 0, 5, 5, 0, 0, 5, 5),
+        no_way="the ONNX text does not say what a mirror wider than the axis holds",
+    ),
+    Thread(
+        "opencv#24729",
+        "opencv@4.8",
+        "s = Shape (x) h = Gather (s, two) r = Mod (h, four) n = Neg (r) m = Mod (n, four) "
+        "c = Concat <axis = 0> (zeros, m, m) y = Pad (x, c)",
+        "1, 3, 6, 6",
+        "int64[1] two = {2}; int64[1] four = {4}; int64[6] zeros = {0, 0, 0, 0, 0, 0}",
+    ),
+)

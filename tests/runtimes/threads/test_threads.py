@@ -1,0 +1,111 @@
+"""What the user of each thread would do: rewrite for his runtime, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from numpy.typing import NDArray
+
+from onnxpad import rewrite, validate
+from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad.runtimes.targets import find_target
+from tests.models.text import text_model
+from tests.oracle.interpreter import run_model
+from tests.runtimes.live import RELEASES, RUNTIMES
+from tests.runtimes.live.environments import Unavailable
+from tests.runtimes.live.running import Case, outcomes
+from tests.runtimes.threads import THREADS, Thread
+
+_SIZES = {"h": 32, "v": 64}
+each = pytest.mark.parametrize("thread", THREADS, ids=lambda one: one.where)
+
+
+def rewritten(thread: Thread) -> Rewriting:
+    targets = [thread.target] if isinstance(thread.target, str) else list(thread.target)
+    options = thread.options
+    return rewrite(
+        thread.model(),
+        target=targets,
+        dims=options.get("dims"),  # type: ignore[arg-type]
+        require_device="require_device" in options,
+    )
+
+
+def fed(model: onnx.ModelProto) -> dict[str, NDArray[np.float32]]:
+    """Data below 0 as well, which shows what a max pool pads with."""
+    dims = model.graph.input[0].type.tensor_type.shape.dim
+    sizes = [_SIZES.get(one.dim_param, one.dim_value) for one in dims]
+    return {"x": np.random.default_rng(1).normal(size=sizes).astype(np.float32) - 1}
+
+
+@each
+def test_the_target_alone_is_enough(thread: Thread) -> None:
+    done = rewritten(thread)
+    if thread.no_way:
+        assert done.unfit or not done.changed
+        return
+    assert not done.unfit
+    assert done.changed is not thread.right
+    before, after = thread.model(), done.model
+    assert isinstance(after, onnx.ModelProto)
+    wanted = run_model(before, fed(before))["y"]
+    np.testing.assert_allclose(run_model(after, fed(before))["y"], wanted, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.sweep
+@each
+def test_the_runtime_of_the_thread_runs_it_right_then(thread: Thread, tmp_path: Path) -> None:
+    """And fails before, which is what was reported."""
+    if thread.no_way:
+        pytest.skip(thread.no_way)
+    model = thread.model()
+    inputs = fed(model)
+    wanted = run_model(model, inputs)
+    cases = {}
+    for name, one in (("before", model), ("after", rewritten(thread).model)):
+        assert isinstance(one, onnx.ModelProto)
+        dims = one.graph.output[0].type.tensor_type.shape.dim
+        del dims[:]
+        for size in wanted["y"].shape:
+            dims.add().dim_value = size
+        onnx.save(one, tmp_path / f"{name}.onnx")
+        cases[name] = Case(tmp_path / f"{name}.onnx", inputs, wanted)
+    targets = (thread.target,) if isinstance(thread.target, str) else thread.target
+    known = RUNTIMES | RELEASES
+    here = [name for one in targets if (name := find_target(one).name) in known]
+    if not here:
+        pytest.skip(f"{', '.join(targets)}: runs nowhere here")
+    try:
+        found = {name: outcomes(known[name], cases) for name in here}
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    assert {name: one["after"].verdict for name, one in found.items()} == dict.fromkeys(here, "ok")
+    assert thread.right is all(one["before"].verdict == "ok" for one in found.values())
+
+
+def padded(nodes: str, constants: str) -> onnx.ModelProto:
+    return text_model(
+        nodes, inputs="float[1, 1, 6] x", outputs="float[1, 1, a] y", constants=constants, opset=17
+    )
+
+
+def test_a_negative_pad_that_onnxscript_fused_is_named() -> None:
+    """onnxscript#2838."""
+    weight = "float[1, 1, 3] w = {1, 2, 3}"
+    pads = f"int64[6] p = {{0, 0, -1, 0, 0, 1}}, {weight}"
+    before = padded("a = Pad (x, p) y = Conv <kernel_shape = [3]> (a, w)", pads)
+    after = padded("y = Conv <kernel_shape = [3], pads = [-1, 1]> (x, w)", weight)
+    found = validate(before, after)
+    assert not found.ok
+
+
+def test_a_pad_that_the_optimizer_fused_into_a_pool_is_named() -> None:
+    """onnx/optimizer#269."""
+    pads = "int64[6] p = {0, 0, 1, 0, 0, 1}"
+    before = padded("a = Pad (x, p) y = MaxPool <kernel_shape = [3]> (a)", pads)
+    after = padded("y = MaxPool <kernel_shape = [3], pads = [1, 1]> (x)", "")
+    found = validate(before, after)
+    assert (found.ok, found.verdict) == (False, "different")

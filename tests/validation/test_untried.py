@@ -1,0 +1,74 @@
+"""What samples do not try: other values than defaults, sizes compared with, two ways of padding."""
+
+import numpy as np
+import onnx
+import pytest
+
+import onnxpad
+from onnxpad.model.comparing.networks import Network
+from onnxpad.validation import Verdict
+from onnxpad.validation.sizes import compared_sizes, comparisons
+from tests.proof.small_models import text
+from tests.proof.test_verdicts import GATE
+from tests.validation.runs import validate
+
+PADDED = """g (float[1,1,8] x, int64[6] p) => (float[a,b,c] y)
+<int64[6] p = {{0, 0, 0, 0, 0, 0}}> {{
+  t = {front}
+  y = MaxPool<kernel_shape = [2]>(t)
+}}"""
+
+
+def padded(front: str) -> onnx.ModelProto:
+    return text(PADDED.format(front=front))
+
+
+def test_a_caller_who_replaces_a_default_gets_something_else() -> None:
+    pytest.importorskip("onnxruntime")
+    report = onnxpad.validate(padded("Pad(x, p)"), padded("Identity(x)"), device="cpu")
+    assert report.verdict is Verdict.DIFFERENT
+    assert "where a caller gives p" in report.reason
+    assert report.proof is not None
+    assert report.proof.counterexample is not None
+    assert np.any(report.proof.counterexample.inputs["p"])
+    assert report.run is not None
+    assert report.run.counterexample is Verdict.DIFFERENT
+
+
+def test_without_a_proof_it_is_said_that_defaults_alone_were_run() -> None:
+    report = validate(padded("Pad(x, p)"), padded("Identity(x)"), device="cpu")
+    assert report.verdict is Verdict.IDENTICAL
+    (warning,) = report.warnings
+    assert warning.startswith("callers may give 'p' in place of its initializer")
+    fixed = text(PADDED.format(front="Pad(x, p)").replace(", int64[6] p)", ")"))
+    assert validate(fixed, fixed, device="cpu").warnings == ()
+
+
+def gate(size: int, last: str) -> onnx.ModelProto:
+    return text(GATE.format(size=size, last=last))
+
+
+def test_runs_at_the_size_that_is_compared_with() -> None:
+    before, after = gate(52, "Identity(t)"), gate(52, "Add(t, o)")
+    assert compared_sizes([Network(after)]) == (52,)
+    assert [one.op_type for one in comparisons(Network(after))] == ["Equal"]
+    report = validate(before, after, device="cpu")
+    assert report.verdict is Verdict.DIFFERENT
+
+
+def test_a_size_that_is_too_large_to_run_is_a_warning() -> None:
+    before, after = gate(1 << 21, "Identity(t)"), gate(1 << 21, "Add(t, o)")
+    report = validate(before, after, device="cpu")
+    assert report.verdict is Verdict.IDENTICAL
+    assert any("sizes of the inputs are compared (Equal 'e')" in one for one in report.warnings)
+
+
+def test_auto_pad_beside_pads_is_said_even_where_they_are_0() -> None:
+    plain = "g (float[1,1,8] x) => (float[a,b,c] y) {{ y = MaxPool<kernel_shape = [2]{}>(x) }}"
+    before = text(plain.format(""))
+    after = text(plain.format(', auto_pad = "VALID", pads = [0, 0]'))
+    report = validate(before, after, device="cpu")
+    assert report.verdict is Verdict.IDENTICAL
+    (warning,) = report.warnings
+    assert warning.startswith("MaxPool 'y' of the second model has auto_pad and pads, which runtim")
+    assert not validate(after, after, device="cpu").warnings
