@@ -123,6 +123,6 @@ def test_values_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = [node("Relu", [f"r{n}" if n else "x"], [f"r{n + 1}"]) for n in range(20)]
     nodes = [*chain, node("MaxPool", ["r20"], ["y"], kernel_shape=[3, 3])]
     assert traced(nodes, None).value.size
-    monkeypatch.setattr("onnxpad.validation.trace._SHARE", MEMORY // (10 * X.nbytes))
+    monkeypatch.setattr("onnxpad.validation.trace.SHARE", MEMORY // (10 * X.nbytes))
     with pytest.raises(NotEvaluable, match=r"Relu.* take more than 8.4 KiB; --memory 20G"):
         traced(nodes, None)

@@ -29,7 +29,7 @@ from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
 MAX_STEPS = 4
 MAX_TRIALS, MAX_TRIALS_FOR_A_HINT = 400, 150
 """What is in use takes up to 143 until a plan is found, and most of it less than 20."""
-_STEPS_PER_TRIAL, _STEPS_PER_NODE = 15, 15
+_STEPS_PER_TRIAL, STEPS_PER_NODE = 15, 15
 
 
 def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
@@ -117,7 +117,7 @@ class _Steps:
     def begin(self, document: Document) -> None:
         if self._left is None:
             written = sum(len(scope.nodes) for scope in document.scopes.values())
-            self._left = max(PLANNED.most, _STEPS_PER_NODE * written)
+            self._left = max(PLANNED.most, STEPS_PER_NODE * written)
 
     def take(self, nodes: int) -> bool:
         """Whether a way may be tried on so many nodes."""

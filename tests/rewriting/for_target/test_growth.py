@@ -100,7 +100,7 @@ def test_a_way_that_is_tried_is_read_once(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(survey, "read", read_and_counted)
     monkeypatch.setattr(search, "advance", tried_and_counted)
-    onnxpad.rewrite(pools_in_a_row(3), target="coreml")
+    onnxpad.rewrite(pools_in_a_row(3), target="coreml", require_device=True)
     assert readings < tries
 
 
@@ -112,7 +112,7 @@ def test_searches_end_together(monkeypatch: pytest.MonkeyPatch) -> None:
         one.attribute[1].ints[:] = [1 + number, 1 + number]
     whole = onnxpad.rewrite(model, target="coreml", require_device=True)
     assert (whole.limits_met, whole.unfit) == ((), ())
-    monkeypatch.setattr(search, "_STEPS_PER_NODE", 0)
+    monkeypatch.setattr(search, "STEPS_PER_NODE", 0)
     monkeypatch.setattr(search, "PLANNED", PLANNED._replace(most=60))
     part = onnxpad.rewrite(model, target="coreml", require_device=True)
     assert 0 < len(part.unfit) < 6
