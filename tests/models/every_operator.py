@@ -22,7 +22,7 @@ _CONSTANTS = f"""
  float sx = {{0.5}}, int64[4] dynamic = {{0, 1, 1, 0}}, int64[2] image = {{4, 5}},
  int64[2] block = {{2, 3}}, int64[8] p1 = {{0,0,1,0,0,0,0,1}}, int64[8] p2 = {{0,0,0,1,0,0,1,0}},
  int64[8] p3 = {{0,0,1,-1,0,0,0,1}}, int64[2] p4 = {{1,2}}, int64[1] axis = {{3}},
- int64[8] p5 = {{0,1,0,0,0,0,0,0}}, float two = {{2}}, float zero = {{0}}, float least = {{-inf}},
+ int64[8] p5 = {{0,1,0,0,0,0,0,0}}, float two = {{2}}, float zero = {{0}}, float least = {{-inf}}, float deep = {{-1e9}},
  float[1] bias = {{2}}, int64[2] cropped = {{4, 4}}, float[1,18,6,6] offsets,
  int32[1,6] mask = {{1,1,1,1,1,1}}, float[4] spare = {{1, 2, 3, 4}}
 """
@@ -68,12 +68,15 @@ _NODES = """
  [zero_value] a34 = Pad (x, p1, zero)
  [endless] b1 = Pad (x, p1, least)
  [deepest] a35 = MaxPool <kernel_shape = [3, 3]> (b1)
+ [positive] r = Relu (x)
+ [below] b2 = Pad (r, p1, deep)
+ [held] a36 = MaxPool <kernel_shape = [3, 3]> (b2)
 """
 
 
 def every_operator() -> onnx.ModelProto:
     """A valid model at opset 18 whose nodes, tensors and lists all carry notes of their own."""
-    outputs = ", ".join(f"float[] a{number}" for number in range(1, 36))
+    outputs = ", ".join(f"float[] a{number}" for number in range(1, 37))
     model: onnx.ModelProto = onnx.parser.parse_model(
         '<ir_version: 10, opset_import: ["": 19, "com.microsoft": 1], producer_name: "a tool">\n'
         "every (float[1,1,6,6] x, uint8[1,1,6,6] u, float[1,1,9] l, float[1,6,6,1] t, "

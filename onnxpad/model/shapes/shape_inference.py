@@ -144,6 +144,8 @@ def _leading(context: Context, before: Collection[str]) -> list[Node]:
     asked = {name for name, found in context.types.items() if _is_open(found)}
     asked |= {name for name in scope.producers if name not in context.types}
     asked |= context.declared_only.union(before)
+    if scope.parent is not None:  # the node that the body belongs to asks for its results
+        asked |= {value.name for value in scope.proto.output}
     pending = [scope.producers[name] for name in asked if name in scope.producers]
     leading: set[int] = set()
     while pending:

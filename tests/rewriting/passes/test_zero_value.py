@@ -14,13 +14,24 @@ from tests.oracle.interpreter import run_model
 
 
 def pooled(
-    front: str = "a = Relu (x)", pads: str = "0, 0, 1, 0, 0, 2", kernel: int = 3, opset: int = 13
+    front: str = "a = Relu (x)",
+    pads: str = "0, 0, 1, 0, 0, 2",
+    kernel: int = 3,
+    opset: int = 13,
+    value: str = "-1e38",
 ) -> onnx.ModelProto:
     return text_model(
         f"{front} b = Pad (a, p, v) y = MaxPool <kernel_shape = [{kernel}]> (b)",
-        constants=f"int64[6] p = {{{pads}}}, float v = {{-1e38}}",
+        constants=f"int64[6] p = {{{pads}}}, float v = {{{value}}}",
         outputs="float[n, c, h] y",
         opset=opset,
+    )
+
+
+def before_inputs() -> onnx.ModelProto:
+    text = "a = Relu (x) b = Pad <pads = [0,0,1,0,0,2], value = -1.5> (a)"
+    return text_model(
+        f"{text} y = MaxPool <kernel_shape = [3]> (b)", outputs="float[n, c, h] y", opset=9
     )
 
 
@@ -53,6 +64,8 @@ def test_over_a_small_domain(begin: int, end: int, kernel: int) -> None:
 
 
 def test_what_is_not_exact_is_left() -> None:
+    assert reason(pooled(value="3")) == "its value is not known to be below 0"
+    assert reason(before_inputs()) == "before opset 11 its value is an attribute"
     assert "may be below 0" in reason(pooled("a = Neg (x)"))
     assert "without data" in reason(pooled(pads="0, 1, 1, 0, 0, 1"))
     assert "without data" in reason(pooled(pads="0, 0, 3, 0, 0, 3"))
