@@ -66,7 +66,7 @@ def test_a_graph_is_rewritten_like_its_model(path: Path, passes: list[str]) -> N
     of_model, of_graph = rewrite(path, passes=passes), rewrite(graph, passes=passes)
     assert of_graph.model is graph
     assert of_graph.script == of_model.script
-    assert of_graph.to_json() == of_model.to_json()
+    assert of_graph.to_json() == of_model.to_json() | {"operators": None}
     assert isinstance(of_model.model, ModelProto)
     exported = gs.export_onnx(graph)
     assert outline(exported.graph.node) == outline(of_model.model.graph.node)
