@@ -249,8 +249,9 @@ def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
         yield "older releases", target.before
     if target.note:
         yield "note", target.note
-    newest = [row for row in target.rows if not row.until]
-    blanket = [row for row in newest if row.answer.fails and not row.when and not row.since]
+    asked = "@" in target.name
+    always = [row for row in target.rows if asked or not (row.since or row.until)]
+    blanket = [row for row in always if row.answer.fails and not row.when]
     never = {operator for row in blanket for operator in row.operators}
     for row in target.rows:
         left = tuple(one for one in row.operators if row.answer.fails or one not in never)

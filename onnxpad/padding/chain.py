@@ -210,9 +210,10 @@ class Around:
     each as it would be then; they may be thousands, so hashes leave them out. `copied_out` says
     that the operator's input has one other reader, an Identity that makes a result of the graph.
 
-    `at_least` is a bound that no cell of the input of a max pool is below. `dequantised` tells of
-    a DequantizeLinear that makes the input; `behind_quantised` that a quantised operator computes
-    it. `producer` is, for averages, the tool that wrote the model.
+    `at_least` is a bound that no cell of the input of a max pool, or of a Pad that only max pools
+    read, is below. `dequantised` tells of a DequantizeLinear that makes the input;
+    `behind_quantised` that a quantised operator computes it. `producer` is, for averages, the tool
+    that wrote the model.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its

@@ -141,8 +141,10 @@ def _cast(a: Array, old: "np.dtype[Any]", new: "np.dtype[Any]") -> Array:
 def _clear(a: Array, tie: float, made: Array) -> Array:
     """`made`, but NaN where a number is so near to where rounding turns over that both are right.
 
-    Nothing that is NaN counts as a difference.
+    Nothing that is NaN counts as a difference. A number that is just there is rounded as the text
+    says: another order of sums makes of it the same number or one that is near.
     """
     with np.errstate(invalid="ignore"):
         distance = np.abs((a - tie) - np.rint(a - tie))
-    return np.where(distance < _NEAR * np.maximum(1.0, np.abs(a)), np.nan, made)
+    unclear = (distance > 0) & (distance < _NEAR * np.maximum(1.0, np.abs(a)))
+    return np.where(unclear, np.nan, made)

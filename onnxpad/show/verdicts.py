@@ -71,8 +71,9 @@ def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
         for found in targets.values()
     )
     unsure = len(targets) - failing - fine
+    leave = any(one.judgement.answer is Answer.FALLS_BACK for v in targets.values() for one in v)
     parts = [
-        f"{fine} take every operator that can pad",
+        f"{fine} take every operator that can pad{', or leave it to the CPU' if leave else ''}",
         f"{failing} refuse or miscompute some" if failing else "",
         f"of {unsure} it is not known" if unsure else "",
     ]

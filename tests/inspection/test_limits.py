@@ -15,7 +15,7 @@ SAID = "onnx's shape inference took more than 0.1 s and was ended; --timeout 600
 
 
 def test_every_verb_says_that_inference_was_ended() -> None:
-    model = runaway.endless_slice_beside_a_conv()
+    model = runaway.endless_slice_before_a_conv()
     found = inspect(model, timeout=0.1)
     assert found.limits_met == (SAID,)
     assert [node.op for node in found.nodes] == ["Conv"]
@@ -38,7 +38,7 @@ def test_the_command_line_says_so(
     verb: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "slice.onnx"
-    onnx.save(runaway.endless_slice_beside_a_conv(), path)
+    onnx.save(runaway.endless_slice_before_a_conv(), path)
     run([*verb, str(path), "--timeout", "0.1"])
     assert f"warning: {SAID}; sizes that only it finds are not known" in capsys.readouterr().out
     run([*verb, str(path), "--timeout", "0.1", "--json"])

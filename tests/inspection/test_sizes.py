@@ -37,7 +37,7 @@ def test_a_kernel_is_found_behind_shape_inference() -> None:
 def test_sizes_that_are_declared_need_no_inference(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def infer(reading: Reading, **_: bool) -> dict[str, object]:
+    def infer(reading: Reading, *_: object, **_more: bool) -> dict[str, object]:
         asked.append(reading)
         return {}
 

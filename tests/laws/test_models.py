@@ -178,6 +178,7 @@ DRAWN_ELSEWHERE = {
     "plain-col2im": "test_plain_col2im.py",
     "spatial-pads": "test_pad_blocks.py",
     "static-pads": "test_static_pads.py",
+    "zero-value": "test_zero_value.py",
 }
 """Passes for operators that the small models do not have, and the tests that have them."""
 

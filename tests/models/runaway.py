@@ -66,14 +66,15 @@ def sliced_shape(start: int, end: int, step: int) -> ModelProto:
     return made_of(nodes, [value("x", [2, 3])], {"a": [start], "b": [end], "z": [0], "st": [step]})
 
 
-def endless_slice_beside_a_conv() -> ModelProto:
-    """A Conv of unknown sizes, for which sizes are inferred, and a Slice that never ends."""
+def endless_slice_before_a_conv() -> ModelProto:
+    """A Conv whose sizes hang, for all that the text of the graph says, on an endless Slice."""
     nodes = [
         node("Slice", ["s", "a", "a", "z", "a"], ["t"]),
-        node("Reshape", ["x", "u"], ["v"]),
+        node("Concat", ["t", "u"], ["c"], axis=0),
+        node("Reshape", ["x", "c"], ["v"]),
         node("Conv", ["v", "w"], ["y"], auto_pad="SAME_UPPER"),
     ]
-    inputs = [value("x", [1, 2, 8, 8]), value("u", [4], TensorProto.INT64)]
+    inputs = [value("x", [1, 2, 8, 8]), value("u", [3], TensorProto.INT64)]
     weights = np.ones((2, 2, 3, 3), np.float32)
     constants = {"s": [1, 2], "a": [LEAST], "z": [0], "w": weights}
     return made_of(nodes, inputs, constants, ("y", "t"))

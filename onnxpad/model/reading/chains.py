@@ -22,6 +22,7 @@ from onnxpad.model.reading.quantised import input_of
 from onnxpad.model.reading.refusals import describe
 from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, Reader, chains_behind, readers_of
 from onnxpad.model.reading.scopes import Scope
+from onnxpad.model.shapes.bounds import lower_bound
 from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import (
@@ -37,7 +38,14 @@ from onnxpad.padding.chain import (
     Weight,
 )
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import Attributes, AttributeValue, Kind, Operator, operator
+from onnxpad.padding.operators import (
+    Attributes,
+    AttributeValue,
+    Destination,
+    Kind,
+    Operator,
+    operator,
+)
 
 _NO_WEIGHT = Weight()
 _WEIGHT_SCALE = 4
@@ -352,6 +360,8 @@ def _pad_chain(
     behind: tuple[Chain, ...],
 ) -> Chain:
     inputs, outputs = places_of(context, node)
+    alone = feeds_alone(context, node, step)
+    pooled = alone is Destination.MAX_POOLS
     return Chain(
         *(op, context.scope.opset, (), Pads((), ()), step.fill),
         source.dtype or value_type(context, node),
@@ -359,7 +369,8 @@ def _pad_chain(
         shape=source.dims,
         around=Around(
             reads_input=is_model_input(context, node.inputs[0]),
-            feeds_alone=feeds_alone(context, node, step),
+            feeds_alone=alone,
+            at_least=lower_bound(context, node.inputs[0]) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),
             behind=behind,
             key=(context.scope.id, node.key),

@@ -118,14 +118,19 @@ class Context:
 
     def constant(self, name: str) -> np.ndarray | None:
         """The value of a small tensor that never changes, stored or computed, or None."""
-        found = self.constant_tensor(name)
-        if found is not None:
-            return self._array(found)
-        value = self._computed(name)
+        value = self.folded.get(name)
+        if value is None:
+            found = self.constant_tensor(name)
+            if found is not None:
+                return self._array(found)
+            value = self._computed(name)
         return None if value is None or value.dtype == object else value
 
     def value(self, name: str) -> np.ndarray | None:
         """The same with cells that are open: sizes that are no numbers, or None (open_cells.py)."""
+        value = self.folded.get(name)
+        if value is not None:
+            return value
         found = self.constant_tensor(name)
         return self._computed(name) if found is None else self._array(found)
 
@@ -288,6 +293,7 @@ def has_value(context: Context, name: str) -> bool:
 def _inputs_first(context: Context, name: str) -> list[str]:
     """The tensor, behind those of its scope from which its value follows and is not known yet."""
     found: list[str] = []
+    producers = context.scope.producers
     pending, seen = [(name, False)], set[str]()
     while pending:
         one, is_ready = pending.pop()
@@ -297,9 +303,10 @@ def _inputs_first(context: Context, name: str) -> list[str]:
             continue
         seen.add(one)
         pending.append((one, True))
-        maker = context.scope.producers.get(one)
+        maker = producers.get(one)
         if maker is not None and maker.op_type in FOLDABLE and maker.op_type != "Shape":
-            pending += [(read, False) for read in maker.inputs if read in context.scope.producers]
+            makers = ((read, producers.get(read)) for read in maker.inputs)
+            pending += [(read, False) for read, node in makers if node and not _is_constant(node)]
     return found
 
 

@@ -87,6 +87,8 @@ def broadcast(inputs: Sequence[Type], _: RuleFacts) -> Type:
     """The joint shape of all inputs (ONNX Broadcasting.md)."""
     dtype = next((one.dtype for one in inputs if one.dtype), "")
     shapes = [one.dims for one in inputs]
+    if shapes.count(shapes[0]) == len(shapes):
+        return Type(dtype, shapes[0])
     if any(dims is None for dims in shapes):
         return Type(dtype)
     known = [dims for dims in shapes if dims is not None]

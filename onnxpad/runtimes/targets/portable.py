@@ -67,7 +67,7 @@ TARGET = Target(
         refuses("Conv", w.WEIGHT_COMPUTED, by=_ncnn("convolutions with computed weights")),
         refuses("Conv", w.STRIDED_AND_DILATED, by=_tflite("strides with dilations")),
         miscomputes("Conv", w.KERNEL_OF_ONE, w.PADDED, by=_new("1x1 convolutions with pads")),
-        refuses(("Conv", *w.POOLS), f.BEHIND_ZEROS, by=_rknn("Pad in front of Conv")),
+        refuses(("Conv", "AveragePool"), f.BEHIND_ZEROS, by=_rknn("Pad in front of Conv")),
         refuses("Conv", f.BEHIND_REFLECT, by=_qnn("reflect in front of a convolution")),
         miscomputes(
             "Conv", DEPTHWISE_PADDED_BELOW, by=_classic("depthwise convolutions: end pads")

@@ -143,6 +143,7 @@ def test_explain_shows_the_history() -> None:
     (older,) = explain("openvino@2024.6")
     assert older.name == "openvino@2024.6"
     assert "LpPool" in older.facts_by_name["refuses"]
+    assert "LpPool" not in older.facts_by_name["takes"]
 
 
 def _numbers(release: str) -> tuple[int, ...]:
