@@ -18,7 +18,8 @@ from onnxpad.validation.evaluator import Arithmetic, Call, NotEvaluable, bounded
 Array = NDArray[Any]
 ErrorBounds = Mapping[str, Array | None]
 Run = Callable[[Mapping[str, Array]], dict[str, Array]]
-_SHARE = 4
+SHARE = 4
+"""Of the memory that the work may take, all values of a trace have one part in so many."""
 _MOVES = {
     *("Slice", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Concat"),
     *("Split", "Gather", "Expand", "Tile", "DepthToSpace", "SpaceToDepth"),
@@ -94,10 +95,10 @@ def trace(
             if name:
                 known[name] = traced
                 held += traced.value.nbytes
-        if held > allowed // _SHARE:
+        if held > allowed // SHARE:
             raise NotEvaluable(
                 f"{operation.label}: one by one, the tensors up to here take more than "
-                f"{processes.readable(allowed // _SHARE)}; --memory "
+                f"{processes.readable(allowed // SHARE)}; --memory "
                 f"{processes.readable(10 * allowed, '')} lets them"
             )
     return known
