@@ -75,10 +75,10 @@ def trace(
 
     Padded operators follow the ONNX text in float64; every other operator is run alone in
     onnxruntime. With `arithmetic`, errors are bounded as that arithmetic spreads them; without,
-    values only. Raises NotEvaluable where a node can neither be evaluated nor run, where the
-    error that it adds is not known, or where all values together take a quarter of the memory that
-    the work may take; with a list `failed`, such nodes and all behind them are left out, and it
-    gets the reasons.
+    values only. Raises NotEvaluable where a node can neither be evaluated nor run, or where the
+    error that it adds is not known; with a list `failed`, such nodes and all behind them are left
+    out, and it gets the reasons. Raises it as well where all values together take a quarter of the
+    memory that the work may take.
     """
     known: Traces = {name: Traced(value, value.dtype) for name, value in feeds.items()}
     held, allowed = 0, processes.current().memory_allowed()
@@ -96,15 +96,11 @@ def trace(
                 known[name] = traced
                 held += traced.value.nbytes
         if held > allowed // SHARE:
-            told = (
+            raise NotEvaluable(
                 f"{operation.label}: one by one, the tensors up to here take more than "
                 f"{processes.readable(allowed // SHARE)}; --memory "
                 f"{processes.readable(10 * allowed, '')} lets them"
             )
-            if failed is None:
-                raise NotEvaluable(told)
-            failed.append(told)
-            break
     return known
 
 

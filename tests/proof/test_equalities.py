@@ -105,6 +105,23 @@ def test_wrong_operands_of_operators_without_a_rule_are_refuted(nodes: str) -> N
     assert proof.counterexample.cell is not None
 
 
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        "r = Constant<value_ints = [1, 1, 1073741824]>()\ny = Tile(t, r)",
+        "r = Constant<value_floats = [1.0, 1.0, 1.0e9]>()\ny = Resize(t, , r)",
+    ],
+)
+def test_gigabytes_are_not_computed_to_find_numbers(
+    nodes: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr("onnxpad.proof.operators.referred.ReferenceEvaluator", asked.append)
+    proof = prove(behind(nodes, SAME), behind(nodes, "pads = [0, 2]", "other"))
+    assert proof.verdict == "undecided"
+    assert not asked
+
+
 def test_operators_that_draw_are_no_numbers_either() -> None:
     nodes = "y = RandomNormalLike<seed = 1.0>(t)"
     assert prove(behind(nodes, SAME), behind(nodes, "pads = [0, 2]")).verdict == "undecided"

@@ -1,5 +1,6 @@
 """Operators without a rule, by onnx's own reference: for counterexamples in numbers alone."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from onnxpad.proof.outcomes import Undecided
 Array = NDArray[Any]
 _MOST = 1 << 16
 _ROUGH = ("float16", "bfloat16")
+_FEWER = ("Compress", "NonMaxSuppression", "NonZero", "Unique")
+"""They pick from what they read."""
 
 
 def referred(call: Call) -> list[Value]:
@@ -24,12 +27,31 @@ def referred(call: Call) -> list[Value]:
         raise Undecided(f"{call.op} has no numbers here")
     model, feed = _model(call)
     try:
+        call.spend(_size(model, feed, call))  # before there are so many
         made = ReferenceEvaluator(model).run(None, feed)
+    except Undecided:
+        raise
     except Exception as error:  # noqa: BLE001 - of another library, on a file's attributes
         raise Undecided(f"{call.op} has no numbers here: {type(error).__name__}") from None
     arrays = [np.asarray(one) for one in made]
-    call.spend(sum(one.size for one in arrays))
     return [Value(one.astype(np.float64), one.dtype) for one in arrays]
+
+
+def _size(model: onnx.ModelProto, feed: dict[str, Array], call: Call) -> int:
+    """The cells of all results; raises Undecided where their values alone would tell how many."""
+    held = onnx.ModelProto()
+    held.CopyFrom(model)
+    held.graph.initializer.extend(numpy_helper.from_array(one, name) for name, one in feed.items())
+    total = 0
+    for value in onnx.shape_inference.infer_shapes(held).graph.output:
+        found = value.type.tensor_type
+        if found.HasField("shape") and all(dim.HasField("dim_value") for dim in found.shape.dim):
+            total += prod(dim.dim_value for dim in found.shape.dim)
+        elif call.op in _FEWER:
+            total += sum(one.size * max(1, one.ndim) for one in feed.values())
+        else:
+            raise Undecided(f"how large {call.op} makes its results is not known")
+    return total
 
 
 def _model(call: Call) -> tuple[onnx.ModelProto, dict[str, Array]]:
