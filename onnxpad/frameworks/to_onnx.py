@@ -9,7 +9,7 @@ from onnxpad.errors import RequestError
 from onnxpad.frameworks.layer import Fill, Outside, Slide
 from onnxpad.frameworks.steps import Window, add_bias, cut, in_a_row, multiply, pad
 from onnxpad.frameworks.worked_out import WorkedOut
-from onnxpad.geometry.windows import Axis, output_size
+from onnxpad.geometry.windows import Axis, cells_within, output_size
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.expansion import Step
 from onnxpad.padding.fills import largest
@@ -221,8 +221,9 @@ def _dilated_outer(slide: Slide, low: int, high: int) -> _Outer:
     """The same for taps that are farther apart than the input is wide: any window may miss it."""
     if slide.output > _SHORT:
         raise RequestError("too many windows over an input that is narrower than the dilation")
+    reach = slide.kernel * slide.dilation
     empty = [
-        not any(low <= start + tap * slide.dilation < high for tap in range(slide.kernel))
+        not cells_within(range(start, start + reach, slide.dilation), low, high)
         for start in range(-slide.begin, slide.output * slide.stride - slide.begin, slide.stride)
     ]
     before = empty.index(False) if False in empty else len(empty)

@@ -12,7 +12,7 @@ import pytest
 from onnx import ModelProto, helper
 
 import onnxpad
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, RequestError
 from tests.models import unbounded
 from tests.models.unbounded import chain, folded, pad, whole, window
 
@@ -163,6 +163,20 @@ def test_wide_pads(mode: str, width: int, size: int | str) -> None:
     model = pad(mode, (width, width - 1), size)
     for verb in ("inspect", "plain-pad", "concat-pads", "absorb-pad", "to tensorflow"):
         ask(model, verb)
+
+
+def test_taps_of_a_layer_are_not_looked_at_one_by_one() -> None:
+    with within():
+        found = onnxpad.resolve(
+            *("tensorflow", "avg_pool"),
+            input_shape=(1, 1, 64),
+            ksize=BIG,
+            dilations=65_536,
+            padding="SAME",
+        )
+        assert found.output_shape == (1, 1, 64)
+        with pytest.raises(RequestError):
+            found.to_model()
 
 
 def test_indices_that_no_int64_counts_stay_as_they_are() -> None:
