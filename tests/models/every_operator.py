@@ -22,7 +22,8 @@ _CONSTANTS = f"""
  float sx = {{0.5}}, int64[4] dynamic = {{0, 1, 1, 0}}, int64[2] image = {{4, 5}},
  int64[2] block = {{2, 3}}, int64[8] p1 = {{0,0,1,0,0,0,0,1}}, int64[8] p2 = {{0,0,0,1,0,0,1,0}},
  int64[8] p3 = {{0,0,1,-1,0,0,0,1}}, int64[2] p4 = {{1,2}}, int64[1] axis = {{3}},
- int64[8] p5 = {{0,1,0,0,0,0,0,0}}, float two = {{2}}, float zero = {{0}}, float least = {{-inf}}, float deep = {{-1e9}},
+ int64[8] p5 = {{0,1,0,0,0,0,0,0}}, float two = {{2}}, float zero = {{0}}, float least = {{-inf}},
+ float deep = {{-1e9}},
  float[1] bias = {{2}}, int64[2] cropped = {{4, 4}}, float[1,18,6,6] offsets,
  int32[1,6] mask = {{1,1,1,1,1,1}}, float[4] spare = {{1, 2, 3, 4}}
 """
