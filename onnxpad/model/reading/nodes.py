@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from onnx import NodeProto
@@ -40,16 +40,18 @@ class Node:
         self.inputs: list[str] = proto.input[:]
         self.outputs: list[str] = proto.output[:]
         names = (self.op_type, self.domain, self.name, *self.inputs, *self.outputs)
-        if _TEXT.issuperset(map(type, names)):
-            return
-        raise ModelError(f"node {key}: the name {_no_text(names)!r} is no UTF-8 text")
+        if not _TEXT.issuperset(map(type, names)):
+            refuse_no_text(names, f"node {key}: the name")
 
 
 _TEXT = frozenset({str})
 
 
-def _no_text(names: Sequence[object]) -> object:
-    return next(name for name in names if not isinstance(name, str))
+def refuse_no_text(names: Iterable[object], what: str) -> None:
+    """ModelError for a name that is no UTF-8 text: protobuf gives such a one as bytes."""
+    odd = [name for name in names if not isinstance(name, str)]
+    if odd:
+        raise ModelError(f"{what} {odd[0]!r} is no UTF-8 text")
 
 
 def in_order(nodes: Sequence[Node], needs: Mapping[int, set[int]]) -> list[Node]:

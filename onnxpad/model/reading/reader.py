@@ -16,7 +16,7 @@ from onnxpad.model.reading.attributes import bindings_of
 from onnxpad.model.reading.chains import ChainReader
 from onnxpad.model.reading.context import MAX_CONSTANT, Context, held_constant, tensor_type
 from onnxpad.model.reading.in_front import behind_pads
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.nodes import Node, refuse_no_text
 from onnxpad.model.reading.quantised import quantises
 from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.dimensions import Dimensions
@@ -228,6 +228,7 @@ class _Reader:
         if any(scope is function for scope in self._open):
             raise ModelError(f"function '{function.label}' calls itself, which ONNX does not allow")
         bindings = bindings_of(node.proto, context.bindings, proto.attribute_proto)
+        refuse_no_text(bindings, f"node {node.key}: the name of an attribute")
         inputs = tuple(context.type_of(name) for name in node.inputs)
         values = tuple(sorted((k, v.SerializeToString()) for k, v in bindings.items()))
         constants = tuple(_constant_key(context, name) for name in node.inputs)

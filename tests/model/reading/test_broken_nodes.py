@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from onnx import ModelProto, NodeProto
+from onnx import ModelProto, NodeProto, parser
 
 from onnxpad.errors import ModelError
 from onnxpad.rewriting.passes import all_passes
@@ -100,3 +100,13 @@ def test_a_col2im_with_an_odd_number_of_pads() -> None:
     wrong = broken(FOLD, lambda node: node.attribute[0].ints.append(1))
     (refusal,) = rewrite(wrong, passes="plain-col2im").skips
     assert "lengths that do not fit 2 image axes" in refusal.skip.reason
+
+
+def test_attributes_of_a_call_whose_name_is_no_text() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+    g (float[1,1,9] x) => (float[1,1,8] y) { y = own.pool<kk = [2], ss = [1]>(x) }
+    <domain: "own", opset_import: ["" : 17]>
+    pool <kk, ss> (a) => (b) { b = MaxPool<kernel_shape: ints = @kk, strides: ints = @ss>(a) }"""
+    damaged = parser.parse_model(text).SerializeToString().replace(b"\n\x02kk", b"\n\x02\xff\xfe")
+    with pytest.raises(ModelError, match=r"node 0: the name of an attribute .* is no UTF-8 text"):
+        rewrite(ModelProto.FromString(damaged))
