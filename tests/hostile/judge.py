@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import BadZipFile
 
+import numpy as np
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
@@ -160,8 +164,8 @@ def file_faults(
 ) -> Iterator[Fault]:
     """Inputs that changed, files that nobody asked for, and outputs that are not whole."""
     output = _place_of(place, command.output)
-    allowed = {_place_of(place, name) for name in command.changes} | {output}
-    allowed |= {_place_of(place, _plan(command))}
+    written = {_place_of(place, name) for name in _written(command)}
+    allowed = {_place_of(place, name) for name in command.changes} | {output} | written
     for name in sorted({*before, *after}):
         if before.get(name) == after.get(name) or name in allowed:
             continue
@@ -175,17 +179,29 @@ def file_faults(
         elif code == 2 and not (command.signal or _mute(command)) and command.copies == 1:
             yield Fault("leaves something after a failure", name)
     for name in allowed - {""}:
-        yield from _whole(place, name, command, before, after)
+        read = _READ[_WRITTEN[command.arguments[0]]] if name in written else _as_model
+        yield from _whole(place, name, read, before, after)
         changed = name in after and after[name] != before.get(name)
         if code == 2 and changed and not _mute(command) and command.copies == 1:
             yield Fault("changes its output and fails", name)
 
 
-def _plan(command: Command) -> str | None:
+_WRITTEN = {
+    "diagnose": "--plan",
+    "inspect": "--baseline",
+    "rewrite": "--certificate",
+    "validate": "--counterexample",
+}
+"""Options that name a further file to write, by verb."""
+
+
+def _written(command: Command) -> Iterator[str]:
     words = command.arguments
-    if words[:1] != ("diagnose",) or "--plan" not in words[:-1]:
-        return None
-    return words[words.index("--plan") + 1]
+    option = _WRITTEN.get(words[0]) if words else None
+    for word, value in pairwise(words):
+        if word == option:
+            yield value
+    yield from (word.partition("=")[2] for word in words if word.startswith(f"{option}="))
 
 
 def _place_of(place: Place, name: str | None) -> str:
@@ -201,7 +217,26 @@ def _copied(name: str, before: Tree) -> bool:
     )
 
 
-def _whole(place: Place, name: str, command: Command, before: Tree, after: Tree) -> Iterator[Fault]:
+def _as_model(data: bytes) -> object:
+    return onnx.ModelProto.FromString(data)
+
+
+def _as_arrays(data: bytes) -> object:
+    with np.load(io.BytesIO(data)) as held:
+        return [held[name] for name in held]
+
+
+_READ: dict[str, Callable[[bytes], object]] = {
+    "--plan": json.loads,
+    "--baseline": json.loads,
+    "--certificate": json.loads,
+    "--counterexample": _as_arrays,
+}
+
+
+def _whole(
+    place: Place, name: str, read: Callable[[bytes], object], before: Tree, after: Tree
+) -> Iterator[Fault]:
     seen = after.get(name)
     if seen is None or seen == before.get(name):
         return
@@ -209,11 +244,8 @@ def _whole(place: Place, name: str, command: Command, before: Tree, after: Tree)
         return
     data = (place.root / name).read_bytes()
     try:
-        if command.arguments[0] == "diagnose":
-            json.loads(data)
-        else:
-            onnx.ModelProto.FromString(data)
-    except (ValueError, DecodeError, RecursionError) as error:
+        read(data)
+    except (ValueError, DecodeError, RecursionError, BadZipFile, EOFError) as error:
         yield Fault("an output is half-written", f"{name}: {len(data)} bytes, {error}"[:300])
     if SECRET in data:
         yield Fault("copies what stands outside", name)
