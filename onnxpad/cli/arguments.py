@@ -12,7 +12,7 @@ from onnxpad.cli.outcomes import say
 from onnxpad.cli.streams import Loudness, set_loudness
 from onnxpad.errors import RequestError
 
-_DIGITS = 30
+DIGITS = 30
 RENAMED = {"from": "source", "convtranspose-legacy-split": "legacy-split"}
 """Options that had another name, without dashes: the old one goes on working."""
 _Completes: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
@@ -247,8 +247,8 @@ def _fact(text: str) -> tuple[str, int | str] | None:
         name, said = front.removesuffix("="), 0
     if not name or name[0] in "%=" or not numbers[0].isdecimal():
         return None
-    if max(map(len, numbers)) > _DIGITS:
-        raise click.BadParameter(f"'{text}': a size has at most {_DIGITS} digits")
+    if max(map(len, numbers)) > DIGITS:
+        raise click.BadParameter(f"'{text}': a size has at most {DIGITS} digits")
     return name.rstrip(), said or int(number)
 
 

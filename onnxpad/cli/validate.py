@@ -58,6 +58,8 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
             raise click.BadParameter(f"cannot read '{text}': expected NAME=1,3,64,64")
         if name in found:
             raise click.BadParameter(f"two shapes of '{name}': give one")
+        if max(map(len, parts)) > arguments.DIGITS:
+            raise click.BadParameter(f"'{text}': a size has at most {arguments.DIGITS} digits")
         found[name] = tuple(map(int, parts))
     return found
 
