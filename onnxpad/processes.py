@@ -38,6 +38,8 @@ SECONDS, MEMORY = 60.0, 2 * 2**30
 SECONDS_PER_MB, MEMORY_PER_BYTE = 1.0, 32
 """What they may take more for what they were given: models and their inputs. Memory is for models
 that are open, each with the most that it was run on, and for the call that is made."""
+LONGEST = 10_000_000
+"""Seconds beyond which no limit is taken: the system's own clocks hold no more than some years."""
 _START = 120.0
 _WATCH = 0.01
 _GRACE, _POLITE = 1.0, 0.05
@@ -424,8 +426,9 @@ def limited(seconds: float | None = None, memory: int | str | None = None) -> It
     if outer is not None and seconds is None and memory is None:
         yield outer
         return
-    if seconds is not None and not seconds > 0:
-        raise RequestError(f"timeout is {seconds}: give seconds, more than 0")
+    if seconds is not None and not 0 < seconds <= LONGEST:
+        most = f"give seconds, more than 0 and at most {LONGEST}"
+        raise RequestError(f"timeout is {seconds}: {most}")
     work = Work(seconds, None if memory is None else bytes_of(memory))
     if outer is not None:
         work.deadline = outer.deadline

@@ -293,5 +293,7 @@ def test_sizes_are_written_as_they_are_read() -> None:
 
 
 def test_limits_are_checked() -> None:
+    with pytest.raises(RequestError, match="timeout is inf"), limited(seconds=float("inf")):
+        pass
     with pytest.raises(RequestError, match="timeout is 0"), limited(seconds=0):
         pass

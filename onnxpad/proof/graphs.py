@@ -76,12 +76,19 @@ class Constant:
         return found.digest()
 
 
+def _most_bytes(proto: onnx.TensorProto) -> int:
+    """What the cells of a tensor take at most; those of less than a byte stand several in one."""
+    width = helper.tensor_dtype_to_np_dtype(proto.data_type).itemsize
+    return int(math.prod(proto.dims) * width)
+
+
 def _blocks(proto: onnx.TensorProto, folder: Path) -> Iterator[bytes]:
     entry = external_data_helper.ExternalDataInfo(proto)
     path = (folder / entry.location).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise Undecided("the data of a constant lies outside of the model's folder")
-    left = float(getattr(entry, "length", None) or math.inf)
+    stated = getattr(entry, "length", None) or math.inf
+    left = min(float(stated), _most_bytes(proto))  # a file may go on for ever
     try:
         with path.open("rb") as file:
             file.seek(int(getattr(entry, "offset", None) or 0))

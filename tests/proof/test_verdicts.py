@@ -10,6 +10,7 @@ import pytest
 from onnx import numpy_helper
 
 from onnxpad.proof import Limits, Proof, Readings, prove
+from onnxpad.proof.graphs import Constant
 from tests.proof.small_models import text
 
 POOL = "g (float[1,1,H] x) => (float[a,b,c] y) {{ {0} }}"
@@ -322,6 +323,16 @@ def test_constants_that_are_no_numbers() -> None:
     proof = prove(first, second)
     assert proof.verdict == "undecided"
     assert "NaN" in proof.reason
+
+
+def test_of_an_endless_file_only_what_a_weight_needs_is_hashed(tmp_path: Path) -> None:
+    (tmp_path / "w").write_bytes(bytes(range(12)))
+    held = onnx.TensorProto(name="w", data_type=onnx.TensorProto.FLOAT, dims=[2])
+    held.data_location = onnx.TensorProto.EXTERNAL
+    held.external_data.add(key="location", value="w")
+    digests = [Constant(held, tmp_path).digest()]
+    (tmp_path / "w").write_bytes(bytes(range(8)))
+    assert [Constant(held, tmp_path).digest()] == digests
 
 
 def test_external_weights_are_hashed_in_their_folder(tmp_path: Path) -> None:
