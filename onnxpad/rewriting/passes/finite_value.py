@@ -21,8 +21,9 @@ from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.expansion import Numbers
 from onnxpad.padding.fills import Constant, lowest
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Destination, Kind, PadInput, Since
+from onnxpad.padding.operators import PadInput, Since
 from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.pads import pad_node, pools_refusal
 
 REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
@@ -30,17 +31,13 @@ ADDS: set[Form] = set()
 
 def rewrite(chain: Chain) -> Verdict:
     """Give the Pad another value."""
-    step = chain.pad
-    if chain.op.kind is not Kind.PAD or step is None:
-        return Skip("no Pad node", moot=True)
-    if step.unclear:
-        return step.unclear.as_skip()
+    step = pad_node(chain)
+    if isinstance(step, Skip):
+        return step
     if step.mode != "constant" or step.fill != Constant(-math.inf):
         return Skip("it does not write -inf", moot=True)
-    if chain.around.feeds_alone is not Destination.MAX_POOLS:
-        return Skip(
-            "something else than a max pool reads it, or a max pool with windows without data"
-        )
+    if refusal := pools_refusal(chain):
+        return refusal
     finite = lowest(chain.dtype)
     if not finite:
         return Skip("the element type of its input is not known")

@@ -30,9 +30,9 @@ from onnxpad.geometry.size import Size, Symbol, lower_bound, plus, show
 from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, Verdict
 from onnxpad.padding.expansion import Expansion, Made, Operand, Read
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind, Since
+from onnxpad.padding.operators import Since
 from onnxpad.rewriting.steps.composer import LAST, Composer
-from onnxpad.rewriting.steps.pads import concat_refusal, pad_itself
+from onnxpad.rewriting.steps.pads import concat_refusal, pad_itself, pad_node
 
 REMOVES = {Form.REFLECT, Form.EDGE, Form.WRAP, Form.NEGATIVE}
 MAY_REMOVE = {Form.PAD_NODE}
@@ -44,11 +44,9 @@ _MODES: dict[str, Mode] = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}
 
 def rewrite(chain: Chain) -> Verdict:
     """Cut and join where a Pad does more than write a constant around its input."""
-    step = chain.pad
-    if chain.op.kind is not Kind.PAD or step is None:
-        return Skip("no Pad node", moot=True)
-    if step.unclear:
-        return step.unclear.as_skip()
+    step = pad_node(chain)
+    if isinstance(step, Skip):
+        return step
     if step.mode != "constant" and step.mode not in _MODES:
         return Skip(f"the ONNX text knows no mode '{step.mode}'")
     if step.mode == "constant" and not any(pad < 0 for pad in step.pads.flat):

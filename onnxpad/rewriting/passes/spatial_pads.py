@@ -24,9 +24,8 @@ from onnxpad.geometry.size import plus
 from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, Verdict
 from onnxpad.padding.expansion import Expansion, Read
 from onnxpad.padding.forms import Form, outer_axes
-from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.pads import block_refusal, pad_itself, with_blocks
+from onnxpad.rewriting.steps.pads import block_refusal, pad_itself, pad_node, with_blocks
 
 REMOVES = {Form.OUTER_AXES}
 ADDS: set[Form] = set()
@@ -34,11 +33,9 @@ ADDS: set[Form] = set()
 
 def rewrite(chain: Chain) -> Verdict:
     """Leave spatial axes only to the Pad."""
-    step = chain.pad
-    if chain.op.kind is not Kind.PAD or step is None:
-        return Skip("no Pad node", moot=True)
-    if step.unclear:
-        return step.unclear.as_skip()
+    step = pad_node(chain)
+    if isinstance(step, Skip):
+        return step
     axes = outer_axes(chain, step.pads)
     if not axes:
         return Skip("it pads spatial axes only", moot=True)

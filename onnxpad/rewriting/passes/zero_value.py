@@ -19,8 +19,9 @@ from __future__ import annotations
 from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Destination, Kind, PadInput, Since
+from onnxpad.padding.operators import PadInput, Since
 from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.pads import pad_node, pools_refusal
 
 REMOVES = {Form.PAD_VALUE}
 ADDS: set[Form] = set()
@@ -28,19 +29,15 @@ ADDS: set[Form] = set()
 
 def rewrite(chain: Chain) -> Verdict:
     """Take the value away."""
-    step = chain.pad
-    if chain.op.kind is not Kind.PAD or step is None:
-        return Skip("no Pad node", moot=True)
-    if step.unclear:
-        return step.unclear.as_skip()
+    step = pad_node(chain)
+    if isinstance(step, Skip):
+        return step
     if step.mode != "constant" or step.fill == Constant(0):
         return Skip("it does not write a value other than 0", moot=True)
-    if not isinstance(step.fill, Constant) or step.fill.value > 0:
+    if not isinstance(step.fill, Constant) or not step.fill.value < 0:
         return Skip("its value is not known to be below 0")
-    if chain.around.feeds_alone is not Destination.MAX_POOLS:
-        return Skip(
-            "something else than a max pool reads it, or a max pool with windows without data"
-        )
+    if refusal := pools_refusal(chain):
+        return refusal
     if chain.around.at_least is None or chain.around.at_least < 0:
         return Skip("its data may be below 0")
     if chain.opset < Since.PAD_INPUTS:

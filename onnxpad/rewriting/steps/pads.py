@@ -11,7 +11,14 @@ from onnxpad.padding.chain import Chain, NewPad, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import same_windows_when_padded
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant, Fill, Implicit, lowest
-from onnxpad.padding.operators import PadInput, Since, name_of_pads, pads_are_attributes
+from onnxpad.padding.operators import (
+    Destination,
+    Kind,
+    PadInput,
+    Since,
+    name_of_pads,
+    pads_are_attributes,
+)
 from onnxpad.rewriting.steps.composer import Composer
 
 
@@ -55,6 +62,21 @@ def by_a_pad_node(chain: Chain) -> str:
     """What to try for pads that only a Pad node can hold."""
     uncounted = chain.fill is Implicit.NOTHING
     return f"--pass {'uncounted-padding' if uncounted else 'split-pads'}"
+
+
+def pad_node(chain: Chain) -> PadStep | Skip:
+    """The Pad that the chain is, where it is one that can be read."""
+    step = chain.pad
+    if chain.op.kind is not Kind.PAD or step is None:
+        return Skip("no Pad node", moot=True)
+    return step.unclear.as_skip() if step.unclear else step
+
+
+def pools_refusal(chain: Chain) -> Skip | None:
+    """Why a value that no maximum takes may not stand for another one in a Pad."""
+    if chain.around.feeds_alone is Destination.MAX_POOLS:
+        return None
+    return Skip("something else than a max pool reads it, or a max pool with windows without data")
 
 
 def stands_behind_pad(chain: Chain) -> bool:
