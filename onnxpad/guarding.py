@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 from onnxpad import processes
 from onnxpad.errors import LimitMet, OnnxpadError, RequestError, RuntimeUnavailable
 from onnxpad.model.files.delivery import deliver
-from onnxpad.model.files.external import data_files, locate
+from onnxpad.model.files.external import data_files, external_tensors, locate
 from onnxpad.model.files.onnx_file import read
 from onnxpad.model.files.saving import save
 from onnxpad.model.opened import Model, ModelLike, whole_model
@@ -161,7 +161,7 @@ def _judged(before: ModelLike, after: Any, options: Mapping[str, Any]) -> Guardi
     limits = (options.get("timeout"), options.get("memory"))
     wrong = None
     with suppress(LimitMet, RuntimeUnavailable), processes.limited(*limits):
-        wrong = culprit(before, after, found)
+        wrong = culprit(before, after, found, options.get("dims"))
     return Guarding(found, culprit=wrong)
 
 
@@ -177,7 +177,7 @@ def _copied(model: ModelLike) -> Model:
 def _in_memory(path: Path) -> Model | None:
     """The model as it is now; None where its weights are in other files."""
     model, _ = read(path)
-    return None if data_files(model, b"location", name=str(path)) else model
+    return None if any(True for _ in external_tensors(model)) else model
 
 
 def _refuse_changed(path: Path, states: object, who: str) -> None:

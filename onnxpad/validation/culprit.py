@@ -15,7 +15,7 @@ from onnxpad.model.comparing.pieces import cut, standalone
 from onnxpad.model.comparing.regions import Region
 from onnxpad.model.opened import Model, ModelLike
 from onnxpad.reports import reported
-from onnxpad.sessions import Settings, resolved
+from onnxpad.sessions import Settings
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.changed_parts import Case
 from onnxpad.validation.interface import matched
@@ -45,17 +45,23 @@ class Culprit:
     inputs: Mapping[str, Array]
 
 
-def culprit(before: ModelLike, after: ModelLike, found: Validation) -> Culprit | None:
+def culprit(
+    before: ModelLike,
+    after: ModelLike,
+    found: Validation,
+    dims: Mapping[str, int | str] | None = None,
+) -> Culprit | None:
     """The first changed part, in the order of the first model, whose two forms differ.
 
-    It is looked for on the inputs that `found` is about. None where no part runs alone, or none
+    It is looked for on the inputs and the device that `found` is about, which was made with `dims`.
+    None where no part runs alone, or none
     differs on them.
     """
-    bench = Bench(Settings(device=resolved("auto")))
+    bench = Bench(Settings(device="cuda" if found.device == "cuda" else "cpu"))
     first = open_network(before)
     pair = Pair(first, matched(bench.warn, first, open_network(after, first.folder)))
     verifier = Verifier(bench, pair)
-    for ran in _runs(bench, pair, verifier, found):
+    for ran in _runs(bench, pair, verifier, (found, dims)):
         try:
             values, _ = captured(bench, pair, ran)
         except LimitMet:
@@ -72,14 +78,20 @@ def culprit(before: ModelLike, after: ModelLike, found: Validation) -> Culprit |
     return None
 
 
-def _runs(bench: Bench, pair: Pair, verifier: Verifier, found: Validation) -> Iterator[Ran]:
+def _runs(
+    bench: Bench,
+    pair: Pair,
+    verifier: Verifier,
+    about: tuple[Validation, Mapping[str, int | str] | None],
+) -> Iterator[Ran]:
     """Both models on the inputs that a proof shows, then on those of the runs."""
+    found, dims = about
     shown = found.proof.counterexample if found.proof else None
     if shown is not None and set(shown.inputs) >= set(pair.before.fed):
         yield run_both(bench, pair, 0, shown.inputs, verifier.probes)
     if found.seed is None:
         return
-    types = with_channels(pair.before, pair.before.input_types())
+    types = with_channels(pair.before, pair.before.input_types(dims))
     sampler = Sampler(types, found.seed, channel_counts(pair.both()))
     samples = [row.sample for row in found.outputs] + [row.sample for row in found.regions]
     count = 1 + max(samples, default=0)

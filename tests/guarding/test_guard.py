@@ -77,6 +77,12 @@ def test_a_wrong_one_is_named_and_shown(capfd: pytest.CaptureFixture[str]) -> No
     assert run(["validate", *shown, "--inputs", "shown/inputs.npz"]) == 1
 
 
+def test_it_is_shown_at_the_sizes_that_were_given() -> None:
+    found = onnxpad.guard(tool("wrong", "a.onnx", "b.onnx"), dims={"N": 50}, run_only=True)
+    assert found.culprit is not None
+    assert found.culprit.inputs["x"].shape == (1, 3, 50, 50)
+
+
 def test_one_file_that_is_read_and_written() -> None:
     found = onnxpad.guard(tool("wrong", "a.onnx"), before="a.onnx", after="a.onnx")
     assert found.validation.verdict == "different"
