@@ -10,7 +10,7 @@ TensorFlow's SYMMETRIC repeats the border cell: for pads of 1 it is edge, wider 
 of ONNX and come as Slice, Gather and Concat already. Where a runtime cannot have the Pad behind
 the Slice, the Slice stands behind the Pad.
 
-Refuses: reflect that reaches beyond the axis (repeated-mirrors is for that), pads that crop more than
+Refuses: reflect that reaches beyond the axis (see repeated-mirrors), pads that crop more than
 there is, pads that are not known, wrap where the size decides and is not known, mirrors of opsets
 before 4, axes of more than 65536 cuts. An input of unknown size that is too short for reflect
 fails no longer.

@@ -5,7 +5,8 @@ Pads in a row, each no wider than what the one before has made. What the first o
 off first.
 
 Exact: as numpy.pad, onnx's reference evaluator and the example of Pad-11 go on: back and forth
-between the borders. Newer texts of ONNX ask for less cells than the axis has, and onnxruntime fails.
+between the borders. Newer texts of ONNX ask for less cells than the axis has, and onnxruntime
+fails.
 
 Refuses: axes whose size is not known, axes of one cell, which has nothing beside it to mirror,
 pads that are not known or crop more than there is, 64 Pads or more.
