@@ -12,12 +12,14 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
+    BLOCKS,
     BRANCH,
     CROP,
     FACTOR,
     INPUT_CROP,
-    JOIN,
     LOOKUP,
+    OUTER_BLOCKS,
+    PIECES,
     QUANTISED_BYTES,
     STORED_BOOL,
 )
@@ -45,7 +47,8 @@ TARGET = Target(
         takes(CROP, by=_ncnn("rewritten forms")),
         miscomputes(FACTOR, by=_tflite("Mul with a constant for each cell")),
         miscomputes(INPUT_CROP, by=_ncnn("Slice of an input")),
-        miscomputes(JOIN, by=_ncnn("Concat with a constant")),
+        takes(PIECES, by=_ncnn("Concat of Slices of what the model computes")),
+        miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_ncnn("Concat with a constant")),
         refuses(LOOKUP, by=_ncnn("Gather")),
         refuses(BRANCH, by=_torch("If")),
         refuses(STORED_BOOL, by=_new("stored tensors of bool: it ends")),
