@@ -25,6 +25,7 @@ from onnxpad.runtimes.conditions.companions import (
 )
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW, SEVERAL_PER_CHANNEL
+from onnxpad.runtimes.onnxruntime.rows import fusion_rows
 from onnxpad.runtimes.targets import Target
 
 _mnn = measured("MNN 3.6.1")
@@ -108,5 +109,6 @@ TARGET = Target(
         refuses(p.PAD, p.COMPUTED, by=_tflite("computed pads")),
         refuses(p.PAD, p.OUTER_AXES, by=_keras("Pad of batch and channels")),
         refuses(p.PAD, ~t.tensor_rank(4), by=_keras("Pad of 2 and 3 axes")),
+        *fusion_rows(_ort),
     ),
 )
