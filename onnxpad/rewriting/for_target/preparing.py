@@ -42,7 +42,8 @@ class Preparation:
         """Before any search: where no pass helps an operator that stays in its place."""
         judge = planner.judge
         staying = (c for site in session.sites() for c in site.chains if judge.stays(c))
-        return self._done(session, planner, [row for c in staying for row in judge.about_all(c)])
+        rows = [row for chain in staying for row in judge.about_all(chain) if row.lasting]
+        return self._done(session, planner, rows)
 
     def at_last(
         self, session: EditSession, planner: Planner, left: Sequence[NodeVerdict]
