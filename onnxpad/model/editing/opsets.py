@@ -143,7 +143,8 @@ class _Mover:
         for name, attribute in self._new.attributes.items():
             known = self._old.attributes.get(name)
             same = known is None or known.default_value == attribute.default_value
-            settled = name in self._named() or self._node.op_type == "Softmax"
+            becomes = {*_AS_INPUT.get(self._node.op_type, ()), "num_outputs"}
+            settled = name in {*self._named(), *becomes} or self._node.op_type == "Softmax"
             if not settled and (attribute.required or not same):
                 raise self._kept(f"has another default of {name}")
 
