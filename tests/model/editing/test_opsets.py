@@ -75,7 +75,13 @@ def test_it_computes_the_same(nodes: str, constants: str, opset: int, other: int
 @pytest.mark.parametrize(
     ("nodes", "constants", "opset", "other", "reason"),
     [
-        ('y = Pad <mode = "wrap"> (x, p)', "int64[8] p = {0,0,1,1,0,0,1,1}", 19, 18, "no mode wrap"),
+        (
+            'y = Pad <mode = "wrap"> (x, p)',
+            "int64[8] p = {0,0,1,1,0,0,1,1}",
+            19,
+            18,
+            "no mode wrap",
+        ),
         (
             "y = Pad (x, p, , a)",
             "int64[2] p = {1,1}, int64[1] a = {2}",
@@ -101,7 +107,13 @@ def test_it_computes_the_same(nodes: str, constants: str, opset: int, other: int
             22,
             "rounds up otherwise",
         ),
-        ("s = ReduceSum (x) a = Cast <to = 7> (s) y = ReduceMean (x, a)", "", 18, 13, "computed axes"),
+        (
+            "s = ReduceSum (x) a = Cast <to = 7> (s) y = ReduceMean (x, a)",
+            "",
+            18,
+            13,
+            "computed axes",
+        ),
     ],
 )
 def test_what_differs_keeps_the_model_where_it_is(
