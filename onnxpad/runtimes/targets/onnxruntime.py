@@ -43,6 +43,7 @@ TARGET = Target(
             _BETWEEN_CONVERSIONS,
             by=_seen("Pad between DequantizeLinear and QuantizeLinear: in floats"),
             says="it pads floats between quantised operators, and converts twice",
+            does="computes it slowly",
         ),
         *older_rows("onnxruntime"),
     ),

@@ -98,7 +98,7 @@ def test_the_runtime_of_the_thread_runs_it_right_then(thread: Thread, tmp_path: 
 
 
 def opset_of(model: onnx.ModelProto) -> int:
-    return next(one.version for one in model.opset_import if not one.domain)
+    return next(int(one.version) for one in model.opset_import if not one.domain)
 
 
 @pytest.mark.parametrize(("where", "most"), [("onnxruntime#26393", 18), ("swift-f0#3", 17)])
