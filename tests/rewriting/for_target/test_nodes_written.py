@@ -40,7 +40,8 @@ def test_both_routes_agree(target: str, capsys: Captured, tmp_path: Path) -> Non
     found = capsys.readouterr()
     if target == "portable":
         assert alone == 1
-    said = f"which concat-pads writes: {target} miscomputes it: it computes Concat with a constant wrongly"
+    wrong = "it computes Concat with a constant wrongly"
+    said = f"which concat-pads writes: {target} miscomputes it: {wrong}"
     assert f"no way: {target}, Concat 'pad/axis2', 'pad/axis3', {said}" in found.out
     assert "nothing written" in found.err
     assert not out.exists()

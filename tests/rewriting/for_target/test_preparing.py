@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import onnx
+import pytest
 
 from onnxpad import rewrite
 from onnxpad.cli import run
@@ -86,7 +89,7 @@ def test_of_chosen_nodes_alone_the_model_stays_what_it_is() -> None:
     assert opset_of(rewrite(model, target="onnx2torch", nodes="*").model) == 20
 
 
-def test_it_is_told(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
+def test_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model = text_model(
         "y = Pad (x, p)", "float[1,1,4,4] x", outputs="float[1,1,6,6] y", constants=PADS, opset=20
     )
