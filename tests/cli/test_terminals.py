@@ -17,12 +17,12 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals are PO
 
 
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
-IMPATIENT = (
-    sys.executable,
-    "-c",
-    "import onnxpad.__main__, onnxpad.show.progress as p; p._PATIENCE = p._BEAT = 0.01;"
-    + "onnxpad.__main__.main()",
-)
+_SOON = """
+import onnxpad.__main__, onnxpad.show.progress as shown
+shown._PATIENCE = shown._BEAT = 0.01
+onnxpad.__main__.main()
+"""
+IMPATIENT = (sys.executable, "-c", _SOON)
 """The command line that shows what it does from the start: how fast a machine is tests nothing."""
 TARGET = ("inspect", MODELS / "t_same_string_ts.onnx", "--target", "opencv")
 
