@@ -219,7 +219,7 @@ def _wish(chain: Chain, result: Verdict) -> object:
     if isinstance(result, Skip):
         return None
     after = (written(result), _absorbs(chain, result)) if isinstance(result, Chain) else result
-    return written(replace(chain, pad=None)), chain.ambiguous, after
+    return written(replace(chain, pad=None)), chain.conflict_settled, after
 
 
 def would_change(session: EditSession, rule: Pass, site: Site, writer: Writer) -> bool:
@@ -343,6 +343,6 @@ def _is_undone(steps: Sequence[Change]) -> bool:
     edits = [edit for step in steps for edit in step.edits]
     if not all(isinstance(edit, SetAttribute | RemoveAttribute) for edit in edits):
         return False
-    if first.ambiguous or first.trouble or not isinstance(last, Chain):
+    if first.conflict_settled or first.trouble or not isinstance(last, Chain):
         return False
     return written(first) == written(last)

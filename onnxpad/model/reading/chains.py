@@ -26,6 +26,7 @@ from onnxpad.model.reading.scopes import Scope
 from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import (
+    NO_WEIGHT,
     Around,
     AutoPad,
     Chain,
@@ -47,7 +48,6 @@ from onnxpad.padding.operators import (
     operator,
 )
 
-_NO_WEIGHT = Weight()
 _WEIGHT_SCALE = 4
 _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 
@@ -55,7 +55,7 @@ _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     """What is known of the weight of a convolution."""
     if op.weight is None or len(node.inputs) <= op.weight or not node.inputs[op.weight]:
-        return _NO_WEIGHT
+        return NO_WEIGHT
     name = node.inputs[op.weight]
     found = context.type_of(name)
     place = op.weight_zero_point
@@ -221,7 +221,7 @@ class ChainReader:
         readers = None if self._alone else self._readers_of
         rank, first = len(kernel or ()), _first_axis(op, attributes)
         front = front_of(context, node, op, rank, first, readers, self._gone)
-        dynamic = pads_input(context, node, op, len(kernel or ()))
+        dynamic = pads_input(context, node, op, rank)
         opset = context.scope.opset
         weight, places = weight_of(context, node, op), places_of(context, node)
         facts = (source, fill, front, dynamic, weight, places)

@@ -157,7 +157,7 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
 def _left_alone(before: Chain, after: Verdict) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
     for other in _left_behind(before, after):
-        found = harm(other, other.around, doubtful=True)
+        found = harm(other, doubtful=True)
         if found is not None:
             article = "an" if other.op.name[0] in "AEIOU" else "a"
             role = " as its weight" if found.way is Way.WEIGHT else " too"
@@ -181,7 +181,7 @@ def _left_behind(before: Chain, after: Verdict) -> tuple[Chain, ...]:
 
 
 def _is_harmed(chain: Chain) -> bool:
-    return harm(chain, chain.around, doubtful=True) is not None
+    return harm(chain, doubtful=True) is not None
 
 
 def _needs_shield(chain: Chain) -> bool:
@@ -207,14 +207,14 @@ def _must_count(before: Chain, written: Chain, *, is_new: bool) -> bool:
 
     onnxruntime up to 1.20 would otherwise divide by too little, and did not before.
     """
-    if not _is_bare(written) or not loses_count(written, written.around):
+    if not _is_bare(written) or not loses_count(written):
         return False
-    return is_new or not loses_count(before, before.around)
+    return is_new or not loses_count(before)
 
 
 def _refusal(before: Chain, after: Chain) -> Skip:
     """Why what the rewrite writes would not run right."""
-    found = harm(after, after.around, doubtful=True)
+    found = harm(after, doubtful=True)
     if found is not None and found.way is Way.WEIGHT:
         return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
     if isinstance(before.padding, AutoPad):
