@@ -52,6 +52,8 @@ class Section(NamedTuple):
     cards: tuple[Card, ...] = ()
     windows: bool = False
     """Whether its cards draw windows, whose signs are then explained."""
+    wide: bool = False
+    """Whether its cards have pictures side by side."""
 
     @property
     def is_empty(self) -> bool:
