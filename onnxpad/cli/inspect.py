@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad import __version__
-from onnxpad.cli import arguments, gate
+from onnxpad.cli import arguments, gate, html_files
 from onnxpad.cli.destinations import found_in
 from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
 from onnxpad.cli.streams import show, terminal, working
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from onnxpad.batch.each import Outcome
     from onnxpad.cli.gate import Judged
     from onnxpad.inspection import Finding, Inspection
+    from onnxpad.show.pages.page import Page
 
 
 ALL = "all"
@@ -32,6 +33,7 @@ onnxpad inspect models/ -j 4
 onnxpad inspect *.onnx --json | jq .summary.traps
 onnxpad inspect model.onnx --target opencv --target ncnn
 onnxpad inspect model.onnx --target all
+onnxpad inspect model.onnx --html report.html
 onnxpad inspect *.onnx --target opencv --fail-on unknown --baseline known.json
 
 Nothing is changed and nothing is run. Operators that can pad and write no padding are only
@@ -75,6 +77,7 @@ or as --fail-on says. All other operators are not judged.
     is_flag=True,
     help="Print SARIF 2.1.0 about the targets, and with --fail-on trap about traps.",
 )
+@html_files.html
 @arguments.timeout
 @arguments.memory
 @arguments.jobs
@@ -88,6 +91,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     names = [one.model for one in found.models]
     checks = gate.Gate(names, given)
     _check(given["targets"], checks, sarif=given["sarif"], as_json=given["as_json"])
+    html_files.check(given["html"], names, many=found.many or bool(given["dask"] or given["sarif"]))
     options = ("device", "ambiguous", "timeout", "memory")
     asked = {"target": given["targets"], **{name: given[name] for name in options}}
     if given["sarif"]:
@@ -102,9 +106,16 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     except OnnxpadError as error:
         return checks.concluded(fail_for(model, error, as_json=given["as_json"]))
     judged = checks.judged(model, report.findings, report.targets)
+    html_files.write(given["html"], partial(_page, report, model))
     _tell(model, report, judged, given)
     checks.say_why(model, judged)
     return checks.concluded(FINDINGS if judged.failing else FINE)
+
+
+def _page(found: Inspection, model: str) -> Page:
+    from onnxpad.show.pages.inspections import inspection_page
+
+    return inspection_page(found, model)
 
 
 def _many(
