@@ -45,6 +45,8 @@ class Since:
     """Dropout reads as input 2 whether it trains."""
     AXES_INPUT: Final = 13
     """Squeeze and Unsqueeze read their axes as an input."""
+    SOFTMAX_OF_AXIS: Final = 13
+    """Softmax is over one axis, and flattens no others."""
     SHAPE_START: Final = 15
     """Shape gives some of the sizes, from start to end."""
     PAD_AXES: Final = 18

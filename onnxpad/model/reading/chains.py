@@ -19,7 +19,7 @@ from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.model_inputs import is_model_input
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
-from onnxpad.model.reading.quantised import input_of
+from onnxpad.model.reading.quantised import between, input_of
 from onnxpad.model.reading.refusals import describe
 from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, Reader, chains_behind, readers_of
 from onnxpad.model.reading.scopes import Scope
@@ -373,6 +373,7 @@ def _pad_chain(
             at_least=lowest_cell(context, node.inputs[0]) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),
             behind=behind,
+            between=between(context, node, step) if context.document.quantises else None,
             key=(context.scope.id, node.key),
         ),
         attributes=plain_attributes(context.attributes(node)),
