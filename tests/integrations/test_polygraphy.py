@@ -1,0 +1,50 @@
+"""The loader of Polygraphy, and the runner that `polygraphy run` finds by its entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.house.documents import ROOT
+from tests.integrations.conftest import Host
+from tests.integrations.models import shown
+
+ZEROS = "models/t_yolotiny_zeropad_maxpool_ts.onnx"
+
+
+def test_the_shown_script_loads_and_runs(host: Callable[[str], Host]) -> None:
+    printed = host("polygraphy").program(shown("polygraphy"))
+    assert "onnxpad: 6 nodes rewritten (explicit-pads 6), 0 skipped" in printed
+    assert "array" in printed
+
+
+def test_the_runner_shows_that_onnxruntime_miscomputes_the_model(
+    host: Callable[[str], Host],
+) -> None:
+    """With its faulty fusion off, onnxruntime agrees: `validate` runs the model like that too."""
+    tool = host("polygraphy")
+    printed = tool.fails(*shown("polygraphy run", "text").split())
+    assert "onnxpad: 1 node rewritten (auto-pads 1), 0 skipped" in printed
+    assert "vs. onnxpad | Passed: 0/1 iterations" in printed
+
+
+def test_equal_models_pass(host: Callable[[str], Host]) -> None:
+    options = "--onnxrt --onnxpad --onnxpad-pass explicit-pads --onnxpad-pass split-pads"
+    model = "models/t_same_string_ts.onnx"
+    printed = host("polygraphy").run("polygraphy", "run", model, *options.split())
+    assert "split-pads 5" in printed
+    assert "Passed: 1/1 iterations" in printed
+
+
+def test_dimensions_are_as_on_the_command_line(host: Callable[[str], Host]) -> None:
+    model = "models/k_unet_dyn_op13.onnx"
+    options = "--onnxpad-dim height%32=0 --gen-script script.py"
+    assert (ROOT / model).exists()
+    tool = host("polygraphy")
+    tool.run("polygraphy", "run", model, "--onnxpad", *options.split())
+    assert "dims={'height': '%32=0'}" in (tool.folder / "script.py").read_text()
+
+
+def test_a_target_that_does_not_exist_is_an_error(host: Callable[[str], Host]) -> None:
+    options = "--onnxpad --onnxpad-target nonsense"
+    printed = host("polygraphy").fails("polygraphy", "run", ZEROS, *options.split())
+    assert "no target is called 'nonsense'" in printed
