@@ -28,14 +28,100 @@ from onnxpad.model.reading.scopes import address_of
 from onnxpad.padding.operators import PLAIN_DOMAINS, AttributeValue, Since
 
 _SAME = frozenset(
-    "Abs Add And AveragePool BatchNormalization Cast Ceil Clip Concat Constant ConstantOfShape "
-    "Conv ConvInteger ConvTranspose Cos DepthToSpace DequantizeLinear Div Dropout Elu Equal Erf "
-    "Exp Expand Flatten Floor Gather Gemm GlobalAveragePool GlobalMaxPool Greater HardSigmoid "
-    "HardSwish Identity If InstanceNormalization LRN LayerNormalization LeakyRelu Less Log Loop "
-    "LpPool MatMul Max MaxPool Mean Min Mod Mul Neg Not Or PRelu Pad Pow QLinearConv "
-    "QuantizeLinear Range Reciprocal ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd "
-    "ReduceSum Relu Reshape Resize Round Selu Shape Sigmoid Sign Sin Size Slice Softmax Softplus "
-    "Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum Tanh Tile Transpose Unsqueeze Where".split()
+    [
+        "Abs",
+        "Add",
+        "And",
+        "AveragePool",
+        "BatchNormalization",
+        "Cast",
+        "Ceil",
+        "Clip",
+        "Concat",
+        "Constant",
+        "ConstantOfShape",
+        "Conv",
+        "ConvInteger",
+        "ConvTranspose",
+        "Cos",
+        "DepthToSpace",
+        "DequantizeLinear",
+        "Div",
+        "Dropout",
+        "Elu",
+        "Equal",
+        "Erf",
+        "Exp",
+        "Expand",
+        "Flatten",
+        "Floor",
+        "Gather",
+        "Gemm",
+        "GlobalAveragePool",
+        "GlobalMaxPool",
+        "Greater",
+        "HardSigmoid",
+        "HardSwish",
+        "Identity",
+        "If",
+        "InstanceNormalization",
+        "LRN",
+        "LayerNormalization",
+        "LeakyRelu",
+        "Less",
+        "Log",
+        "Loop",
+        "LpPool",
+        "MatMul",
+        "Max",
+        "MaxPool",
+        "Mean",
+        "Min",
+        "Mod",
+        "Mul",
+        "Neg",
+        "Not",
+        "Or",
+        "PRelu",
+        "Pad",
+        "Pow",
+        "QLinearConv",
+        "QuantizeLinear",
+        "Range",
+        "Reciprocal",
+        "ReduceL1",
+        "ReduceL2",
+        "ReduceMax",
+        "ReduceMean",
+        "ReduceMin",
+        "ReduceProd",
+        "ReduceSum",
+        "Relu",
+        "Reshape",
+        "Resize",
+        "Round",
+        "Selu",
+        "Shape",
+        "Sigmoid",
+        "Sign",
+        "Sin",
+        "Size",
+        "Slice",
+        "Softmax",
+        "Softplus",
+        "Softsign",
+        "SpaceToDepth",
+        "Split",
+        "Sqrt",
+        "Squeeze",
+        "Sub",
+        "Sum",
+        "Tanh",
+        "Tile",
+        "Transpose",
+        "Unsqueeze",
+        "Where",
+    ]
 )
 """Operators of which the texts of all opsets say the same of what a node can say in both."""
 _AS_INPUT: dict[str, dict[str, int]] = {
@@ -153,7 +239,7 @@ class _Mover:
             if not alone or written.get("training_mode") or written.get("spatial", 1) != 1:
                 raise self._kept("may train")
         trains = op in ("BatchNormalization", "Dropout") and old < Since.IDLE_DROPOUT
-        if trains or op == "Dropout" and len([name for name in self._node.outputs if name]) > 1:
+        if trains or (op == "Dropout" and len([name for name in self._node.outputs if name]) > 1):
             raise self._kept("trains, or gives a mask")
         for name, attribute in self._new.attributes.items():
             known = self._old.attributes.get(name)
@@ -230,7 +316,7 @@ class _Mover:
         """Inputs, outputs and types that the other text has not."""
         node, new = self._node, self._new
         used = [place for place, name in enumerate(node.inputs) if name and place not in moving]
-        if used and used[-1] >= new.max_input or len(node.outputs) > new.max_output:
+        if (used and used[-1] >= new.max_input) or len(node.outputs) > new.max_output:
             raise self._kept("has not as many inputs or outputs")
         for place in used:
             mine, other = _types(self._old, place), _types(new, place)

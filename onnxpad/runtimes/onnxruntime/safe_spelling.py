@@ -264,43 +264,63 @@ def _saying(chain: Chain) -> Saying:
     return windows, chain.op, chain.padding, chain.ceil_mode, chain.counts_padding
 
 
-class Twins:
-    """What readers of a Pad were written as since they were read: two of them may become alike.
+class Neighbours:
+    """What readers of a Pad were written as since they were read, which their chains do not know.
 
     onnxruntime makes one of nodes that say the same, and the Pad in front of them then has a
-    reader less. A chain knows its neighbours as they were when they were read.
+    reader less, as it has where one stops to read it: what is left behind is fused with it.
     """
 
     def __init__(self) -> None:
         self._written: dict[tuple[tuple[str, int], Saying], Saying] = {}
+        self._left: set[tuple[str, int]] = set()
+        self._stayed: set[tuple[str, int]] = set()
 
     def outdated(self, before: Chain, after: Verdict) -> bool:
-        """Whether a neighbour that was not like it says by now what `after` says: read it anew."""
+        """Whether a neighbour was written such that the operator has to be read anew.
+
+        It says by now what `after` says, and did not; or one of both stopped to read the Pad.
+        """
+        left, stayed = _left_and_stayed(before, after)
+        if not self._stayed.isdisjoint(left) or not self._left.isdisjoint(stayed):
+            return True
+        saying = _saying(before)
         return any(
-            self._written.get(key, _saying(before)) != _saying(before)
-            for key in self._keys(before, after)
+            self._written.get((key, said), saying) != saying
+            for key in stayed
+            for said in _sayings(before, after)
         )
 
     def add(self, before: Chain, after: Verdict) -> None:
         """Remember what was written."""
-        for key in self._keys(before, after):
-            self._written[key] = _saying(before)
+        left, stayed = _left_and_stayed(before, after)
+        self._left |= left
+        self._stayed |= stayed
+        for said in _sayings(before, after):
+            self._written.update(((key, said), _saying(before)) for key in stayed)
 
-    def _keys(self, before: Chain, after: Verdict) -> Iterator[tuple[tuple[str, int], Saying]]:
-        shared = [one.key for one in before.around.front if one.readers > 1]
-        if not shared or isinstance(after, Skip):
-            return
-        if isinstance(after, Chain):
-            made = [after]
-        else:
-            made = [
-                one
-                for place, one in _windows(before, after)
-                if _data(after.steps[place]) == Read(0)
-            ]
-        for written in made:
-            for key in shared:
-                yield key, _saying(written)
+
+def _left_and_stayed(
+    before: Chain, after: Verdict
+) -> tuple[set[tuple[str, int]], set[tuple[str, int]]]:
+    """Pads with other readers as well that the operator stops to read, and that it goes on to."""
+    shared = {one.key for one in before.around.front if one.readers > 1}
+    if not shared or isinstance(after, Skip):
+        return set(), set()
+    if isinstance(after, Expansion):
+        return set(), shared
+    stayed = shared & {one.key for one in _around(before, after).front}
+    return shared - stayed, stayed
+
+
+def _sayings(before: Chain, after: Verdict) -> Iterator[Saying]:
+    """What the operator says that reads what it read."""
+    if isinstance(after, Chain):
+        yield _saying(after)
+    elif isinstance(after, Expansion):
+        for place, one in _windows(before, after):
+            if _data(after.steps[place]) == Read(0):
+                yield _saying(one)
 
 
 def _with_readers_less(front: tuple[InFront, ...], equals: int) -> tuple[InFront, ...]:
