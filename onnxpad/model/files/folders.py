@@ -1,0 +1,47 @@
+"""Folders of several files that belong together, written all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from onnxpad.errors import RequestError
+from onnxpad.model.files.atomic import Together
+from onnxpad.model.files.contents import AnyPath, explained, is_standard
+
+
+def refuse_folder(folder: AnyPath, names: Collection[str] = ()) -> None:
+    """Refuse a folder that holds anything but files of these names, before there is work to lose.
+
+    Raises RequestError with the first file that is in the way, and where it is no folder.
+    """
+    if is_standard(folder):
+        raise RequestError("several files do not fit into standard output: name a folder")
+    place = Path(folder)
+    with explained(f"cannot read the folder '{folder}'"):
+        if place.exists() and not place.is_dir():
+            raise RequestError(f"'{folder}' is a file: name a folder, or remove it")
+        found = sorted(place.rglob("*")) if place.is_dir() else []
+        for path in found:
+            own = path.relative_to(place).as_posix() in names
+            if not path.is_dir() and not own:
+                raise RequestError(
+                    f"'{folder}' holds '{path.relative_to(place)}', which is not written here: "
+                    "name a new folder, or remove it"
+                )
+
+
+def write_folder(folder: AnyPath, files: Mapping[str, bytes]) -> None:
+    """Write files by their names in a folder, which is made where there is none.
+
+    Files of these names are replaced. Raises RequestError where the folder holds another one, and
+    ModelError where one cannot be written.
+    """
+    refuse_folder(folder, files)
+    with Together() as together:
+        for name, content in files.items():
+            target = Path(folder) / name
+            together.make_folders(target.parent.absolute())
+            with together.create(target.absolute(), replace=True) as file:
+                file.write(content)
+        together.commit()
