@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad import __version__
-from onnxpad.cli import arguments, gate
+from onnxpad.cli import arguments, gate, html_files
 from onnxpad.cli.destinations import found_in
 from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
 from onnxpad.cli.streams import show, terminal, working
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from onnxpad.cli.gate import Judged
     from onnxpad.inspection import Finding, Inspection
     from onnxpad.reproducing import Reproducer
+    from onnxpad.show.pages.page import Page
 
 
 ALL = "all"
@@ -33,6 +34,7 @@ onnxpad inspect models/ -j 4
 onnxpad inspect *.onnx --json | jq .summary.traps
 onnxpad inspect model.onnx --target opencv --target ncnn
 onnxpad inspect model.onnx --target all
+onnxpad inspect model.onnx --html report.html
 onnxpad inspect *.onnx --target opencv --fail-on unknown --baseline known.json
 onnxpad inspect model.onnx --target opencv --reproduce stem/conv -o DIR
 
@@ -84,6 +86,7 @@ or as --fail-on says. All other operators are not judged.
     "expected output and a script for that runtime into the folder -o DIR.",
 )
 @click.option("-o", "folder", type=click.Path(), metavar="DIR", help="The folder for --reproduce.")
+@html_files.html
 @arguments.timeout
 @arguments.memory
 @arguments.jobs
@@ -99,6 +102,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     _check(given["targets"], checks, sarif=given["sarif"], as_json=given["as_json"])
     if given["reproduce"] is not None or given["folder"] is not None:
         return _reproduced(names, given)
+    html_files.check(given["html"], names, many=found.many or bool(given["dask"] or given["sarif"]))
     options = ("device", "ambiguous", "timeout", "memory")
     asked = {"target": given["targets"], **{name: given[name] for name in options}}
     if given["sarif"]:
@@ -113,6 +117,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     except OnnxpadError as error:
         return checks.concluded(fail_for(model, error, as_json=given["as_json"]))
     judged = checks.judged(model, report.findings, report.targets)
+    html_files.write(given["html"], partial(_page, report, model))
     _tell(model, report, judged, given)
     checks.say_why(model, judged)
     return checks.concluded(FINDINGS if judged.failing else FINE)
@@ -138,6 +143,12 @@ def _reproduced(models: Sequence[str], given: dict[str, Any]) -> int:
         return written(made, folder, as_json=given["as_json"])
     except OnnxpadError as error:
         return fail_for(models[0], error, as_json=given["as_json"])
+
+
+def _page(found: Inspection, model: str) -> Page:
+    from onnxpad.show.pages.inspections import inspection_page
+
+    return inspection_page(found, model)
 
 
 def _many(

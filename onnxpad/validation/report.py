@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from math import isfinite
 from typing import Any, Literal
 
 from onnxpad.proof import Counterexample, Proved
+from onnxpad.validation.difference_maps import DifferenceMap
 
 SCHEMA = 2
 
@@ -43,6 +44,7 @@ class OutputRow:
 
     `bound` is the largest difference that rounding may cause, where it was needed. `ratio` is the
     largest difference divided by the bound of its element. Shapes are None where nothing ran.
+    `difference` says where it lies; only of some of the worst rows, and of those that disagree.
     """
 
     sample: int
@@ -54,6 +56,7 @@ class OutputRow:
     max_abs: float | None
     bound: float | None = None
     where: str = ""
+    difference: DifferenceMap | None = None
 
     @property
     def other_shape(self) -> bool:
@@ -207,6 +210,17 @@ class Validation:
             content["proof"] = self.proof.to_json()
         plain: dict[str, Any] = plain_values(content)
         return plain
+
+
+_MAPS = 8
+
+
+def with_few_maps(rows: Sequence[OutputRow], *, agree: bool) -> tuple[OutputRow, ...]:
+    """The rows with the maps of the worst of them alone, and with none where they agree."""
+    told = [row for row in rows if row.difference is not None and not agree]
+    kept = sorted(told, key=lambda row: -(row.max_abs or 0.0))[:_MAPS]
+    few = {id(row) for row in kept}
+    return tuple(row if id(row) in few else replace(row, difference=None) for row in rows)
 
 
 def plain_values(value: Any) -> Any:  # noqa: ANN401 - walks whatever the report holds
