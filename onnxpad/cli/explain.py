@@ -25,6 +25,7 @@ onnxpad explain AveragePool
 onnxpad explain exit-codes
 onnxpad explain opencv
 onnxpad explain opencv --reproduce output-shape -o DIR
+onnxpad explain --html DIR
 onnxpad explain --schema inspect
 
 With --reproduce ROW it writes the smallest model that shows what a target gets wrong, with an
@@ -51,11 +52,29 @@ in front of the fact in what explain TARGET prints.
     "target into the folder -o DIR.",
 )
 @click.option("-o", "folder", type=click.Path(), metavar="DIR", help="The folder to write into.")
+@click.option(
+    "--html",
+    "site",
+    type=click.Path(),
+    metavar="DIR",
+    help="Write everything as pages that need no network, with pictures, search and what works "
+    "where. Needs jinja2 and matplotlib.",
+)
 @arguments.spoken
 def explain(
-    *, name: str | None, schema: str | None, row: str | None, folder: str | None, as_json: bool
+    *,
+    name: str | None,
+    schema: str | None,
+    row: str | None,
+    folder: str | None,
+    site: str | None,
+    as_json: bool,
 ) -> int:
-    """Print one entry, the list of all, or a schema; or write a reproducer."""
+    """Print one entry, the list of all, or a schema; or write a reproducer, or pages."""
+    if site is not None:
+        if name is not None or schema is not None or row is not None or folder is not None:
+            raise click.UsageError("--html DIR writes everything: give nothing else")
+        return _site(site)
     if schema is not None:
         if name is not None:
             raise click.UsageError("--schema VERB explains no NAME: give one of them")
@@ -80,6 +99,22 @@ def explain(
         show(explanations.list_text(found, shown))
     else:
         show("\n".join(explanations.explanation_text(entry, shown) for entry in found))
+    return FINE
+
+
+def _site(folder: str) -> int:
+    """Write the reference as pages."""
+    from onnxpad.cli.streams import working
+    from onnxpad.model.files.folders import refuse_folder, write_folder
+    from onnxpad.show.pages.templates import check_installed
+    from onnxpad.show.site import INDEX, site_files
+
+    check_installed()
+    refuse_folder(folder)
+    with working("writing pages"):
+        files = site_files()
+        write_folder(folder, files)
+    show(f"{len(files)} files; open {Path(folder) / INDEX}\n")
     return FINE
 
 

@@ -65,7 +65,7 @@ class Reproducer(Report):
     @property
     def model_lines(self) -> list[str]:
         """The model as text, a line for each input, node, constant and output."""
-        return model_lines(self)
+        return model_lines(self.model, self.inputs, self.expected)
 
     def save(self, folder: str | os.PathLike[str]) -> Reproducer:
         """Write all files into a folder of their own; RequestError where it holds others."""

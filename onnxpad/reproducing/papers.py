@@ -12,6 +12,7 @@ import numpy as np
 from onnxpad import __version__
 from onnxpad.model.assembled import Array
 from onnxpad.model.comparing.networks import open_network
+from onnxpad.model.opened import Model
 from onnxpad.validation.kernel_verdict import arrays_file
 
 if TYPE_CHECKING:
@@ -124,22 +125,24 @@ def _text(found: Reproducer, names: list[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def model_lines(found: Reproducer) -> list[str]:
-    """The model as one line for each node, between what goes in and what comes out."""
-    network = open_network(found.model)
-    lines = [f"input {name}: {_kind(value)}" for name, value in found.inputs.items()]
+def model_lines(
+    model: Model, inputs: Mapping[str, Array], outputs: Mapping[str, Array] | None = None
+) -> list[str]:
+    """The model as text: a line for each input, node, constant and output, and the opset."""
+    network = open_network(model)
+    lines = [f"input {name}: {_kind(value)}" for name, value in inputs.items()]
     for index in range(len(network.nodes)):
         one = network.operation(index)
         written = ", ".join(f"{name}={_value(value)}" for name, value in one.attributes.items())
         made, read = ", ".join(one.outputs), ", ".join(one.inputs)
         title = f"{one.domain}.{one.op_type}" if one.domain else one.op_type
         lines.append(f"{made} = {title}({read}){f' with {written}' if written else ''}")
-    for name, tensor in network.initializers.items():
+    for name in network.initializers:
         value = network.constant(name)
         if value is not None:
-            lines.append(f"constant {tensor.name}: {_constant(value)}")
-    lines += [f"output {name}: {_kind(value)}" for name, value in found.expected.items()]
-    opset = next(one.version for one in found.model.opset_import if one.domain in ("", "ai.onnx"))
+            lines.append(f"constant {name}: {_constant(value)}")
+    lines += [f"output {name}: {_kind(value)}" for name, value in (outputs or {}).items()]
+    opset = next(one.version for one in model.opset_import if one.domain in ("", "ai.onnx"))
     return [*lines, f"opset {opset}"]
 
 

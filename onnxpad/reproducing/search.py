@@ -69,8 +69,10 @@ def _score(target: Target, row: Row, one: Specimen) -> tuple[float, int, float]:
     if not about:
         return len(row.when) + 1.0, 0, 0.0
     unmet = min(sum(_distance(held) for held in holding(row, chain)) for chain in about)
+    if unmet:
+        return unmet, 0, weight_of(one)
     others = {other for chain in chains for other in failing(target, chain)} - {row}
-    return unmet, len(others), weight_of(one)
+    return 0, len(others), weight_of(one)
 
 
 def holding(row: Row, chain: Chain) -> Iterator[bool | None]:
@@ -114,7 +116,7 @@ def moves(one: Specimen) -> Iterator[Words]:
 
 def _choices(one: Specimen) -> Iterator[tuple[str, Iterable[Any]]]:
     yield "rank", (1, 3)
-    yield "opset", (9, 10, 11, 12, 13, 18, 19, 20, 21, 22, 23, 24)
+    yield "opset", (7, 9, 10, 11, 12, 13, 18, 19, 20, 21, 22, 23, 24)
     yield "batch", (2,)
     yield "open", ("batch", "sizes")
     if one.operator == "Pad":
@@ -132,7 +134,7 @@ def _choices(one: Specimen) -> Iterator[tuple[str, Iterable[Any]]]:
     if one.operator in CONVOLUTIONS:
         yield from _CHOICES_OF_CONVOLUTIONS
     if one.kind is Kind.TRANSPOSED:
-        yield from (("output_padding", (True,)), ("output_shape", ("odd", "even")))
+        yield from (("output_padding", (1, 2)), ("output_shape", ("odd", "even")))
     if one.operator in INTEGER_OPERATORS:
         yield "dtype", ("int8",)
 
@@ -172,6 +174,7 @@ _CHOICES_OF_PADS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("padded", ("all", "apart", "channels", "batch", "last")),
     ("axes", (True,)),
     ("computed", (True,)),
+    ("fed", (True,)),
     ("dtype", ("int8", "uint8", "bfloat16", "int16")),
     ("front", ("relu",)),
 )
@@ -179,6 +182,8 @@ _TOGETHER: tuple[Words, ...] = (
     {"auto_pad": "SAME_UPPER", "stride": 2},
     {"auto_pad": "SAME_LOWER", "stride": 2},
     {"auto_pad": "SAME_UPPER", "dilation": 2},
+    {"dilation": 2, "uneven": True},
+    {"dilation": 2, "stride": 2},
     {"auto_pad": "SAME_UPPER", "stride": 2, "kernel": 1},
     {"auto_pad": "SAME_UPPER", "stride": 3, "kernel": 1, "size": 6},
     {"auto_pad": "SAME_LOWER", "stride": 3, "kernel": 1, "size": 6},
@@ -190,7 +195,10 @@ _TOGETHER: tuple[Words, ...] = (
     {"pads": (1, 1), "kernel": 1},
     {"size": 1, "pads": (0, 0)},
 )
-_TOGETHER_IN_PADS: tuple[Words, ...] = ({"mode": "reflect", "pads": (7, 7)},)
+_TOGETHER_IN_PADS: tuple[Words, ...] = (
+    {"mode": "reflect", "pads": (7, 7)},
+    {"value": 1, "value_listed": True},
+)
 _TOGETHER_IN_CONVOLUTIONS: tuple[Words, ...] = (
     {"group": "each", "pads": (0, 2)},
     {"rank": 3, "group": "2", "dilation": 2},

@@ -27,7 +27,7 @@ class Specimen:
 
     `pads` are the cells before and behind each spatial axis; of a Pad node `padded` says which
     axes. `front` stands between the input and the operator, `group` is a number, 'each' (one
-    channel a group) or 'two each'. `steps` of 0 leave strides out. `open` names what the file
+    channel a group) or 'two each'; `uneven` leaves the last axis without dilation. `steps` of 0 leave strides out. `open` names what the file
     leaves open of the sizes, `weight` how the weight comes to be.
     """
 
@@ -41,11 +41,12 @@ class Specimen:
     kernel_written: bool = True
     stride: int = 1
     dilation: int = 0
+    uneven: bool = False
     pads: tuple[int, int] | None = None
     auto_pad: str = ""
     ceil_mode: bool = False
     count_include_pad: bool = False
-    output_padding: bool = False
+    output_padding: int = 0
     output_shape: str = ""
     group: str = ""
     bias: bool = False
@@ -61,9 +62,11 @@ class Specimen:
     mode: str = "constant"
     mode_written: bool = True
     value: float | None = None
+    value_listed: bool = False
     padded: str = "spatial"
     axes: bool = False
     computed: bool = False
+    fed: bool = False
 
     @property
     def kind(self) -> Kind | None:
@@ -279,13 +282,13 @@ def _attributes(one: Specimen) -> Words:
     if one.stride:
         found["strides"] = [one.stride] * rank
     if one.dilation:
-        found["dilations"] = [one.dilation] * rank
+        found["dilations"] = [one.dilation] * (rank - one.uneven) + [1] * one.uneven
     if one.auto_pad:
         found["auto_pad"] = one.auto_pad
     if one.pads is not None:
         found["pads"] = [one.pads[0]] * rank + [one.pads[1]] * rank
     if one.output_padding:
-        found["output_padding"] = [1] * rank
+        found["output_padding"] = [one.output_padding] * rank
     if one.output_shape:
         found["output_shape"] = _asked_sizes(one)
     for name in ("ceil_mode", "count_include_pad", "storage_order"):
@@ -388,7 +391,9 @@ def _pad_inputs(draft: Draft, sides: list[list[int]]) -> Iterator[str]:
     listed = [axis for axis in range(len(sides[0])) if sides[0][axis] or sides[1][axis]]
     kept = [[side[axis] for axis in listed] for side in sides] if one.axes else sides
     flat = np.array(kept[0] + kept[1], np.int64)
-    if one.computed:
+    if one.fed:
+        yield draft.feed("pads", flat)
+    elif one.computed:
         yield draft.add("Abs", [draft.feed("pads", flat)], "computed_pads")
     else:
         yield draft.constant("pads", flat)
@@ -396,7 +401,9 @@ def _pad_inputs(draft: Draft, sides: list[list[int]]) -> Iterator[str]:
         dtype = np.dtype(_stored(one.dtype or "float32"))
         lowest = np.iinfo(dtype).min if dtype.kind in "iu" else one.value
         value = lowest if one.value == float("-inf") else one.value
-        yield draft.constant("value", np.array(value).astype(dtype))
+        yield draft.constant(
+            "value", np.array([value] if one.value_listed else value).astype(dtype)
+        )
     elif one.axes:
         yield ""
     if one.axes:

@@ -10,10 +10,12 @@ from onnxpad.model.files.atomic import Together
 from onnxpad.model.files.contents import AnyPath, explained, is_standard
 
 
-def refuse_folder(folder: AnyPath, names: Collection[str] = ()) -> None:
-    """Refuse a folder that holds anything but files of these names, before there is work to lose.
+def refuse_folder(folder: AnyPath, names: Collection[str] | None = None) -> None:
+    """Refuse what is no folder, and one that holds anything but files of these names.
 
-    Raises RequestError with the first file that is in the way, and where it is no folder.
+    Asked for before there is work to lose; without `names`, what it holds is not looked at.
+
+    Raises RequestError with the first file that is in the way.
     """
     if is_standard(folder):
         raise RequestError("several files do not fit into standard output: name a folder")
@@ -21,10 +23,9 @@ def refuse_folder(folder: AnyPath, names: Collection[str] = ()) -> None:
     with explained(f"cannot read the folder '{folder}'"):
         if place.exists() and not place.is_dir():
             raise RequestError(f"'{folder}' is a file: name a folder, or remove it")
-        found = sorted(place.rglob("*")) if place.is_dir() else []
+        found = sorted(place.rglob("*")) if names is not None and place.is_dir() else []
         for path in found:
-            own = path.relative_to(place).as_posix() in names
-            if not path.is_dir() and not own:
+            if not path.is_dir() and path.relative_to(place).as_posix() not in (names or ()):
                 raise RequestError(
                     f"'{folder}' holds '{path.relative_to(place)}', which is not written here: "
                     "name a new folder, or remove it"
