@@ -1,4 +1,4 @@
-"""The callback at the end of an export by ultralytics, of networks from YAML with random weights."""
+"""The callback at the end of an export by ultralytics, from YAML files with random weights."""
 
 from __future__ import annotations
 
