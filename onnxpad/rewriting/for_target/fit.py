@@ -80,7 +80,7 @@ def fit(
     left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
     if preparation and left:
         told = len(whole.told)
-        planner = whole.at_last(session, planner, [one.judgement for one in left])
+        planner = whole.at_last(session, planner, left)
         if len(whole.told) > told:
             more = _in_rounds(session, planner, selected, progress)
             plans, changes = plans + more[0], changes + more[1]

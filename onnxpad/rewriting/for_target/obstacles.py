@@ -15,7 +15,7 @@ from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
 from onnxpad.rewriting.for_target.report import Obstacle
 from onnxpad.runtimes.conditions.companions import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
-from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
 from onnxpad.runtimes.targets import Target
 
@@ -120,6 +120,17 @@ class Judge:
         """What the target does at best with the operator behind any passes; TAKES is no promise."""
         found = lasting(self.target, self._seen(chain)) if self.stays(chain) else Answer.TAKES
         return found if self.counts(found) else Answer.TAKES
+
+    def about_all(self, chain: Chain) -> list[Row]:
+        """Rows against it for the model's opset, or for sizes that its file leaves open."""
+        seen = self._seen(chain)
+        return [
+            row
+            for part in self.target.parts or (self.target,)
+            for row in part.rows
+            if (row.asks_for_opset or row.asks_for_sizes) and chain.op.title in row.operators
+            if self.counts(row.answer) and every(row.when, seen)
+        ]
 
     def counts(self, answer: Answer) -> bool:
         """Whether a node with this answer is to be rewritten."""
