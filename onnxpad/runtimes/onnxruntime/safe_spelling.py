@@ -274,17 +274,20 @@ class Twins:
     def __init__(self) -> None:
         self._written: dict[tuple[tuple[str, int], Saying], Saying] = {}
 
-    def outdated(self, before: Chain, after: Verdict) -> bool:
-        """Whether a neighbour that was not like it says by now what `after` says: read it anew."""
-        return any(
-            self._written.get(key, _saying(before)) != _saying(before)
-            for key in self._keys(before, after)
-        )
+    def admits(self, readings: Iterable[tuple[Chain, Verdict]]) -> bool:
+        """Remember what is to be written of a node in each of its readings.
 
-    def add(self, before: Chain, after: Verdict) -> None:
-        """Remember what was written."""
-        for key in self._keys(before, after):
-            self._written[key] = _saying(before)
+        False where a neighbour that was not like it says that by now: read it anew.
+        """
+        found = [
+            (key, _saying(before))
+            for before, after in readings
+            for key in self._keys(before, after)
+        ]
+        if any(self._written.get(key, saying) != saying for key, saying in found):
+            return False
+        self._written.update(found)
+        return True
 
     def _keys(self, before: Chain, after: Verdict) -> Iterator[tuple[tuple[str, int], Saying]]:
         shared = [one.key for one in before.around.front if one.readers > 1]
