@@ -190,11 +190,8 @@ def _decide(
     first = results[0]
     if isinstance(first, Skip):
         return None if first.moot and not first.noted else _refusal(rule, site, first)
-    pairs = list(zip(site.chains, results, strict=True))
-    if any(neighbours.outdated(*pair) for pair in pairs):
+    if not neighbours.admits(zip(site.chains, results, strict=True)):
         return Later()
-    for pair in pairs:
-        neighbours.add(*pair)
     edits = tuple(session.change(site, first))
     return Change(rule.name, site.address, site.op, site.chain, first, edits)
 

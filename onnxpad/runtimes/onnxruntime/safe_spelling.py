@@ -276,41 +276,42 @@ class Neighbours:
         self._left: set[tuple[str, int]] = set()
         self._stayed: set[tuple[str, int]] = set()
 
-    def outdated(self, before: Chain, after: Verdict) -> bool:
-        """Whether a neighbour was written such that the operator has to be read anew.
+    def admits(self, readings: Iterable[tuple[Chain, Verdict]]) -> bool:
+        """Remember what is to be written of a node in each of its readings.
 
-        It says by now what `after` says, and did not; or one of both stopped to read the Pad.
+        False where it has to be read anew: a neighbour that was not like it says by now what it
+        will say, or one of both stopped to read the Pad.
         """
-        left, stayed = _left_and_stayed(before, after)
+        moves = [one for pair in readings for one in _moves(*pair)]
+        left = {key for key, said, _ in moves if said is None}
+        stayed = {key for key, said, _ in moves if said is not None}
         if not self._stayed.isdisjoint(left) or not self._left.isdisjoint(stayed):
-            return True
-        saying = _saying(before)
-        return any(
-            self._written.get((key, said), saying) != saying
-            for key in stayed
-            for said in _sayings(before, after)
-        )
-
-    def add(self, before: Chain, after: Verdict) -> None:
-        """Remember what was written."""
-        left, stayed = _left_and_stayed(before, after)
+            return False
+        says = {(key, said): saying for key, said, saying in moves if said is not None}
+        if any(self._written.get(one, saying) != saying for one, saying in says.items()):
+            return False
         self._left |= left
         self._stayed |= stayed
-        for said in _sayings(before, after):
-            self._written.update(((key, said), _saying(before)) for key in stayed)
+        self._written |= says
+        return True
 
 
-def _left_and_stayed(
+def _moves(
     before: Chain, after: Verdict
-) -> tuple[set[tuple[str, int]], set[tuple[str, int]]]:
-    """Pads with other readers as well that the operator stops to read, and that it goes on to."""
-    shared = {one.key for one in before.around.front if one.readers > 1}
+) -> Iterator[tuple[tuple[str, int], Saying | None, Saying]]:
+    """Pads with other readers as well: what behind each said before, and says now.
+
+    None stands for what stopped to read the Pad.
+    """
+    shared = [one.key for one in before.around.front if one.readers > 1]
     if not shared or isinstance(after, Skip):
-        return set(), set()
-    if isinstance(after, Expansion):
-        return set(), shared
-    stayed = shared & {one.key for one in _around(before, after).front}
-    return shared - stayed, stayed
+        return
+    stayed, saying = set(shared), _saying(before)
+    if isinstance(after, Chain):
+        stayed &= {one.key for one in _around(before, after).front}
+    for said in _sayings(before, after):
+        for key in shared:
+            yield key, said if key in stayed else None, saying
 
 
 def _sayings(before: Chain, after: Verdict) -> Iterator[Saying]:
