@@ -293,7 +293,7 @@ class Chain:
         return self.op.kind is Kind.AVERAGE and self.fill is not Implicit.NOTHING
 
     @property
-    def ambiguous(self) -> bool:
+    def conflict_settled(self) -> bool:
         """Whether auto_pad is written together with pads, which the user settled."""
         return self.read_as.ambiguous is not None
 

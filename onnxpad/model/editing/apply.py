@@ -318,7 +318,7 @@ class ProtoApplier:
         return self._removers[scope]
 
     def _find(self, place: Address) -> Node:
-        nodes = self._known(self._document.scopes[place.scope])
+        nodes = self._nodes.get(place.scope) or self._known(self._document.scopes[place.scope])
         if place.key not in nodes:
             raise InternalError(f"the script edits {place.label}, which is not there")
         return nodes[place.key]

@@ -168,8 +168,8 @@ def _some(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
 class Row:
     """What a runtime does with `operators` where every condition holds.
 
-    Operators that pad are named by their titles in padding/operators, those that have no padding
-    of their own (Slice, Concat, Mul ...) as in conditions/plain: rows about these have conditions
+    Operators that pad are named by their titles in padding/operators, those that have no padding of
+    their own (Slice, Concat, Mul ...) as in conditions/companions: rows about these have conditions
     about the opset at most. `says` is the reason in words of its own, where the conditions alone
     would not tell a user what is wrong, `does` what the runtime does where its answer does not say
     it well. `since` and `until` are the first and the last release in
