@@ -17,8 +17,9 @@ from onnxpad.show.inspections import (
 )
 from onnxpad.show.pages.drawings import Drawing, drawing_of
 from onnxpad.show.pages.figures import legend, sentence, window_figure
+from onnxpad.show.pages.graphs import Vertex, padded_graph
 from onnxpad.show.pages.page import Card, Link, Page, Picture, Section, Table
-from onnxpad.show.wording import assumed_text, counted, either, limits_text, visible
+from onnxpad.show.wording import assumed_text, counted, either, limits_text, pads_text, visible
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 _TRAPS = ("node", "operator", "trap", "what happens", "passes that help")
 _VERDICTS = ("node", "operator", "verdict", "why", "rewrite --target writes")
 _NEXT = "next: "
+_FAILING = ("refused", "wrong", "off-device")
+_GRAPH = (
+    "Red: goes wrong; dashed: in a trap, or not known. A row of nodes that look alike is one box.",
+)
 
 
 def inspection_page(found: Inspection, model: str) -> Page:
@@ -53,6 +58,7 @@ def inspection_page(found: Inspection, model: str) -> Page:
         tuple(commands),
         (
             *_targets(found),
+            *_graph_section(found, drawn),
             Section("traps", "Traps", table=Table("traps", _TRAPS, tuple(_traps(found)))),
             Section("unknown", "Not known", lines=tuple(_unknown(found))),
             Section(
@@ -68,20 +74,21 @@ def inspection_page(found: Inspection, model: str) -> Page:
 
 def _verdict(found: Inspection) -> tuple[str, str]:
     """What is wrong, in one sentence."""
-    failing = [one for one in found.findings if one.kind in ("refused", "wrong", "off-device")]
+    failing = [one for one in found.findings if one.kind in _FAILING]
     if failing:
         nodes = len({one.node for one in failing})
-        return "wrong", f"{counted(nodes, 'node')} will go wrong: {failing[0].reason}"
+        return "wrong", visible(f"{counted(nodes, 'node')} will go wrong: {failing[0].reason}")
     if found.targets:
         unknown = [one for one in found.findings if one.kind == "unknown"]
         if unknown:
-            return "open", f"of {counted(len(unknown), 'node')} it is not known what becomes"
+            nodes, first = counted(len({one.node for one in unknown}), "node"), unknown[0]
+            return "open", visible(f"what becomes of {nodes} is not known: {first.reason}")
         return "fine", f"{' and '.join(found.targets)}: nothing is refused or computed wrongly"
     trapped = [node for node in found.nodes if node.traps]
     if trapped:
         trap = trapped[0].traps[0]
         do = "is" if len(trapped) == 1 else "are"
-        return "open", f"{counted(len(trapped), 'node')} {do} in a trap: {trap.sentence}"
+        return "open", visible(f"{counted(len(trapped), 'node')} {do} in a trap: {trap.sentence}")
     if any(node.pads is None for node in found.nodes):
         return "open", "the padding of some nodes is not known"
     return "fine", "no trap is known for how this model pads"
@@ -90,9 +97,11 @@ def _verdict(found: Inspection) -> tuple[str, str]:
 def _headlines(found: Inspection) -> Sequence[str]:
     if not found.targets:
         return ()
-    from onnxpad.show.verdicts import headlines
+    from onnxpad.show.verdicts import headlines, opening_text
 
-    return [*headlines(found.targets), *found.target_notes.values()]
+    told = [opening_text(t, found.openings[t], v) for t, v in found.targets.items()]
+    openings = dict.fromkeys(line for text in told for line in text.splitlines())
+    return [*headlines(found.targets), *found.target_notes.values(), *openings]
 
 
 def _targets(found: Inspection) -> Iterator[Section]:
@@ -152,6 +161,34 @@ def card_of(place: str, drawing: Drawing, svg: str, names: tuple[str, ...]) -> C
     return Card(
         place, title, visible(sentence(drawing)), (Picture(svg),), legend(drawing), names[1:]
     )
+
+
+def _graph_section(found: Inspection, drawn: Iterable[tuple[Card, set[int]]]) -> Iterator[Section]:
+    if graph := _graph(found, drawn):
+        yield Section("graph", "The padded part of the graph", _GRAPH, graph=graph)
+
+
+def _graph(found: Inspection, drawn: Iterable[tuple[Card, set[int]]]) -> str:
+    places = {number: card.place for card, numbers in drawn for number in numbers}
+    wrong = {one.node for one in found.findings if one.kind in _FAILING}
+    vertices = [
+        Vertex(
+            (node.op, pads_text(node.pads) if any(node.pads or (0,)) else _unpadded(node)),
+            places.get(number, ""),
+            visible(name_text(node)),
+            "wrong"
+            if node.node in wrong
+            else "open"
+            if node.traps or node.pads is None
+            else "fine",
+        )
+        for number, node in enumerate(found.nodes)
+    ]
+    return padded_graph(vertices, found.links)
+
+
+def _unpadded(node: PaddedNode) -> str:
+    return "pads not known" if node.pads is None else "no padding"
 
 
 def _nodes(found: Inspection, drawn: Iterable[tuple[Card, set[int]]]) -> Table:

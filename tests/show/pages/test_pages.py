@@ -285,8 +285,10 @@ def test_notebooks_show_the_same_figures() -> None:
     assert "<script" not in html
     written = onnxpad.rewrite(str(MODELS / "k_yolo_tiny_op15.onnx"))
     assert "Before and after" in (written._repr_html_() or "")
-    layer = {"input_shape": (1, 3, 8, 8), "weight_shape": (4, 3, 3, 3), "padding": "SAME"}
-    assert onnxpad.resolve("tensorflow", "conv", **layer)._repr_html_() is None
+    layer = onnxpad.resolve(
+        "tensorflow", "conv", input_shape=(1, 3, 8, 8), weight_shape=(4, 3, 3, 3), padding="SAME"
+    )
+    assert layer._repr_html_() is None
 
 
 def test_nothing_of_it_is_loaded_unless_asked_for() -> None:
