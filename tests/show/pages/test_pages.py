@@ -10,13 +10,11 @@ from hashlib import sha256
 from html import escape, unescape
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import onnxpad
 from onnxpad.cli import run
 from onnxpad.show.pages.page import Page, Section, Table, page_html
-from onnxpad.validation.difference_maps import difference_map
 from tests.models.text import text_model
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
 
@@ -259,21 +257,6 @@ def test_a_thousand_nodes_stay_small(tmp_path: Path, *, alike: bool) -> None:
     assert len(text.encode()) < 5_000_000
     assert found.tags.count("tr") > 1000
     assert (text.count('class="onnxpad-figure"') > 900) is not alike
-
-
-def test_a_border_is_told_cell_by_cell() -> None:
-    one = np.zeros((2, 3, 224, 300), np.float32)
-    other = one.copy()
-    other[1, 2, :, -1] = 0.5
-    found = difference_map(one, other)
-    assert found is not None
-    assert (len(found.cells), len(found.cells[0])) == (32, 32)
-    assert {row[-1] for row in found.cells} == {0.5}
-    assert {value for row in found.cells for value in row[:-1]} == {0.0}
-    assert found.columns[-2:] == (299, 300)
-    assert found.channels == (0.0, 0.0, 0.5)
-    assert found.items == (0.0, 0.5)
-    assert difference_map(one, one[:, :, :, :-1]) is None
 
 
 def test_notebooks_show_the_same_figures() -> None:
