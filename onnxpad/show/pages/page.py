@@ -64,7 +64,7 @@ class Section(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A report: `state` is 'fine', 'wrong' or 'open', `commands` are what to type next."""
+    """A report: `state` is 'fine', 'wrong', 'open' or nothing, `commands` are what to type next."""
 
     title: str
     subject: str

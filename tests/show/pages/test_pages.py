@@ -9,12 +9,16 @@ from base64 import b64encode
 from hashlib import sha256
 from html import escape, unescape
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import onnxpad
 from onnxpad.cli import run
+from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.page import Page, Section, Table, page_html
+from onnxpad.show.pages.resolutions import layer_drawing
 from tests.models.text import text_model
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
 
@@ -268,10 +272,31 @@ def test_notebooks_show_the_same_figures() -> None:
     assert "<script" not in html
     written = onnxpad.rewrite(str(MODELS / "k_yolo_tiny_op15.onnx"))
     assert "Before and after" in (written._repr_html_() or "")
-    layer = onnxpad.resolve(
-        "tensorflow", "conv", input_shape=(1, 3, 8, 8), weight_shape=(4, 3, 3, 3), padding="SAME"
-    )
-    assert layer._repr_html_() is None
+    assert onnxpad.explain("split-pads")[0]._repr_html_() is None
+
+
+LAYERS = [
+    ("tensorflow", "conv", {"weight_shape": (4, 3, 3, 3), "padding": "SAME", "strides": 2}),
+    ("pytorch", "max_pool", {"kernel_size": 3, "stride": 2, "padding": 1}),
+    ("pytorch", "avg_pool", {"kernel_size": 3, "stride": 2, "padding": 1}),
+    ("pytorch", "conv_transpose", {"weight_shape": (3, 4, 3, 3), "stride": 2, "padding": 1}),
+]
+
+
+@pytest.mark.parametrize(("framework", "op", "words"), LAYERS)
+def test_a_layer_is_drawn_as_the_node_that_it_becomes(
+    framework: str, op: str, words: dict[str, Any]
+) -> None:
+    layer = onnxpad.resolve(framework, op, input_shape=(1, 3, 8, 9), **words)
+    assert 'class="onnxpad-figure"' in (layer._repr_html_() or "")
+    weight = words.get("weight_shape")
+    model = layer.to_model(np.zeros(weight, np.float32) if weight else None)
+    node = drawing_of(onnxpad.inspect(model).chains[-1])
+    mine = layer_drawing(layer)
+    assert [one.holds for one in mine.frames] == [one.holds for one in node.frames]
+    assert mine[1:5] == node[1:5]
+    assert [one[:2] for one in mine.frames] == [one[:2] for one in node.frames]
+    assert mine.windows == node.windows
 
 
 def test_nothing_of_it_is_loaded_unless_asked_for() -> None:
