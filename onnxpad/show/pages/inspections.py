@@ -84,8 +84,8 @@ def _verdict(found: Inspection) -> tuple[str, str]:
     if found.targets:
         unknown = [one for one in found.findings if one.kind == "unknown"]
         if unknown:
-            nodes, first = counted(len({one.node for one in unknown}), "node"), unknown[0]
-            return "open", visible(f"what becomes of {nodes} is not known: {first.reason}")
+            told, first = counted(len({one.node for one in unknown}), "node"), unknown[0]
+            return "open", visible(f"what becomes of {told} is not known: {first.reason}")
         return "fine", f"{' and '.join(found.targets)}: nothing is refused or computed wrongly"
     trapped = [node for node in found.nodes if node.traps]
     if trapped:

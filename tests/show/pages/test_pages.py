@@ -19,6 +19,7 @@ from onnxpad.cli import run
 from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.page import Page, Section, Table, page_html
 from onnxpad.show.pages.resolutions import layer_drawing
+from onnxpad.show.pages.validations import validation_page
 from tests.models.text import text_model
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
 
@@ -154,6 +155,25 @@ def test_validate(tmp_path: Path, moved: Path) -> None:
     assert "Changed parts that differ" in found.said
     assert text.count('class="onnxpad-heatmap"') >= 4
     assert "by channel" in found.said
+
+
+def test_what_each_model_reads_for_the_counterexample_is_drawn() -> None:
+    conv = "y = Conv <pads=[{}], strides=[2,2]> (x, w)"
+    inputs = "float[1,1,8,8] x, float[1,1,3,3] w"
+    pair = [text_model(conv.format(pads), inputs) for pads in ("0,0,1,1", "1,1,0,0")]
+    found = onnxpad.validate(*pair, proof_only=True)
+    assert found.proof is not None
+    assert found.proof.counterexample is not None
+    assert found.proof.counterexample.reads[0].startswith("x[0, 0, 0:3, 0:3]")
+    text = page_html(validation_page(found, ("a", "b")), "1")
+    check(text, Document(text))
+    boxes = [
+        re.findall(rf'class="{kind}" x="(\d+)" y="(\d+)" width="(\d+)"', text)
+        for kind in ("first", "last")
+    ]
+    assert boxes[0][0] == ("0", "0", str(3 * 16))
+    assert boxes[1][0] == ("0", "0", str(2 * 16))
+    assert boxes[1][1] == ("16", "16", str(2 * 16))  # of the weight
 
 
 def test_validate_of_equal_models_has_no_heatmap(tmp_path: Path) -> None:
