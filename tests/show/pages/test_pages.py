@@ -16,6 +16,7 @@ import pytest
 
 import onnxpad
 from onnxpad.cli import run
+from onnxpad.show.pages import page as pages
 from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.page import Page, Section, Table, page_html
 from onnxpad.show.pages.resolutions import layer_drawing
@@ -379,3 +380,13 @@ def test_a_page_is_replaced_by_the_next(tmp_path: Path) -> None:
         page(0, "inspect", model, "--html", path)
     assert "k_yolo_tiny_op15" in path.read_text(encoding="utf-8")
     assert [one.name for one in tmp_path.iterdir()] == ["a.html"]
+
+
+def test_what_is_beyond_all_reading_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "ROWS", 3)
+    rows = tuple((f"node {number}",) for number in range(5))
+    section = Section("s", "nodes", table=Table("nodes", ("node",), rows))
+    made = page_html(Page("a", "b", "fine", "c", (), (), (section,)), "1")
+    assert "node 2" in made
+    assert "node 3" not in made
+    assert "and 2 more, not shown here" in made
