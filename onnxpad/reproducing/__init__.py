@@ -19,6 +19,7 @@ from onnxpad.reproducing.search import chains_of, smallest
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import failing
+from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.targets import Target, find_target
 from onnxpad.validation.expected import Expected, expected
 from onnxpad.verbs import is_text, refuse_unless
@@ -97,7 +98,7 @@ def reproduce(target: str, row: str) -> Reproducer:
 def specimen(target: Target, address: str) -> Reproducer | None:
     """The same for a row that is there; None where no small model falls under it."""
     row = target.failures[address]
-    meant = _in_its_release(target, row)
+    meant = in_its_release(target, row)
     one = smallest(meant, row)
     others: set[Row] = set()
     if one is not None:
@@ -171,12 +172,13 @@ def _reproducer(
     )
 
 
-def _in_its_release(target: Target, row: Row) -> Target:
+def in_its_release(target: Target, row: Row) -> Target:
     """The target in the newest release in which the row holds."""
     holders = [part for part in target.parts or (target,) if row in part.rows]
     if holders or not row.until:
         return holders[0] if holders else target
-    return find_target(f"{target.runtime}@{row.until}")
+    found = find_target(f"{target.runtime}@{row.until}")  # perhaps older than all that are known
+    return found if row in found.rows else replace(found, rows=rows_in(found.history, (row.until,)))
 
 
 def _no_row(target: Target, row: str) -> RequestError:

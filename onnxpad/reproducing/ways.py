@@ -144,7 +144,10 @@ _BY_OPERATOR: tuple[tuple[str, tuple[tuple[str, Words], ...]], ...] = (
             (
                 "count_include_pad and ceil_mode",
                 {
-                    **{"count_include_pad": True, "ceil_mode": True, "stride": 2, "size": 6},
+                    "count_include_pad": True,
+                    "ceil_mode": True,
+                    "stride": 2,
+                    "size": 6,
                     "pads": (1, 1),
                 },
             ),

@@ -16,7 +16,7 @@ from onnxpad.reproducing.ways import Way, ways
 from onnxpad.show.explanations import PLURALS
 from onnxpad.show.pages.templates import text_of
 from onnxpad.show.site.conformance import SIGNS, Table, conformance, downloads, outcomes_of
-from onnxpad.show.site.contents import Page, page_of
+from onnxpad.show.site.contents import page_of
 from onnxpad.show.site.drawings import of_chain
 from onnxpad.show.site.links import address_of
 from onnxpad.show.site.templates import filled, own_text
