@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from onnxpad.model.editing.script import Edit, edit_record
@@ -11,7 +11,7 @@ from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.reports import reported
 
-Sizes: TypeAlias = tuple[str, ...]
+SizeTexts: TypeAlias = tuple[str, ...]
 
 
 @reported("node.label as node", "node.scope as scope", "*", "script as edits")
@@ -27,8 +27,8 @@ class Move:
     op: str
     before: str
     after: str
-    output_before: Sizes
-    output_after: Sizes
+    output_before: SizeTexts
+    output_after: SizeTexts
     resized: bool
     same_values: bool
     edits: tuple[Edit, ...]
@@ -63,13 +63,3 @@ class Refused:
     skip: Skip
     tensor: str
     source: Type
-
-
-@dataclass
-class MoveOutcome:
-    """Everything that was done and not done, in graph order."""
-
-    moves: list[Move] = field(default_factory=list)
-    kept: list[Kept] = field(default_factory=list)
-    refused: list[Refused] = field(default_factory=list)
-    breaks: tuple[str, ...] = ()

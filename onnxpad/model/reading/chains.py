@@ -15,6 +15,7 @@ from onnxpad.model.reading.attributes import Bindings, Unbound, Value
 from onnxpad.model.reading.behind import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.context import Context, has_value, is_stored
 from onnxpad.model.reading.in_front import front_of
+from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.model_inputs import is_model_input
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
@@ -22,7 +23,6 @@ from onnxpad.model.reading.quantised import input_of
 from onnxpad.model.reading.refusals import describe
 from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, Reader, chains_behind, readers_of
 from onnxpad.model.reading.scopes import Scope
-from onnxpad.model.shapes.bounds import lower_bound
 from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import (
@@ -370,7 +370,7 @@ def _pad_chain(
         around=Around(
             reads_input=is_model_input(context, node.inputs[0]),
             feeds_alone=alone,
-            at_least=lower_bound(context, node.inputs[0]) if pooled else None,
+            at_least=lowest_cell(context, node.inputs[0]) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),
             behind=behind,
             key=(context.scope.id, node.key),
