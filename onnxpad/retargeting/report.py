@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from onnxpad.model.editing.script import Edit, edit_record
@@ -14,13 +14,16 @@ from onnxpad.reports import reported
 SizeTexts: TypeAlias = tuple[str, ...]
 
 
-@reported("node.label as node", "node.scope as scope", "*", "script as edits")
+@reported(
+    *("node.label as node", "node.scope as scope", "op", "before", "after", "output_before"),
+    *("output_after", "resized", "same_values", "script as edits"),
+)
 @dataclass(frozen=True, slots=True)
 class Move:
     """One node that was moved: its padding and output sizes before and after.
 
     `resized` says that the output has, or may have, another size, `same_values` that only the
-    way of writing changed.
+    way of writing changed. `chains` are what was read before and is written after, for pictures.
     """
 
     node: Address
@@ -32,6 +35,7 @@ class Move:
     resized: bool
     same_values: bool
     edits: tuple[Edit, ...]
+    chains: tuple[Chain, Chain] = field(repr=False)
 
     @property
     def script(self) -> list[dict[str, Any]]:

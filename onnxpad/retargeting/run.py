@@ -161,6 +161,7 @@ class _Run:
                 resized,
                 not any(differs(one, _like(one, after)) for one in site.chains),
                 tuple(edits),
+                (before, after),
             )
         )
         return resized

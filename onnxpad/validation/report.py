@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from math import isfinite
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from onnxpad.proof import Counterexample, Proved
+from onnxpad.reports import InNotebooks
 from onnxpad.validation.difference_maps import DifferenceMap
 
 SCHEMA = 2
@@ -70,7 +71,8 @@ class OutputRow:
 class RegionRow:
     """A part of the models that differs, run on the same inputs in both forms.
 
-    `ratio` is difference/bound at the worst element, `bound` what is allowed there.
+    `ratio` is difference/bound at the worst element, `bound` what is allowed there. `difference`
+    says where it lies; only of some of the worst rows.
     """
 
     sample: int
@@ -84,6 +86,7 @@ class RegionRow:
     where: str = ""
     reason: str = ""
     bound: float | None = None
+    difference: DifferenceMap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ class RunReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Validation:
+class Validation(InNotebooks):
     """The verdict on two models, or on a model and a reference, and what it rests on.
 
     `proof` and `run` are what each of them says, None where it was not made; `verdict`, `reason`
@@ -215,7 +218,10 @@ class Validation:
 _MAPS = 8
 
 
-def with_few_maps(rows: Sequence[OutputRow], *, agree: bool) -> tuple[OutputRow, ...]:
+Row = TypeVar("Row", OutputRow, RegionRow)
+
+
+def with_few_maps(rows: Sequence[Row], *, agree: bool) -> tuple[Row, ...]:
     """The rows with the maps of the worst of them alone, and with none where they agree."""
     told = [row for row in rows if row.difference is not None and not agree]
     kept = sorted(told, key=lambda row: -(row.max_abs or 0.0))[:_MAPS]

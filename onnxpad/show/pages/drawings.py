@@ -14,7 +14,7 @@ from onnxpad.padding.operators import Kind
 from onnxpad.show.wording import counted, each_text, either
 
 NOT_COUNTED = "nothing (not counted)"
-_LONGEST_LABEL = 24
+_LONGEST_LABEL = 14
 
 
 class Frame(NamedTuple):

@@ -22,7 +22,7 @@ _MOST_TAPS, _DOT = 500, CELL - 4
 _ALONE = Strip(range(1), (range(1),) * 9, range(1), (range(1),) * 3, (), (0,))
 """The other axis of one that is drawn alone."""
 _SIGNS = {
-    "the lowest value": "min",
+    "the lowest value": "\u2193",
     NOT_COUNTED: "\u00b7",
     "reflect": "\u2194",
     "edge": "\u2192",
@@ -102,10 +102,11 @@ def figure_style() -> str:
     return text_of("figures.css")
 
 
-def legend(drawing: Drawing) -> str:
-    """HTML of what the signs in a figure stand for."""
-    entries = dict.fromkeys((_tile(frame), frame) for frame in drawing.frames if frame.holds)
-    return rendered("legend.html", entries=entries, scatters=drawing.scatters, cell=CELL)
+def legend(*drawings: Drawing) -> str:
+    """HTML of what the signs in figures stand for."""
+    frames = [frame for drawing in drawings for frame in drawing.frames if frame.holds]
+    entries = dict.fromkeys((_tile(frame), frame.by, frame.holds) for frame in frames)
+    return rendered("legend.html", entries=entries, cell=CELL)
 
 
 def _label(drawing: Drawing, axis: int) -> str:

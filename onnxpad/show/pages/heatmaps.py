@@ -32,8 +32,17 @@ def heatmap(found: DifferenceMap, *, name: str) -> Picture:
     beside = [
         (title, starts, values) for title, starts, values in _beside(found) if len(values) > 1
     ]
-    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 9}):
-        figure = Figure(figsize=(4.2 + 2.4 * len(beside), 3.4), layout="constrained")
+    with rc_context(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": name,
+            "font.size": 9,
+            "font.sans-serif": ["DejaVu Sans"],
+        }
+    ):
+        figure = Figure(
+            figsize=(4.2 + 2.4 * len(beside), 1.8 if _is_flat(found) else 3.4), layout="constrained"
+        )
         axes = figure.subplots(1, 1 + len(beside), squeeze=False)[0]
         _plane(figure, axes[0], found)
         for one, (title, starts, values) in zip(axes[1:], beside, strict=True):
@@ -50,6 +59,10 @@ def _beside(found: DifferenceMap) -> list[tuple[str, Sequence[int], Sequence[flo
         ("channel", found.channel_starts, found.channels),
         ("item of the batch", range(len(found.items)), found.items),
     ]
+
+
+def _is_flat(found: DifferenceMap) -> bool:
+    return len(found.cells) == 1
 
 
 def said(found: DifferenceMap) -> str:
@@ -74,8 +87,7 @@ def _finite(values: Sequence[Sequence[float]]) -> list[list[float]]:
 def _plane(figure: Any, axes: Axes, found: DifferenceMap) -> None:  # noqa: ANN401
     cells = _finite(found.cells)
     largest = max(map(max, cells)) or 1.0
-    flat = min(len(cells), len(cells[0])) == 1
-    shape: Literal["auto", "equal"] = "auto" if flat else "equal"
+    shape: Literal["auto", "equal"] = "auto" if _is_flat(found) else "equal"
     image = axes.imshow(
         cells, "inferno", vmin=0.0, vmax=largest, aspect=shape, interpolation="nearest"
     )

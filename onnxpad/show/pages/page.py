@@ -52,11 +52,15 @@ class Section(NamedTuple):
     cards: tuple[Card, ...] = ()
     windows: bool = False
     """Whether its cards draw windows, whose signs are then explained."""
+    wide: bool = False
+    """Whether its cards have pictures side by side."""
+    graph: str = ""
+    """A picture that may be larger than the page."""
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to show."""
-        return not (self.lines or self.cards or (self.table and self.table.rows))
+        return not (self.lines or self.cards or self.graph or (self.table and self.table.rows))
 
 
 class Page(NamedTuple):
