@@ -149,7 +149,7 @@ def test_every_script_is_python_that_compiles(name: str) -> None:
     compile(found.files()["run.py"], "run.py", "exec")
 
 
-def _smallest_model() -> tuple[onnx.ModelProto, dict[str, np.ndarray], dict[str, np.ndarray]]:  # type: ignore[type-arg]
+def _smallest_model() -> tuple[onnx.ModelProto, dict[str, np.ndarray], dict[str, np.ndarray]]:
     model, feeds = drafted(ways()[0].specimen)
     return model, dict(feeds), {"y": np.zeros(1)}
 

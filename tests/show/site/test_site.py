@@ -50,7 +50,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
-    return site_files()
+    return site_files("1.2")
 
 
 @pytest.fixture(scope="module")
