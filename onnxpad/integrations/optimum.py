@@ -13,7 +13,7 @@ from typing import Any
 from optimum.exporters.onnx import OnnxConfig
 
 import onnxpad
-from onnxpad.integrations import rewritten_in_place
+from onnxpad.integrations import checked, rewritten_in_place
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -23,8 +23,10 @@ def rewriting(**options: Any) -> Iterator[None]:  # noqa: ANN401 - those of onnx
     """Rewrite what main_export, onnx_export_from_model and ORTModel.from_pretrained write inside.
 
     It is a step of optimum's post-processing. Where a target takes a node in no form, the export
-    fails with RequestError as its cause. Raises RequestError where optimum post-processes nothing.
+    fails with RequestError as its cause. Raises RequestError where optimum post-processes nothing,
+    and for wrong options at once.
     """
+    checked(options)
     original = OnnxConfig.post_process_exported_models
     files = list[Path]()
 

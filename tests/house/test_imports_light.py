@@ -77,6 +77,7 @@ NOT_FOR_ONE_MODEL = (
     "onnxpad.cli.rewrite",
     "onnxpad.cli.settings",
     "onnxpad.cli.validate",
+    "onnxpad.integrations",
     "onnxpad.model.editing.session",
     "onnxpad.model.files.atomic",
     "onnxpad.model.files.delivery",

@@ -23,7 +23,7 @@ def run(tool: Host, target: str = "opencv") -> Callable[..., str]:
 
 def test_what_is_shown_works(host: Callable[[str], Host]) -> None:
     tool = host("olive")
-    assert "onnxpad: 2 nodes rewritten (explicit-pads 2), 0 skipped" in run(tool)()
+    assert "onnxpad for opencv: 2 nodes rewritten (explicit-pads 2), 0 skipped" in run(tool)()
     after = tool.folder / "olive" / "model.onnx"
     assert fits(after, "opencv")
     assert proved(SAME, after)
