@@ -34,6 +34,8 @@ def rewriting(**options: Any) -> Callable[[Exporter], None]:  # noqa: ANN401 - t
                 f"'{exporter.args.format}' is not made of the file that onnxpad rewrites: "
                 "export(format='onnx') first, and convert that"
             )
-        LOGGER.info(rewritten_in_place(exporter.file.with_suffix(".onnx"), **options))
+        path = exporter.file.with_suffix(".onnx")
+        int8 = path.with_stem(f"{path.stem}_int8")  # all that quantize=8 leaves
+        LOGGER.info(rewritten_in_place(path if path.exists() else int8, **options))
 
     return on_export_end
