@@ -111,9 +111,18 @@ def __getattr__(name: str) -> object:
     for home, names in _HOMES.items():
         if name in names:
             found: object = getattr(import_module(home), name)
+            import_module("onnxpad.reports").InNotebooks.drawn_by = _drawn
             globals()[name] = found
             return found
     raise AttributeError(f"module 'onnxpad' has no attribute '{name}'")
+
+
+def _drawn(report: object) -> str | None:
+    """A report as HTML for a notebook; None where nothing draws it, or the extra is missing."""
+    from importlib import import_module
+
+    html: str | None = import_module("onnxpad.show.pages.notebooks").notebook_html(report)
+    return html
 
 
 def __dir__() -> list[str]:

@@ -249,7 +249,7 @@ class Inspection(Report):
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
     `target_notes` has what is not known of releases that were asked for. `model` is what the file
-    says of itself.
+    says of itself. `chains` are what was read of each node, for pictures; no JSON has them.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -261,6 +261,7 @@ class Inspection(Report):
     limits_met: tuple[str, ...] = ()
     model: ModelFacts = field(default_factory=ModelFacts)
     target_notes: Mapping[str, str] = field(default_factory=dict)
+    chains: tuple[Chain, ...] = ()
 
     schema = 2
 
@@ -353,14 +354,14 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
         )
         selected = selection(survey, nodes)
-        found = _records(survey, selected)
+        records = _records(survey, selected)
         told = _told(survey, names, selected, dims) if names else {}
         places = placed(opened, survey.sites(), selected, device) if device else {}
         openings = {name: opened_up for name, (_, opened_up) in told.items()}
         verdicts = {name: judged for name, (judged, _) in told.items()}
         limits_met = tuple(work.met.values())
         return Inspection(
-            found,
+            tuple(node for node, _ in records),
             dict(dims or {}),
             verdicts,
             places,
@@ -369,6 +370,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             limits_met,
             facts_of(opened.model),
             _notes(names),
+            tuple(chain for _, chain in records),
         )
 
 
@@ -392,10 +394,12 @@ def _notes(names: Sequence[str]) -> dict[str, str]:
     return {name: note for name in names if (note := find_target(name).note)}
 
 
-def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:
-    """One for each node, or for each way in which it is called."""
+def _records(
+    survey: Survey, selected: Callable[[Address], bool]
+) -> tuple[tuple[PaddedNode, Chain], ...]:
+    """One for each node, or for each way in which it is called, with what was read of it."""
     observer, known = Observer(), FactsByChain()
-    found: dict[object, PaddedNode] = {}
+    found: dict[object, tuple[PaddedNode, Chain]] = {}
     for site in survey.sites():
         if not selected(site.address):
             continue
@@ -403,10 +407,10 @@ def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[Padde
             around = observer.around(context, site.node, chain)
             key = (site.address, (chain, around) if len(site.chains) > 1 else None)
             if key in found:
-                calls = found[key].calls + _calls(context)
-                found[key] = found[key]._replace(calls=calls)
+                node, read = found[key]
+                found[key] = node._replace(calls=node.calls + _calls(context)), read
             else:
-                found[key] = _record(site, context, known.of(chain, around), around)
+                found[key] = _record(site, context, known.of(chain, around), around), chain
     return tuple(found.values())
 
 

@@ -23,7 +23,7 @@ from onnxpad.show.wording import (
     window_text,
 )
 
-_HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
+HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
 _NAMES, _WHOLE = ("node", "input"), ("operator", "pads")
 _CALLS_SHOWN = 2
 T = TypeVar("T")
@@ -46,20 +46,20 @@ def inspection_text(
     Nodes that can pad and write no padding are left out of the table, unless `everything` is asked
     for; findings that are alike are one row or line, unless `each` is. `model` stands in commands.
     """
-    nodes = [node for node in inspection.nodes if everything or _is_worth_a_row(node)]
+    nodes = [node for node in inspection.nodes if everything or is_worth_a_row(node)]
     unknown = [node for node in inspection.nodes if _needs_reason(node)]
     traps, hidden = list(_traps(inspection, each=each)), len(inspection.nodes) - len(nodes)
     told, verdicts = _verdicts(inspection, terminal, everything=everything, each=each)
     head = [
         *told,
-        _about(inspection),
-        _counts(inspection, hidden),
+        about_text(inspection),
+        counts_text(inspection, hidden),
         *([] if inspection.targets else traps),
     ]
     parts = [
-        paragraph([*head, *_next(inspection, model)]),
+        paragraph([*head, *next_lines(inspection, model)]),
         verdicts,
-        table(_HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
+        table(HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
         paragraph(traps if inspection.targets else []),
         paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
         paragraph(_placement(inspection)),
@@ -91,7 +91,8 @@ def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> lis
     return list(groups.values())
 
 
-def _is_worth_a_row(node: PaddedNode) -> bool:
+def is_worth_a_row(node: PaddedNode) -> bool:
+    """Whether there is more to say of it than that it can pad."""
     return bool(node.forms or node.traps or node.pads is None or any(node.pads))
 
 
@@ -103,7 +104,7 @@ def _needs_reason(node: PaddedNode) -> bool:
 
 def _rows(nodes: Iterable[PaddedNode], *, each: bool) -> list[tuple[str, ...]]:
     groups = _alike(
-        [(_name(node), *_cells(node)) for node in nodes], lambda row: row[1:], each=each
+        [(name_text(node), *node_cells(node)) for node in nodes], lambda row: row[1:], each=each
     )
     return [(_and_more(rows[0][0], len(rows)), *rows[0][1:]) for rows in groups]
 
@@ -112,7 +113,8 @@ def _and_more(name: str, number: int) -> str:
     return name if number == 1 else f"{name} and {number - 1} more"
 
 
-def _cells(node: PaddedNode) -> tuple[str, ...]:
+def node_cells(node: PaddedNode) -> tuple[str, ...]:
+    """What stands in its row behind its name."""
     return (
         node.op,
         shape_text(node.input_shape),
@@ -129,7 +131,8 @@ def _fits(names: tuple[str, ...]) -> str:
     return (", ".join(names[:_NAMES_SHOWN]) or "-") + (f" and {more} more" if more > 0 else "")
 
 
-def _name(node: PaddedNode) -> str:
+def name_text(node: PaddedNode) -> str:
+    """Its address, and who calls the function that it stands in."""
     if not node.calls:
         return node.node
     more = len(node.calls) - _CALLS_SHOWN
@@ -196,7 +199,7 @@ def _that_can_pad(number: int) -> str:
     return counted(number, "operator that can pad", "operators that can pad")
 
 
-def _about(inspection: Inspection) -> str:
+def about_text(inspection: Inspection) -> str:
     """What the model is."""
     facts = inspection.model
     inputs = ", ".join(f"{name} {shape_text(sizes)}" for name, sizes in facts.inputs.items())
@@ -205,7 +208,7 @@ def _about(inspection: Inspection) -> str:
     return visible(", ".join(part for part in parts if part))
 
 
-def _counts(inspection: Inspection, hidden: int) -> str:
+def counts_text(inspection: Inspection, hidden: int) -> str:
     """How it pads."""
     counts = inspection.summary
     if not counts["nodes"]:
@@ -227,7 +230,7 @@ def _counts(inspection: Inspection, hidden: int) -> str:
     return text
 
 
-def _next(inspection: Inspection, model: str) -> Iterator[str]:
+def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
     """The command that a reader most likely wants, and who explains the rest."""
     traps = [trap for node in inspection.nodes for trap in node.traps]
     options = None

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from onnxpad.validation.distances import Distance, Distances
 
 STANDARD = "-"
-_HEADERS = ("node", "operator", "before", "after", "output")
-_MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
+HEADERS = ("node", "operator", "before", "after", "output")
+MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
 
 
 def retargeting_text(  # noqa: PLR0913 - all that one report shows
@@ -59,7 +59,7 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
         idle_text(in_vain=not found.changed and bool(found.skips), compared=compared),
     ]
     parts = [
-        table(_HEADERS, _rows(found), terminal, names=("node",)),
+        table(HEADERS, _rows(found), terminal, names=("node",)),
         edits,
         paragraph(skip_text(one, found.to) for one in found.skips),
         _moved_text(moved, terminal),
@@ -110,7 +110,7 @@ def skip_text(skip: Refused, to: str) -> str:
 
 
 def _rows(found: Retargeting) -> list[Sequence[str]]:
-    return [*map(_move_row, found.changes), *map(_kept_row, found.unchanged)]
+    return [*map(_move_row, found.changes), *map(kept_row, found.unchanged)]
 
 
 def _move_row(move: Move) -> Sequence[str]:
@@ -121,21 +121,23 @@ def _move_row(move: Move) -> Sequence[str]:
     return (move.node.label, move.op, move.before, move.after, size)
 
 
-def _kept_row(kept: Kept) -> Sequence[str]:
+def kept_row(kept: Kept) -> Sequence[str]:
+    """The row of a node that pads as asked already."""
     return (kept.node.label, kept.op, kept.padding, "unchanged", kept.why)
 
 
 def _moved_text(moved: Distances | None, terminal: Terminal | None) -> str:
     if moved is None:
         return ""
-    rows = [_moved_row(row) for row in moved.rows]
+    rows = [moved_row(row) for row in moved.rows]
     lines = [visible(f"{row.output}: {row.why}") for row in moved.rows if row.why]
     lines += [visible(f"warning: {warning}") for warning in moved.warnings]
     ran = [f"{role} on {', '.join(names)}" for role, names in moved.providers.items()]
-    return paragraph([table(_MOVED, rows, terminal, names=("output",)), *lines, "; ".join(ran)])
+    return paragraph([table(MOVED, rows, terminal, names=("output",)), *lines, "; ".join(ran)])
 
 
-def _moved_row(row: Distance) -> Sequence[str]:
+def moved_row(row: Distance) -> Sequence[str]:
+    """The row of an output in a sample."""
     shapes = [
         "-" if shape is None else shape_text(shape) for shape in (row.shape_before, row.shape_after)
     ]

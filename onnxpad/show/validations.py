@@ -19,7 +19,7 @@ def validation_text(validation: Validation, terminal: Terminal | None = None) ->
     headers = (*_FIRST, *validation.compared, *_LAST)
     names = ("output", *validation.compared, "where")
     apart = sorted((row for row in validation.outputs if not row.equal), key=_badness, reverse=True)
-    rows = [_row(row) for row in apart[:_ROWS_SHOWN]]
+    rows = [row_cells(row) for row in apart[:_ROWS_SHOWN]]
     more = len(apart) - len(rows)
     parts = [
         table(headers, rows, terminal, names=names)
@@ -93,7 +93,8 @@ def verdict_line(validation: Validation) -> str:
     return f"{validation.verdict}: {validation.reason}"
 
 
-def _row(row: OutputRow) -> tuple[str, ...]:
+def row_cells(row: OutputRow) -> tuple[str, ...]:
+    """What stands in the row of a comparison."""
     return (
         str(row.sample),
         row.output,

@@ -34,6 +34,7 @@ from onnxpad.validation.report import (
     RunReport,
     Validation,
     Verdict,
+    with_few_maps,
 )
 from onnxpad.validation.request import (
     GivenArrays,
@@ -254,6 +255,12 @@ def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
 def _with_run(report: Validation, shown: SampleFinding | None = None) -> Validation:
     """The report of runs, with what they alone say; `shown` is of the proof's counterexample."""
     seen = shown.verdict if shown else None
+    agree = report.ok
+    outputs, regions = (
+        with_few_maps(report.outputs, agree=agree),
+        with_few_maps(report.regions, agree=agree),
+    )
+    report = replace(report, outputs=outputs, regions=regions)
     return replace(report, run=RunReport(report.verdict, report.reason, report.judge, seen))
 
 

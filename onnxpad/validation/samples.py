@@ -21,6 +21,7 @@ from onnxpad.model.shapes.types import Type
 from onnxpad.sessions import RunFailure, Session
 from onnxpad.validation.agreement import Bound, gap, largest, same
 from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.difference_maps import difference_map
 from onnxpad.validation.report import OutputRow
 from onnxpad.validation.sizes import compared_sizes, stage_sizes
 from onnxpad.validation.trace import trace
@@ -546,9 +547,10 @@ def output_row(
     found = gap(before, after, 0.0 if bound is None else bound)
     equal = same(before, after)
     allowed = None if bound is None else found.bound if found.where else largest(bound)
-    return OutputRow(
+    row = OutputRow(
         sample, name, level, shapes[0], shapes[1], equal, found.max_abs, allowed, found.where
     )
+    return replace(row, difference=difference_map(before, after)) if found.where else row
 
 
 def _item(result: Mapping[str, Array] | RunFailure, name: str) -> Array | None:

@@ -164,8 +164,8 @@ def file_faults(
 ) -> Iterator[Fault]:
     """Inputs that changed, files that nobody asked for, and outputs that are not whole."""
     output = _place_of(place, command.output)
-    written = {_place_of(place, name) for name in _written(command)}
-    allowed = {_place_of(place, name) for name in command.changes} | {output} | written
+    written = {_place_of(place, name): option for option, name in _written(command)}
+    allowed = {_place_of(place, name) for name in command.changes} | {output, *written}
     for name in sorted({*before, *after}):
         if before.get(name) == after.get(name) or name in allowed:
             continue
@@ -179,7 +179,7 @@ def file_faults(
         elif code == 2 and not (command.signal or _mute(command)) and command.copies == 1:
             yield Fault("leaves something after a failure", name)
     for name in allowed - {""}:
-        read = _READ[_WRITTEN[command.arguments[0]]] if name in written else _as_model
+        read = _READ[written[name]] if name in written else _as_model
         yield from _whole(place, name, read, before, after)
         changed = name in after and after[name] != before.get(name)
         if code == 2 and changed and not _mute(command) and command.copies == 1:
@@ -187,21 +187,25 @@ def file_faults(
 
 
 _WRITTEN = {
-    "diagnose": "--plan",
-    "inspect": "--baseline",
-    "rewrite": "--certificate",
-    "validate": "--counterexample",
+    "diagnose": ("--plan", "--html"),
+    "guard": ("--html",),
+    "inspect": ("--baseline", "--html"),
+    "retarget": ("--html",),
+    "rewrite": ("--certificate", "--html"),
+    "validate": ("--counterexample", "--html"),
 }
 """Options that name a further file to write, by verb."""
 
 
-def _written(command: Command) -> Iterator[str]:
+def _written(command: Command) -> Iterator[tuple[str, str]]:
+    """Each such option that is given, with the file."""
     words = command.arguments
-    option = _WRITTEN.get(words[0]) if words else None
-    for word, value in pairwise(words):
-        if word == option:
-            yield value
-    yield from (word.partition("=")[2] for word in words if word.startswith(f"{option}="))
+    for option in _WRITTEN.get(words[0], ()) if words else ():
+        for word, value in pairwise(words):
+            if word == option:
+                yield option, value
+        given = (word.partition("=") for word in words)
+        yield from ((option, value) for word, _, value in given if word == option and value)
 
 
 def _place_of(place: Place, name: str | None) -> str:
@@ -226,11 +230,19 @@ def _as_arrays(data: bytes) -> object:
         return [held[name] for name in held]
 
 
+def _as_page(data: bytes) -> object:
+    text = data.decode()
+    if not text.startswith("<!doctype html>") or not text.endswith("</html>"):
+        raise ValueError("it is no whole page")
+    return text
+
+
 _READ: dict[str, Callable[[bytes], object]] = {
     "--plan": json.loads,
     "--baseline": json.loads,
     "--certificate": json.loads,
     "--counterexample": _as_arrays,
+    "--html": _as_page,
 }
 
 

@@ -196,6 +196,7 @@ def _become(place: Place, command: Command, streams: Sequence[Path], limits: Lim
             resource.setrlimit(resource.RLIMIT_FSIZE, (command.room, command.room))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup has it ignored, and so would onnxpad
         sys.argv = ["onnxpad", *command.arguments]
         from onnxpad.__main__ import main
 

@@ -47,6 +47,7 @@ def inspect(random: Random, model: str = "model.onnx") -> Command:
             *_some(random, 0.1, "--ambiguous", random.choice(["auto_pad", "pads"])),
             *_some(random, 0.1, "--dim", random.choice(["N=1", "H=32", "L%8=0"])),
             *(word for target in targets for word in ("--target", target)),
+            *_some(random, 0.15, "--html", "../out/page.html"),
             *limits("inspect"),
         )
     )
@@ -70,6 +71,7 @@ def rewrite(random: Random, model: str = "model.onnx", output: str = "../out/r.o
             *_some(random, 0.2, "--json"),
             *(("--validate", "--device", "cpu", "--samples", "1") if judged else ()),
             *(limits("rewrite") if judged else ()),
+            *_some(random, 0.15, "--html", "../out/page.html"),
         ),
         output=output,
     )
@@ -88,6 +90,7 @@ def retarget(random: Random, model: str = "model.onnx", output: str = "../out/t.
             *_some(random, 0.2, "--json"),
             *(("--validate", "--device", "cpu", "--samples", "1") if judged else ()),
             *(limits("retarget") if judged else ()),
+            *_some(random, 0.15, "--html", "../out/page.html"),
         ),
         output=output,
     )
@@ -98,6 +101,7 @@ def validate(random: Random, before: str = "model.onnx", after: str = "model.onn
         (
             *("validate", before, after, "--device", "cpu", "--samples", "1"),
             *_some(random, 0.3, "--json"),
+            *_some(random, 0.15, "--html", "../out/page.html"),
             *limits("validate"),
         )
     )
@@ -109,6 +113,7 @@ def diagnose(random: Random, model: str = "model.onnx", data: str = "data.npz") 
             *("diagnose", model, "--data", data, "--budget", str(SECONDS), "--device", "cpu"),
             *_some(random, 0.7, "--plan", "../out/plan.json"),
             *_some(random, 0.3, "--json"),
+            *_some(random, 0.15, "--html", "../out/page.html"),
             *limits("diagnose"),
         )
     )
