@@ -4,6 +4,8 @@ Every module takes the options of `onnxpad.rewrite` and uses the public API alon
 tool that it is for, and is itself imported only when asked for.
 """
 
+from __future__ import annotations
+
 import inspect
 from collections import Counter
 from pathlib import Path

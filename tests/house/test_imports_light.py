@@ -143,5 +143,13 @@ def test_rewrite_loads_no_runtime(tmp_path: Path) -> None:
     assert loaded & {"onnxruntime", "rich", "onnx_graphsurgeon", "onnxpad.validation"} == set()
 
 
+def test_a_plugin_of_polygraphy_that_nobody_asks_loads_no_onnx() -> None:
+    code = "import onnxpad.integrations, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) & PARSING_ONLY == set()
+
+
 def test_explain_loads_no_onnx() -> None:
     assert loaded_by("explain", "Conv") & {"onnx", "numpy", "rich"} == set()

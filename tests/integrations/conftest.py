@@ -69,6 +69,7 @@ class Host(NamedTuple):
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout, unpacked: its entry points are there too."""
+    pytest.importorskip("hatchling")
     folder = tmp_path_factory.mktemp("site")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
