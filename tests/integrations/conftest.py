@@ -41,10 +41,10 @@ class Host(NamedTuple):
         return done.stdout + done.stderr
 
     def run(self, *words: str) -> str:
-        """What a command prints; the first word is a program of the environment."""
+        """What a command prints, errors first; its first word is a program of the environment."""
         done = self._run(words)
         assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout + done.stderr
+        return done.stderr + done.stdout
 
     def program(self, code: str) -> str:
         """What a Python program prints."""
