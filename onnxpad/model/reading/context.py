@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from onnx import (
@@ -28,6 +29,9 @@ from onnxpad.model.shapes.open_cells import MOST_OPEN, Array, is_open
 from onnxpad.model.shapes.types import UNKNOWN, Type, dtype_code, dtype_name
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS
+
+if TYPE_CHECKING:
+    from onnxpad.model.shapes.unknown_sizes import Hanging
 
 MAX_CONSTANT = 4096
 
@@ -56,7 +60,7 @@ class Context:
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
-    hanging: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    hanging: dict[str, Hanging] = field(default_factory=dict)
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     ends: dict[str, tuple[int, list[Node]]] = field(default_factory=dict)
