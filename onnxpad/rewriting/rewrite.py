@@ -148,8 +148,7 @@ def rewrite(  # noqa: PLR0913  one option each
     1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is cropped at
     the other side. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference;
     `limits_met` says so. `progress` is called with what is being done, how much of it is done,
-    and of how much. Only a graphsurgeon Graph is edited in place. Raises RequestError, and
-    ModelError for bad files.
+    and of how much. Only a Graph is edited in place. Raises RequestError, and ModelError.
     """
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
