@@ -78,6 +78,14 @@ def test_what_reads_its_own_padding_and_an_empty_axis_are_refused() -> None:
     assert skip.skip.reason == "an axis has no cell to repeat"
 
 
+def test_integers_have_no_pad_before_opset_11() -> None:
+    early = text_model(
+        "y = MaxPool <kernel_shape = [2], pads = [1, 1]> (x)", "int8[1,1,6] x", opset=10
+    )
+    (skip,) = rewrite(early, passes="border-pads").skips
+    assert skip.skip.reason == "Pad of opset 10 takes no integers"
+
+
 def test_the_pad_goes_in_front_of_dequantize_linear() -> None:
     model = text_model(
         "q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) "
