@@ -86,6 +86,14 @@ def test_integers_have_no_pad_before_opset_11() -> None:
     assert skip.skip.reason == "Pad of opset 10 takes no integers"
 
 
+def test_a_type_that_nobody_knows_is_refused() -> None:
+    model = text_model(
+        "a = com.microsoft.Unheard (x) y = MaxPool <kernel_shape = [2], pads = [1, 1]> (a)"
+    )
+    (skip,) = rewrite(model, passes="border-pads").skips
+    assert skip.skip.reason == "the element type of its input is not known"
+
+
 def test_the_pad_goes_in_front_of_dequantize_linear() -> None:
     model = text_model(
         "q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) "
