@@ -547,10 +547,20 @@ def output_row(
     found = gap(before, after, 0.0 if bound is None else bound)
     equal = same(before, after)
     allowed = None if bound is None else found.bound if found.where else largest(bound)
-    row = OutputRow(
+    return OutputRow(
         sample, name, level, shapes[0], shapes[1], equal, found.max_abs, allowed, found.where
     )
-    return replace(row, difference=difference_map(before, after)) if found.where else row
+
+
+def with_maps(rows: Sequence[OutputRow], ran: Ran) -> list[OutputRow]:
+    """The rows of a sample with where their outputs differ."""
+    pairs = [(_item(ran.before, row.output), _item(ran.after, row.output)) for row in rows]
+    return [
+        row
+        if row.equal or before is None or after is None
+        else replace(row, difference=difference_map(before, after))
+        for row, (before, after) in zip(rows, pairs, strict=True)
+    ]
 
 
 def _item(result: Mapping[str, Array] | RunFailure, name: str) -> Array | None:
