@@ -177,6 +177,17 @@ class Dequantised(NamedTuple):
     refusal: str = ""
 
 
+class Between(NamedTuple):
+    """A Pad of floats that stands between conversions which take each other back.
+
+    `dequantise` makes its data; all that reads it quantises with the same numbers. `fill` is what
+    its cells hold quantised.
+    """
+
+    dequantise: Conversion
+    fill: int
+
+
 @dataclass(frozen=True, slots=True)
 class InFront:
     """A Pad in front of an operator, perhaps behind operators that hand on what they read.
@@ -217,7 +228,7 @@ class Around:
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
-    channels on the last axis; `key` names the node.
+    channels on the last axis, `between` tells of the conversions around it; `key` names the node.
     """
 
     front: tuple[InFront, ...] = ()
@@ -233,6 +244,7 @@ class Around:
     reads_input: bool = False
     feeds_alone: Destination | None = None
     feeds_channels_last: bool = False
+    between: Between | None = None
     key: tuple[str, int] = field(default=("", 0), compare=False)
 
 
@@ -281,7 +293,7 @@ class Chain:
         return self.op.kind is Kind.AVERAGE and self.fill is not Implicit.NOTHING
 
     @property
-    def ambiguous(self) -> bool:
+    def conflict_settled(self) -> bool:
         """Whether auto_pad is written together with pads, which the user settled."""
         return self.read_as.ambiguous is not None
 

@@ -184,4 +184,4 @@ def _wish(chain: Chain, result: Chain | Skip) -> object:
     """What is to be written, which calls of a function have to agree on; None for nothing."""
     if isinstance(result, Skip) or result == chain:
         return None
-    return written(chain), chain.ambiguous, written(result)
+    return written(chain), chain.conflict_settled, written(result)

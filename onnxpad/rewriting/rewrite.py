@@ -161,7 +161,8 @@ def rewrite(  # noqa: PLR0913  one option each
         given = {site.address.place: site.chains for site in session.sites()} if asked else {}
         outcome = run(session, rules, selected, progress)
         earlier = (outcome.changes, given)
-        fitting = _fitted(session, asked, selected, earlier, progress) if asked else None
+        whole = (dims or {}) if nodes is None and opened.surgeon is None else None
+        fitting = _fitted(session, asked, selected, earlier, progress, whole) if asked else None
         told = (outcome, standing(session, rules, outcome))
         outcome.changes += fitting.changes if fitting else ()
         result = _finished(session, opened, outcome.changes)
@@ -189,13 +190,19 @@ def _fitted(
     selected: Selected,
     earlier: tuple[Sequence[Change], Mapping[Place, Sequence[Chain]]],
     progress: Progress | None,
+    whole: Mapping[str, int | str] | None,
 ) -> Fitted:
-    """What is done for the target behind `earlier` changes; the chains were so before them."""
+    """What is done for the target behind `earlier` changes; the chains were so before them.
+
+    `whole` are the sizes that the user gave where the model as a whole may be changed.
+    """
     from onnxpad.rewriting.for_target.fit import fit  # loads every pass
+    from onnxpad.rewriting.for_target.preparing import Preparation
     from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime
 
     changes, given = earlier
-    found = fit(session, asked, selected, changes, progress)
+    preparation = None if whole is None else Preparation(whole)
+    found = fit(session, asked, selected, changes, progress, preparation)
     harmed = harmed_in_onnxruntime(session, given, asked.judge.target)
     return found._replace(elsewhere=tuple(harmed))
 

@@ -36,6 +36,12 @@ class Judgement:
         return self.answer.fails and any(not row.when for row in self.rows)
 
     @property
+    def does(self) -> str:
+        """What the target does with the node, behind its name: 'refuses it'."""
+        slow = self.answer is _FALLS_BACK and all(row.says for row in self.rows)
+        return "computes it slowly" if slow else self.answer.does
+
+    @property
     def evidence(self) -> tuple[str, ...]:
         """How the facts are known."""
         return tuple(dict.fromkeys(str(row.evidence) for row in self.rows))
@@ -93,7 +99,7 @@ def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
 
 def _told(name: str, found: Judgement) -> str:
     if found.answer.fails or found.answer is _FALLS_BACK:
-        return f"{name} {found.answer.does}: {found.reason}"
+        return f"{name} {found.does}: {found.reason}"
     return found.reason if found.open_batch else f"{name}: {found.reason}"
 
 

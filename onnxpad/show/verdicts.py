@@ -232,7 +232,7 @@ def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
     head = f"no way: {target}, {one.op} {named(found)}, which {one.brought_by} writes"
     if one.judgement.answer.is_open or one.judgement.by:
         return note(head, one.judgement.reason)
-    return note(head, f"{target} {one.judgement.answer.does}: {one.judgement.reason}")
+    return note(head, f"{target} {one.judgement.does}: {one.judgement.reason}")
 
 
 def named(found: Sequence[NodeVerdict]) -> str:
@@ -262,7 +262,7 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         return note(head, f"{verdict.judgement.reason} (left as it is)")
     head = f"no way: {target}, {verdict.op} {nodes}"
     found = verdict.judgement
-    reason = found.reason if found.by else f"{target} {found.answer.does}: {found.reason}"
+    reason = found.reason if found.by else f"{target} {found.does}: {found.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(

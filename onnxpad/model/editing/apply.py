@@ -33,9 +33,11 @@ from onnxpad.model.editing.function_copies import clone_function
 from onnxpad.model.editing.script import (
     CloneFunction,
     Edit,
+    FixSize,
     ForgetType,
     GrownConstant,
     InsertNode,
+    MoveOpset,
     NewConstant,
     RemoveAttribute,
     RemoveConstant,
@@ -206,6 +208,21 @@ def _write(value: ValueInfoProto, dims: tuple[int | str, ...]) -> None:
             dim.dim_param = size
 
 
+def fix_size(graph: GraphProto, edit: FixSize) -> None:
+    """Write the size where the graph says so of its inputs, results and what is between."""
+    for value in (*graph.input, *graph.value_info, *graph.output):
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            named = dim.dim_param == edit.dimension or f"{value.name}[{axis}]" == edit.dimension
+            if named and not dim.HasField("dim_value"):
+                dim.dim_value = edit.size
+
+
+def _outermost(scope: Scope) -> Scope:
+    while scope.parent is not None:
+        scope = scope.parent
+    return scope
+
+
 class ProtoApplier:
     """Applies edits one by one; `finish` puts new nodes into the model once for all.
 
@@ -255,6 +272,10 @@ class ProtoApplier:
                 self._clone(edit)
             case Resize():
                 resize(self._document.scopes[edit.maker.scope].proto, edit)
+            case FixSize():
+                fix_size(self._document.model.graph, edit)
+            case MoveOpset():
+                self._move_opset(edit)
             case _:
                 self._remove(edit)
 
@@ -270,6 +291,16 @@ class ProtoApplier:
             case ForgetType(place, tensor):
                 self._document.scopes[place.scope].forgotten.add(tensor)
 
+    def _move_opset(self, edit: MoveOpset) -> None:
+        moved = self._document.scopes[edit.scope]
+        holder = moved.proto if isinstance(moved.proto, FunctionProto) else self._document.model
+        for entry in holder.opset_import:
+            if entry.domain in PLAIN_DOMAINS:
+                entry.version = edit.opset
+        for scope in self._document.scopes.values():
+            if _outermost(scope) is moved:
+                scope.opset = edit.opset
+
     def _clone(self, edit: CloneFunction) -> None:
         copy = clone_function(self._document, edit)
         original = self._remover(edit.scope)
@@ -281,7 +312,7 @@ class ProtoApplier:
         return self._removers[scope]
 
     def _find(self, place: Address) -> Node:
-        nodes = self._known(self._document.scopes[place.scope])
+        nodes = self._nodes.get(place.scope) or self._known(self._document.scopes[place.scope])
         if place.key not in nodes:
             raise InternalError(f"the script edits {place.label}, which is not there")
         return nodes[place.key]

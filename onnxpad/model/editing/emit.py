@@ -63,7 +63,7 @@ def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
 def _padding_edits(node: Node, place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
     match after.padding:
         case Pads() as pads:
-            settled = before.ambiguous and not after.ambiguous
+            settled = before.conflict_settled and not after.conflict_settled
             if isinstance(before.padding, AutoPad) or settled:
                 yield RemoveAttribute(place, "auto_pad")
             if pads != before.padding:

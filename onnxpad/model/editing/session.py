@@ -73,7 +73,8 @@ class EditSession(Survey):
         other._given = {"": dict(self._given[""])}
         if self._inferred is not None:
             other._inferred = {address: dict(found) for address, found in self._inferred.items()}
-        other._kept, other._copied, other.script = {}, dict(self._copied), []
+        other._kept, other._changed = {}, []
+        other._copied, other.script = dict(self._copied), []
         return other
 
     def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
@@ -82,7 +83,7 @@ class EditSession(Survey):
             self._take_copy()
         site = self._sites[site.address.place]
         self._stale = True
-        self._keep(site)
+        self._changed.append((site, tuple(site.node.outputs)))
         edits = emit(site, after, self._names)
         self._applier.apply(edits)
         for edit in edits:
@@ -98,6 +99,17 @@ class EditSession(Survey):
             self._inferred = None
             self._applier.apply(edits)
             self.script += edits
+
+    @property
+    def names(self) -> Names:
+        """What hands out names for new tensors and nodes."""
+        return self._names
+
+    def restate(self, edits: Sequence[Edit]) -> None:
+        """Edits of what the file says of the whole model, or of nodes that do not pad."""
+        if edits and not self._owned:
+            self._take_copy()
+        self.tidy(edits)
 
     def tell_apart(self, site: Site, groups: Sequence[int]) -> bool:
         """Give each group of readings of a function its own copy; False where that fails.

@@ -6,7 +6,16 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import Condition, miscomputes, read, refuses, takes, untried
+from onnxpad.runtimes.conditions.rows import (
+    Condition,
+    miscomputes,
+    read,
+    refuses,
+    reported,
+    takes,
+    until,
+    untried,
+)
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "ROCm/AMDMIGraphX (source of 2022 and 2025)"
@@ -34,6 +43,21 @@ TARGET = Target(
         refuses(p.PAD, p.COMPUTED, by=_PAD),
         refuses(p.PAD, p.WRAP, by=_PAD),
         refuses(p.PAD, p.mode("reflect", "edge"), t.UNKNOWN_SPATIAL_SIZES, by=_PAD),
+        *until(
+            "2.12",
+            refuses(
+                p.PAD, p.EDGE, by=reported("ROCm/AMDMIGraphX issue 4069", "edge came in June 2025")
+            ),
+        ),
+        *until(
+            "2.8",
+            refuses(
+                p.PAD,
+                p.VALUE_EMPTY,
+                by=reported("ROCm/AMDMIGraphX issue 2763", "an empty value input"),
+            ),
+        ),
     ),
     also=("amdmigraphx",),
+    releases=("2.8", "2.12", "2.13"),
 )

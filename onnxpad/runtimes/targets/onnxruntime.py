@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import EVERYTHING
-from onnxpad.runtimes.conditions.pads import PAD
-from onnxpad.runtimes.conditions.rows import measured, refuses, takes
+from onnxpad.runtimes.conditions.pads import BETWEEN_CONVERSIONS, PAD
+from onnxpad.runtimes.conditions.rows import falls_back, measured, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import (
     BESIDE_IDENTITY,
     OWN_OPERATORS,
@@ -32,6 +32,12 @@ TARGET = Target(
             ("Conv", *w.POOLS),
             BESIDE_IDENTITY,
             by=_seen("Pad(0) beside an Identity that makes a result"),
+        ),
+        falls_back(
+            PAD,
+            BETWEEN_CONVERSIONS,
+            by=_seen("Pad between DequantizeLinear and QuantizeLinear: in floats"),
+            says="it pads floats between quantised operators, and converts twice",
         ),
         *older_rows("onnxruntime"),
     ),
