@@ -8,7 +8,7 @@
 A model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph, or what
 carries one (torch.onnx.ONNXProgram, an onnxscript function): what came in comes back as `.model`.
 Reports are data with `to_json()`; help(onnxpad.Inspection) lists the fields. All errors are
-OnnxpadError. `import onnxpad` alone loads neither onnx nor numpy; `onnxpad.explain("python")` says more.
+OnnxpadError. `import onnxpad` loads neither onnx nor numpy; `onnxpad.explain("python")` says more.
 """
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
