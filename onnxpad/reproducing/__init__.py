@@ -27,7 +27,7 @@ from onnxpad.validation.expected import Expected, expected
 from onnxpad.verbs import is_text, refuse_unless, verb
 
 SEEN = Path(__file__).parent / "seen.json"
-"""What each runtime did with the reproducers of its rows, as `python -m tests.reproducing` saw it."""
+"""What runtimes did with the reproducers of their rows: `python -m tests.reproducing` writes it."""
 
 
 def reproduce(target: str, row: str) -> Reproducer:
@@ -55,7 +55,7 @@ def specimen(target: Target, address: str) -> Reproducer | None:
     """The same for a row that is there; None where no small model falls under it."""
     row = target.failures[address]
     meant = in_its_release(target, row)
-    one = _seen(meant, address, row) or smallest(meant, row)
+    one = seen_words(meant, address, row) or smallest(meant, row)
     others: set[Row] = set()
     if one is not None:
         model, feeds = drafted(one)
@@ -71,13 +71,14 @@ def specimen(target: Target, address: str) -> Reproducer | None:
     return _reproducer(meant, (address, row), (model, feeds), about, command)
 
 
-def _seen(target: Target, address: str, row: Row) -> Specimen | None:
+def seen_words(target: Target, address: str, row: Row) -> Specimen | None:
     """The model that was seen to show it where the smallest one does not; it must still fit."""
     words = _all_seen().get(target.runtime, {}).get(address, {}).get("words")
     if words is None:
         return None
     lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}
-    one = Specimen(**(words | lists))
+    value = {"value": float(words["value"])} if "value" in words else {}
+    one = Specimen(**(words | lists | value))
     return one if falls_under(target, row, one) else None
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,8 @@ def words_of(one: Specimen) -> dict[str, Any]:
     plain = Specimen(one.operator)
     names = (field.name for field in fields(Specimen))
     changed = (name for name in names if getattr(one, name) != getattr(plain, name))
-    return {"operator": one.operator} | {name: getattr(one, name) for name in changed}
+    found = {"operator": one.operator} | {name: getattr(one, name) for name in changed}
+    return found | ({"value": str(one.value)} if "value" in found else {})  # JSON has no infinity
 
 
 def candidates(target: Target, row: Row) -> list[Specimen]:
@@ -100,9 +101,7 @@ def looked_for(name: str, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield address, hit or {"verdict": "not shown"}
 
 
-def _first(
-    row: Row, others: Sequence[Specimen], ran: Sequence[Outcome]
-) -> Mapping[str, Any] | None:
+def _first(row: Row, others: Sequence[Specimen], ran: Sequence[Outcome]) -> dict[str, Any] | None:
     for one, outcome in zip(others, ran, strict=True):
         if shows(row, outcome):
             return {"verdict": outcome.verdict, "words": words_of(one)}
