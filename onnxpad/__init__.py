@@ -7,8 +7,8 @@
 
 A model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph, or what
 carries one (torch.onnx.ONNXProgram, an onnxscript function): what came in comes back as `.model`.
-Reports are data with `to_json()`; help(onnxpad.Inspection) lists the fields. All errors are
-OnnxpadError. `import onnxpad` loads neither onnx nor numpy; `onnxpad.explain("python")` says more.
+Reports (Inspection, Rewriting, Validation ...) are data with `to_json()`; help(onnxpad.Inspection)
+lists the fields. All errors are OnnxpadError. `onnxpad.explain("python")` has more examples.
 """
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
@@ -104,7 +104,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name from its module (PEP 562)."""
+    """Load a public name when it is first used (PEP 562): onnx and numpy wait until then."""
     from importlib import import_module  # keeps the namespace free of it
 
     for home, names in _HOMES.items():

@@ -14,6 +14,7 @@ from onnxpad.model.facts import ModelFacts, facts_of
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
+from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
 from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.padded_graph import padded_links
 from onnxpad.model.reading.pads import constant_integers
@@ -30,7 +31,7 @@ from onnxpad.padding.chain import (
     Skip,
     Unclear,
 )
-from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.effective_pads import effective_pads, multiples_text
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
@@ -357,7 +358,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
         )
         selected = selection(survey, nodes)
-        records = _records(survey, selected)
+        records = _with_divisors(_records(survey, selected), survey, dims or {})
         told = _told(survey, names, selected, dims) if names else {}
         places = placed(opened, survey.sites(), selected, device) if device else {}
         openings = {name: opened_up for name, (_, opened_up) in told.items()}
@@ -425,6 +426,23 @@ def _numbers(records: Sequence[tuple[PaddedNode, Chain, Site]]) -> dict[Place, i
     for number, (_, _, site) in enumerate(records):
         numbers.setdefault(site.address.place, number)
     return numbers
+
+
+def _with_divisors(
+    records: tuple[tuple[PaddedNode, Chain, Site], ...],
+    survey: Survey,
+    dims: Mapping[str, int | str],
+) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
+    """The same with the weakest fact that settles computed pads beside numbers that do."""
+    told = {id(node) for node, chain, _ in records if node.pads is None and hanging_on_sizes(chain)}
+    found = settling_divisors(survey, dims) if told else ()
+    if not found:
+        return records
+    hint = multiples_text(found)
+    return tuple(
+        (node._replace(hints=(*node.hints, hint)) if id(node) in told else node, chain, site)
+        for node, chain, site in records
+    )
 
 
 def _told(

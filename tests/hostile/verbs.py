@@ -62,8 +62,8 @@ def reproduce(random: Random, model: str = "model.onnx") -> Command:
         line: tuple[str, ...] = ("explain", target, "--reproduce", row, "-o", "../out/made")
         return Command((*line, *_some(random, 0.2, "--json")))
     node = random.choice(["*", "*", "op", "[", "*op*"])
-    line = ("inspect", model, "--target", target, "--reproduce", node, "-o", "../out/made")
-    return Command((*line, *_some(random, 0.2, "--json"), *limits("inspect")))
+    asked = ("inspect", model, "--target", target, "--reproduce", node, "-o", "../out/made")
+    return Command((*asked, *_some(random, 0.2, "--json"), *limits("inspect")))
 
 
 def rewrite(random: Random, model: str = "model.onnx", output: str = "../out/r.onnx") -> Command:

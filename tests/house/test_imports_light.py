@@ -77,6 +77,7 @@ NOT_FOR_ONE_MODEL = (
     "onnxpad.cli.rewrite",
     "onnxpad.cli.settings",
     "onnxpad.cli.validate",
+    "onnxpad.integrations",
     "onnxpad.model.editing.session",
     "onnxpad.model.files.atomic",
     "onnxpad.model.files.delivery",
@@ -141,6 +142,14 @@ def test_rewrite_loads_no_runtime(tmp_path: Path) -> None:
     loaded = loaded_by("rewrite", MODEL, "-o", str(tmp_path / "out.onnx"))
     assert "onnxpad.rewriting.rewrite" in loaded
     assert loaded & {"onnxruntime", "rich", "onnx_graphsurgeon", "onnxpad.validation"} == set()
+
+
+def test_a_plugin_of_polygraphy_that_nobody_asks_loads_no_onnx() -> None:
+    code = "import onnxpad.integrations, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) & PARSING_ONLY == set()
 
 
 def test_explain_loads_no_onnx() -> None:

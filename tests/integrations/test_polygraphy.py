@@ -22,7 +22,7 @@ def test_the_runner_shows_that_onnxruntime_miscomputes_the_model(
     """With its faulty fusion off, onnxruntime agrees: `validate` runs the model like that too."""
     tool = host("polygraphy")
     printed = tool.fails(*shown("polygraphy run", "text").split())
-    assert "onnxpad: 1 node rewritten (auto-pads 1), 0 skipped" in printed
+    assert "onnxpad for onnxruntime: 1 node rewritten (auto-pads 1), 0 skipped" in printed
     assert "vs. onnxpad | Passed: 0/1 iterations" in printed
 
 

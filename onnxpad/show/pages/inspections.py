@@ -18,7 +18,7 @@ from onnxpad.show.inspections import (
 from onnxpad.show.pages.drawings import Drawing, drawing_of
 from onnxpad.show.pages.figures import legend, sentence, window_figure
 from onnxpad.show.pages.graphs import Vertex, padded_graph
-from onnxpad.show.pages.page import Card, Link, Page, Picture, Section, Table
+from onnxpad.show.pages.page import CARDS, Card, Link, Page, Picture, Section, Table
 from onnxpad.show.wording import assumed_text, counted, either, limits_text, pads_text, visible
 
 if TYPE_CHECKING:
@@ -38,11 +38,10 @@ def inspection_page(found: Inspection, model: str) -> Page:
     said = list(next_lines(found, model))
     commands = [line.removeprefix(_NEXT) for line in said if line.startswith(_NEXT)]
     rest = [line for line in said if not line.startswith(_NEXT)]
-    hidden = sum(not is_worth_a_row(node) for node in found.nodes)
     lines = [
         *_headlines(found),
         about_text(found),
-        counts_text(found, hidden),
+        counts_text(found, 0),
         *limits_text(found.limits_met),
         assumed_text(found.assumed),
         *rest,
@@ -71,6 +70,7 @@ def inspection_page(found: Inspection, model: str) -> Page:
                 windows=True,
             ),
             Section("nodes", "Nodes", table=_nodes(found, leads)),
+            Section("placement", "Where onnxruntime runs them", table=_placement(found, leads)),
         ),
     )
 
@@ -84,8 +84,8 @@ def _verdict(found: Inspection) -> tuple[str, str]:
     if found.targets:
         unknown = [one for one in found.findings if one.kind == "unknown"]
         if unknown:
-            nodes, first = counted(len({one.node for one in unknown}), "node"), unknown[0]
-            return "open", visible(f"what becomes of {nodes} is not known: {first.reason}")
+            told, first = counted(len({one.node for one in unknown}), "node"), unknown[0]
+            return "open", visible(f"what becomes of {told} is not known: {first.reason}")
         return "fine", f"{' and '.join(found.targets)}: nothing is refused or computed wrongly"
     trapped = [node for node in found.nodes if node.traps]
     if trapped:
@@ -160,7 +160,7 @@ def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
             kind = node.node not in wrong, drawing_of(with_far_pad(chain))
             alike.setdefault(kind, []).append(number)
     kinds = sorted(alike.items(), key=lambda one: one[0][0])
-    for number, ((_, drawing), nodes) in enumerate(kinds, 1):
+    for number, ((_, drawing), nodes) in enumerate(kinds[: CARDS + 1], 1):
         if svg := window_figure(drawing):
             names = tuple(visible(name_text(found.nodes[one])) for one in nodes)
             yield card_of(f"drawing-{number}", drawing, svg, names), set(nodes)
@@ -200,3 +200,8 @@ def _unpadded(node: PaddedNode) -> str:
 def _nodes(found: Inspection, leads: _Leads) -> Table:
     rows = tuple(leads.row(name_text(node), *node_cells(node)) for node in found.nodes)
     return Table("operators that can pad", HEADERS, rows)
+
+
+def _placement(found: Inspection, leads: _Leads) -> Table:
+    rows = tuple(leads.row(label, provider) for label, provider in found.placement.items())
+    return Table("providers of nodes", ("node", "provider"), rows)
