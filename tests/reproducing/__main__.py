@@ -98,7 +98,8 @@ def looked_for(name: str, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         others = candidates(target, row)
         files = [_case(one, folder / f"{address}-{n}.onnx") for n, one in enumerate(others)]
         hit = _first(row, others, run(RUNTIMES[name], files))
-        yield address, hit or {"verdict": "not shown"}
+        other = ran[address].verdict if address in ran else ""
+        yield address, hit or {"verdict": other if other in SHOWS["refuses"] else "not shown"}
 
 
 def _first(row: Row, others: Sequence[Specimen], ran: Sequence[Outcome]) -> dict[str, Any] | None:
