@@ -14,7 +14,9 @@ from onnxpad.model.facts import ModelFacts, facts_of
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
+from onnxpad.model.reading.nodes import Address, Place
+from onnxpad.model.reading.padded_graph import padded_links
 from onnxpad.model.reading.pads import constant_integers
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.surroundings import Observer
@@ -29,7 +31,7 @@ from onnxpad.padding.chain import (
     Skip,
     Unclear,
 )
-from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.effective_pads import effective_pads, multiples_text
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
@@ -249,7 +251,8 @@ class Inspection(Report):
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
     `target_notes` has what is not known of releases that were asked for. `model` is what the file
-    says of itself. `chains` are what was read of each node, for pictures; no JSON has them.
+    says of itself. For pictures, and in no JSON: `chains` are what was read of each node, `links`
+    are pairs of places in `nodes`, of which the second reads what the first makes.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -262,6 +265,7 @@ class Inspection(Report):
     model: ModelFacts = field(default_factory=ModelFacts)
     target_notes: Mapping[str, str] = field(default_factory=dict)
     chains: tuple[Chain, ...] = ()
+    links: tuple[tuple[int, int], ...] = ()
 
     schema = 2
 
@@ -354,14 +358,14 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
         )
         selected = selection(survey, nodes)
-        records = _records(survey, selected)
+        records = _with_divisors(_records(survey, selected), survey, dims or {})
         told = _told(survey, names, selected, dims) if names else {}
         places = placed(opened, survey.sites(), selected, device) if device else {}
         openings = {name: opened_up for name, (_, opened_up) in told.items()}
         verdicts = {name: judged for name, (judged, _) in told.items()}
         limits_met = tuple(work.met.values())
         return Inspection(
-            tuple(node for node, _ in records),
+            tuple(node for node, _, _ in records),
             dict(dims or {}),
             verdicts,
             places,
@@ -370,7 +374,8 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             limits_met,
             facts_of(opened.model),
             _notes(names),
-            tuple(chain for _, chain in records),
+            tuple(chain for _, chain, _ in records),
+            padded_links([site for _, _, site in records], _numbers(records)),
         )
 
 
@@ -396,10 +401,10 @@ def _notes(names: Sequence[str]) -> dict[str, str]:
 
 def _records(
     survey: Survey, selected: Callable[[Address], bool]
-) -> tuple[tuple[PaddedNode, Chain], ...]:
+) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
     """One for each node, or for each way in which it is called, with what was read of it."""
     observer, known = Observer(), FactsByChain()
-    found: dict[object, tuple[PaddedNode, Chain]] = {}
+    found: dict[object, tuple[PaddedNode, Chain, Site]] = {}
     for site in survey.sites():
         if not selected(site.address):
             continue
@@ -407,11 +412,37 @@ def _records(
             around = observer.around(context, site.node, chain)
             key = (site.address, (chain, around) if len(site.chains) > 1 else None)
             if key in found:
-                node, read = found[key]
-                found[key] = node._replace(calls=node.calls + _calls(context)), read
+                node, read, its_site = found[key]
+                calls = node.calls + _calls(context)
+                found[key] = node._replace(calls=calls), read, its_site
             else:
-                found[key] = _record(site, context, known.of(chain, around), around), chain
+                found[key] = _record(site, context, known.of(chain, around), around), chain, site
     return tuple(found.values())
+
+
+def _numbers(records: Sequence[tuple[PaddedNode, Chain, Site]]) -> dict[Place, int]:
+    """The first record of each node."""
+    numbers: dict[Place, int] = {}
+    for number, (_, _, site) in enumerate(records):
+        numbers.setdefault(site.address.place, number)
+    return numbers
+
+
+def _with_divisors(
+    records: tuple[tuple[PaddedNode, Chain, Site], ...],
+    survey: Survey,
+    dims: Mapping[str, int | str],
+) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
+    """The same with the weakest fact that settles computed pads beside numbers that do."""
+    told = {id(node) for node, chain, _ in records if node.pads is None and hanging_on_sizes(chain)}
+    found = settling_divisors(survey, dims) if told else ()
+    if not found:
+        return records
+    hint = multiples_text(found)
+    return tuple(
+        (node._replace(hints=(*node.hints, hint)) if id(node) in told else node, chain, site)
+        for node, chain, site in records
+    )
 
 
 def _told(

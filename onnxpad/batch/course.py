@@ -320,10 +320,12 @@ def _edited(
     edit: Edit, asked: Plain, record: Callable[..., Plain], lines: Sequence[str], done: str
 ) -> Plain:
     """The answer about a model that was to be edited; `done` is the word for what was."""
+    from onnxpad.show.batches import refusal_text
     from onnxpad.show.wording import paragraph
 
     written = _written(edit, asked)
-    refused = f"nothing written for {asked['model']}: {edit.objection}" if edit.objection else ""
+    against = edit.objection
+    refused = refusal_text(asked["model"], against, edit.found) if against else ""
     changed = done if edit.written else f"would be {done}"
     result = changed if edit.found.changed else "unchanged"
     return {

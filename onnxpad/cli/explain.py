@@ -112,7 +112,7 @@ def _site(folder: str) -> int:
     check_installed()
     refuse_folder(folder)
     with working("writing pages"):
-        files = site_files()
+        files = site_files(onnxpad.__version__)
         write_folder(folder, files)
     show(f"{len(files)} files; open {Path(folder) / INDEX}\n")
     return FINE

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from onnxpad import __version__
 from onnxpad.cli.outcomes import FINE
 from onnxpad.cli.streams import show
 
@@ -23,7 +24,7 @@ def written(made: Callable[[], Reproducer], folder: str, *, as_json: bool) -> in
     from onnxpad.show.reproducers import reproducer_text
 
     refuse_folder(folder, FILES)
-    found = made().save(folder)
+    found = made().save(folder, __version__)
     if as_json:
         sys.stdout.write(json_line(found.to_json()))
     else:

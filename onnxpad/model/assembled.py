@@ -1,8 +1,8 @@
-"""Small models put together from their nodes, and how what was made stands in a file."""
+"""Small models put together from their nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 Array = NDArray[Any]
-Dims = Sequence[int | str] | None
+Dims = Sequence[int | str | None] | None
 _IR_VERSIONS = ((25, 13), (24, 12), (23, 11), (21, 10), (19, 9), (15, 8), (13, 7), (11, 6), (10, 5))
 _OLDEST_IR = 4
 _PLAIN = "ai.onnx"
@@ -63,23 +63,20 @@ def assembled(
 
 
 def with_output_shapes(model: ModelProto, outputs: Mapping[str, Array]) -> ModelProto:
-    """A copy whose outputs have the types and sizes of these arrays."""
+    """A copy whose outputs have the types and sizes of these arrays.
+
+    Of a model that leaves sizes of its inputs open, those of its outputs are as many, and open.
+    """
     copy = ModelProto()
     copy.CopyFrom(model)
+    dims = (dim for value in copy.graph.input for dim in value.type.tensor_type.shape.dim)
+    is_open = any(dim.dim_param for dim in dims)
     for value in copy.graph.output:
         if value.name in outputs:
-            value.CopyFrom(_described(value.name, *_kind(outputs[value.name])))
+            found = outputs[value.name]
+            sizes = [None] * found.ndim if is_open else found.shape
+            value.CopyFrom(_described(value.name, str(found.dtype), sizes))
     return copy
-
-
-def renamed_nodes(model: ModelProto, names: Iterable[str]) -> None:
-    """Give the nodes of the main graph these names, in order."""
-    for node, name in zip(model.graph.node, names, strict=False):
-        node.name = name
-
-
-def _kind(array: Array) -> tuple[str, Dims]:
-    return str(array.dtype), array.shape
 
 
 def _described(name: str, dtype: str, dims: Dims) -> Any:  # noqa: ANN401 - a ValueInfoProto

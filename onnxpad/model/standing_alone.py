@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,10 @@ Array = NDArray[Any]
 Draw = Callable[[tuple[int, ...], str], Array]
 _LEAST = 8
 """A size that is not known is at least so large, so that windows fit."""
+
+
+MOST_CELLS = 1 << 22
+"""Cells of an input or a weight that are drawn at most."""
 
 
 def standing_alone(part: Excerpt, name: str, draw: Draw) -> tuple[ModelProto, dict[str, Array]]:
@@ -37,10 +42,11 @@ def standing_alone(part: Excerpt, name: str, draw: Draw) -> tuple[ModelProto, di
         code = dtype_code(found.dtype)
         value.CopyFrom(helper.make_tensor_value_info(value.name, code, dims))
         if value.name not in held:
-            feeds[value.name] = _fed(found, draw)
+            feeds[value.name] = _fed(found, value.name, draw)
     for tensor in model.graph.initializer:
         if tensor.data_location == TensorProto.EXTERNAL:
-            shape, kind = tuple(tensor.dims), helper.tensor_dtype_to_np_dtype(tensor.data_type)
+            shape = _checked(tuple(tensor.dims), tensor.name)
+            kind = helper.tensor_dtype_to_np_dtype(tensor.data_type)
             tensor.CopyFrom(numpy_helper.from_array(draw(shape, str(kind)), tensor.name))
     return model, feeds
 
@@ -62,9 +68,18 @@ def _named(found: Type, name: str) -> list[int | str]:
     return [size.name if isinstance(size, Symbol) else int(size or 0) for size in found.dims]
 
 
-def _fed(found: Type, draw: Draw) -> Array:
+def _checked(shape: tuple[int, ...], name: str) -> tuple[int, ...]:
+    if min(shape, default=0) < 0 or prod(shape) > MOST_CELLS:
+        raise RequestError(
+            f"'{name}' has {list(shape)} cells, and a reproducer at most {MOST_CELLS}: say smaller "
+            "sizes with --dim, or choose a smaller node"
+        )
+    return shape
+
+
+def _fed(found: Type, name: str, draw: Draw) -> Array:
     """Numbers for an input; zeros for integers that may be pads or axes."""
-    shape = tuple(_size(size) for size in found.dims or ())
+    shape = _checked(tuple(_size(size) for size in found.dims or ()), name)
     if found.dtype in ("int64", "int32", "bool"):
         return np.zeros(shape, np.dtype(found.dtype))
     return draw(shape, found.dtype)

@@ -52,11 +52,13 @@ class Unclear:
     """Padding that cannot be read as one value, with the reason and what to try.
 
     `too_new` marks operators of an opset that is not known yet: nothing of them is understood.
+    `roots` are the dimensions that it hangs on, where it is computed from their sizes alone.
     """
 
     reason: str
     hints: tuple[str, ...] = ()
     too_new: bool = False
+    roots: tuple[str, ...] = field(default=(), compare=False)
 
     def as_skip(self, *, moot: bool = False) -> Skip:
         """The same as a pass says it."""

@@ -2,75 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from onnxpad import processes
 from onnxpad.errors import RequestError, nearest
 from onnxpad.model.assembled import Array, with_output_shapes
-from onnxpad.model.files.folders import refuse_folder, write_folder
+from onnxpad.model.files.folders import refuse_folder
 from onnxpad.model.opened import Model, ModelLike
-from onnxpad.reports import Report, reported
 from onnxpad.reproducing.companions import companion
 from onnxpad.reproducing.cutting import Cut, cut_out
-from onnxpad.reproducing.papers import FILES, model_lines, papers, program
+from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.search import chains_of, smallest
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import failing
+from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.targets import Target, find_target
 from onnxpad.validation.expected import Expected, expected
-from onnxpad.verbs import is_text, refuse_unless
-
-
-@reported("target", "version", "row", "answer", "what", "evidence", "agrees", "about", "folder")
-@dataclass(frozen=True, repr=False)
-class Reproducer(Report):
-    """What shows that a runtime does not do with a model what the ONNX text says.
-
-    `row` is the address of the fact among those of the target, `what` its operators and
-    conditions; `about` says what else is worth knowing: other facts that hold for the model as
-    well, or what of the user's model was replaced. `expected` follows the text: padded operators
-    are evaluated in float64, all others run one by one in onnxruntime without optimisations;
-    `agrees` says what onnxruntime without optimisations makes of the whole. `folder` is where it
-    was written.
-    """
-
-    target: str
-    version: str
-    row: str
-    answer: str
-    what: str
-    evidence: str
-    model: Model
-    inputs: Mapping[str, Array]
-    expected: Mapping[str, Array]
-    agrees: str
-    about: tuple[str, ...] = ()
-    folder: str = ""
-    command: str = ""
-
-    schema = 1
-
-    def files(self) -> dict[str, bytes]:
-        """The contents of the folder by name: model, arrays, script, and what to say about it."""
-        return papers(self)
-
-    @property
-    def program(self) -> str:
-        """What to type in the folder to see it."""
-        return program(self.target)
-
-    @property
-    def model_lines(self) -> list[str]:
-        """The model as text, a line for each input, node, constant and output."""
-        return model_lines(self.model, self.inputs, self.expected)
-
-    def save(self, folder: str | os.PathLike[str]) -> Reproducer:
-        """Write all files into a folder of their own; RequestError where it holds others."""
-        write_folder(folder, self.files())
-        return replace(self, folder=os.fspath(folder))
+from onnxpad.verbs import is_text, refuse_unless, verb
 
 
 def reproduce(target: str, row: str) -> Reproducer:
@@ -97,7 +47,7 @@ def reproduce(target: str, row: str) -> Reproducer:
 def specimen(target: Target, address: str) -> Reproducer | None:
     """The same for a row that is there; None where no small model falls under it."""
     row = target.failures[address]
-    meant = _in_its_release(target, row)
+    meant = in_its_release(target, row)
     one = smallest(meant, row)
     others: set[Row] = set()
     if one is not None:
@@ -113,6 +63,7 @@ def specimen(target: Target, address: str) -> Reproducer | None:
     return _reproducer(meant, (address, row), (model, feeds), about, command)
 
 
+@verb()
 def reproduce_node(
     model: ModelLike,
     *,
@@ -128,6 +79,7 @@ def reproduce_node(
     by small whole numbers. Raises RequestError where the target takes the node or nothing is known
     of it, and where several nodes match.
     """
+    refuse_unless(is_text, "an address", "node", node)
     found = find_target(target)
     with processes.limited(timeout, memory):
         part: Cut = cut_out(model, found, node, dims)
@@ -171,12 +123,13 @@ def _reproducer(
     )
 
 
-def _in_its_release(target: Target, row: Row) -> Target:
+def in_its_release(target: Target, row: Row) -> Target:
     """The target in the newest release in which the row holds."""
     holders = [part for part in target.parts or (target,) if row in part.rows]
     if holders or not row.until:
         return holders[0] if holders else target
-    return find_target(f"{target.runtime}@{row.until}")
+    found = find_target(f"{target.runtime}@{row.until}")  # perhaps older than all that are known
+    return found if row in found.rows else replace(found, rows=rows_in(found.history, (row.until,)))
 
 
 def _no_row(target: Target, row: str) -> RequestError:

@@ -27,8 +27,9 @@ class Specimen:
 
     `pads` are the cells before and behind each spatial axis; of a Pad node `padded` says which
     axes. `front` stands between the input and the operator, `group` is a number, 'each' (one
-    channel a group) or 'two each'; `uneven` leaves the last axis without dilation. `steps` of 0 leave strides out. `open` names what the file
-    leaves open of the sizes, `weight` how the weight comes to be.
+    channel a group) or 'two each'; `uneven` leaves the last axis without dilation. A `stride` of
+    0 is not written. `open` names what the file leaves open of the sizes, `weight` how the weight
+    comes to be.
     """
 
     operator: str

@@ -13,9 +13,11 @@ from onnxpad.model.editing.session import Edited, EditSession, finish, session_o
 from onnxpad.model.facts import operators_of
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, Opened, open_model, untouched
+from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
 from onnxpad.model.reading.nodes import Place
 from onnxpad.model.reading.survey import selection, without_collections
 from onnxpad.padding.chain import Chain, Preference, Preferences
+from onnxpad.padding.effective_pads import multiples_text
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
@@ -146,8 +148,7 @@ def rewrite(  # noqa: PLR0913  one option each
     1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is cropped at
     the other side. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference;
     `limits_met` says so. `progress` is called with what is being done, how much of it is done,
-    and of how much. Only a graphsurgeon Graph is edited in place. Raises RequestError, and
-    ModelError for bad files.
+    and of how much. Only a Graph is edited in place. Raises RequestError, and ModelError.
     """
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
@@ -163,7 +164,7 @@ def rewrite(  # noqa: PLR0913  one option each
         earlier = (outcome.changes, given)
         whole = (dims or {}) if nodes is None and opened.surgeon is None else None
         fitting = _fitted(session, asked, selected, earlier, progress, whole) if asked else None
-        told = (outcome, standing(session, rules, outcome))
+        told = (outcome, _with_divisors(standing(session, rules, outcome), session, dims or {}))
         outcome.changes += fitting.changes if fitting else ()
         result = _finished(session, opened, outcome.changes)
         report = _report(result, rules, told, session, dims, opened.source)
@@ -175,6 +176,23 @@ def rewrite(  # noqa: PLR0913  one option each
             limits_met=tuple(work.met.values()),
             carried=opened.carried,
         )
+
+
+def _with_divisors(
+    skips: Sequence[Refusal], session: EditSession, dims: Mapping[str, int | str]
+) -> list[Refusal]:
+    """The same with the weakest fact that settles computed pads beside numbers that do."""
+    hanging = {id(one) for one in skips if one.skip.hints and hanging_on_sizes(one.chain)}
+    found = settling_divisors(session, dims) if hanging else ()
+    if not found:
+        return list(skips)
+    hint = multiples_text(found)
+    return [
+        one._replace(skip=replace(one.skip, hints=(*one.skip.hints, hint), multiples=found))
+        if id(one) in hanging
+        else one
+        for one in skips
+    ]
 
 
 def _counted(before: Counter[str], model: Model) -> OperatorCounts:

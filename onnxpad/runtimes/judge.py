@@ -38,8 +38,8 @@ class Judgement:
     @property
     def does(self) -> str:
         """What the target does with the node, behind its name: 'refuses it'."""
-        slow = self.answer is _FALLS_BACK and all(row.says for row in self.rows)
-        return "computes it slowly" if slow else self.answer.does
+        own = {row.does for row in self.rows}
+        return own.pop() if len(own) == 1 and own != {""} else self.answer.does
 
     @property
     def evidence(self) -> tuple[str, ...]:

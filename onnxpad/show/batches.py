@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from onnxpad.show.wording import counted, visible
+from onnxpad.show.wording import counted, either, visible
 
 if TYPE_CHECKING:
     from onnxpad.inspection import Inspection
     from onnxpad.retargeting import Retargeting
+    from onnxpad.rewriting.for_target.report import NodeVerdict
     from onnxpad.rewriting.rewrite import Rewriting
     from onnxpad.validation import Validation
 
+TRY = "\n  try     "
 STANDARD = "-"
 _NAMED = 10
 _NAMES_FOR = ("refused", "failing", "different", "unverified")
@@ -59,6 +61,41 @@ def inspection_line(model: str, found: Inspection) -> str:
         told = ", ".join(f"{answer} {number}" for answer, number in answers.items())
         text += f"; {target}: {told or 'nothing to judge'}"
     return visible(f"{_name(model)}: {text}")
+
+
+def refusal_text(model: str, objection: str, found: Rewriting | Retargeting) -> str:
+    """'nothing written for a.onnx: opencv would refuse 2 of its nodes: Conv 'c': why', and a try.
+
+    What speaks against a model names a node with its reason, and what to type about it, or the
+    command that has all of them.
+    """
+    reason, tried = "", ""
+    if unfit := getattr(found, "unfit", ()):
+        reason, tried = _why_unfit(cast("Rewriting", found), unfit)
+    elif found.skips:
+        skip = found.skips[0]
+        more = f" and {len(found.skips) - 1} more" if found.skips[1:] else ""
+        reason = f"{skip.op} '{skip.node.label}'{more}: {skip.skip.reason}"
+        tried = either(skip.skip.hints)
+    said = f"nothing written for {_name(model)}: {objection}{f': {reason}' if reason else ''}"
+    return visible(said) + (f"{TRY}{visible(tried)}" if tried else "")
+
+
+def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, str]:
+    """The reason that most of the nodes have, and what settles most of them."""
+    from onnxpad.show.verdicts import named, tries
+
+    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
+    for one in unfit:
+        alike.setdefault((one.op, one.judgement.reason), []).append(one)
+    (op, reason), nodes = max(alike.items(), key=lambda one: len(one[1]))
+    others = len(unfit) - len(nodes)
+    more = f"; {counted(others, 'other')} for another reason" if others else ""
+    opening = found.fitting.opening if found.fitting else None
+    said = tries(found.target, opening, unfit) if opening else ()
+    alone = f"no form that onnxpad writes is taken; --target {found.target} with this model alone "
+    alone += "says what is nearest"
+    return f"{op} {named(nodes)}: {reason}{more}", said[0] if said else alone
 
 
 def validation_line(before: str, after: str, found: Validation) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import lcm
 from typing import TypeVar
 
 from onnxpad.inspection import Inspection, PaddedNode
+from onnxpad.padding.effective_pads import facts_text
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
@@ -62,6 +65,7 @@ def inspection_text(
         table(HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
         paragraph(traps if inspection.targets else []),
         paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
+        paragraph(_behind_unknown(inspection, each=each)),
         paragraph(_placement(inspection)),
         paragraph(limits_text(inspection.limits_met)),
         assumed_text(inspection.assumed),
@@ -172,6 +176,19 @@ def _unknown(nodes: Sequence[PaddedNode]) -> str:
     return note(f"unknown: {node.op} {where}", node.reason, read=read, hints=node.hints)
 
 
+def _behind_unknown(inspection: Inspection, *, each: bool) -> Iterator[str]:
+    """Operators whose own pads are known, and not what a Pad in front of them adds."""
+    behind = [
+        node
+        for node, chain in zip(inspection.nodes, inspection.chains, strict=False)
+        if node.pads is not None and chain.pad is not None and chain.pad.unclear
+    ]
+    for group in _alike(behind, lambda node: node.op, each=each):
+        where = _and_more(f"'{group[0].node}'", len(group))
+        reason = "what the Pad in front of it adds is not known; what settles the Pad settles it"
+        yield note(f"unknown: {group[0].op} {where}", reason)
+
+
 def _traps(inspection: Inspection, *, each: bool) -> Iterator[str]:
     """A line for each kind of trap and operator; the sentence is that of the first node."""
     found = [(node, trap) for node in inspection.nodes for trap in node.traps]
@@ -242,12 +259,34 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
         options = [
             f"--pass {name}" for name in dict.fromkeys(t.passes[0] for t in traps if t.passes)
         ]
-        options.append(given_text(inspection.assumed))
+        options += [given_text(inspection.assumed), _facts_for(inspection)]
     if options is not None:
         words = ["onnxpad rewrite", shlex.quote(model), *options, "-o OUT"]
         yield f"next: {visible(' '.join(filter(None, words)))}"
     if traps:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
+
+
+def _facts_for(inspection: Inspection) -> str:
+    """Options without which a pass has nothing to do at some nodes: what makes their pads known.
+
+    Numbers only where a trap is to be mended: divisors leave the sizes open.
+    """
+    numbers: dict[str, int] = {}
+    divisors: dict[str, int] = {}
+    trapped = [node for node in inspection.nodes if any(trap.passes for trap in node.traps)]
+    for node in trapped or inspection.nodes:
+        hint = node.hints[-1] if node.pads is None and node.hints else ""
+        for name, divisor, number in _FACT.findall(hint):
+            if divisor:
+                divisors[name] = lcm(divisors.get(name, 1), int(divisor))
+            elif trapped:
+                numbers[name] = lcm(numbers.get(name, 1), int(number))
+    rests = {name: f"%{divisor}=0" for name, divisor in divisors.items()}
+    return facts_text(tuple((rests | numbers).items()))
+
+
+_FACT = re.compile(r"--dim '(.+?)(?:%(\d+)=0|=(\d+))'")
 
 
 def _for_a_target(inspection: Inspection) -> list[str] | None:

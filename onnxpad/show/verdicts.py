@@ -279,6 +279,13 @@ def _blocked(op: str, reason: str) -> str:
     return reason if reason.startswith(f"{op} ") else f"{op}: {reason}"
 
 
+def tries(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> tuple[str, ...]:
+    """What to do about nodes without a way, what settles most of them first."""
+    lines = opening_text(target, found, verdicts).splitlines()
+    hints = dict.fromkeys(hint for one in verdicts for hint in one.judgement.cures)
+    return (*(line.removeprefix("try: ") for line in lines), *hints)
+
+
 def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> str:
     """What to add to the request, and how many of the nodes without a way that settles."""
     lines = _batch_lines(target, found, [one for one in verdicts if one.open_batches])

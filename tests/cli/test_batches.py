@@ -17,6 +17,7 @@ from tests.batch.folders import PLAIN, SAME, STUCK, leftovers, save
 from tests.cli.processes import COMMAND, environment
 
 Captured = pytest.CaptureFixture[str]
+MODELS = Path(__file__).parents[2] / "models"
 
 
 @pytest.fixture
@@ -38,6 +39,35 @@ def test_one_line_a_model_and_a_last_one(folder: Path, capsys: Captured) -> None
     ]
     assert captured.err.startswith(f"error: {Path('in/c.onnx')}: not an ONNX model")
     assert (folder.parent / "out" / "deep" / "d.onnx").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "tried"),
+    [
+        (
+            ["--target", "opencv"],
+            (
+                "opencv would refuse or miscompute 2 of its nodes: "
+                "Conv 'Conv__8990', 'Conv__9006': OpenCV computes SAME as if"
+            ),
+            "--dim 'unk__9105%4=0' --dim 'unk__9106%4=0' settles all 2",
+        ),
+        (
+            ["--strict"],
+            "--strict allows no skips, and there are 2: Conv 'Conv__8990' and 1 more: SAME_UPPER",
+            "--dim 'unk__9105=640' --dim 'unk__9106=640',",
+        ),
+    ],
+)
+def test_a_refused_model_says_why_and_what_to_type(
+    options: list[str], said: str, tried: str, tmp_path: Path, capsys: Captured
+) -> None:
+    unet = MODELS / "k_unet_dyn_op13.onnx"
+    two = [str(unet), str(MODELS / "kt_net_even.onnx")]
+    assert run(["rewrite", *two, "-o", str(tmp_path), *options]) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"nothing written for {unet}: {said}")
+    assert second.startswith(f"  try     {tried}")
 
 
 @pytest.mark.usefixtures("folder")

@@ -23,6 +23,7 @@ from onnxpad.runtimes.optimisers import optimisers
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.explanations import explanation_text, list_text
+from onnxpad.validation.report import Verdict
 
 TOPICS = [path.stem for path in (Path(onnxpad.__file__).parent / "topics").glob("*.txt")]
 
@@ -163,6 +164,13 @@ def test_the_list_has_every_kind_and_name() -> None:
     for entry in entries():
         assert f"\n{entry.name} " in text
     assert len(KINDS) == text.count("\n\n") + 1
+
+
+@pytest.mark.parametrize("word", [*map(str, Verdict), "undecided", "refuted", "Allowed"])
+def test_the_words_of_verdicts_are_explained(word: str) -> None:
+    (topic,) = explain(word)
+    assert (topic.kind, topic.name) == ("topic", "verdicts")
+    assert word.lower() in topic.text.lower()
 
 
 def test_entries_are_plain_data() -> None:

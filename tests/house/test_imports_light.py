@@ -83,6 +83,7 @@ NOT_FOR_ONE_MODEL = (
     "onnxpad.model.files.delivery",
     "onnxpad.model.shapes.shape_inference",
     "onnxpad.padding.expansion",
+    "onnxpad.reproducing",
     "onnxpad.rewriting",
     "onnxpad.runtimes.targets",
     "onnxpad.sessions",
@@ -152,4 +153,8 @@ def test_a_plugin_of_polygraphy_that_nobody_asks_loads_no_onnx() -> None:
 
 
 def test_explain_loads_no_onnx() -> None:
-    assert loaded_by("explain", "Conv") & {"onnx", "numpy", "rich"} == set()
+    loaded = loaded_by("explain", "Conv")
+    assert loaded & {"onnx", "numpy", "rich", "jinja2", "matplotlib"} == set()
+    assert not [
+        name for name in loaded if name.startswith(("onnxpad.reproducing", "onnxpad.show.site"))
+    ]

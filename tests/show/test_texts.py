@@ -236,6 +236,39 @@ def test_what_cannot_be_read_is_shown_as_written(attributes: str, shown: str, hi
     assert f"\n  try     {hint}" in text
 
 
+REST = """
+    [shape] s = Shape (x) [size] h = Slice (s, two, three) [rest] m = Mod (h, four)
+    [pads] e = Concat <axis=0> (zeros, m)
+    [pad] p = Pad (x, e) [conv] y = Conv <strides=[2]> (p, w)
+"""
+REST_CONSTANTS = f"""{WEIGHT}, int64[1] two = {{2}}, int64[1] three = {{3}}, int64[1] four = {{4}},
+    int64[5] zeros = {{0, 0, 0, 0, 0}}"""
+
+
+def test_computed_pads_have_the_weakest_fact_that_settles_them() -> None:
+    model = text_model(REST, "float[N,1,H] x", constants=REST_CONSTANTS)
+    text = inspection_text(inspect(model))
+    assert "  try     --dim 'H=640' or --dim 'H%4=0'" in text
+    assert "next: onnxpad rewrite MODEL --pass static-pads --dim 'H%4=0' -o OUT" in text
+    assert "unknown: Conv 'conv': what the Pad in front of it adds is not known" in text
+    done = rewrite(model, passes="static-pads", dims={"H": "%4=0"})
+    assert not done.skips
+    assert [change.node.label for change in done.changes] == ["pad"]
+    (skip,) = rewrite(model, passes="static-pads").skips
+    assert skip.skip.hints == ("--dim 'H=640'", "--dim 'H%4=0'")
+    (other,) = rewrite(model, passes="static-pads", dims={"H": "%3=0"}).skips
+    assert other.skip.hints == ("--dim 'H=640'",), "what was said of a size is not taken back"
+
+
+def test_the_next_command_has_the_divisors_that_all_nodes_need() -> None:
+    nodes = """
+        [a] a = Conv <strides=[2], auto_pad="SAME_UPPER"> (x, w)
+        [b] y = Conv <strides=[2], auto_pad="SAME_UPPER"> (a, w)
+    """
+    found = inspect(text_model(nodes, "float[N,1,H] x", constants=WEIGHT))
+    assert "next: onnxpad rewrite MODEL --dim 'H%4=0' -o OUT" in inspection_text(found)
+
+
 def test_assumptions_are_named() -> None:
     model = text_model(SAME, "float[1,1,height] x", constants=WEIGHT)
     done = rewrite(model, dims={"height": "% 2 == 0"})

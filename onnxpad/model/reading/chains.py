@@ -116,9 +116,10 @@ def pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding
     if numbers is None:
         from onnxpad.model.shapes.unknown_sizes import why_unknown
 
-        found, hints = why_unknown(context, node.inputs[place])
-        sizes = f", {found}" if found else ""
-        return Unclear(f"its pads are computed while the model runs{sizes}", hints)
+        found = why_unknown(context, node.inputs[place])
+        sizes = f", {found.reason}" if found.reason else ""
+        reason = f"its pads are computed while the model runs{sizes}"
+        return Unclear(reason, found.hints, roots=found.roots)
     if len(numbers) != 2 * rank:
         return Unclear(f"its pads are {list(numbers)} for {rank} axes")
     mode = context.attributes(node).get("auto_pad", "NOTSET")

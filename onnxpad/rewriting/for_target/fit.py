@@ -69,9 +69,8 @@ def fit(
 ) -> Fitted:
     """Rewrite what the target does not take, node by node, as cheaply as can be.
 
-    What `earlier` passes wrote is judged as well: for it there is no way but other passes. What
-    is new in one round may trouble a neighbour, which the next round sees. `preparation` is what may
-    be done to the model as a whole.
+    What `earlier` passes wrote is judged as well: for it there is no way but other passes.
+    `preparation` is what may be done to the model as a whole.
     """
     before = work_of(session.typed_contexts())
     whole = preparation or Preparation({})

@@ -39,10 +39,18 @@ class Preparation:
     _tried: set[str] = field(default_factory=set)
 
     def at_once(self, session: EditSession, planner: Planner) -> Planner:
-        """Before any search: where no pass helps an operator that stays in its place."""
+        """Before any search: another opset costs nothing, and where sizes are open no pass helps.
+
+        That is so for operators that stay in their place.
+        """
         judge = planner.judge
-        staying = (c for site in session.sites() for c in site.chains if judge.stays(c))
-        return self._done(session, planner, [row for c in staying for row in judge.about_all(c)])
+        rows = [
+            row
+            for chain in dict.fromkeys(c for site in session.sites() for c in site.chains)
+            for row in judge.about_all(chain)
+            if row.lasting and (row.asks_for_opset or judge.stays(chain))
+        ]
+        return self._done(session, planner, rows)
 
     def at_last(
         self, session: EditSession, planner: Planner, left: Sequence[NodeVerdict]

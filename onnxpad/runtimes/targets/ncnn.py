@@ -15,6 +15,7 @@ from onnxpad.runtimes.conditions.companions import (
     FACTOR,
     INPUT_CROP,
     LOOKUP,
+    LOOSE_PIECES,
     OUTER_BLOCKS,
     PIECES,
 )
@@ -53,6 +54,7 @@ TARGET = Target(
         refuses("Identity", by=_seen("models of nothing else")),
         miscomputes(INPUT_CROP, by=_seen("Slice of an input")),
         takes(PIECES, by=_seen("Concat of Slices of what the model computes")),
+        refuses(LOOSE_PIECES, by=_seen("Concat at the end of a model: it ends")),
         miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_seen("Concat with a constant")),
         refuses(LOOKUP, by=_seen("Gather")),
         refuses("LpPool", by=_seen("LpPool")),

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 
-from onnxpad import __version__
 from onnxpad.explaining import KINDS, Explanation, entries
-from onnxpad.reproducing.papers import model_lines
+from onnxpad.reproducing.reproducer import model_lines
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, ways
 from onnxpad.show.explanations import PLURALS
 from onnxpad.show.pages.templates import text_of
 from onnxpad.show.site.conformance import SIGNS, Table, conformance, downloads, outcomes_of
-from onnxpad.show.site.contents import Page, page_of
+from onnxpad.show.site.contents import page_of
 from onnxpad.show.site.drawings import of_chain
 from onnxpad.show.site.links import address_of
 from onnxpad.show.site.templates import filled, own_text
@@ -24,35 +24,35 @@ from onnxpad.show.site.templates import filled, own_text
 INDEX, STYLE, SCRIPT, SEARCH = "index.html", "style.css", "site.js", "search.js"
 
 
-def site_files() -> dict[str, bytes]:
+def site_files(version: str) -> dict[str, bytes]:
     """Every file of the site by its name, the start page last.
 
     RuntimeUnavailable where jinja2 or matplotlib is not installed.
     """
-    return dict(_files())
+    return dict(_files(version))
 
 
-def _files() -> Iterator[tuple[str, bytes]]:
-    explained = entries()
+def _files(version: str) -> Iterator[tuple[str, bytes]]:
+    page, explained = partial(_page, version=version), entries()
     table = conformance()
     for entry in explained:
-        page = page_of(entry, table)
-        yield page.address, _page("entry.html", page.address, page=page, title=page.title)
+        one = page_of(entry, table)
+        yield one.address, page("entry.html", one.address, page=one, title=one.title)
     for way in ways():
         address = address_of("way", way.name)
-        yield address, _page("way.html", address, title=way.title, **_of_way(way, table))
+        yield address, page("way.html", address, title=way.title, **_of_way(way, table))
         yield from downloads(way)
     for operator in table.operators:
         address = address_of("works", operator)
         given = {"table": table, "operator": operator, "signs": SIGNS}
-        yield address, _page("table.html", address, title=f"Where {operator} works", **given)
+        yield address, page("table.html", address, title=f"Where {operator} works", **given)
     yield STYLE, (text_of("page.css") + text_of("figures.css") + own_text("site.css")).encode()
     yield SCRIPT, (text_of("page.js") + own_text("site.js")).encode()
     yield SEARCH, f"window.onnxpadEntries = {_found(explained, table)};\n".encode()
     kinds = [(PLURALS[kind], _cards(explained, kind)) for kind in KINDS]
     yield (
         INDEX,
-        _page("index.html", INDEX, title="Padding of ONNX models", kinds=kinds, table=table),
+        page("index.html", INDEX, title="Padding of ONNX models", kinds=kinds, table=table),
     )
 
 
@@ -75,8 +75,7 @@ def _cards(explained: Sequence[Explanation], kind: str) -> list[tuple[str, str, 
 
 
 def _page(template: str, address: str, **given: object) -> bytes:
-    root = "../" * address.count("/")
-    html = filled(template, root=root, version=__version__, **given)
+    html = filled(template, root="../" * address.count("/"), **given)
     return html.encode("utf-8", "backslashreplace")
 
 

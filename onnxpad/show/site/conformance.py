@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from onnxpad.model.opened import Model
+from onnxpad.model.assembled import with_output_shapes
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, judged, ways
 from onnxpad.runtimes.conditions.rows import Answer, Row
@@ -22,8 +22,9 @@ WORDS = {
     Answer.REFUSES: "refused",
     Answer.UNKNOWN: "unknown",
 }
-SIGNS = {"right": "✓", "on the CPU": "C", "wrong": "✗", "refused": "–", "unknown": "?"}
+SIGNS = {"right": "✓", "on the CPU": "C", "wrong": "✗", "refused": "–", "unknown": "?"}  # noqa: RUF001
 """A sign for each, so that no colour is needed to tell them apart."""
+_NO_RUNTIME = "portable"  # which stands for what all of them take
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,13 @@ class Table:
 
     @property
     def newest(self) -> tuple[str, ...]:
-        """The targets, each in the newest release alone."""
-        return tuple(name for name in self.targets if "@" not in name)
+        """The runtimes, each in the newest release alone."""
+        return tuple(name for name in self.targets if "@" not in name and name != _NO_RUNTIME)
 
     def of_way(self, way: Way) -> tuple[Cell, ...]:
         """What each release does with a way."""
-        return tuple(self.cells[way.name, name] for name in self.targets)
+        names = (name for name in self.targets if name != _NO_RUNTIME)
+        return tuple(self.cells[way.name, name] for name in names)
 
     def of_target(self, target: str) -> tuple[tuple[Way, Cell], ...]:
         """What a target does with each way."""
@@ -137,8 +139,9 @@ def outcomes_of(table: Table, way: Way) -> Sequence[tuple[str, int]]:
 
 def downloads(way: Way) -> Iterator[tuple[str, bytes]]:
     """The model of a way, an input for it, and what it computes by the ONNX text."""
-    model: Model
     model, feeds = drafted(way.specimen)
-    yield f"models/{way.name}.onnx", model.SerializeToString(deterministic=True)
+    right = expected(model, feeds).outputs
+    whole = with_output_shapes(model, right).SerializeToString(deterministic=True)
+    yield f"models/{way.name}.onnx", whole
     yield f"models/{way.name}-input.npz", arrays_file(feeds)
-    yield f"models/{way.name}-expected.npz", arrays_file(expected(model, feeds).outputs)
+    yield f"models/{way.name}-expected.npz", arrays_file(right)

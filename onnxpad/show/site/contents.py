@@ -71,7 +71,7 @@ def page_of(entry: Explanation, table: Table) -> Page:
         entry.name,
         entry.kind,
         tuple(blocks_of(entry.text)),
-        tuple((name, tuple(_linked(value))) for name, value in about),
+        tuple((name, tuple(_linked(value, entry.kind))) for name, value in about),
         tuple(_shown(entry)),
         tuple(_target_facts(entry.name)) if entry.kind == "target" else (),
         table.of_target(entry.name) if entry.kind == "target" else (),
@@ -118,9 +118,9 @@ def blocks_of(text: str) -> Iterator[Block]:
             yield Block("text", " ".join(lines))
 
 
-def _linked(value: str) -> Iterator[Word]:
-    """A value, its names as links where all of it is a list of names."""
-    pages = _pages()
+def _linked(value: str, kind: str) -> Iterator[Word]:
+    """A value, with names of passes, forms and targets in it as links."""
+    pages = _pages() if kind in ("pass", "form", "target", "trap") else {}
     words = value.split(", ")
     for number, word in enumerate(words):
         yield Word(word, pages.get(word, ""))

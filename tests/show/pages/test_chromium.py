@@ -136,12 +136,12 @@ def test_a_thousand_nodes_open_in_two_seconds(tmp_path: Path, *, alike: bool) ->
     assert run(["inspect", str(model), "--html", str(path), "-q"]) == 0
     empty.write_text("<!doctype html><title>empty</title>")
     browse(empty, tmp_path)  # makes the profile
-    seconds = []
-    for page in (empty, path):
+    seconds: dict[Path, list[float]] = {empty: [], path: []}
+    for page in (empty, path) * 3:
         started = time.monotonic()
         browse(page, tmp_path)
-        seconds.append(time.monotonic() - started)
-    assert seconds[1] - seconds[0] < 2
+        seconds[page].append(time.monotonic() - started)
+    assert min(seconds[path]) - min(seconds[empty]) < 2
 
 
 @pytest.mark.parametrize("dark", [True, False])

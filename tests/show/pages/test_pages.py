@@ -9,14 +9,18 @@ from base64 import b64encode
 from hashlib import sha256
 from html import escape, unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import onnxpad
 from onnxpad.cli import run
+from onnxpad.show.pages import page as pages
+from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.page import Page, Section, Table, page_html
-from onnxpad.validation.difference_maps import difference_map
+from onnxpad.show.pages.resolutions import layer_drawing
+from onnxpad.show.pages.validations import validation_page
 from tests.models.text import text_model
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
 
@@ -154,6 +158,25 @@ def test_validate(tmp_path: Path, moved: Path) -> None:
     assert "by channel" in found.said
 
 
+def test_what_each_model_reads_for_the_counterexample_is_drawn() -> None:
+    conv = "y = Conv <pads=[{}], strides=[2,2]> (x, w)"
+    inputs = "float[1,1,8,8] x, float[1,1,3,3] w"
+    pair = [text_model(conv.format(pads), inputs) for pads in ("0,0,1,1", "1,1,0,0")]
+    found = onnxpad.validate(*pair, proof_only=True)
+    assert found.proof is not None
+    assert found.proof.counterexample is not None
+    assert found.proof.counterexample.reads[0].startswith("x[0, 0, 0:3, 0:3]")
+    text = page_html(validation_page(found, ("a", "b")), "1")
+    check(text, Document(text))
+    boxes = [
+        re.findall(rf'class="{kind}" x="(\d+)" y="(\d+)" width="(\d+)"', text)
+        for kind in ("first", "last")
+    ]
+    assert boxes[0][0] == ("0", "0", str(3 * 16))
+    assert boxes[1][0] == ("0", "0", str(2 * 16))
+    assert boxes[1][1] == ("16", "16", str(2 * 16))  # of the weight
+
+
 def test_validate_of_equal_models_has_no_heatmap(tmp_path: Path) -> None:
     text, found = page(
         0, "validate", KT, KT, "--samples", "1", "--device", "cpu", "--html", tmp_path / "a.html"
@@ -261,21 +284,6 @@ def test_a_thousand_nodes_stay_small(tmp_path: Path, *, alike: bool) -> None:
     assert (text.count('class="onnxpad-figure"') > 900) is not alike
 
 
-def test_a_border_is_told_cell_by_cell() -> None:
-    one = np.zeros((2, 3, 224, 300), np.float32)
-    other = one.copy()
-    other[1, 2, :, -1] = 0.5
-    found = difference_map(one, other)
-    assert found is not None
-    assert (len(found.cells), len(found.cells[0])) == (32, 32)
-    assert {row[-1] for row in found.cells} == {0.5}
-    assert {value for row in found.cells for value in row[:-1]} == {0.0}
-    assert found.columns[-2:] == (299, 300)
-    assert found.channels == (0.0, 0.0, 0.5)
-    assert found.items == (0.0, 0.5)
-    assert difference_map(one, one[:, :, :, :-1]) is None
-
-
 def test_notebooks_show_the_same_figures() -> None:
     found = onnxpad.inspect(str(KT))
     html = found._repr_html_()
@@ -285,8 +293,31 @@ def test_notebooks_show_the_same_figures() -> None:
     assert "<script" not in html
     written = onnxpad.rewrite(str(MODELS / "k_yolo_tiny_op15.onnx"))
     assert "Before and after" in (written._repr_html_() or "")
-    layer = {"input_shape": (1, 3, 8, 8), "weight_shape": (4, 3, 3, 3), "padding": "SAME"}
-    assert onnxpad.resolve("tensorflow", "conv", **layer)._repr_html_() is None
+    assert onnxpad.explain("split-pads")[0]._repr_html_() is None
+
+
+LAYERS = [
+    ("tensorflow", "conv", {"weight_shape": (4, 3, 3, 3), "padding": "SAME", "strides": 2}),
+    ("pytorch", "max_pool", {"kernel_size": 3, "stride": 2, "padding": 1}),
+    ("pytorch", "avg_pool", {"kernel_size": 3, "stride": 2, "padding": 1}),
+    ("pytorch", "conv_transpose", {"weight_shape": (3, 4, 3, 3), "stride": 2, "padding": 1}),
+]
+
+
+@pytest.mark.parametrize(("framework", "op", "words"), LAYERS)
+def test_a_layer_is_drawn_as_the_node_that_it_becomes(
+    framework: str, op: str, words: dict[str, Any]
+) -> None:
+    layer = onnxpad.resolve(framework, op, input_shape=(1, 3, 8, 9), **words)
+    assert 'class="onnxpad-figure"' in (layer._repr_html_() or "")
+    weight = words.get("weight_shape")
+    model = layer.to_model(np.zeros(weight, np.float32) if weight else None)
+    node = drawing_of(onnxpad.inspect(model).chains[-1])
+    mine = layer_drawing(layer)
+    assert [one.holds for one in mine.frames] == [one.holds for one in node.frames]
+    assert mine[1:5] == node[1:5]
+    assert [one[:2] for one in mine.frames] == [one[:2] for one in node.frames]
+    assert mine.windows == node.windows
 
 
 def test_nothing_of_it_is_loaded_unless_asked_for() -> None:
@@ -349,3 +380,13 @@ def test_a_page_is_replaced_by_the_next(tmp_path: Path) -> None:
         page(0, "inspect", model, "--html", path)
     assert "k_yolo_tiny_op15" in path.read_text(encoding="utf-8")
     assert [one.name for one in tmp_path.iterdir()] == ["a.html"]
+
+
+def test_what_is_beyond_all_reading_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "ROWS", 3)
+    rows = tuple((f"node {number}",) for number in range(5))
+    section = Section("s", "nodes", table=Table("nodes", ("node",), rows))
+    made = page_html(Page("a", "b", "fine", "c", (), (), (section,)), "1")
+    assert "node 2" in made
+    assert "node 3" not in made
+    assert "and 2 more, not shown here" in made

@@ -1,22 +1,21 @@
-"""The files of a reproducer: model, arrays, a script for the runtime, and a text about them."""
+"""A reproducer and its files: model, arrays, a script for the runtime, and a text about them."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from onnxpad import __version__
 from onnxpad.model.assembled import Array
 from onnxpad.model.comparing.networks import open_network
+from onnxpad.model.files.folders import write_folder
 from onnxpad.model.opened import Model
+from onnxpad.reports import Report, reported
 from onnxpad.validation.kernel_verdict import arrays_file
-
-if TYPE_CHECKING:
-    from onnxpad.reproducing import Reproducer
 
 _SCRIPTS = Path(__file__).parent / "scripts"
 _JAVASCRIPT = {"onnxruntime-web"}
@@ -53,12 +52,60 @@ FILES = (
 """What a folder may hold; the last three for a runtime of JavaScript alone."""
 
 
-def program(target: str) -> str:
-    """What to type in the folder."""
-    return "node run.mjs" if target.partition("@")[0] in _JAVASCRIPT else "python run.py"
+@reported("target", "version", "row", "answer", "what", "evidence", "agrees", "about", "folder")
+@dataclass(frozen=True, repr=False)
+class Reproducer(Report):
+    """What shows that a runtime does not do with a model what the ONNX text says.
+
+    `row` is the address of the fact among those of the target, `what` its operators and
+    conditions; `about` says what else is worth knowing: other facts that hold for the model as
+    well, or what of the user's model was replaced. `expected` follows the text: padded operators
+    are evaluated in float64, all others run one by one in onnxruntime without optimisations;
+    `agrees` says what onnxruntime without optimisations makes of the whole. `folder` is where it
+    was written.
+    """
+
+    target: str
+    version: str
+    row: str
+    answer: str
+    what: str
+    evidence: str
+    model: Model
+    inputs: Mapping[str, Array]
+    expected: Mapping[str, Array]
+    agrees: str
+    about: tuple[str, ...] = ()
+    folder: str = ""
+    command: str = ""
+
+    schema = 1
+
+    def files(self, version: str = "") -> dict[str, bytes]:
+        """The contents of the folder by name: model, arrays, script, and what to say about it.
+
+        `version` is that of onnxpad, which the text names.
+        """
+        return _papers(self, version)
+
+    @property
+    def program(self) -> str:
+        """What to type in the folder to see it."""
+        runtime = self.target.partition("@")[0]
+        return "node run.mjs" if runtime in _JAVASCRIPT else "python run.py"
+
+    @property
+    def model_lines(self) -> list[str]:
+        """The model as text, a line for each input, node, constant and output."""
+        return model_lines(self.model, self.inputs, self.expected)
+
+    def save(self, folder: str | os.PathLike[str], version: str = "") -> Reproducer:
+        """Write all files into a folder of their own; RequestError where it holds others."""
+        write_folder(folder, self.files(version))
+        return replace(self, folder=os.fspath(folder))
 
 
-def papers(found: Reproducer) -> dict[str, bytes]:
+def _papers(found: Reproducer, version: str) -> dict[str, bytes]:
     """Every file by its name."""
     runtime = found.target.partition("@")[0]
     made = {
@@ -72,7 +119,7 @@ def papers(found: Reproducer) -> dict[str, bytes]:
         made["run.mjs"] = script(found).encode()
     else:
         made["run.py"] = script(found).encode()
-    made["README.md"] = _text(found, [*made, "README.md"]).encode()
+    made["README.md"] = _text(found, version, [*made, "README.md"]).encode()
     return made
 
 
@@ -104,7 +151,7 @@ def _as_json(arrays: Mapping[str, Array]) -> bytes:
     return json.dumps(listed).encode()
 
 
-def _text(found: Reproducer, names: list[str]) -> str:
+def _text(found: Reproducer, version: str, names: list[str]) -> str:
     lines = [
         f"# {found.version} {found.answer} {found.what}",
         "",
@@ -119,7 +166,7 @@ def _text(found: Reproducer, names: list[str]) -> str:
         *(f"Note: {line}." for line in found.about),
         "",
         f"Known from {found.evidence}.",
-        f"Made by onnxpad {__version__}: `{found.command}`",
+        f"Made by {' '.join(filter(None, ('onnxpad', version)))}: `{found.command}`",
         f"Files: {', '.join(names)}",
     ]
     return "\n".join(lines) + "\n"
