@@ -321,6 +321,7 @@ def _of_pair(
         bench.progress(f"sample {ran.index}")
         findings.append(_located(verifier.judged(ran), ran))
         runs.append(ran.outputs(pair))
+        del ran  # what was captured inside of the models
     shown = None
     if counterexample is not None and not verifier.settled:
         bench.progress("the proof's counterexample")
