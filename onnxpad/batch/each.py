@@ -35,8 +35,8 @@ _ABOUT_ONE = ("data", "inputs", "input_shapes", "outputs", "progress")
 class Outcome(NamedTuple):
     """What became of one model.
 
-    `result` is a word: rewritten, moved, unchanged, fine, with traps, failing, a verdict of
-    validate, or refused; `code` the exit code that the command would have, `record` what its
+    `result` is a word: rewritten, moved, unchanged, fine, with traps, not known (a target's answer
+    for some node), failing, a verdict of validate, or refused; `code` the exit code that the command would have, `record` what its
     `--json` prints, `error` why it was refused, `written` the file, `line` all of it for people.
     """
 

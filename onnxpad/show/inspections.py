@@ -299,6 +299,8 @@ def _for_a_target(inspection: Inspection) -> list[str] | None:
     for name, found in inspection.targets.items():
         facts = inspection.openings[name].facts if name in inspection.openings else ()
         failing = [one for one in found if one.judgement.answer.fails]
-        if any(facts or not isinstance(one.way, NoWay) for one in failing):
-            return [f"--target {name}", given_text({**inspection.assumed, **dict(facts)})]
+        batches = {b.name: 1 for one in found for b in one.open_batches if b.name}
+        if batches or any(facts or not isinstance(one.way, NoWay) for one in failing):
+            known = {**inspection.assumed, **dict(facts), **batches}
+            return [f"--target {name}", given_text(known)]
     return None
