@@ -10,7 +10,7 @@ from onnxpad import processes
 from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
-from onnxpad.model.facts import ModelFacts, facts_of
+from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
@@ -239,7 +239,7 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 
 @reported(
     *("model", "summary", "assumed", "nodes", "targets", "target_notes", "openings"),
-    *("placement", "limits_met", "findings"),
+    *("placement", "limits_met", "findings", "not_judged"),
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
@@ -250,7 +250,8 @@ class Inspection(Report):
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
     `target_notes` has what is not known of releases that were asked for. `model` is what the file
-    says of itself. `chains` are what was read of each node, for pictures; no JSON has them.
+    says of itself, `not_judged` are kinds of operators that it has and targets were not asked
+    about, since they cannot pad. `chains` are what was read of each node, for pictures; no JSON has them.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -263,6 +264,7 @@ class Inspection(Report):
     model: ModelFacts = field(default_factory=ModelFacts)
     target_notes: Mapping[str, str] = field(default_factory=dict)
     chains: tuple[Chain, ...] = ()
+    not_judged: tuple[str, ...] = ()
 
     schema = 2
 
@@ -372,6 +374,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             facts_of(opened.model),
             _notes(names),
             tuple(chain for _, chain in records),
+            kinds_that_cannot_pad(opened.model) if names else (),
         )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad import processes
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
-from onnxpad.model.facts import operators_of
+from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, Opened, open_model, untouched
 from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
@@ -66,6 +66,7 @@ Progress = Callable[[str, int, int], None]
     "fitted as target",
     "operators",
     "limits_met",
+    "not_judged",
 )
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Rewriting(Edited, Report):
@@ -98,6 +99,13 @@ class Rewriting(Edited, Report):
     def undone(self) -> tuple[Undone, ...]:
         """Nodes whose changes take each other back: they are written as before."""
         return undone(self.changes)
+
+    @cached_property
+    def not_judged(self) -> tuple[str, ...]:
+        """Kinds of operators that cannot pad, which the target was not asked about."""
+        if self.fitting is None or not isinstance(self.edited, Model):
+            return ()
+        return kinds_that_cannot_pad(self.edited)
 
     @property
     def unfit(self) -> tuple[NodeVerdict, ...]:

@@ -149,6 +149,11 @@ def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
     text = visible(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")
     more = "".join(f"{result}: {say}\n" for result, say in _WHAT_TO_DO.items() if result in names)
     text = more + text
+    kinds = {kind for one in outcomes for kind in one.record.get("not_judged", ())}
+    if kinds:
+        from onnxpad.show.verdicts import not_judged_text
+
+        text = f"{visible(not_judged_text(sorted(kinds)))}\n{text}"
     skips = {one.file: len(one.record["skips"]) for one in outcomes if one.record.get("skips")}
     if skips:
         where = f"in {counted(len(skips), noun)} ({_listed([_name(one) for one in skips])})"

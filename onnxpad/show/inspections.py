@@ -79,12 +79,12 @@ def _verdicts(
     """A line on each target, and what they do with the nodes."""
     if not inspection.targets:
         return [], ""
-    from onnxpad.show.verdicts import headlines, verdicts_text
+    from onnxpad.show.verdicts import headlines, not_judged_text, verdicts_text
 
     found = inspection.targets
     table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
     notes = [note("note", text) for text in inspection.target_notes.values()]
-    return [*headlines(found), *notes], table_of
+    return [*headlines(found), not_judged_text(inspection.not_judged), *notes], table_of
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:

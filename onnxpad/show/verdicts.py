@@ -60,6 +60,15 @@ def are_many(targets: Collection[str]) -> bool:
     return len(targets) > _IN_FULL
 
 
+def not_judged_text(kinds: Collection[str]) -> str:
+    """What is not said of a target: its answer to operators that cannot pad."""
+    if not kinds:
+        return ""
+    named = ", ".join(list(kinds)[:_SHOWN]) + (" ..." if len(kinds) > _SHOWN else "")
+    others = counted(len(kinds), "other kind of operator is", "other kinds of operators are")
+    return f"Only padding is judged; {others} not ({named})"
+
+
 def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
     """What each target does with the model, or with how many targets there is nothing to do."""
     if not are_many(targets):
