@@ -9,7 +9,6 @@ A model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.G
 carries one (torch.onnx.ONNXProgram, an onnxscript function): what came in comes back as `.model`.
 Reports (Inspection, Rewriting, Validation ...) are data with `to_json()`; help(onnxpad.Inspection)
 lists the fields. All errors are OnnxpadError. `onnxpad.explain("python")` has more examples.
-Names are loaded when they are first used: `import onnxpad` loads neither onnx nor numpy.
 """
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
@@ -105,7 +104,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name from its module (PEP 562)."""
+    """Load a public name when it is first used (PEP 562): onnx and numpy wait until then."""
     from importlib import import_module  # keeps the namespace free of it
 
     for home, names in _HOMES.items():

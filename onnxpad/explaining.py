@@ -61,7 +61,8 @@ def explain(name: str) -> tuple[Explanation, ...]:
     """The entries called `name`, whatever their kind; capitals do not matter.
 
     Frameworks and targets answer to their other names too ("tf", "trt"), and a topic to the words
-    that it explains ("rounding"), where nothing else has that name; a target with a release ("openvino@2024.6") has the facts of that release.
+    that it explains ("rounding"), where nothing else has that name; a target with a release
+    ("openvino@2024.6") has the facts of that release.
 
     Raises RequestError with the nearest names where there is none.
     """
@@ -251,7 +252,10 @@ def _target_entry(target: Target) -> Explanation:
 
 
 def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
-    """Its rows; one that takes operators leaves out those that another never takes."""
+    """Its rows, what it gets wrong behind its address.
+
+    A row that takes operators leaves out those that another never takes.
+    """
     yield "order", "if several rules match, the most severe applies"
     if target.releases:
         yield "releases", ", ".join(target.releases)
@@ -263,11 +267,14 @@ def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
     always = [row for row in target.rows if asked or not (row.since or row.until)]
     blanket = [row for row in always if row.answer.fails and not row.when]
     never = {operator for row in blanket for operator in row.operators}
+    addresses = {row: address for address, row in target.failures.items()}
     for row in target.rows:
         left = tuple(one for one in row.operators if row.answer.fails or one not in never)
         if left:
             told = [row.held, str(row.evidence)] if row.held else [str(row.evidence)]
-            yield str(row.answer), f"{replace(row, operators=left).what} [{'; '.join(told)}]"
+            address = f"{addresses[row]}: " if row in addresses else ""
+            what = replace(row, operators=left).what
+            yield str(row.answer), f"{address}{what} [{'; '.join(told)}]"
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:

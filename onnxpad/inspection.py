@@ -15,7 +15,8 @@ from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.nodes import Address, Place
+from onnxpad.model.reading.padded_graph import padded_links
 from onnxpad.model.reading.pads import constant_integers
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.surroundings import Observer
@@ -251,7 +252,8 @@ class Inspection(Report):
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
     `target_notes` has what is not known of releases that were asked for. `model` is what the file
     says of itself, `not_judged` are kinds of operators that it has and targets were not asked
-    about, since they cannot pad. `chains` are what was read of each node, for pictures; no JSON has them.
+    about, since they cannot pad. For pictures, and in no JSON: `chains` are what was read of each
+    node, `links` are pairs of places in `nodes`, of which the second reads what the first makes.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -264,6 +266,7 @@ class Inspection(Report):
     model: ModelFacts = field(default_factory=ModelFacts)
     target_notes: Mapping[str, str] = field(default_factory=dict)
     chains: tuple[Chain, ...] = ()
+    links: tuple[tuple[int, int], ...] = ()
     not_judged: tuple[str, ...] = ()
 
     schema = 2
@@ -364,7 +367,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         verdicts = {name: judged for name, (judged, _) in told.items()}
         limits_met = tuple(work.met.values())
         return Inspection(
-            tuple(node for node, _ in records),
+            tuple(node for node, _, _ in records),
             dict(dims or {}),
             verdicts,
             places,
@@ -373,7 +376,8 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             limits_met,
             facts_of(opened.model),
             _notes(names),
-            tuple(chain for _, chain in records),
+            tuple(chain for _, chain, _ in records),
+            padded_links([site for _, _, site in records], _numbers(records)),
             kinds_that_cannot_pad(opened.model) if names else (),
         )
 
@@ -400,10 +404,10 @@ def _notes(names: Sequence[str]) -> dict[str, str]:
 
 def _records(
     survey: Survey, selected: Callable[[Address], bool]
-) -> tuple[tuple[PaddedNode, Chain], ...]:
+) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
     """One for each node, or for each way in which it is called, with what was read of it."""
     observer, known = Observer(), FactsByChain()
-    found: dict[object, tuple[PaddedNode, Chain]] = {}
+    found: dict[object, tuple[PaddedNode, Chain, Site]] = {}
     for site in survey.sites():
         if not selected(site.address):
             continue
@@ -411,25 +415,36 @@ def _records(
             around = observer.around(context, site.node, chain)
             key = (site.address, (chain, around) if len(site.chains) > 1 else None)
             if key in found:
-                node, read = found[key]
-                found[key] = node._replace(calls=node.calls + _calls(context)), read
+                node, read, its_site = found[key]
+                calls = node.calls + _calls(context)
+                found[key] = node._replace(calls=calls), read, its_site
             else:
-                found[key] = _record(site, context, known.of(chain, around), around), chain
+                found[key] = _record(site, context, known.of(chain, around), around), chain, site
     return tuple(found.values())
 
 
+def _numbers(records: Sequence[tuple[PaddedNode, Chain, Site]]) -> dict[Place, int]:
+    """The first record of each node."""
+    numbers: dict[Place, int] = {}
+    for number, (_, _, site) in enumerate(records):
+        numbers.setdefault(site.address.place, number)
+    return numbers
+
+
 def _with_divisors(
-    records: Sequence[tuple[PaddedNode, Chain]], survey: Survey, dims: Mapping[str, int | str]
-) -> tuple[tuple[PaddedNode, Chain], ...]:
+    records: Sequence[tuple[PaddedNode, Chain, Site]], survey: Survey, dims: Mapping[str, int | str]
+) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
     """The same with the weakest fact that settles computed pads beside numbers that do."""
-    hanging = [node for node, chain in records if node.pads is None and hanging_on_sizes(chain)]
+    hanging = {
+        id(node) for node, chain, _ in records if node.pads is None and hanging_on_sizes(chain)
+    }
     found = settling_divisors(survey, dims) if hanging else ()
     if not found:
         return tuple(records)
-    told, hint = {id(node) for node in hanging}, multiples_text(found)
+    hint = multiples_text(found)
     return tuple(
-        (node._replace(hints=(*node.hints, hint)) if id(node) in told else node, chain)
-        for node, chain in records
+        (node._replace(hints=(*node.hints, hint)) if id(node) in hanging else node, chain, site)
+        for node, chain, site in records
     )
 
 

@@ -313,6 +313,7 @@ def _options(onnxruntime: ModuleType, settings: Settings) -> Any:  # noqa: ANN40
     options.log_severity_level = 4
     options.use_deterministic_compute = True
     options.intra_op_num_threads = settings.threads
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     if settings.folder is not None:
         options.add_session_config_entry(_FOLDER, str(settings.folder))
     if settings.records_assignment:

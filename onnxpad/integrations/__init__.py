@@ -4,11 +4,29 @@ Every module takes the options of `onnxpad.rewrite` and uses the public API alon
 tool that it is for, and is itself imported only when asked for.
 """
 
+from __future__ import annotations
+
+import inspect
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import onnxpad
+
+_NAMING = ("target", "passes", "prefer", "exclude")
+"""The options that name passes and targets, whatever the model is."""
+
+
+def checked(options: dict[str, Any]) -> None:
+    """Refuse wrong options now, and not at the end of what the tool does first.
+
+    Raises TypeError for options that `onnxpad.rewrite` does not have, RequestError for names that
+    do not exist.
+    """
+    inspect.signature(onnxpad.rewrite).bind(None, **options)
+    layer = onnxpad.resolve("pytorch", "max_pool", input_shape=(1, 1, 4, 4), kernel_size=2)
+    naming = {name: value for name, value in options.items() if name in _NAMING}
+    onnxpad.rewrite(layer.to_model(), **naming)
 
 
 def rewritten(model: Any, **options: Any) -> onnxpad.Rewriting:  # noqa: ANN401 - what rewrite takes
@@ -37,11 +55,13 @@ def rewritten_in_place(path: Path, **options: Any) -> str:  # noqa: ANN401 - as 
 
 
 def told(done: onnxpad.Rewriting) -> str:
-    """One line for the log of the tool: what was rewritten and what was left alone."""
+    """One line for the log of the tool: what was rewritten, left alone, and is not known."""
     counts = Counter(change.rule for change in done.changes)
     by = ", ".join(f"{name} {number}" for name, number in counts.items())
     nodes = len({change.node for change in done.changes})
+    unknown = len(done.fitting.no_way) if done.fitting else 0
     return (
-        f"onnxpad: {nodes} node{'s' * (nodes != 1)} rewritten{f' ({by})' if by else ''}, "
-        f"{len(done.skips)} skipped"
+        f"onnxpad{f' for {done.target}' if done.target else ''}: "
+        f"{nodes} node{'s' * (nodes != 1)} rewritten{f' ({by})' if by else ''}, "
+        f"{len(done.skips)} skipped{f', {unknown} unknown' if unknown else ''}"
     )

@@ -27,7 +27,7 @@ def rewriter(**options: Any) -> Callable[[Any], Any]:  # noqa: ANN401 - those of
 
     def rewrite(model: Any) -> Any:  # noqa: ANN401 - a ModelProto
         done = rewritten(model, **options)
-        seen.update({(change.rule, change.node.label) for change in done.changes})
+        seen.update(dict.fromkeys((one.rule, one.node.label) for one in done.changes).keys())
         for (rule, node), rounds in seen.items():
             if rounds >= _ROUNDS:
                 raise onnxpad.RequestError(

@@ -13,18 +13,20 @@ from typing import Any
 from optimum.exporters.onnx import OnnxConfig
 
 import onnxpad
-from onnxpad.integrations import rewritten_in_place
+from onnxpad.integrations import checked, rewritten_in_place
 
 _LOGGER = logging.getLogger(__name__)
 
 
 @contextmanager
 def rewriting(**options: Any) -> Iterator[None]:  # noqa: ANN401 - those of onnxpad.rewrite
-    """Rewrite what main_export, onnx_export_from_model and ORTModel.from_pretrained write inside.
+    """Rewrite what main_export and onnx_export_from_model write inside of the `with`.
 
     It is a step of optimum's post-processing. Where a target takes a node in no form, the export
-    fails with RequestError as its cause. Raises RequestError where optimum post-processes nothing.
+    fails with RequestError as its cause. Raises RequestError where optimum post-processes nothing,
+    and for wrong options at once.
     """
+    checked(options)
     original = OnnxConfig.post_process_exported_models
     files = list[Path]()
 
@@ -41,6 +43,6 @@ def rewriting(**options: Any) -> Iterator[None]:  # noqa: ANN401 - those of onnx
         OnnxConfig.post_process_exported_models = original
     if not files:
         raise onnxpad.RequestError(
-            "optimum post-processed no file, as of diffusion pipelines and with "
-            "no_post_process=True: onnxpad rewrite FOLDER --in-place"
+            "optimum post-processed no file, as with ORTModel.from_pretrained, diffusion pipelines "
+            "and no_post_process=True; after the export: onnxpad rewrite FOLDER --in-place"
         )

@@ -3,6 +3,8 @@
 polygraphy run model.onnx --onnxrt --onnxpad --onnxpad-target onnxruntime
 """
 
+import re
+from argparse import ArgumentTypeError
 from typing import Any
 
 from polygraphy import util
@@ -36,6 +38,15 @@ class RewritePadding(BaseLoader):
         return done.model
 
 
+def _fact(text: str) -> tuple[str, int | str]:
+    """('height', 640) of 'height=640', ('width', '%32=0') of 'width%32=0'."""
+    found = re.fullmatch(r"(.+?)(?:=(\d+)|(%\d+=+\d+))", text)
+    if found is None:
+        raise ArgumentTypeError(f"cannot read '{text}': expected NAME=SIZE or 'NAME%32=0'")
+    name, size, divisible = found.groups()
+    return name, divisible or int(size)
+
+
 class OnnxpadRunnerArgs(BaseRunnerArgs):
     """onnxpad Inference: running the model that onnxpad writes in ONNX-Runtime.
 
@@ -51,22 +62,17 @@ class OnnxpadRunnerArgs(BaseRunnerArgs):
 
     def add_parser_args_impl(self) -> None:
         """Add what `onnxpad rewrite` has as --target, --pass and --dim."""
-        for name, metavar in (("target", "T"), ("pass", "NAME"), ("dim", "NAME=SIZE")):
-            self.group.add_argument(
-                f"--onnxpad-{name}",
-                metavar=metavar,
-                action="append",
-                help=f"As --{name} of onnxpad rewrite. Repeatable.",
-            )
+        kinds: dict[str, Any] = {"target": str, "pass": str, "dim": _fact}
+        for name, kind in kinds.items():
+            said = f"As --{name} of onnxpad rewrite. Repeatable."
+            self.group.add_argument(f"--onnxpad-{name}", type=kind, action="append", help=said)
 
     def parse_impl(self, args: Any) -> None:  # noqa: ANN401 - argparse
         """Keep the options as `onnxpad.rewrite` takes them."""
-        facts = (one.partition("=") for one in args.onnxpad_dim or ())
         self.options = {
             "target": args.onnxpad_target,
             "passes": args.onnxpad_pass,
-            "dims": {name: int(size) if size.isdigit() else size for name, _, size in facts}
-            or None,
+            "dims": dict(args.onnxpad_dim or ()) or None,
         }
 
     def add_to_script_impl(self, script: Any) -> None:  # noqa: ANN401 - of Polygraphy

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from ultralytics.utils import LOGGER
 
 import onnxpad
-from onnxpad.integrations import rewritten_in_place
+from onnxpad.integrations import checked, rewritten_in_place
 
 
 class Exporter(Protocol):
@@ -24,8 +24,9 @@ def rewriting(**options: Any) -> Callable[[Exporter], None]:  # noqa: ANN401 - t
     """A callback that rewrites the exported file in place, with the options of `onnxpad.rewrite`.
 
     It raises RequestError for formats other than onnx, and where a target takes a node in no form:
-    the file is then as ultralytics wrote it.
+    the file is then as ultralytics wrote it. Wrong options raise at once.
     """
+    checked(options)
 
     def on_export_end(exporter: Exporter) -> None:
         if exporter.args.format != "onnx":
@@ -33,6 +34,8 @@ def rewriting(**options: Any) -> Callable[[Exporter], None]:  # noqa: ANN401 - t
                 f"'{exporter.args.format}' is not made of the file that onnxpad rewrites: "
                 "export(format='onnx') first, and convert that"
             )
-        LOGGER.info(rewritten_in_place(exporter.file.with_suffix(".onnx"), **options))
+        path = exporter.file.with_suffix(".onnx")
+        int8 = path.with_stem(f"{path.stem}_int8")  # all that quantize=8 leaves
+        LOGGER.info(rewritten_in_place(path if path.exists() else int8, **options))
 
     return on_export_end

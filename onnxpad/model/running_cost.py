@@ -6,8 +6,8 @@ does not go with the cells that it reads and writes, nothing is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, partial
 from math import prod
 from typing import Any, NamedTuple
 
@@ -16,9 +16,11 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError
+from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.survey import Survey
+from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.inference_bounds import follows_little
 from onnxpad.model.shapes.types import Type, dtype_code, is_named
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, plain_domain
@@ -75,6 +77,10 @@ _AT_ONCE = 16
 onnxruntime keeps for its next run; 10 times was measured."""
 
 
+_ROOM = 16
+"""What is not known exactly leaves so much: a run with noise costs 12 times."""
+
+
 def is_small(cost: RunningCost | None) -> bool:
     """Whether a model of this cost may run in this process: not beyond the limits of the work."""
     if cost is None:
@@ -90,27 +96,140 @@ def running_cost(model: ModelProto, inputs: Mapping[str, Type]) -> RunningCost |
 
     Local functions have to be inlined.
     """
-    if model.functions or model.graph.sparse_initializer or len(model.graph.node) > _MOST_NODES:
-        return None
-    if not all(map(is_named, inputs.values())):
-        return None
-    bare = _without_claims(model, inputs)
-    if not follows_little(bare):
-        return None
-    try:
-        contexts = Survey(bare).typed_contexts()
-    except (OnnxpadError, ValueError, OverflowError, RecursionError):
-        return None
-    cells = memory = steps = 0
-    kept = {value.name for value in model.graph.output}
-    for context in contexts:
-        found = _cost_of_scope(context, kept if context.outer is None else None)
-        if found is None:
+    return RunningCosts(model).at(inputs)
+
+
+class RunningCosts:
+    """What runs of one model cost, whose inputs may have many sizes."""
+
+    def __init__(self, model: ModelProto) -> None:
+        graph = model.graph
+        told = not (model.functions or graph.sparse_initializer or len(graph.node) > _MOST_NODES)
+        self._bare = _without_claims(model) if told else None
+        self._inputs = graph.input
+        self._known: dict[tuple[tuple[str, Type], ...], RunningCost | None] = {}
+
+    @property
+    def content(self) -> bytes:
+        """Models of which this is equal cost the same."""
+        return b"" if self._bare is None else self._bare.SerializeToString()
+
+    def bound(self, inputs: Mapping[str, Type]) -> RunningCost | None:
+        """What a run costs at most, be it what larger inputs cost; None where that is not known.
+
+        Where every size inside grows with those of the inputs, few looks tell of many sizes.
+        """
+        roomy = self._known and all(map(_leaves_room, self._known.values()))
+        own = self._open_sizes(inputs) if roomy and _key(inputs) not in self._known else None
+        if not own:
+            return self.at(inputs)
+        for given, found in self._known.items():
+            larger = self._open_sizes(dict(given)) or {}
+            if larger and all(own[name] <= size for name, size in larger.items()):
+                return found
+        found = self.at({name: self._rounded_up(name, one) for name, one in inputs.items()})
+        return found if _leaves_room(found) else self.at(inputs)
+
+    def at(self, inputs: Mapping[str, Type]) -> RunningCost | None:
+        """What a run on inputs of these types costs at most; None where that is not known."""
+        key = _key(inputs)
+        if key not in self._known:
+            self._known[key] = self._looked_up(inputs)
+        return self._known[key]
+
+    def _looked_up(self, inputs: Mapping[str, Type]) -> RunningCost | None:
+        if self._bare is None or not all(map(is_named, inputs.values())):
             return None
-        cells, memory, steps = (
-            sum(pair) for pair in zip((cells, memory, steps), found, strict=True)
+        bare = _fed(self._bare, inputs)
+        kept = {value.name for value in bare.graph.output}
+        cost = RunningCost(0, 0, 0)
+        contexts = _read(bare) if follows_little(bare) else ()
+        for context in contexts:
+            found = _cost_of_scope(context, kept if context.outer is None else None)
+            if found is None:
+                return None
+            cost = RunningCost(*map(sum, zip(cost, found, strict=True)))
+        return cost if contexts else None
+
+    @cached_property
+    def _growing(self) -> dict[str, Type]:
+        """The inputs as the model states them, where every size grows with those left open."""
+        dimensions = Dimensions()
+        stated = {
+            value.name: dimensions.type_of(value.type, value.name, is_input=True)
+            for value in self._inputs
+        }
+        given = {name for name, _ in next(iter(self._known))}
+        stated = {name: found for name, found in stated.items() if name in given}
+        if self._bare is None or not all(is_named(one) and _grows(one) for one in stated.values()):
+            return {}
+        contexts = _read(_fed(self._bare, stated), inferring=False)
+        made = (
+            context.type_of(name)
+            for context in contexts
+            for node in context.scope.ordered()
+            for name in filter(None, node.outputs)
         )
-    return RunningCost(cells, memory, steps)
+        return stated if contexts and all(map(_grows, made)) else {}
+
+    def _open_sizes(self, inputs: Mapping[str, Type]) -> dict[str, int] | None:
+        """Sizes by the names of those that the model leaves open.
+
+        None where some size inside may shrink as they grow, or they are not as the model says.
+        """
+        if self._growing.keys() != inputs.keys():
+            return None
+        found: dict[str, int] = {}
+        for name, (dtype, dims) in inputs.items():
+            stated = self._growing[name]
+            if dtype != stated.dtype or len(dims or ()) != len(stated.dims or ()):
+                return None
+            for own, size in zip(stated.dims or (), dims or (), strict=True):
+                if not isinstance(size, int):
+                    return None
+                said = found.setdefault(own.name, size) if isinstance(own, Symbol) else own
+                if said != size:
+                    return None
+        return found
+
+    def _rounded_up(self, name: str, given: Type) -> Type:
+        """The type with open sizes rounded up to a power of two, a batch of one to two."""
+        pairs = zip(self._growing[name].dims or (), given.dims or (), strict=True)
+        return given._replace(dims=tuple(_rounded(*pair) for pair in pairs))
+
+
+def _rounded(stated: Size | None, size: Size | None) -> Size | None:
+    if not isinstance(stated, Symbol) or not isinstance(size, int):
+        return size
+    return 1 << max(1, (size - 1).bit_length())
+
+
+def _grows(found: Type) -> bool:
+    """Whether all sizes are numbers, or made of one open size by what never makes it smaller.
+
+    Such sizes have a root: it was multiplied, divided and rounded, and numbers were added.
+    """
+    return found.dims is not None and all(
+        isinstance(size, int) or (size is not None and size.root is not None) for size in found.dims
+    )
+
+
+def _leaves_room(found: RunningCost | None) -> bool:
+    """Whether a model of this cost is small, and would be where its inputs are somewhat larger."""
+    return found is not None and is_small(found.times(_ROOM))
+
+
+def _key(inputs: Mapping[str, Type]) -> tuple[tuple[str, Type], ...]:
+    return tuple(sorted(inputs.items()))
+
+
+def _read(bare: ModelProto, *, inferring: bool = True) -> Sequence[Context]:
+    """Every reading of every graph in it; none where it cannot be read."""
+    try:
+        survey = Survey(bare, inferring=inferring)
+        return survey.typed_contexts() if inferring else survey.contexts
+    except (OnnxpadError, ValueError, OverflowError, RecursionError):
+        return ()
 
 
 def _cost_of_scope(context: Context, kept: set[str] | None) -> RunningCost | None:
@@ -144,6 +263,7 @@ def _read_by(context: Context, node: Node) -> Iterator[str]:
             yield from inner.inputs
 
 
+@lru_cache(maxsize=1024)
 def _size(found: Type) -> tuple[int, int] | None:
     """Cells and bytes of each."""
     if found.dims is None or not all(isinstance(size, int) for size in found.dims):
@@ -209,20 +329,26 @@ def _per_output(context: Context, node: Node, place: int) -> int:
     return prod(size for size in dims[1:] if isinstance(size, int))
 
 
-def _without_claims(model: ModelProto, inputs: Mapping[str, Type]) -> ModelProto:
-    """The model without large constants and what it declares of results, its inputs as given."""
+def _without_claims(model: ModelProto) -> ModelProto:
+    """The model without its inputs, large constants and what it declares of results."""
     bare = ModelProto(ir_version=model.ir_version)
     bare.opset_import.extend(model.opset_import)
     graph, source = bare.graph, model.graph
     graph.name = source.name
-    for value in source.input:
-        if value.name in inputs:
-            _declare(graph.input.add(), value.name, inputs[value.name])
     graph.output.extend(ValueInfoProto(name=value.name) for value in source.output)
     for tensor in source.initializer:
         _add_constant(graph, tensor)
     graph.node.extend(_plain_nodes(source.node, graph))
     return bare
+
+
+def _fed(bare: ModelProto, inputs: Mapping[str, Type]) -> ModelProto:
+    """A copy of a model without inputs that has these."""
+    found = ModelProto()
+    found.CopyFrom(bare)
+    for name, type_ in inputs.items():
+        _declare(found.graph.input.add(), name, type_)
+    return found
 
 
 def _add_constant(graph: GraphProto, tensor: TensorProto, name: str = "") -> None:
@@ -279,3 +405,5 @@ def _declare(value: ValueInfoProto, name: str, found: Type) -> None:
         dim = tensor.shape.dim.add()
         if isinstance(size, int):
             dim.dim_value = size
+        elif size is not None:
+            dim.dim_param = size.name

@@ -22,7 +22,7 @@ from onnxpad.padding.operators import Since
 from onnxpad.reports import reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
-from onnxpad.runtimes.onnxruntime.safe_spelling import Twins, Writer
+from onnxpad.runtimes.onnxruntime.safe_spelling import Neighbours, Writer
 
 MAX_ROUNDS = 10_000
 
@@ -140,11 +140,11 @@ def _run_pass(
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
         again = expanded = False
-        twins = Twins()
+        neighbours = Neighbours()
         for site in session.sites():
             if not selected(session.as_given(site)):
                 continue
-            verdict = _decide(session, rule, site, writer, twins)
+            verdict = _decide(session, rule, site, writer, neighbours)
             if isinstance(verdict, Change):
                 outcome.changes.append(verdict)
                 again |= _uncovers(verdict)
@@ -175,7 +175,7 @@ def _absorbs(before: Chain, after: Chain) -> bool:
 
 
 def _decide(
-    session: EditSession, rule: Pass, site: Site, writer: Writer, twins: Twins
+    session: EditSession, rule: Pass, site: Site, writer: Writer, neighbours: Neighbours
 ) -> Change | Refusal | Clones | Later | None:
     results = [_rewrite(session, rule, chain, site, writer) for chain in site.chains]
     groups = _groups(site.chains, results)
@@ -190,11 +190,8 @@ def _decide(
     first = results[0]
     if isinstance(first, Skip):
         return None if first.moot and not first.noted else _refusal(rule, site, first)
-    pairs = list(zip(site.chains, results, strict=True))
-    if any(twins.outdated(*pair) for pair in pairs):
+    if not neighbours.admits(zip(site.chains, results, strict=True)):
         return Later()
-    for pair in pairs:
-        twins.add(*pair)
     edits = tuple(session.change(site, first))
     return Change(rule.name, site.address, site.op, site.chain, first, edits)
 

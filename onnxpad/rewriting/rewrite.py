@@ -197,9 +197,7 @@ def _with_divisors(
         return list(skips)
     hint = multiples_text(found)
     return [
-        one._replace(
-            skip=replace(one.skip, hints=(*one.skip.hints, hint), multiples=found)
-        )
+        one._replace(skip=replace(one.skip, hints=(*one.skip.hints, hint), multiples=found))
         if id(one) in hanging
         else one
         for one in skips

@@ -38,8 +38,8 @@ class Judgement:
     @property
     def does(self) -> str:
         """What the target does with the node, behind its name: 'refuses it'."""
-        slow = self.answer is _FALLS_BACK and all(row.says for row in self.rows)
-        return "computes it slowly" if slow else self.answer.does
+        own = {row.does for row in self.rows}
+        return own.pop() if len(own) == 1 and own != {""} else self.answer.does
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
     """
     if target.parts:
         return _together([(one.name, judge_plain(one, operator, opset)) for one in target.parts])
-    around = Chain(OPERATORS["", "Pad"], opset, (), Pads((), ()), Constant(0))
+    around = plain_chain(opset)
     rows = tuple(row for row in target.rows if operator in row.operators)
     for answer in sorted(Answer, key=lambda one: -one.rank):
         holding = tuple(row for row in rows if row.answer is answer and every(row.when, around))
@@ -156,6 +156,11 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
             reasons = "" if answer is Answer.TAKES else _reasons(holding, operator)
             return Judgement(answer, reasons, holding)
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(operator, target.name))
+
+
+def plain_chain(opset: int) -> Chain:
+    """What stands for an operator without padding: nothing is known of it but the opset."""
+    return Chain(OPERATORS["", "Pad"], opset, (), Pads((), ()), Constant(0))
 
 
 def cures(rows: Sequence[Row]) -> tuple[str, ...]:

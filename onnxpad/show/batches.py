@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from onnxpad.show.wording import counted, either, visible
 
@@ -84,9 +84,8 @@ def refusal_text(model: str, objection: str, found: Rewriting | Retargeting) -> 
     command that has all of them.
     """
     reason, tried = "", ""
-    unfit = getattr(found, "unfit", ())
-    if unfit:
-        reason, tried = _why_unfit(found, unfit)
+    if unfit := getattr(found, "unfit", ()):
+        reason, tried = _why_unfit(cast("Rewriting", found), unfit)
     elif found.skips:
         skip = found.skips[0]
         more = f" and {len(found.skips) - 1} more" if found.skips[1:] else ""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from onnxpad.explaining import KINDS, Explanation
 from onnxpad.show.tables import Terminal, table
 
-_PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
+PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
 
 
 def explanation_text(explanation: Explanation, terminal: Terminal | None = None) -> str:
@@ -37,5 +37,5 @@ def list_text(entries: Sequence[Explanation], terminal: Terminal | None = None) 
     parts = []
     for kind in KINDS:
         rows = [(entry.name, entry.headline) for entry in entries if entry.kind == kind]
-        parts.append(table((_PLURALS[kind], ""), rows, terminal))
+        parts.append(table((PLURALS[kind], ""), rows, terminal))
     return "\n\n".join(part for part in parts if part) + "\n"

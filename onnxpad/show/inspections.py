@@ -231,9 +231,15 @@ def counts_text(inspection: Inspection, hidden: int) -> str:
     if not counts["nodes"]:
         return "no operator that can pad"
     do = "does" if counts["padding"] == 1 else "do"
+    behind = sum(
+        "pad-node" in node.forms and node.pads is not None and not any(node.pads)
+        for node in inspection.nodes
+        if "mode" not in node.written
+    )
     text = ", ".join(
         [
             f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} {do}",
+            *([f"{behind} more behind a Pad"] if behind else []),
             f"{counts['forms']['auto_pad']} with auto_pad",
             f"{counts['asymmetric']} asymmetric",
             counted(counts["traps"], "trap"),

@@ -222,6 +222,7 @@ def fitting_text(rewriting: Rewriting) -> str:
     for one in plans:
         alike.setdefault((one.op, f"{one.judgement.reason}; {way_text(one)}"), []).append(one)
     lines = [note("note", found.note)] if found.note else []
+    lines += [visible(f"{rewriting.target}: {said}") for said in found.prepared]
     lines += [
         visible(f"{rewriting.target}: {op} {named(nodes)}: {said}")
         for (op, said), nodes in alike.items()

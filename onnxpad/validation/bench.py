@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.perturbed import PHASE, jumps, only_copies, perturbed
 from onnxpad.model.comparing.pieces import cut, exposed
-from onnxpad.model.running_cost import RunningCost, is_small, running_cost, types_of
+from onnxpad.model.running_cost import RunningCost, RunningCosts, is_small, types_of
 from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session, trim
 from onnxpad.validation.evaluator import Arithmetic
 from onnxpad.validation.movement import UNITS, bounds_of, movement, stored
@@ -58,6 +58,8 @@ class Bench:
     # What is made of a network costs as much as what it was made of, or so many times more.
     _made_of: dict[Network, tuple[Network, int]] = field(default_factory=dict)
     _costs: dict[tuple[Network, Shapes], RunningCost | None] = field(default_factory=dict)
+    _told: dict[Network, RunningCosts] = field(default_factory=dict)
+    _alike: dict[bytes, RunningCosts] = field(default_factory=dict)
     _latest: dict[Network, RunningCost | None] = field(default_factory=dict)
 
     @property
@@ -171,9 +173,16 @@ class Bench:
             shapes = tuple((name, value.shape) for name, value in feeds.items())
             key = (network, shapes)
             if key not in self._costs:
-                self._costs[key] = running_cost(network.model, types_of(feeds))
+                self._costs[key] = self._costs_of(network).bound(types_of(feeds))
             self._latest[network] = self._costs[key]
         return self._latest.get(network)
+
+    def _costs_of(self, network: Network) -> RunningCosts:
+        """What runs of a model cost; models that differ in large weights alone share it."""
+        if network not in self._told:
+            found = RunningCosts(network.model)
+            self._told[network] = self._alike.setdefault(found.content, found)
+        return self._told[network]
 
     def part(
         self,

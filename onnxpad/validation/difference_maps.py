@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from onnxpad.validation.agreement import element_distances
 
 Array = NDArray[Any]
 _BORDER, _BANDS, _CHANNELS = 8, 16, 64
-_LARGEST = 1 << 24
-"""Elements of an array of which a map is made: 128 MiB of distances."""
+_LARGEST, _AT_ONCE = 1 << 26, 1 << 18
+"""Elements of an array of which a map is made, and of which distances are held at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +41,35 @@ def difference_map(one: Array, other: Array) -> DifferenceMap | None:
         return None
     if "O" in (one.dtype.kind, other.dtype.kind):
         return None
-    distance = element_distances(one, other)
-    flat = distance.reshape((1,) * max(0, 2 - distance.ndim) + distance.shape)
-    plane = flat.max(axis=tuple(range(flat.ndim - 2)))
+    shape = (1,) * max(0, 2 - one.ndim) + one.shape
+    plane, leading = _maxima(one.reshape(-1, *shape[-2:]), other.reshape(-1, *shape[-2:]))
     rows, columns = map(_parts, plane.shape)
     plane = np.maximum.reduceat(plane, rows[:-1], axis=0)
     plane = np.maximum.reduceat(plane, columns[:-1], axis=1)
     found = DifferenceMap(rows, columns, tuple(map(tuple, plane.tolist())))
-    if distance.ndim < 3:
+    if one.ndim < 3:
         return found
-    by_item = distance.reshape(distance.shape[0], -1).max(axis=1)
-    items = tuple(by_item[:_CHANNELS].tolist())
-    if distance.ndim < 4:
-        return DifferenceMap(found.rows, found.columns, found.cells, items=items)
-    by_channel = distance.max(axis=(0, *range(2, distance.ndim)))
+    by_item = leading.reshape(one.shape[0], -1).max(axis=1)
+    found = replace(found, items=tuple(by_item[:_CHANNELS].tolist()))
+    if one.ndim < 4:
+        return found
+    by_channel = leading.reshape(*one.shape[:2], -1).max(axis=(0, 2))
     width = -(-len(by_channel) // _CHANNELS)
     starts = tuple(range(0, len(by_channel), width))
     channels = tuple(np.maximum.reduceat(by_channel, starts).tolist())
-    return DifferenceMap(found.rows, found.columns, found.cells, starts, channels, items)
+    return replace(found, channel_starts=starts, channels=channels)
+
+
+def _maxima(one: Array, other: Array) -> tuple[Array, Array]:
+    """The largest differences over the first axis, and in each item of it; a part at a time."""
+    plane, leading = np.zeros(one.shape[1:]), np.zeros(len(one))
+    many = max(1, _AT_ONCE // plane.size)
+    for start in range(0, len(one), many):
+        part = slice(start, start + many)
+        distance = element_distances(one[part], other[part])
+        plane = np.maximum(plane, distance.max(axis=0))
+        leading[part] = distance.max(axis=(1, 2))
+    return plane, leading
 
 
 def _parts(size: int) -> tuple[int, ...]:

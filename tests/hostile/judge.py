@@ -8,7 +8,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -166,6 +166,7 @@ def file_faults(
     output = _place_of(place, command.output)
     written = {_place_of(place, name): option for option, name in _written(command)}
     allowed = {_place_of(place, name) for name in command.changes} | {output, *written}
+    folders = tuple(f"{_place_of(place, name)}/" for _, name in _named(command, _FILLED))
     for name in sorted({*before, *after}):
         if before.get(name) == after.get(name) or name in allowed:
             continue
@@ -174,7 +175,7 @@ def file_faults(
         elif name in before:
             if not name.startswith("in/") or not stat.S_ISDIR(after[name].mode):
                 yield Fault("changes a file", name)
-        elif not _copied(name, before) and not any(one.startswith(name) for one in allowed):
+        elif not _copied(name, before) and not _asked_for(name, allowed, folders):
             yield Fault("leaves a file that nobody asked for", name)
         elif code == 2 and not (command.signal or _mute(command)) and command.copies == 1:
             yield Fault("leaves something after a failure", name)
@@ -186,6 +187,11 @@ def file_faults(
             yield Fault("changes its output and fails", name)
 
 
+def _asked_for(name: str, allowed: Iterable[str], folders: tuple[str, ...]) -> bool:
+    """Whether it is a folder of what is to be written, or in a folder that is to be filled."""
+    return f"{name}/".startswith(folders) or any(one.startswith(name) for one in allowed)
+
+
 _WRITTEN = {
     "diagnose": ("--plan", "--html"),
     "guard": ("--html",),
@@ -195,12 +201,19 @@ _WRITTEN = {
     "validate": ("--counterexample", "--html"),
 }
 """Options that name a further file to write, by verb."""
+_FILLED = {"explain": ("-o", "--html"), "guard": ("--reproduce",), "inspect": ("-o",)}
+"""Options that name a folder to write files into, by verb."""
 
 
 def _written(command: Command) -> Iterator[tuple[str, str]]:
-    """Each such option that is given, with the file."""
+    """Each option that names a further file, with the file."""
+    yield from _named(command, _WRITTEN)
+
+
+def _named(command: Command, options: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Each of these options that is given, with its value."""
     words = command.arguments
-    for option in _WRITTEN.get(words[0], ()) if words else ():
+    for option in options.get(words[0], ()) if words else ():
         for word, value in pairwise(words):
             if word == option:
                 yield option, value

@@ -8,7 +8,7 @@ from random import Random
 from onnxpad.cli import commands
 from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.rewriting.passes import all_passes
-from onnxpad.runtimes.targets import all_targets
+from onnxpad.runtimes.targets import all_targets, find_target
 from tests.hostile.case import Command
 
 SECONDS = 3
@@ -51,6 +51,18 @@ def inspect(random: Random, model: str = "model.onnx") -> Command:
             *limits("inspect"),
         )
     )
+
+
+def reproduce(random: Random, model: str = "model.onnx") -> Command:
+    """A node of a model, or a fact of a target, written into a folder."""
+    target = random.choice(sorted(all_targets()))
+    if random.random() < 0.2:
+        rows = [*find_target(target).failures, "nothing", "\x1b[31m"]
+        line = ("explain", target, "--reproduce", random.choice(rows), "-o", "../out/made")
+        return Command((*line, *_some(random, 0.2, "--json")))
+    node = random.choice(["*", "*", "op", "[", "*op*"])
+    asked = ("inspect", model, "--target", target, "--reproduce", node, "-o", "../out/made")
+    return Command((*asked, *_some(random, 0.2, "--json"), *limits("inspect")))
 
 
 def rewrite(random: Random, model: str = "model.onnx", output: str = "../out/r.onnx") -> Command:
@@ -127,4 +139,5 @@ def every(random: Random, model: str = "model.onnx", data: str = "data.npz") -> 
         retarget(random, model),
         validate(random, model, model),
         diagnose(random, model, data),
+        reproduce(random, model),
     ]

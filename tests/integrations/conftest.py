@@ -41,10 +41,10 @@ class Host(NamedTuple):
         return done.stdout + done.stderr
 
     def run(self, *words: str) -> str:
-        """What a command prints; the first word is a program of the environment."""
+        """What a command prints, errors first; its first word is a program of the environment."""
         done = self._run(words)
         assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout + done.stderr
+        return done.stderr + done.stdout
 
     def program(self, code: str) -> str:
         """What a Python program prints."""
@@ -69,6 +69,7 @@ class Host(NamedTuple):
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout, unpacked: its entry points are there too."""
+    pytest.importorskip("hatchling")
     folder = tmp_path_factory.mktemp("site")
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)

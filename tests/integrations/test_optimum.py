@@ -16,7 +16,6 @@ COMPARED = """
 import json, logging
 import onnx, transformers
 from optimum.exporters.onnx import OnnxConfig, onnx_export_from_model
-from optimum.onnxruntime import ORTModelForImageClassification
 from onnxpad.integrations.optimum import rewriting
 
 config = transformers.MobileNetV2Config(image_size=64, depth_multiplier=0.35)
@@ -26,11 +25,7 @@ step = OnnxConfig.post_process_exported_models
 onnx_export_from_model(model, "before", **options)
 with rewriting(passes="absorb-pad"):
     onnx_export_from_model(model, "after", **options)
-model.save_pretrained("network")
-with rewriting(passes="absorb-pad"):
-    loaded = ORTModelForImageClassification.from_pretrained("network", export=True)
 counts = [len(onnx.load(f"{name}/model.onnx").graph.node) for name in ("before", "after")]
-in_session = len(onnx.load(loaded.model_path).graph.node)
 reasons = []
 for wrong in ({"target": "nonsense"}, {"passes": "absorb-pad"}):
     skipped = {"no_post_process": "target" not in wrong}
@@ -39,7 +34,7 @@ for wrong in ({"target": "nonsense"}, {"passes": "absorb-pad"}):
             onnx_export_from_model(model, "wrong", **options, **skipped)
     except Exception as error:
         reasons.append(str(error.__cause__ or error))
-print(json.dumps([counts, in_session, reasons, OnnxConfig.post_process_exported_models is step]))
+print(json.dumps([counts, reasons, OnnxConfig.post_process_exported_models is step]))
 """
 
 
@@ -51,9 +46,8 @@ def test_what_is_shown_works(host: Callable[[str], Host]) -> None:
 
 def test_exports_are_rewritten_inside_of_the_with_alone(host: Callable[[str], Host]) -> None:
     tool = host("optimum")
-    counts, in_session, reasons, restored = json.loads(tool.program(COMPARED).splitlines()[-1])
+    counts, reasons, restored = json.loads(tool.program(COMPARED).splitlines()[-1])
     assert counts == [1097, 213]
-    assert in_session == 213
     assert reasons[0].startswith("no target is called 'nonsense'")
     assert reasons[1].startswith("optimum post-processed no file")
     assert restored

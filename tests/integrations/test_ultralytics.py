@@ -1,4 +1,4 @@
-"""The callback at the end of an export by ultralytics, of networks from YAML with random weights."""
+"""The callback at the end of an export by ultralytics, from YAML files with random weights."""
 
 from __future__ import annotations
 
@@ -38,6 +38,24 @@ def off(path):
 
 print(json.dumps([after, off("before.onnx"), off(after)]))
 """
+QUANTISED = """
+import pathlib
+import cv2, numpy, ultralytics
+from onnxpad.integrations.ultralytics import rewriting
+
+for kind in ("images", "labels"):
+    pathlib.Path("data", kind).mkdir(parents=True)
+draw = numpy.random.default_rng(0)
+for number in range(4):
+    cv2.imwrite(f"data/images/{number}.png", draw.integers(0, 255, (64, 64, 3), dtype="uint8"))
+    pathlib.Path(f"data/labels/{number}.txt").write_text("0 0.5 0.5 0.3 0.3")
+folder = pathlib.Path("data").resolve()
+data = {"path": str(folder), "train": "images", "val": "images", "names": {0: "thing"}}
+pathlib.Path("data.yaml").write_text(str(data))
+model = ultralytics.YOLO("yolov3-tiny.yaml")
+model.add_callback("on_export_end", rewriting(target="onnxruntime"))
+print(model.export(format="onnx", imgsz=64, quantize=8, data="data.yaml"))
+"""
 OTHER_FORMAT = """
 import ultralytics
 from onnxpad.integrations.ultralytics import rewriting
@@ -52,7 +70,7 @@ def test_what_is_shown_works(host: Callable[[str], Host]) -> None:
     tool = host("ultralytics")
     printed = tool.program(shown("ultralytics"))
     assert printed.index("slimming with onnxslim") < printed.index(
-        "onnxpad: 1 node rewritten (auto-pads 1), 0 skipped"
+        "onnxpad for onnxruntime: 1 node rewritten (auto-pads 1), 0 skipped"
     )
     assert fits(tool.folder / "yolov3-tiny.onnx", "onnxruntime")
 
@@ -67,6 +85,12 @@ def test_onnxruntime_computes_what_pytorch_does_once_it_is_rewritten(
     assert not fits(before, "onnxruntime")
     assert proved(before, tool.folder / after)
     assert len(onnxpad.load(tool.folder / after).metadata_props) > 5
+
+
+def test_a_quantised_model_has_another_name(host: Callable[[str], Host]) -> None:
+    printed = host("ultralytics").program(QUANTISED)
+    assert "onnxpad for onnxruntime: 1 node rewritten (auto-pads 1), 0 skipped" in printed
+    assert "yolov3-tiny_int8.onnx" in printed
 
 
 def test_formats_that_are_made_of_something_else_are_refused(host: Callable[[str], Host]) -> None:

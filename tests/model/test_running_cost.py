@@ -4,10 +4,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import ModelProto, TensorProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from onnxpad.model.comparing.networks import open_network
-from onnxpad.model.running_cost import RunningCost, is_small, running_cost, types_of
+from onnxpad.model.running_cost import (
+    RunningCost,
+    RunningCosts,
+    is_small,
+    running_cost,
+    types_of,
+)
+from onnxpad.model.shapes.inference_bounds import follows_little
 from onnxpad.model.shapes.types import Type
 from onnxpad.processes import limited
 from tests.models import runaway
@@ -103,3 +110,78 @@ def test_both_branches_count() -> None:
     found = running_cost(model, {"x": Type("float32", (1, 3, 8, 8)), "c": Type("bool", ())})
     assert found is not None
     assert found.steps >= 2 * 4 * 6 * 6 * 27
+
+
+def looks_at(name: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
+    """The shapes of an input that are looked at from now on."""
+    seen: list[tuple[int, ...]] = []
+
+    def counted(model: ModelProto) -> bool:
+        given = next(one for one in model.graph.input if one.name == name)
+        seen.append(tuple(dim.dim_value for dim in given.type.tensor_type.shape.dim))
+        return follows_little(model)
+
+    monkeypatch.setattr("onnxpad.model.running_cost.follows_little", counted)
+    return seen
+
+
+def test_one_look_at_larger_inputs_tells_of_many_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = open_network(MODELS / "k_unet_dyn_op13.onnx")
+    costs = RunningCosts(network.model)
+    looks = looks_at("input", monkeypatch)
+    shapes = ((1, 33, 35, 3), (1, 65, 67, 3), (2, 128, 128, 3), (2, 33, 34, 3), (1, 99, 7, 3))
+    bounds = [costs.bound({"input": Type("float32", shape)}) for shape in shapes]
+    assert looks == [(1, 33, 35, 3), (2, 128, 128, 3)]
+    for shape, bound in zip(shapes, bounds, strict=True):
+        exact = running_cost(network.model, {"input": Type("float32", shape)})
+        assert bound is not None
+        assert exact is not None
+        assert all(most >= own for most, own in zip(bound, exact, strict=True))
+        assert is_small(bound)
+
+
+OPEN = {"x": Type("float32", (1, 4, 8)), "y": Type("float32", (1, 4, 8))}
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        # What is left of 100 cells, or of the other input, shrinks as the input grows.
+        [node("Shape", ["x"], ["s"]), node("Gather", ["s", "two"], ["w"]),
+         node("Sub", ["hundred", "w"], ["n"]), node("ConstantOfShape", ["n"], ["z"])],
+        [node("Shape", ["x"], ["s"]), node("Gather", ["s", "two"], ["w"]),
+         node("Sub", ["hundred", "w"], ["n"]), node("Div", ["n", "two"], ["h"]),
+         node("ConstantOfShape", ["h"], ["z"])],
+        # Two sizes in one: neither is its root.
+        [node("Concat", ["x", "y"], ["z"], axis=2)],
+    ],
+)  # fmt: skip
+def test_sizes_that_may_shrink_are_looked_at_one_by_one(
+    nodes: list[NodeProto], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = [value("x", [1, 4, "W"]), value("y", [1, 4, "V"])]
+    constants = {"two": np.array([2]), "hundred": np.array([100])}
+    costs = RunningCosts(made_of(nodes, given, constants, outputs=["z"]))
+    looks = looks_at("x", monkeypatch)
+    for width in (90, 10, 50):
+        shapes = {name: Type("float32", (1, 4, width)) for name in OPEN}
+        assert costs.bound(shapes) is not None
+    assert looks == [(1, 4, 90), (1, 4, 10), (1, 4, 50)]
+
+
+def test_sizes_of_one_name_have_to_be_equal_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = [value("x", [1, 4, "W"]), value("y", [1, 4, "W"])]
+    costs = RunningCosts(made_of([node("Add", ["x", "y"], ["z"])], given, {}, outputs=["z"]))
+    looks = looks_at("x", monkeypatch)
+    for widths in ((16, 16), (9, 9), (8, 1), (1, 8)):
+        shapes = zip(OPEN, widths, strict=True)
+        costs.bound({name: Type("float32", (1, 4, width)) for name, width in shapes})
+    assert looks == [(1, 4, 16), (1, 4, 8), (1, 4, 1)]
+
+
+def test_large_inputs_are_looked_at_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    costs = RunningCosts(open_network(MODELS / "k_unet_dyn_op13.onnx").model)
+    looks = looks_at("input", monkeypatch)
+    for width in (900, 800, 700):
+        costs.bound({"input": Type("float32", (1, width, width, 3))})
+    assert looks == [(1, width, width, 3) for width in (900, 800, 700)]

@@ -212,8 +212,8 @@ def fix_size(graph: GraphProto, edit: FixSize) -> None:
     """Write the size where the graph says so of its inputs, results and what is between."""
     for value in (*graph.input, *graph.value_info, *graph.output):
         for axis, dim in enumerate(value.type.tensor_type.shape.dim):
-            named = dim.dim_param == edit.dimension or f"{value.name}[{axis}]" == edit.dimension
-            if named and not dim.HasField("dim_value"):
+            called = (dim.dim_param, f"{value.name}[{axis}]")
+            if edit.dimension in called and not dim.HasField("dim_value"):
                 dim.dim_value = edit.size
 
 
@@ -272,12 +272,18 @@ class ProtoApplier:
                 self._clone(edit)
             case Resize():
                 resize(self._document.scopes[edit.maker.scope].proto, edit)
+            case _:
+                self._apply_to_all(edit)
+
+    def _apply_to_all(self, edit: Edit) -> None:
+        """Edits of the whole model, and those that take something away."""
+        match edit:
             case FixSize():
                 fix_size(self._document.model.graph, edit)
             case MoveOpset():
                 self._move_opset(edit)
             case _:
-                self._remove(edit)
+                self._remove(edit)  # type: ignore[arg-type]
 
     def _remove(self, edit: RemoveNode | RemoveUnused | RemoveConstant | ForgetType) -> None:
         match edit:
@@ -312,7 +318,7 @@ class ProtoApplier:
         return self._removers[scope]
 
     def _find(self, place: Address) -> Node:
-        nodes = self._known(self._document.scopes[place.scope])
+        nodes = self._nodes.get(place.scope) or self._known(self._document.scopes[place.scope])
         if place.key not in nodes:
             raise InternalError(f"the script edits {place.label}, which is not there")
         return nodes[place.key]

@@ -28,14 +28,17 @@ from onnxpad.model.reading.scopes import address_of
 from onnxpad.padding.operators import PLAIN_DOMAINS, AttributeValue, Since
 
 _SAME = frozenset(
-    "Abs Add And AveragePool BatchNormalization Cast Ceil Clip Concat Constant ConstantOfShape "
-    "Conv ConvInteger ConvTranspose Cos DepthToSpace DequantizeLinear Div Dropout Elu Equal Erf "
-    "Exp Expand Flatten Floor Gather Gemm GlobalAveragePool GlobalMaxPool Greater HardSigmoid "
-    "HardSwish Identity If InstanceNormalization LRN LayerNormalization LeakyRelu Less Log Loop "
-    "LpPool MatMul Max MaxPool Mean Min Mod Mul Neg Not Or PRelu Pad Pow QLinearConv "
-    "QuantizeLinear Range Reciprocal ReduceL1 ReduceL2 ReduceMax ReduceMean ReduceMin ReduceProd "
-    "ReduceSum Relu Reshape Resize Round Selu Shape Sigmoid Sign Sin Size Slice Softmax Softplus "
-    "Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum Tanh Tile Transpose Unsqueeze Where".split()
+    """
+    Abs Add And AveragePool BatchNormalization Cast Ceil Clip Concat Constant
+    ConstantOfShape Conv ConvInteger ConvTranspose Cos DepthToSpace DequantizeLinear Div
+    Dropout Elu Equal Erf Exp Expand Flatten Floor Gather Gemm GlobalAveragePool GlobalMaxPool
+    Greater HardSigmoid HardSwish Identity If InstanceNormalization LRN LayerNormalization
+    LeakyRelu Less Log Loop LpPool MatMul Max MaxPool Mean Min Mod Mul Neg Not Or PRelu Pad
+    Pow QLinearConv QuantizeLinear Range Reciprocal ReduceL1 ReduceL2 ReduceMax ReduceMean
+    ReduceMin ReduceProd ReduceSum Relu Reshape Resize Round Selu Shape Sigmoid Sign Sin Size
+    Slice Softmax Softplus Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum Tanh Tile
+    Transpose Unsqueeze Where
+    """.split()  # noqa: SIM905
 )
 """Operators of which the texts of all opsets say the same of what a node can say in both."""
 _AS_INPUT: dict[str, dict[str, int]] = {
@@ -134,32 +137,37 @@ class _Mover:
 
     def _check(self) -> None:
         """What the two texts say otherwise of this node."""
-        op, written = self._node.op_type, self._written
         old, new = sorted((self._old.since_version, self._new.since_version))
-        if op in ("AveragePool", "MaxPool") and written.get("ceil_mode"):
-            if old < Since.WINDOWS_START_IN_DATA <= new:
-                raise self._kept("rounds up otherwise")
-        if op == "ConvTranspose" and old < Since.CROP_AS_PADS_SPLIT:
-            if written.get("output_shape") or written.get("auto_pad", "NOTSET") != "NOTSET":
-                raise self._kept("crops otherwise")
-        if op == "Pad" and written.get("mode") == "wrap" and self._opset < Since.PAD_WRAP:
-            raise self._kept("has no mode wrap")
-        if op == "Resize" and [x.name for x in self._old.inputs] != [
-            x.name for x in self._new.inputs
-        ]:
-            raise self._kept("has other inputs")
-        if op == "BatchNormalization":
-            alone = len([name for name in self._node.outputs if name]) == 1
-            if not alone or written.get("training_mode") or written.get("spatial", 1) != 1:
-                raise self._kept("may train")
-        trains = op in ("BatchNormalization", "Dropout") and old < Since.IDLE_DROPOUT
-        if trains or op == "Dropout" and len([name for name in self._node.outputs if name]) > 1:
-            raise self._kept("trains, or gives a mask")
+        if reason := self._told_otherwise(old, new):
+            raise self._kept(reason)
         for name, attribute in self._new.attributes.items():
             known = self._old.attributes.get(name)
             same = known is None or known.default_value == attribute.default_value
-            if name not in self._named() and (attribute.required or not same) and op != "Softmax":
+            becomes = {*_AS_INPUT.get(self._node.op_type, ()), "num_outputs"}
+            settled = name in {*self._named(), *becomes} or self._node.op_type == "Softmax"
+            if not settled and (attribute.required or not same):
                 raise self._kept(f"has another default of {name}")
+
+    def _told_otherwise(self, old: int, new: int) -> str:
+        """What differs between the texts of two opsets, the older first, or ''."""
+        written, alone = self._written, len(list(filter(None, self._node.outputs))) == 1
+        match self._node.op_type:
+            case "AveragePool" | "MaxPool" if old < Since.WINDOWS_START_IN_DATA <= new:
+                return "rounds up otherwise" if written.get("ceil_mode") else ""
+            case "ConvTranspose" if old < Since.CROP_AS_PADS_SPLIT:
+                same = written.get("auto_pad", "NOTSET") == "NOTSET"
+                return "" if same and not written.get("output_shape") else "crops otherwise"
+            case "Pad" if self._opset < Since.PAD_WRAP:
+                return "has no mode wrap" if written.get("mode") == "wrap" else ""
+            case "Resize":
+                named = [[one.name for one in text.inputs] for text in (self._old, self._new)]
+                return "" if named[0] == named[1] else "has other inputs"
+            case "BatchNormalization" | "Dropout":
+                trains = written.get("training_mode") or written.get("spatial", 1) != 1
+                idle = alone and not trains and old >= Since.IDLE_DROPOUT
+                return "" if idle else "may train, or gives more than one result"
+            case _:
+                return ""
 
     def _moved_across(self, name: str, place: int) -> Iterator[Edit]:
         """An attribute that becomes an input, or the other way."""
@@ -230,7 +238,7 @@ class _Mover:
         """Inputs, outputs and types that the other text has not."""
         node, new = self._node, self._new
         used = [place for place, name in enumerate(node.inputs) if name and place not in moving]
-        if used and used[-1] >= new.max_input or len(node.outputs) > new.max_output:
+        if (used and used[-1] >= new.max_input) or len(node.outputs) > new.max_output:
             raise self._kept("has not as many inputs or outputs")
         for place in used:
             mine, other = _types(self._old, place), _types(new, place)

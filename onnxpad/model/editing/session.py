@@ -73,7 +73,8 @@ class EditSession(Survey):
         other._given = {"": dict(self._given[""])}
         if self._inferred is not None:
             other._inferred = {address: dict(found) for address, found in self._inferred.items()}
-        other._kept, other._copied, other.script = {}, dict(self._copied), []
+        other._kept, other._changed = {}, []
+        other._copied, other.script = dict(self._copied), []
         return other
 
     def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
@@ -82,7 +83,7 @@ class EditSession(Survey):
             self._take_copy()
         site = self._sites[site.address.place]
         self._stale = True
-        self._keep(site)
+        self._changed.append((site, tuple(site.node.outputs)))
         edits = emit(site, after, self._names)
         self._applier.apply(edits)
         for edit in edits:

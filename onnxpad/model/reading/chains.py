@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,28 +59,22 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
         return NO_WEIGHT
     name = node.inputs[op.weight]
     found = context.type_of(name)
-    place = op.weight_zero_point
-    zero = node.inputs[place] if place is not None and len(node.inputs) > place else ""
-    known = not zero or is_stored(context, zero)
     stored = is_stored(context, name)
     value = stored or has_value(context, name)
-    return Weight(
-        *(found.dims, found.dtype, stored, known, value),
-        *(_scales(context, node, op), _listed(context, node, op)),
-        *_whole(context, node, op),
-    )
-
-
-def _whole(context: Context, node: Node, op: Operator) -> tuple[str, int | None]:
-    """The stored type of a quantised weight, and its zero point."""
-    place, name = op.weight_zero_point, node.inputs[op.weight or 0]
+    if op.weight_zero_point is not None:
+        zero = input_of(node, op.weight_zero_point)
+        known, whole = not zero or is_stored(context, zero), _whole(context, name, zero)
+        counts = _scales(context, node, op), _listed(context, node, op)
+        return Weight(found.dims, found.dtype, stored, known, value, *counts, *whole)
     maker = context.scope.producers.get(name)
-    if place is not None:
-        zero = node.inputs[place] if len(node.inputs) > place else ""
-    elif maker is not None and maker.op_type == "DequantizeLinear":
-        name, zero = maker.inputs[0], input_of(maker, 2)
-    else:
-        return "", None
+    if maker is not None and maker.op_type == "DequantizeLinear":
+        kind, at = _whole(context, maker.inputs[0], input_of(maker, 2))
+        return Weight(found.dims, found.dtype, stored, has_value=value, whole=kind, zero_point=at)
+    return Weight(found.dims, found.dtype, stored, has_value=value)
+
+
+def _whole(context: Context, name: str, zero: str) -> tuple[str, int | None]:
+    """The stored type of a quantised weight, and its zero point."""
     value = context.constant(zero) if zero else np.zeros(1)
     if value is None or not value.size or (value != value.flat[0]).any():
         return context.type_of(name).dtype, None
@@ -191,6 +186,14 @@ def _numbers(attributes: dict[str, Value], name: str, default: tuple[int, ...]) 
 _ZERO = Constant(0)
 
 
+class _Said(NamedTuple):
+    """The attributes of a node, the kernel among them, and where its spatial axes begin."""
+
+    attributes: dict[str, Value]
+    kernel: tuple[int, ...]
+    first_axis: int
+
+
 class ChainReader:
     """Reads padded nodes; nodes that compute the same share one Chain object."""
 
@@ -199,7 +202,7 @@ class ChainReader:
         self._gone = gone
         self._alone = alone
         self._known: dict[tuple[object, ...], Chain] = {}
-        self._written: dict[tuple[object, ...], tuple[Bindings | None, dict[str, Value]]] = {}
+        self._written: dict[tuple[object, ...], tuple[Bindings | None, _Said]] = {}
         self._beside: dict[Gone, ChainReader] = {}
         self._readers: dict[tuple[object, ...], tuple[Context, list[Reader]]] = {}
 
@@ -216,11 +219,11 @@ class ChainReader:
             return self._pad(context, node, op, source)
         if op.kind is Kind.FOLD:
             return read_fold(context, node, op, source)
-        attributes = self._attributes(context, node)
-        kernel = _kernel(context, node, op, attributes)
+        attributes, written, first = self._said(context, node, op)
+        kernel = written or _kernel_of_weight(context, node, op)
         fill = _fill(context, node, op, attributes)
         readers = None if self._alone else self._readers_of
-        rank, first = len(kernel or ()), _first_axis(op, attributes)
+        rank = len(kernel or ())
         front = front_of(context, node, op, rank, first, readers, self._gone)
         dynamic = pads_input(context, node, op, rank)
         opset = context.scope.opset
@@ -285,14 +288,16 @@ class ChainReader:
             self._readers[key] = (context, found)  # which keeps the id of the context its own
         return found
 
-    def _attributes(self, context: Context, node: Node) -> dict[str, Value]:
-        """Attributes of the node; nodes that write the same share one dictionary."""
+    def _said(self, context: Context, node: Node, op: Operator) -> _Said:
+        """What the node's attributes say; nodes that write the same share one answer."""
         written = tuple([attribute.SerializeToString() for attribute in node.proto.attribute])
-        key = (written, id(context.bindings))
+        key = (op.channels_last, written, id(context.bindings))
         found = self._written.get(key)
         if found is None:
             refusals.check_types(node)
-            found = self._written[key] = (context.bindings, context.attributes(node))
+            values = context.attributes(node)
+            said = _Said(values, _ints(values, "kernel_shape"), _first_axis(op, values))
+            found = self._written[key] = (context.bindings, said)
         return found[1]
 
     def _chain(
@@ -400,11 +405,7 @@ def _ints(attributes: Mapping[str, Value], name: str) -> tuple[int, ...]:
     return tuple(int(v) for v in value) if isinstance(value, tuple) else ()
 
 
-def _kernel(
-    context: Context, node: Node, op: Operator, attributes: Mapping[str, Value]
-) -> tuple[int, ...] | None:
-    if "kernel_shape" in attributes and (kernel := _ints(attributes, "kernel_shape")):
-        return kernel
+def _kernel_of_weight(context: Context, node: Node, op: Operator) -> tuple[int, ...] | None:
     if op.weight is None or op.channels_last or len(node.inputs) <= op.weight:
         return None
     dims = context.type_of(node.inputs[op.weight]).dims

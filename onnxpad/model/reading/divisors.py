@@ -62,7 +62,7 @@ def _left(survey: Survey, roots: tuple[str, ...], divisor: int) -> int:
     """How many pads are open with this divisor of all of the dimensions."""
     known = copy(survey)
     try:
-        known.learn({root: f"%{divisor}=0" for root in roots})
+        known.learn(dict.fromkeys(roots, f"%{divisor}=0"))
     except ModelError:  # these sizes contradict the model
         return _count(survey)
     return _count(known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -242,9 +243,13 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
     """
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
-    facts: dict[str, Any] = {}
+    facts = _of_input(context, node, op, slice(first_axis, first_axis + rank))
+    weight = "" if op.weight is None else input_of(node, op.weight)
+    behind_pads = context.document.behind_pads
+    if node.inputs[0] not in behind_pads and weight not in behind_pads:
+        return Front(around=_around(**facts))
     pad, far, whole = None, None, rank + 2
-    if node.inputs[0] in context.document.behind_pads:
+    if node.inputs[0] in behind_pads:
         names: tuple[str, ...] = (node.inputs[0],)
         pad, far_names = pad_in_front(context, node, whole), names
         if pad is None:
@@ -256,23 +261,22 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
             facts["beside"] = siblings(context, node, names, readers, gone)
         if readers is not None and far is not None:
             facts["far_beside"] = siblings(context, node, far_names, readers, gone)
-    weight = "" if op.weight is None else input_of(node, op.weight)
-    if weight in context.document.behind_pads:
+    if weight in behind_pads:
         facts["weight_front"] = row_in_front(context, node, weight, whole, gone)
-    facts |= _of_input(context, node, op, slice(first_axis, first_axis + rank))
-    facts["copied_out"] = copied_out(context, node.inputs[0])
-    said = {name: fact for name, fact in facts.items() if not _is_silent(fact)}
-    return Front(pad, far, Around(**said) if said else NOTHING)
+    return Front(pad, far, Around(**facts))
 
 
-def _is_silent(fact: object) -> bool:
-    """Whether a field of Around says nothing; a bound of 0 says something."""
-    return fact is None or fact is False or fact in ((), "")
+@lru_cache(maxsize=256, typed=True)
+def _around(**facts: Any) -> Around:  # noqa: ANN401 - as Around takes them
+    """What is known without a Pad in front: much the same of most operators."""
+    return Around(**facts)
 
 
 def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dict[str, Any]:
     """What computes the operator's input, as fields of Around."""
     facts: dict[str, Any] = {}
+    if copied_out(context, node.inputs[0]):
+        facts["copied_out"] = True
     if op.kind is Kind.AVERAGE:
         facts["producer"] = context.document.model.producer_name
     if op.kind is Kind.MAX:

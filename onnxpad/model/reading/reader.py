@@ -11,7 +11,6 @@ from onnx import FunctionProto, GraphProto, TensorProto
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import CALLS, DEEPEST, READ_AGAIN, READ_NODES
-from onnxpad.geometry.size import Size
 from onnxpad.model.reading.attributes import bindings_of
 from onnxpad.model.reading.chains import ChainReader
 from onnxpad.model.reading.context import MAX_CONSTANT, Context, held_constant, tensor_type
@@ -25,16 +24,15 @@ from onnxpad.model.shapes.result_types import (
     branch_types,
     carried_types,
     constant_type,
-    fitting,
     merge,
     padded_type,
+    quantised_result,
     sizes_behind,
     window_type,
 )
 from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, places, ruled, scales_of
 from onnxpad.model.shapes.types import UNKNOWN, Type
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
-from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Kind, Operator, operator
 
 _SETTLING = ("Slice", "Resize", "Upsample")
@@ -122,7 +120,7 @@ class _Reader:
         self.document = document
         self.dimensions = dimensions
         self.chains = ChainReader(prefer)
-        self._sizes: dict[int, tuple[Size | None, ...]] = {}
+        self._made: dict[int, Type] = {}
         self.inferred = inferred
         self.folder = folder
         self.contexts: list[Context] = []
@@ -269,18 +267,19 @@ class _Reader:
     def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
         chain = self.chains.read(context, node, op)
         context.chains[node.key] = chain
-        source = context.type_of(node.inputs[0]) if node.inputs else UNKNOWN
         self.declared_only |= context.reads_declared_only(node)
-        if chain.op.kind is Kind.PAD:
+        if op.kind is Kind.PAD:
+            source = context.type_of(node.inputs[0]) if node.inputs else UNKNOWN
             if chain.pad is not None and chain.pad.unclear and source.dims is not None:
                 return (Type(source.dtype, sizes_behind(context, node, source.dims)),)
             return (padded_type(chain.pad, source),)
-        if chain.op.kind in (Kind.FOLD, Kind.OTHER) or not chain.axes:
+        if op.kind in (Kind.FOLD, Kind.OTHER) or not chain.axes:
             return ()
-        sizes = self._sizes.get(id(chain))
-        if sizes is None:
-            sizes = self._sizes[id(chain)] = fitting(output_sizes(chain))
-        return [window_type(context, node, chain, source, sizes)]
+        made = self._made.get(id(chain))
+        if made is None:
+            made = self._made[id(chain)] = window_type(chain)
+        dtype = quantised_result(context, node, op) if op.quantised else ""
+        return (made._replace(dtype=dtype) if dtype else made,)
 
 
 def context_address(context: Context) -> str:

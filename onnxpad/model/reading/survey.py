@@ -63,12 +63,13 @@ class Survey:
     """One model and every padded node in it; shape inference runs only where a size is needed.
 
     That is where pads hang on it; with `thorough`, where any size of a padded input is missing.
-    `types` are what is known of tensors of the main graph besides what the model says.
+    `types` are what is known of tensors of the main graph besides what the model says. Not
+    `inferring`, it takes what its own rules tell.
     Raises ModelError for models that cannot be meant and RequestError for facts about
     dimensions that the model does not have.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each is something else that is known beforehand
         self,
         model: ModelProto,
         *,
@@ -77,7 +78,9 @@ class Survey:
         prefer: Preferences = NO_PREFERENCE,
         thorough: bool = False,
         types: Mapping[str, Type] | None = None,
+        inferring: bool = True,
     ) -> None:
+        self._inferring = inferring
         self._given = {"": dict(types or {})}
         self._folder = folder
         self._thorough = thorough
@@ -158,6 +161,7 @@ class Survey:
     def _forget_all(self) -> None:
         self._inferred: dict[str, dict[str, Type]] | None = None
         self._kept: dict[str, dict[str, Type]] = {}
+        self._changed: list[tuple[Site, Sequence[str]]] = []
 
     @without_collections()
     def _read(self) -> None:
@@ -168,7 +172,7 @@ class Survey:
             before, nameless = nameless, _nameless(reading) if self._thorough else nameless
             others_lack = nameless not in (before, frozenset())
             lacks = others_lack or _needs_sizes(reading) or self._is_doubted(reading)
-            again = self._read_with_inference(reading) if lacks else None
+            again = self._read_with_inference(reading) if lacks and self._inferring else None
             if again is None:
                 break
             reading = again
@@ -197,18 +201,21 @@ class Survey:
             return self._once()
         return None if believing else reading
 
-    def _keep(self, site: Site) -> None:
-        """Remember the types of what a node writes: what takes its place writes the same."""
-        for context in site.contexts:
-            kept = self._kept.setdefault(context_address(context), {})
-            for name in filter(None, site.node.outputs):
-                kept[name] = context.type_of(name)
+    def _types_kept(self) -> dict[str, dict[str, Type]]:
+        """The types of what changed nodes wrote: what took their place writes the same."""
+        for site, outputs in self._changed:
+            for context in site.contexts:
+                kept = self._kept.setdefault(context_address(context), {})
+                for name in filter(None, outputs):
+                    kept[name] = context.type_of(name)
+        self._changed = []
+        return self._kept
 
     def _forget(self, scope: str, tensor: str) -> None:
         """Drop what was found about a tensor of the scope with this id."""
         if not scope:
             self._given[""].pop(tensor, None)
-        for address, types in (*(self._inferred or {}).items(), *self._kept.items()):
+        for address, types in (*(self._inferred or {}).items(), *self._types_kept().items()):
             if address.partition("@")[0] == scope:
                 types.pop(tensor, None)
 
@@ -227,7 +234,7 @@ class Survey:
         """What was given for the main graph, what inference found, and what nodes wrote before."""
         found = {address: dict(types) for address, types in (inferred or {}).items()}
         found[""] = self._given[""] | found.get("", {})
-        for address, types in self._kept.items():
+        for address, types in self._types_kept().items():
             known = found.setdefault(address, {})
             known |= {name: merge(known.get(name, UNKNOWN), kept) for name, kept in types.items()}
         return found

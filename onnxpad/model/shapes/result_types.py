@@ -24,7 +24,8 @@ from onnxpad.model.shapes.shape_rules import (
 )
 from onnxpad.model.shapes.types import UNKNOWN, Type
 from onnxpad.padding.chain import Chain, PadStep
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.effective_pads import output_sizes
+from onnxpad.padding.operators import Kind, Operator
 
 
 def merge(declared: Type, found: Type) -> Type:
@@ -49,15 +50,22 @@ def padded_type(step: PadStep | None, source: Type) -> Type:
     )
 
 
-def window_type(
-    context: Context, node: Node, chain: Chain, source: Type, sizes: tuple[Size | None, ...]
-) -> Type:
-    """Output type of a convolution or pool whose windows give `sizes` cells."""
-    batch = source.dims[0] if source.dims else None
-    channels = _channels(context, node, chain, source)
+def window_type(chain: Chain) -> Type:
+    """Output type of a convolution or pool, with the element type of its input."""
+    sizes = _fitting(output_sizes(chain))
+    batch = chain.shape[0] if chain.shape else None
+    channels = _channels(chain)
     last = chain.first_axis == 1
     dims = (batch, *sizes, channels) if last else (batch, channels, *sizes)
-    return Type(_dtype(context, node, chain, source), dims)
+    return Type(chain.dtype, dims)
+
+
+def quantised_result(context: Context, node: Node, op: Operator) -> str:
+    """The element type that an operator on quantised tensors writes, '' where it is its input's."""
+    if op.name == "ConvInteger":
+        return "int32"
+    zero = 7 if op.name == "QLinearConv" else 4
+    return context.type_of(node.inputs[zero]).dtype if len(node.inputs) > zero else ""
 
 
 def _real(size: Size | None) -> Size | None:
@@ -65,33 +73,23 @@ def _real(size: Size | None) -> Size | None:
     return None if isinstance(size, int) and not 0 <= size <= LARGEST_SIZE else size
 
 
-def fitting(sizes: Sequence[Size | None]) -> tuple[Size | None, ...]:
+def _fitting(sizes: Sequence[Size | None]) -> tuple[Size | None, ...]:
     """Output sizes that can be: where no window fits, onnxruntime makes one cell or none."""
     return tuple(
         None if isinstance(size, int) and not 1 <= size <= LARGEST_SIZE else size for size in sizes
     )
 
 
-def _dtype(context: Context, node: Node, chain: Chain, source: Type) -> str:
-    if chain.op.name == "ConvInteger":
-        return "int32"
-    zero = 7 if chain.op.name == "QLinearConv" else 4 if chain.op.quantised else None
-    if zero is not None and len(node.inputs) > zero and node.inputs[zero]:
-        return context.type_of(node.inputs[zero]).dtype or source.dtype
-    return source.dtype
-
-
-def _channels(context: Context, node: Node, chain: Chain, source: Type) -> Size | None:
-    position = chain.op.weight
-    if position is None:
-        place = len(source.dims) - 1 if source.dims and chain.first_axis == 1 else 1
-        return source.dims[place] if source.dims else None
-    dims = context.type_of(node.inputs[position]).dims if len(node.inputs) > position else None
+def _channels(chain: Chain) -> Size | None:
+    if chain.op.weight is None:
+        place = len(chain.shape) - 1 if chain.shape and chain.first_axis == 1 else 1
+        return chain.shape[place] if chain.shape else None
+    dims = chain.weight.shape
     if not dims or chain.op.channels_last:
         return None
     if chain.op.kind is not Kind.TRANSPOSED:
         return dims[0]
-    group = context.attributes(node).get("group", 1)
+    group = chain.attribute("group", 1)
     return times(dims[1], group) if dims[1] is not None and isinstance(group, int) else None
 
 

@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from onnxpad.geometry.cuts import FAR, cells_of_cut
-from onnxpad.geometry.size import Size, floor_divide, lower_bound, times
+from onnxpad.geometry.size import Size, floor_divide, lower_bound, residue, times
 from onnxpad.geometry.sums import Sum, added, at_least, scaled, size_of, sum_of
 from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.context import Context
@@ -30,6 +30,10 @@ class RuleFacts:
         """Attributes of the node."""
         raise NotImplementedError
 
+    def outputs(self) -> int:
+        """How many outputs the node has."""
+        raise NotImplementedError
+
     def integers(self, position: int) -> tuple[int, ...] | None:
         """Constant integers at an input, or None."""
         raise NotImplementedError
@@ -43,7 +47,8 @@ class RuleFacts:
         raise NotImplementedError
 
 
-ShapeRule = Callable[[Sequence[Type], RuleFacts], Type]
+ShapeRule = Callable[[Sequence[Type], RuleFacts], Type | list[Type]]
+"""The type of the first output, or of all."""
 
 _KEEP = (
     *("Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "Sigmoid", "HardSigmoid", "HardSwish"),
@@ -416,12 +421,33 @@ def _shape(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type("int64", (len(dims[start:end]),))
 
 
+def _split(inputs: Sequence[Type], facts: RuleFacts) -> list[Type]:
+    """The sizes that are listed; else all alike, but that the last may be smaller (Split-18)."""
+    (dtype, dims), count = inputs[0], facts.outputs()
+    axis, listed = (facts.attributes().get(name, 0) for name in ("axis", "split"))
+    if dims is None or not isinstance(axis, int):
+        return [Type(dtype)] * count
+    position = range(len(dims))[axis]
+    pieces: Sizes = (None,) * count
+    if isinstance(listed, tuple):
+        pieces = tuple(int(size) for size in listed)
+    elif len(inputs) > 1:
+        pieces = facts.sizes(1) or pieces
+    elif (whole := dims[position]) is not None and residue(whole, count) == 0:
+        pieces = (floor_divide(whole, count),) * count
+    elif isinstance(whole, int) and (longest := -(-whole // count)) * (count - 1) < whole:
+        pieces = (*(longest,) * (count - 1), whole - longest * (count - 1))
+    shapes = [(*dims[:position], size, *dims[position + 1 :]) for size in pieces]
+    return [Type(dtype, shape) for shape in shapes]
+
+
 CUT_RULES: dict[str, ShapeRule] = {
     "Slice": _slice,
     "Expand": _expand,
     "Shape": _shape,
     "Reshape": _reshape,
     "Gather": _gather,
+    "Split": _split,
     "ConstantOfShape": _constant_of_shape,
 }
 
@@ -439,6 +465,10 @@ class NodeFacts(RuleFacts):
     def attributes(self) -> dict[str, Value]:
         """Attributes, with the call's values where they are references."""
         return self._context.attributes(self._node)
+
+    def outputs(self) -> int:
+        """How many outputs the node has."""
+        return len(self._node.outputs)
 
     def integers(self, position: int) -> tuple[int, ...] | None:
         """Constant integers at an input, or None."""
@@ -463,6 +493,7 @@ class NodeFacts(RuleFacts):
 def ruled(rule: ShapeRule, inputs: Sequence[Type], facts: RuleFacts) -> Sequence[Type]:
     """What a rule says; nothing where the node has fewer inputs or other axes than it may."""
     try:
-        return (rule(inputs, facts),)
+        found = rule(inputs, facts)
     except (IndexError, ValueError, RuntimeError, ZeroDivisionError):
         return ()
+    return (found,) if isinstance(found, Type) else found

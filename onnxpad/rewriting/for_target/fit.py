@@ -69,9 +69,8 @@ def fit(
 ) -> Fitted:
     """Rewrite what the target does not take, node by node, as cheaply as can be.
 
-    What `earlier` passes wrote is judged as well: for it there is no way but other passes. What
-    is new in one round may trouble a neighbour, which the next round sees. `preparation` is what may
-    be done to the model as a whole.
+    What `earlier` passes wrote is judged as well: for it there is no way but other passes.
+    `preparation` is what may be done to the model as a whole.
     """
     before = work_of(session.typed_contexts())
     whole = preparation or Preparation({})
@@ -80,7 +79,7 @@ def fit(
     left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
     if preparation and left:
         told = len(whole.told)
-        planner = whole.at_last(session, planner, [one.judgement for one in left])
+        planner = whole.at_last(session, planner, left)
         if len(whole.told) > told:
             more = _in_rounds(session, planner, selected, progress)
             plans, changes = plans + more[0], changes + more[1]

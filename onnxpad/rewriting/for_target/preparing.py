@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from onnxpad.model.editing.opsets import NEWEST, Kept, moved
@@ -11,12 +11,13 @@ from onnxpad.model.editing.session import EditSession
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.for_target.obstacles import Judge
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, run
 from onnxpad.runtimes.conditions.rows import Row, every
-from onnxpad.runtimes.judge import Judgement, judge_plain
+from onnxpad.runtimes.judge import judge_plain
 
 _OLDEST = 7
 _MOST_TRIALS = 8
@@ -38,14 +39,30 @@ class Preparation:
     _tried: set[str] = field(default_factory=set)
 
     def at_once(self, session: EditSession, planner: Planner) -> Planner:
-        """Before any search: where no pass helps an operator that stays in its place."""
-        judge = planner.judge
-        staying = (c for site in session.sites() for c in site.chains if judge.stays(c))
-        return self._done(session, planner, _rows(map(judge.chain, staying), lasting=True))
+        """Before any search: another opset costs nothing, and where sizes are open no pass helps.
 
-    def at_last(self, session: EditSession, planner: Planner, left: Iterable[Judgement]) -> Planner:
-        """Behind a search: for the nodes that have no way."""
-        return self._done(session, planner, _rows(left, lasting=False))
+        That is so for operators that stay in their place.
+        """
+        judge = planner.judge
+        rows = [
+            row
+            for chain in dict.fromkeys(c for site in session.sites() for c in site.chains)
+            for row in judge.about_all(chain)
+            if row.lasting and (row.asks_for_opset or judge.stays(chain))
+        ]
+        return self._done(session, planner, rows)
+
+    def at_last(
+        self, session: EditSession, planner: Planner, left: Sequence[NodeVerdict]
+    ) -> Planner:
+        """Behind a search: for the nodes that have no way, and what is nearest to one."""
+        judge, places = planner.judge, {one.node.place for one in left}
+        chains = (c for site in session.sites_at(places) for c in site.chains)
+        rows = [row for chain in chains for row in judge.about_all(chain)]
+        for one in left:
+            nearest = one.way.remaining if isinstance(one.way, NoWay) else ()
+            rows += [row for obstacle in nearest for row in obstacle.judgement.rows]
+        return self._done(session, planner, rows)
 
     def _done(self, session: EditSession, planner: Planner, rows: list[Row]) -> Planner:
         if "sizes" not in self._tried and any(row.asks_for_sizes for row in rows):
@@ -87,10 +104,6 @@ class Preparation:
         pads = {s.address for s in session.sites() if s.chain.op.kind is Kind.PAD}
         outcome = run(session, [find_pass("all-axes")], lambda address: address in pads)
         self.changes += outcome.changes
-
-
-def _rows(judgements: Iterable[Judgement], *, lasting: bool) -> list[Row]:
-    return [row for one in judgements for row in one.rows if row.lasting or not lasting]
 
 
 def _better(session: EditSession, judge: Judge, now: int) -> Iterator[int]:

@@ -274,6 +274,7 @@ class _PassSearch:
         yield _State(passes, total, weight, found, len(unit.made), written, looks, types)
 
 
-def _entry(state: _State) -> tuple[int, int, int, tuple[str, ...], _State]:
+def _entry(state: _State) -> tuple[int, int, int, int, tuple[str, ...], _State]:
     # Less work than before is no reason to change more of the model.
-    return max(0, state.weight), len(state.passes), state.new, state.passes, state
+    more, count = max(0, state.weight), len(state.passes)
+    return more, count, state.new, state.weight, state.passes, state

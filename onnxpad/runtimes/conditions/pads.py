@@ -81,14 +81,6 @@ VALUE_LEFT_OUT = Condition(
     "constant_value is left out",
     lambda c: c.opset >= Since.PAD_INPUTS and not _reads_value(c),
 )
-BETWEEN_CONVERSIONS = Condition(
-    "it stands between DequantizeLinear and QuantizeLinear with the same numbers",
-    lambda c: c.around.between is not None,
-)
-VALUE_EMPTY = Condition(
-    "constant_value is left out by an empty name",
-    lambda c: c.inputs[PadInput.VALUE :][:1] == (False,),
-)
 MODE_UNWRITTEN = Condition("Pad omits `mode`", lambda c: "mode" not in dict(c.attributes))
 
 

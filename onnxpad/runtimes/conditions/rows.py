@@ -171,7 +171,8 @@ class Row:
     Operators that pad are named by their titles in padding/operators, those that have no padding of
     their own (Slice, Concat, Mul ...) as in conditions/companions: rows about these have conditions
     about the opset at most. `says` is the reason in words of its own, where the conditions alone
-    would not tell a user what is wrong. `since` and `until` are the first and the last release in
+    would not tell a user what is wrong, `does` what the runtime does where its answer does not say
+    it well. `since` and `until` are the first and the last release in
     which it holds, '' where no end is known.
     """
 
@@ -180,6 +181,7 @@ class Row:
     when: tuple[Condition, ...]
     evidence: Evidence
     says: str = ""
+    does: str = ""
     since: str = ""
     until: str = ""
 
@@ -244,9 +246,11 @@ def takes(operators: Operators, *when: Condition, by: Evidence) -> Row:
     return Row(_names(operators), Answer.TAKES, when, by)
 
 
-def falls_back(operators: Operators, *when: Condition, by: Evidence, says: str = "") -> Row:
+def falls_back(
+    operators: Operators, *when: Condition, by: Evidence, says: str = "", does: str = ""
+) -> Row:
     """A row: the CPU runs it and not the device: right, and slow."""
-    return Row(_names(operators), Answer.FALLS_BACK, when, by, says)
+    return Row(_names(operators), Answer.FALLS_BACK, when, by, says, does)
 
 
 def refuses(operators: Operators, *when: Condition, by: Evidence, says: str = "") -> Row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from onnxpad.padding.operators import PadInput
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
@@ -23,6 +24,10 @@ _read = read("ROCm/AMDMIGraphX, src/onnx")
 _TRANSPOSED = _read("parse_conv_transpose.cpp")
 _PAD = _read("parse_pad.cpp")
 
+_VALUE_EMPTY = Condition(
+    "constant_value is left out by an empty name",
+    lambda c: c.inputs[PadInput.VALUE :][:1] == (False,),
+)
 _END_PADDED = Condition("an end pad is above 0", w.of_pads(lambda _, pads: any(pads.ends)))
 _SAYS_AUTO_PAD = Condition(
     "auto_pad is written, even if it is NOTSET", lambda c: w.writes(c, "auto_pad")
@@ -53,7 +58,7 @@ TARGET = Target(
             "2.8",
             refuses(
                 p.PAD,
-                p.VALUE_EMPTY,
+                _VALUE_EMPTY,
                 by=reported("ROCm/AMDMIGraphX issue 2763", "an empty value input"),
             ),
         ),

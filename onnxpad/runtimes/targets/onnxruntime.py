@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import EVERYTHING
-from onnxpad.runtimes.conditions.pads import BETWEEN_CONVERSIONS, PAD
-from onnxpad.runtimes.conditions.rows import falls_back, measured, refuses, takes
+from onnxpad.runtimes.conditions.pads import PAD
+from onnxpad.runtimes.conditions.rows import Condition, falls_back, measured, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import (
     BESIDE_IDENTITY,
     OWN_OPERATORS,
@@ -17,6 +17,11 @@ from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime 1.31.1, CPU, ORT_ENABLE_ALL"
 _seen = measured(_VERSION)
+
+_BETWEEN_CONVERSIONS = Condition(
+    "it stands between DequantizeLinear and QuantizeLinear with the same numbers",
+    lambda c: c.around.between is not None,
+)
 
 TARGET = Target(
     _VERSION,
@@ -35,9 +40,10 @@ TARGET = Target(
         ),
         falls_back(
             PAD,
-            BETWEEN_CONVERSIONS,
+            _BETWEEN_CONVERSIONS,
             by=_seen("Pad between DequantizeLinear and QuantizeLinear: in floats"),
             says="it pads floats between quantised operators, and converts twice",
+            does="computes it slowly",
         ),
         *older_rows("onnxruntime"),
     ),

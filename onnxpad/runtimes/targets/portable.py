@@ -12,17 +12,21 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
+    BLOCKS,
     BRANCH,
     CROP,
     FACTOR,
     INPUT_CROP,
-    JOIN,
     LOOKUP,
+    LOOSE_PIECES,
+    OUTER_BLOCKS,
+    PIECES,
     QUANTISED_BYTES,
     STORED_BOOL,
 )
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW, SEVERAL_PER_CHANNEL
+from onnxpad.runtimes.onnxruntime.rows import fusion_rows
 from onnxpad.runtimes.targets import Target
 
 _mnn = measured("MNN 3.6.1")
@@ -45,7 +49,9 @@ TARGET = Target(
         takes(CROP, by=_ncnn("rewritten forms")),
         miscomputes(FACTOR, by=_tflite("Mul with a constant for each cell")),
         miscomputes(INPUT_CROP, by=_ncnn("Slice of an input")),
-        miscomputes(JOIN, by=_ncnn("Concat with a constant")),
+        takes(PIECES, by=_ncnn("Concat of Slices of what the model computes")),
+        refuses(LOOSE_PIECES, by=_ncnn("Concat at the end of a model: it ends")),
+        miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_ncnn("Concat with a constant")),
         refuses(LOOKUP, by=_ncnn("Gather")),
         refuses(BRANCH, by=_torch("If")),
         refuses(STORED_BOOL, by=_new("stored tensors of bool: it ends")),
@@ -105,5 +111,6 @@ TARGET = Target(
         refuses(p.PAD, p.COMPUTED, by=_tflite("computed pads")),
         refuses(p.PAD, p.OUTER_AXES, by=_keras("Pad of batch and channels")),
         refuses(p.PAD, ~t.tensor_rank(4), by=_keras("Pad of 2 and 3 axes")),
+        *fusion_rows(_ort),
     ),
 )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from onnxpad.padding.chain import Chain
 from onnxpad.show.pages.drawings import Drawing, drawing_of
 from onnxpad.show.pages.figures import legend, sentence, window_figure
-from onnxpad.show.pages.page import Card, Picture
+from onnxpad.show.pages.page import CARDS, Card, Picture
 from onnxpad.show.wording import visible
 
 
@@ -33,7 +34,7 @@ def changed_cards(changes: Iterable[Changed]) -> Iterator[Card]:
     for one in changes:
         drawn = drawing_of(one.before), None if one.after is None else drawing_of(one.after)
         alike.setdefault((one.op, one.by, one.was, one.is_now, *drawn), []).append(one.node)
-    for number, (kind, nodes) in enumerate(alike.items(), 1):
+    for number, (kind, nodes) in enumerate(islice(alike.items(), CARDS + 1), 1):
         op, by, was, is_now, before, after = kind
         more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
         names = tuple(map(visible, nodes))

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import product
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, drawing_of, sentence
-from onnxpad.show.pages.strips import CELL, Strip, strip_of
+from onnxpad.show.pages.strips import CELL, Strip, strip_around, strip_of
 from onnxpad.show.pages.templates import rendered, text_of
 from onnxpad.show.wording import visible
 
 __all__ = ["Drawing", "Frame", "drawing_of", "figure_style", "sentence", "window_figure"]
 
+Cells: TypeAlias = Sequence[range]
+Window: TypeAlias = tuple[str, range, range]
+"""What it is, and its cells down and across."""
 _MOST_TAPS, _DOT = 500, CELL - 4
 _ALONE = Strip(range(1), (range(1),) * 9, range(1), (range(1),) * 3, (), (0,))
 """The other axis of one that is drawn alone."""
@@ -78,13 +81,37 @@ def window_figure(drawing: Drawing, *, title: str = "") -> str:
     tiles = tuple(_tile(frame, key) for frame in drawing.frames)
     labels = [_label(drawing, axis) for axis in range(len(strips))]
     if len(strips) == 2:
-        panels = [_panel(tiles, strips[0], strips[1], (labels[1], labels[0]), 0)]
+        rows, columns = strips
+        panels = [_panel(tiles, rows, columns, _windows(rows, columns), (labels[1], labels[0]), 0)]
     else:
         panels = [
-            _panel(tiles, _ALONE, strip, (labels[number], ""), 3 * CELL * number)
-            for number, strip in enumerate(strips)
+            _panel(tiles, _ALONE, one, _windows(_ALONE, one), (labels[n], ""), 3 * CELL * n)
+            for n, one in enumerate(strips)
         ]
     said = sentence(drawing)
+    return _svg(panels, tiles, key, f"{title}: {said}" if title else said)
+
+
+def reads_figure(shape: Sequence[int], first: Cells, second: Cells, *, title: str) -> str:
+    """SVG of a tensor's last two axes with the cells that each of two readers reads of it.
+
+    `first` and `second` have a range of cells for each axis.
+    """
+    strips = [
+        strip_around(size, (one, other))
+        for size, one, other in zip(shape, first, second, strict=True)
+    ][-2:]
+    rows, columns = strips if len(strips) == 2 else (_ALONE, strips[-1])
+    windows = [
+        ("first", rows.windows[0], columns.windows[0]),
+        ("last", rows.windows[-1], columns.windows[-1]),
+    ]
+    labels = str(shape[-1]), str(shape[-2]) if len(shape) > 1 else ""
+    key = sha256(repr((shape, first, second, title)).encode()).hexdigest()[:8]
+    return _svg([_panel((), rows, columns, windows, labels, 0)], (), key, title)
+
+
+def _svg(panels: Sequence[Panel], tiles: Sequence[Tile], key: str, title: str) -> str:
     return rendered(
         "window.svg",
         cell=CELL,
@@ -93,7 +120,7 @@ def window_figure(drawing: Drawing, *, title: str = "") -> str:
         tiles=dict.fromkeys(tiles),
         width=max(*(panel.width for panel in panels), 7 * CELL),
         height=panels[-1].y + panels[-1].height,
-        title=visible(f"{title}: {said}" if title else said),
+        title=visible(title),
     )
 
 
@@ -122,7 +149,12 @@ def _tile(frame: Frame, key: str = "") -> Tile:
 
 
 def _panel(
-    tiles: Sequence[Tile], rows: Strip, columns: Strip, labels: tuple[str, str], y: int
+    tiles: Sequence[Tile],
+    rows: Strip,
+    columns: Strip,
+    windows: Sequence[Window],
+    labels: tuple[str, str],
+    y: int,
 ) -> Panel:
     boxes = [
         _box(rows, rows.frames[n], columns, columns.frames[n], tile.kind)._replace(tile=tile.name)
@@ -135,7 +167,6 @@ def _panel(
     boxes += [_box(rows, run, columns, everywhere, "unread") for run in rows.unread]
     boxes += [Box(x, 0, CELL, rows.length, "gap") for x in columns.gaps]
     boxes += [Box(0, top, columns.length, CELL, "gap") for top in rows.gaps]
-    windows = list(_windows(rows, columns))
     boxes += [_box(rows, tall, columns, wide, kind) for kind, tall, wide in windows[::-1]]
     return Panel(
         tuple(box for box in boxes if box.width and box.height),
@@ -153,21 +184,18 @@ def _box(rows: Strip, tall: range, columns: Strip, wide: range, kind: str) -> Bo
     return Box(x, y, width, height, kind)
 
 
-def _windows(rows: Strip, columns: Strip) -> Iterator[tuple[str, range, range]]:
+def _windows(rows: Strip, columns: Strip) -> list[Window]:
     """The first window, the one a stride behind it, and the last."""
     if not rows.windows or not columns.windows:
-        return
-    yield "first", rows.windows[0], columns.windows[0]
+        return []
+    found: list[Window] = [("first", rows.windows[0], columns.windows[0])]
     if len(columns.windows) > 1:
-        yield "second", rows.windows[0], columns.windows[1]
+        found.append(("second", rows.windows[0], columns.windows[1]))
     last = rows.windows[-1], columns.windows[-1]
-    if last != (rows.windows[0], columns.windows[0]):
-        yield "last", *last
+    return found if last == found[0][1:] else [*found, ("last", *last)]
 
 
-def _taps(
-    rows: Strip, columns: Strip, windows: Sequence[tuple[str, range, range]]
-) -> Iterator[str]:
+def _taps(rows: Strip, columns: Strip, windows: Sequence[Window]) -> Iterator[str]:
     """A dot on each cell that the first and the last window read."""
     for kind, tall, wide in windows:
         if kind == "second" or len(tall) * len(wide) > _MOST_TAPS:

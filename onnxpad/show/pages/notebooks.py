@@ -6,12 +6,14 @@ from onnxpad.diagnosis import Diagnosis
 from onnxpad.errors import RuntimeUnavailable
 from onnxpad.guarding import Guarding
 from onnxpad.inspection import Inspection
+from onnxpad.resolving import Resolution
 from onnxpad.retargeting import Retargeting
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.show.pages.diagnoses import diagnosis_page
 from onnxpad.show.pages.guardings import guarding_page
 from onnxpad.show.pages.inspections import inspection_page
 from onnxpad.show.pages.page import Page, fragment_html
+from onnxpad.show.pages.resolutions import resolution_page
 from onnxpad.show.pages.retargetings import retargeting_page
 from onnxpad.show.pages.rewritings import rewriting_page
 from onnxpad.show.pages.templates import check_installed
@@ -46,5 +48,7 @@ def _page_of(report: object) -> Page | None:
             return diagnosis_page(report, _MODEL, None)
         case Guarding():
             return guarding_page(report)
+        case Resolution():
+            return resolution_page(report)
         case _:
             return None

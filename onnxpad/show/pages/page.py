@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from onnxpad.show.pages.templates import rendered, text_of
 
+CARDS, ROWS = 2000, 20_000
+"""Drawings, and rows of a table, that a part of a page has: more are counted."""
+
 
 class Link(NamedTuple):
     """A cell of a table that leads to a place on the page."""
@@ -54,15 +57,17 @@ class Section(NamedTuple):
     """Whether its cards draw windows, whose signs are then explained."""
     wide: bool = False
     """Whether its cards have pictures side by side."""
+    graph: str = ""
+    """A picture that may be larger than the page."""
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to show."""
-        return not (self.lines or self.cards or (self.table and self.table.rows))
+        return not (self.lines or self.cards or self.graph or (self.table and self.table.rows))
 
 
 class Page(NamedTuple):
-    """A report: `state` is 'fine', 'wrong' or 'open', `commands` are what to type next."""
+    """A report: `state` is 'fine', 'wrong', 'open' or nothing, `commands` are what to type next."""
 
     title: str
     subject: str
@@ -94,4 +99,17 @@ def fragment_html(page: Page) -> str:
 
 
 def _without_empty(page: Page) -> Page:
-    return page._replace(sections=tuple(one for one in page.sections if not one.is_empty))
+    sections = tuple(_cut(one) for one in page.sections if not one.is_empty)
+    return page._replace(lines=page.lines[:ROWS], sections=sections)
+
+
+def _cut(section: Section) -> Section:
+    """The section without what is beyond all reading, and how much that is."""
+    table, lines = section.table, section.lines
+    left = max(0, len(lines) - ROWS) + max(0, len(section.cards) - CARDS)
+    if table is not None:
+        left += max(0, len(table.rows) - ROWS)
+        table = table._replace(rows=table.rows[:ROWS])
+    said = (f"and {left} more, not shown here: --node shows some alone",) if left else ()
+    cards = section.cards[:CARDS]
+    return section._replace(lines=(*lines[:ROWS], *said), cards=cards, table=table)

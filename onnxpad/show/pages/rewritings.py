@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from onnxpad.validation import Validation
 
 _SKIPS = ("node", "operator", "pass", "why it is as it was", "try")
+_IN_TABLES = ("skip: ", "no way: ", "  ")
 _UNFIT = ("node", "operator", "verdict", "why", "nearest way")
 
 
@@ -52,7 +53,7 @@ def rewriting_page(
         "Rewriting of",
         visible(model),
         *_verdict(found, compared, objection, done=written is not None),
-        tuple(line for line in text.splitlines() if line.strip()),
+        tuple(_lines(text)),
         tuple(_commands(model, written, compared)),
         (
             Section(
@@ -110,3 +111,10 @@ def _steps(change: Change) -> str:
     steps = change.after.steps if isinstance(change.after, Expansion) else ()
     names = [change.op if isinstance(one, Itself) else one.op_type for one in steps]
     return ", then ".join(names)
+
+
+def _lines(text: str) -> Iterator[str]:
+    """What the text says beside what stands in tables."""
+    for line in text.splitlines():
+        if line.strip() and not line.startswith(_IN_TABLES):
+            yield line

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
+from onnxpad.show.pages.figures import reads_figure
 from onnxpad.show.pages.heatmaps import heatmap, said
-from onnxpad.show.pages.page import Card, Page, Section, Table
+from onnxpad.show.pages.page import Card, Page, Picture, Section, Table
 from onnxpad.show.validations import proof_lines, row_cells, validation_text
 from onnxpad.show.wording import shape_text, visible
 from onnxpad.validation import OutputRow, Validation, Verdict
@@ -48,7 +50,13 @@ def _lines(found: Validation) -> Iterator[str]:
 
 def validation_sections(found: Validation) -> Iterator[Section]:
     """Counterexample, heatmaps, comparisons and proved parts."""
-    yield Section("counterexample", "An input that shows it", lines=tuple(_counterexample(found)))
+    yield Section(
+        "counterexample",
+        "An input that shows it",
+        lines=tuple(_counterexample(found)),
+        cards=tuple(_readings(found)),
+        wide=True,
+    )
     yield _parts(found)
     yield differing(found.outputs, found.compared)
     rows = tuple(tuple(map(visible, row_cells(row))) for row in found.outputs)
@@ -104,6 +112,33 @@ def map_card(place: str, name: str, text: str, found: DifferenceMap) -> Card:
     )
 
 
+_PART = r"(?:\d+:\d+|\d+|\((?:\d+, )*\d+\))"
+
+
+def _cells_of(name: str, said: str) -> list[range] | None:
+    """The cells of each axis of an input in 'x[0, 2:5]'; those between as well."""
+    match = re.search(rf"(?:^| and ){re.escape(name)}\[({_PART}(?:, {_PART})*)\]", said)
+    if match is None:
+        return None
+    axes = [[int(n) for n in re.findall(r"\d+", part)] for part in re.findall(_PART, match[1])]
+    parts = zip(re.findall(_PART, match[1]), axes, strict=True)
+    return [range(n[0], n[-1] if ":" in part else n[-1] + 1) for part, n in parts]
+
+
+def _readings(found: Validation) -> Iterator[Card]:
+    """What each model reads of each input for the cell that differs."""
+    shown = found.proof.counterexample if found.proof else None
+    if shown is None or shown.cell is None:
+        return
+    one, other = found.compared
+    for number, (name, value) in enumerate(shown.inputs.items(), 1):
+        cells = [_cells_of(name, said) for said in shown.reads]
+        if cells[0] and cells[1] and value.ndim and len(cells[0]) == len(cells[1]) == value.ndim:
+            what = f"{name}: in red what '{one}' reads for that cell, in green what '{other}' reads"
+            svg = reads_figure(value.shape, cells[0], cells[1], title=what)
+            yield Card(f"reads-{number}", visible(f"input {name}"), visible(what), (Picture(svg),))
+
+
 def _counterexample(found: Validation) -> Iterator[str]:
     shown = found.proof.counterexample if found.proof else None
     if shown is None:
@@ -111,8 +146,8 @@ def _counterexample(found: Validation) -> Iterator[str]:
     yield visible(shown.text)
     first, second = shown.reads
     if first or second:
-        yield visible(f"For that cell {found.compared[0]} reads {first}.")
-        yield visible(f"For that cell {found.compared[1]} reads {second}.")
+        yield visible(f"For that cell '{found.compared[0]}' reads {first}.")
+        yield visible(f"For that cell '{found.compared[1]}' reads {second}.")
     for name, value in shown.inputs.items():
         yield visible(f"input {name} {shape_text(value.shape)}")
     yield "onnxpad validate ... --counterexample FILE writes the inputs."

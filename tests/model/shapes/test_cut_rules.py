@@ -8,6 +8,7 @@ import pytest
 
 from onnxpad.geometry.size import Size, Symbol, show
 from onnxpad.model.editing.session import EditSession
+from onnxpad.model.reading.survey import Survey
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.tiny import tiny
 from tests.oracle.onnxruntime_levels import ran
@@ -127,3 +128,32 @@ def test_sizes_outlive_the_pad_that_told_them() -> None:
         given = {"x": -np.arange(1, size + 1, dtype=np.float32).reshape(1, 1, size)}
         expected = ran(model, given, optimised=False)
         np.testing.assert_array_equal(expected, ran(done.model, given, optimised=False))
+
+
+PIECES = "int64[2] l={3, 4}, int64[2] none={7, 0}"
+
+
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize(
+    ("split", "size", "sizes"),
+    [
+        ("Split<axis=-1>(x, l)", 7, ("3", "4")),
+        ("Split<axis=-1>(x, none)", 7, ("7", "0")),
+        ("Split<axis=2, num_outputs=2>(x)", 8, ("4", "4")),
+        ("Split<axis=2, num_outputs=2>(x)", 7, ("4", "3")),
+        ("Split<axis=2>(x, l)", "W", ("3", "4")),
+        ("Split<axis=2, num_outputs=2>(x)", "W", ("?", "?")),
+        ("Split<axis=1, num_outputs=2>(x)", "W", ("W", "W")),
+    ],
+)
+def test_pieces_of_a_split(split: str, size: int | str, sizes: tuple[str, str], last: bool) -> None:
+    text = f"a, b = {split} [op] y = Relu({'b' if last else 'a'})"
+    model = tiny(text, f"float[1,2,{size}]", constants=PIECES, opset=18)
+    (context,) = Survey(model, inferring=False).contexts
+    dims = context.type_of("y").dims
+    assert dims is not None
+    assert show(dims[2]) == sizes[last]
+    if isinstance(size, int):
+        result = ran(model, {"x": np.zeros((1, 2, size), np.float32)}, optimised=False)
+        assert not isinstance(result, str)
+        assert result.shape == dims

@@ -325,6 +325,24 @@ THREADS = (
         "1, 64, 112, 112",
         by_source="it needs a card of Tenstorrent",
     ),
+    # The platform of the report takes opsets 7 to 18 and is not named.
+    Thread(
+        "swift-f0#3",
+        "onnx2torch",
+        "a = Pad (x, p) b = Relu (a) c = Pad (b, p) y = Sub (c, c)",
+        "1, 1, 40, 132",
+        _pads(0, 0, 2, 2, 0, 0, 2, 2),
+        opset=20,
+    ),
+    Thread(
+        "torch-mlir#4186",
+        "iree",
+        'y = GridSample <padding_mode = "border"> (x, g)',
+        "1, 1, 4, 4",
+        "float[1,1,1,2] g = {2, 2}",
+        opset=16,
+        no_way="GridSample adds no cells: what it reads outside is not looked at",
+    ),
     Thread(
         "opencv#24729",
         "opencv@4.8",

@@ -97,6 +97,19 @@ def test_the_runtime_of_the_thread_runs_it_right_then(thread: Thread, tmp_path: 
     )
 
 
+def opset_of(model: onnx.ModelProto) -> int:
+    return next(int(one.version) for one in model.opset_import if not one.domain)
+
+
+@pytest.mark.parametrize(("where", "most"), [("onnxruntime#26393", 18), ("swift-f0#3", 17)])
+def test_an_older_opset_lets_the_pad_stay(where: str, most: int) -> None:
+    (thread,) = [one for one in THREADS if one.where == where]
+    after = rewritten(thread).model
+    assert isinstance(after, onnx.ModelProto)
+    assert opset_of(after) <= most < opset_of(thread.model())
+    assert "Pad" in [node.op_type for node in after.graph.node]
+
+
 def padded(nodes: str, constants: str) -> onnx.ModelProto:
     return text_model(
         nodes, inputs="float[1, 1, 6] x", outputs="float[1, 1, a] y", constants=constants, opset=17

@@ -49,7 +49,7 @@
   }
 
   document.querySelectorAll("table").forEach((table, number) => {
-    sortable(table);
+    if (!table.classList.contains("matrix")) sortable(table);
     if (table.tBodies[0].rows.length > 5) searchable(table, number);
   });
 })();
