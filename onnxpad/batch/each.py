@@ -36,8 +36,9 @@ class Outcome(NamedTuple):
     """What became of one model.
 
     `result` is a word: rewritten, moved, unchanged, fine, with traps, not known (a target's answer
-    for some node), failing, a verdict of validate, or refused; `code` the exit code that the command would have, `record` what its
-    `--json` prints, `error` why it was refused, `written` the file, `line` all of it for people.
+    for some node), failing, a verdict of validate, or refused; `code` the exit code that the
+    command would have, `record` what its `--json` prints, `error` why it was refused, `written` the
+    file, `line` all of it for people.
     """
 
     file: str

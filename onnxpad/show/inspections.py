@@ -236,10 +236,12 @@ def counts_text(inspection: Inspection, hidden: int) -> str:
         for node in inspection.nodes
         if "mode" not in node.written
     )
+    rest = counts["nodes"] - counts["padding"] - counts["unknown"] - behind - hidden
     text = ", ".join(
         [
             f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} {do}",
             *([f"{behind} more behind a Pad"] if behind else []),
+            *([f"{rest} by 0 cells"] if rest > 0 else []),
             f"{counts['forms']['auto_pad']} with auto_pad",
             f"{counts['asymmetric']} asymmetric",
             counted(counts["traps"], "trap"),

@@ -347,9 +347,7 @@ def _batch_lines(target: str, opening: Opening, found: Sequence[NodeVerdict]) ->
     target, take = " and ".join(several) or target, "take" if len(several) > 1 else "takes"
     lines = []
     if names:
-        lines.append(
-            f"Batch size is open; {target} {take} only 1. Add {_batches_of_one(names)}."
-        )
+        lines.append(f"Batch size is open; {target} {take} only 1. Add {_batches_of_one(names)}.")
     tried = set(names) <= set(opening.dims)
     left = [one for one in found if one.node in opening.left or not (names and tried)]
     lost = dict.fromkeys(batch.lost for one in left for batch in one.open_batches if batch.lost)

@@ -245,6 +245,36 @@ REST_CONSTANTS = f"""{WEIGHT}, int64[1] two = {{2}}, int64[1] three = {{3}}, int
     int64[5] zeros = {{0, 0, 0, 0, 0}}"""
 
 
+def test_the_counts_of_operators_add_up() -> None:
+    nodes = """
+        [pad] p = Pad (x, pads) [a] a = Conv (p, w) [b] b = Conv <pads=[1, 1]> (a, w)
+        [c] c = Conv <auto_pad="SAME_UPPER", strides=[2]> (b, w)
+        [d] d = Conv <auto_pad="VALID"> (c, w) [e] y = Conv (d, w)
+    """
+    constants = f"{WEIGHT}, int64[6] pads = {{0, 0, 1, 0, 0, 1}}"
+    text = inspection_text(inspect(text_model(nodes, "float[1,1,H] x", constants=constants)))
+    assert "6 operators can pad, 2 do, 1 more behind a Pad, 1 by 0 cells," in text
+    assert "; the pads of 1 are not known; 1 that writes no padding not shown (--all)" in text
+
+
+def test_where_nothing_changed_nothing_is_proved() -> None:
+    model = text_model("[conv] y = Conv <pads=[1, 1]> (x, w)", constants=WEIGHT)
+    text = validation_text(validate(model, model, proof_only=True))
+    assert "nothing changed, nothing to prove; nothing was run" in text
+    assert "0 changed parts" not in text
+
+
+def test_a_target_is_judged_for_padding_alone_and_the_report_says_so() -> None:
+    nodes = "[conv] c = Conv <pads=[1, 1]> (x, w) r = Relu (c) y = Softmax (r)"
+    model = text_model(nodes, constants=WEIGHT)
+    said = "Only padding is judged; 2 other kinds of operators are not (Relu, Softmax)"
+    assert said in inspection_text(inspect(model, target="opencv"))
+    assert "Only padding" not in inspection_text(inspect(model))
+    done = rewrite(model, target="opencv")
+    assert said in rewriting_text("a.onnx", "b.onnx", done)
+    assert done.to_json()["not_judged"] == ["Relu", "Softmax"]
+
+
 def test_computed_pads_have_the_weakest_fact_that_settles_them() -> None:
     model = text_model(REST, "float[N,1,H] x", constants=REST_CONSTANTS)
     text = inspection_text(inspect(model))
