@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from contextlib import contextmanager
@@ -196,19 +197,23 @@ def options_for(
     known = _known(jobs, globs, executor)
     if any(known):
         _refuse_what_nobody_has(known, dims, globs)
-    found, notes = [], []
-    for job, has in zip(jobs, known, strict=True):
+    found, missing = [], Counter[str]()
+    for has in known:
         own = dict(options)
         if has:
             lacks = [name for name in dims if name not in has["dims"]]
             unmatched = [glob for glob in globs if glob not in has["globs"]]
-            notes += [f"{job.model}: no dimension is called '{name}'" for name in lacks]
-            notes += [f"{job.model}: no padded node matches '{glob}'" for glob in unmatched]
+            missing.update(f"'{name}'" for name in lacks)
+            missing.update(f"a padded node that matches '{glob}'" for glob in unmatched)
             own["dims"] = {name: fact for name, fact in dims.items() if name not in lacks}
             if globs:
                 own["nodes"] = has["globs"]
         found.append(own)
-    return found, [f"{note}, left out here" for note in notes]
+    models = sum(map(bool, known))
+    return found, [
+        f"{what} is in {models - number} of {models} models, and left out of the others"
+        for what, number in missing.items()
+    ]
 
 
 @contextmanager
