@@ -218,6 +218,11 @@ class Finding(NamedTuple):
     op: str
     reason: str
 
+    def to_json(self) -> dict[str, Any]:
+        """The finding as it stands in the JSON of the report."""
+        found: dict[str, Any] = plain(self)
+        return found
+
 
 KINDS = {
     "falls back": "fallback",

@@ -116,15 +116,12 @@ def each(  # noqa: PLR0913 - one option each
     below the folder that was named, or `in_place`; else nowhere. `strict` and `validate` keep a
     model from being written as --strict and --validate do.
 
-    Without more the models are done here, one after the other. `processes` are so many worker
-    processes, which end with this one; one that dies costs its model another try. `executor` is any
-    executor of concurrent.futures, such as a ThreadPoolExecutor, or `get_executor()` of a Dask
-    client: its workers need this version of onnxpad and have to see the same files. Limits
-    (`timeout`, `memory`) hold for each model. `progress` is called with a model, how many are done,
-    and of how many.
-
-    Raises RequestError for arguments that the verb does not have, for folders without models, and
-    for facts and globs that are about none of them.
+    Without more the models are done here, one by one. `processes` are so many worker processes,
+    which end with this one; one that dies costs its model another try. `executor` is any of
+    concurrent.futures, or `get_executor()` of a Dask client: its workers need this version of
+    onnxpad and the same files. Limits (`timeout`, `memory`) hold for each model. `progress` is
+    called with a model, how many are done, and of how many. Raises RequestError for arguments that
+    the verb does not have, folders without models, and facts and globs about none of them.
     """
     edits = output is not None or in_place or strict or validate
     _check(verb, executor, processes, edits=edits)
