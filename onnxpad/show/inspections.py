@@ -62,7 +62,7 @@ def inspection_text(
     parts = [
         paragraph([*head, *next_lines(inspection, model)]),
         verdicts,
-        table(HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
+        _table(nodes, terminal, each=each),
         paragraph(traps if inspection.targets else []),
         paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
         paragraph(_behind_unknown(inspection, each=each)),
@@ -104,6 +104,17 @@ def _needs_reason(node: PaddedNode) -> bool:
     """Whether the pads are not known, and no trap says the same."""
     told = any(trap.code in _SAY_WHY for trap in node.traps)
     return node.pads is None and bool(node.hints or not told)
+
+
+def _table(nodes: Sequence[PaddedNode], terminal: Terminal | None, *, each: bool) -> str:
+    """The nodes, in a narrow terminal without who else pads alike."""
+    rows, headers = _rows(nodes, each=each), HEADERS
+    if terminal and terminal.width < _ROOM_FOR_FITS:
+        rows, headers = [row[:-1] for row in rows], HEADERS[:-1]
+    return table(headers, rows, terminal, names=_NAMES, whole=_WHOLE)
+
+
+_ROOM_FOR_FITS = 100
 
 
 def _rows(nodes: Iterable[PaddedNode], *, each: bool) -> list[tuple[str, ...]]:

@@ -10,9 +10,12 @@ import pytest
 from onnxpad.cli import without_quotes
 from onnxpad.inspection import inspect
 from onnxpad.reports import json_line
+from onnxpad.retargeting import retarget
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.inspections import inspection_text
+from onnxpad.show.retargetings import retargeting_text
 from onnxpad.show.rewritings import rewriting_record, rewriting_text
+from onnxpad.show.tables import Terminal
 from onnxpad.show.validations import validation_text
 from onnxpad.show.wording import (
     bytes_text,
@@ -190,6 +193,23 @@ def test_unknown_pads_are_explained() -> None:
     assert "unknown: Conv 'conv': SAME_UPPER with kernel 3 needs" in text
     assert "\n  input   x [1, 1, H], kernel 3, stride 2\n  try     --dim 'H=640'" in text
     assert "0 traps; the pads of 1 are not known\n" in text
+
+
+def test_long_sizes_are_named_once_below_the_table() -> None:
+    found = retarget(MODELS / "k_unet_dyn_op13.onnx", to="pytorch")
+    text = retargeting_text("m.onnx", None, found, terminal=Terminal(80))
+    table, _, rest = text.partition("\n\n")
+    assert max(map(len, table.splitlines())) <= 80
+    assert "s1xs2" in table
+    assert rest.startswith("s1 = floor((unk__9105-1)/2)+1\ns2 = floor((unk__9106-1)/2)+1\n")
+
+
+def test_a_narrow_terminal_leaves_out_who_else_pads_alike() -> None:
+    found = inspect(MODELS / "k_unet_dyn_op13.onnx")
+    narrow, wide = (inspection_text(found, Terminal(width)) for width in (80, 160))
+    assert "fits" not in narrow
+    assert "fits" in wide
+    assert "  fits" in inspection_text(found)
 
 
 def test_a_model_without_padded_operators() -> None:
