@@ -26,13 +26,16 @@ if TYPE_CHECKING:
     )
     from onnxpad.explaining import Explanation, explain
     from onnxpad.guarding import Guarding, GuardRefused, guard, guarded
-    from onnxpad.inspection import Inspection, PaddedNode, inspect
+    from onnxpad.inspection import Finding, Inspection, PaddedNode, inspect
     from onnxpad.model.files.onnx_file import load
     from onnxpad.model.files.saving import save
+    from onnxpad.padding.chain import Skip
     from onnxpad.porting import PortedNode, Porting, port
     from onnxpad.resolving import Resolution, resolve
     from onnxpad.retargeting import Retargeting, retarget
     from onnxpad.retargeting.plan import Plan, PlanEntry
+    from onnxpad.rewriting.for_target.report import NodeVerdict
+    from onnxpad.rewriting.pipeline import Change, Refusal
     from onnxpad.rewriting.rewrite import Rewriting, rewrite
     from onnxpad.validation import Validation, Verdict, validate
 
@@ -40,14 +43,17 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Batch",
+    "Change",
     "Diagnosis",
     "Explanation",
+    "Finding",
     "GuardRefused",
     "Guarding",
     "Inspection",
     "InternalError",
     "LimitMet",
     "ModelError",
+    "NodeVerdict",
     "OnnxpadError",
     "Outcome",
     "PaddedNode",
@@ -55,11 +61,13 @@ __all__ = [
     "PlanEntry",
     "PortedNode",
     "Porting",
+    "Refusal",
     "RequestError",
     "Resolution",
     "Retargeting",
     "Rewriting",
     "RuntimeUnavailable",
+    "Skip",
     "Validation",
     "Verdict",
     "__version__",
@@ -93,7 +101,10 @@ _HOMES = {
     "onnxpad.guarding": ("Guarding", "GuardRefused", "guard", "guarded"),
     "onnxpad.model.files.onnx_file": ("load",),
     "onnxpad.model.files.saving": ("save",),
-    "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
+    "onnxpad.inspection": ("Finding", "Inspection", "PaddedNode", "inspect"),
+    "onnxpad.padding.chain": ("Skip",),
+    "onnxpad.rewriting.for_target.report": ("NodeVerdict",),
+    "onnxpad.rewriting.pipeline": ("Change", "Refusal"),
     "onnxpad.retargeting.plan": ("Plan", "PlanEntry"),
     "onnxpad.porting": ("PortedNode", "Porting", "port"),
     "onnxpad.resolving": ("Resolution", "resolve"),

@@ -10,7 +10,7 @@ from onnxpad import processes
 from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
-from onnxpad.model.facts import ModelFacts, facts_of
+from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
@@ -218,6 +218,11 @@ class Finding(NamedTuple):
     op: str
     reason: str
 
+    def to_json(self) -> dict[str, Any]:
+        """The finding as it stands in the JSON of the report."""
+        found: dict[str, Any] = plain(self)
+        return found
+
 
 KINDS = {
     "falls back": "fallback",
@@ -240,7 +245,7 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 
 @reported(
     *("model", "summary", "assumed", "nodes", "targets", "target_notes", "openings"),
-    *("placement", "limits_met", "findings"),
+    *("placement", "limits_met", "findings", "not_judged"),
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
@@ -251,8 +256,9 @@ class Inspection(Report):
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
     `target_notes` has what is not known of releases that were asked for. `model` is what the file
-    says of itself. For pictures, and in no JSON: `chains` are what was read of each node, `links`
-    are pairs of places in `nodes`, of which the second reads what the first makes.
+    says of itself, `not_judged` are kinds of operators that it has and targets were not asked
+    about, since they cannot pad. For pictures, and in no JSON: `chains` are what was read of each
+    node, `links` are pairs of places in `nodes`, of which the second reads what the first makes.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -266,6 +272,7 @@ class Inspection(Report):
     target_notes: Mapping[str, str] = field(default_factory=dict)
     chains: tuple[Chain, ...] = ()
     links: tuple[tuple[int, int], ...] = ()
+    not_judged: tuple[str, ...] = ()
 
     schema = 2
 
@@ -324,6 +331,7 @@ _WRITTEN = (
     "count_include_pad",
     "output_padding",
     "output_shape",
+    "padding_mode",
 )
 
 
@@ -376,6 +384,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             _notes(names),
             tuple(chain for _, chain, _ in records),
             padded_links([site for _, _, site in records], _numbers(records)),
+            kinds_that_cannot_pad(opened.model) if names else (),
         )
 
 
@@ -429,18 +438,18 @@ def _numbers(records: Sequence[tuple[PaddedNode, Chain, Site]]) -> dict[Place, i
 
 
 def _with_divisors(
-    records: tuple[tuple[PaddedNode, Chain, Site], ...],
-    survey: Survey,
-    dims: Mapping[str, int | str],
+    records: Sequence[tuple[PaddedNode, Chain, Site]], survey: Survey, dims: Mapping[str, int | str]
 ) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
     """The same with the weakest fact that settles computed pads beside numbers that do."""
-    told = {id(node) for node, chain, _ in records if node.pads is None and hanging_on_sizes(chain)}
-    found = settling_divisors(survey, dims) if told else ()
+    hanging = {
+        id(node) for node, chain, _ in records if node.pads is None and hanging_on_sizes(chain)
+    }
+    found = settling_divisors(survey, dims) if hanging else ()
     if not found:
-        return records
+        return tuple(records)
     hint = multiples_text(found)
     return tuple(
-        (node._replace(hints=(*node.hints, hint)) if id(node) in told else node, chain, site)
+        (node._replace(hints=(*node.hints, hint)) if id(node) in hanging else node, chain, site)
         for node, chain, site in records
     )
 

@@ -74,6 +74,7 @@ or as --fail-on says. All other operators are not judged.
 @gate.fail_on
 @gate.baseline
 @gate.write_baseline
+@gate.prune_baseline
 @click.option(
     "--sarif",
     is_flag=True,
@@ -119,7 +120,8 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     judged = checks.judged(model, report.findings, report.targets)
     html_files.write(given["html"], partial(_page, report, model))
     _tell(model, report, judged, given)
-    checks.say_why(model, judged)
+    if judged.failing:
+        checks.say_why(model, judged, report.to_json())
     return checks.concluded(FINDINGS if judged.failing else FINE)
 
 
@@ -175,7 +177,7 @@ def _judged(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], 
         code=FINDINGS if told.failing else FINE,
         record={**outcome.record, **told.to_json()},
     )
-    return outcome, partial(checks.say_why, outcome.file, told)
+    return outcome, partial(checks.say_why, outcome.file, told, outcome.record)
 
 
 def _found(record: Mapping[str, Any]) -> tuple[Finding, ...]:

@@ -349,5 +349,9 @@ class Skip:
     noted: bool = False
     multiples: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
+    def __str__(self) -> str:
+        """The reason, and what to try."""
+        return self.reason + (f"; try {' or '.join(self.hints)}" if self.hints else "")
+
 
 Verdict: TypeAlias = "Chain | Expansion | Skip"

@@ -19,7 +19,7 @@ from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.forms import forms_of
 from onnxpad.padding.operators import Since
-from onnxpad.reports import reported
+from onnxpad.reports import plain, reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
 from onnxpad.runtimes.onnxruntime.safe_spelling import Neighbours, Writer
@@ -44,7 +44,16 @@ class Change(NamedTuple):
         return [edit_record(edit) for edit in self.edits]
 
     def __repr__(self) -> str:
-        return f"<{self.rule}: {self.op} '{self.node.label}', {len(self.edits)} edits>"
+        return f"<{self}, {len(self.edits)} edits>"
+
+    def __str__(self) -> str:
+        """'explicit-pads: Conv 'c''."""
+        return f"{self.rule}: {self.op} '{self.node.label}'"
+
+    def to_json(self) -> dict[str, Any]:
+        """The change as it stands in the JSON of the report."""
+        found: dict[str, Any] = plain(self)
+        return found
 
 
 @reported(
@@ -80,6 +89,18 @@ class Refusal(NamedTuple):
             size if size is None or isinstance(size, int) else show(size)
             for size in self.source.dims
         )
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __str__(self) -> str:
+        """'skip: explicit-pads, Conv 'c': why; try --dim ...'."""
+        return f"skip: {self.rule}, {self.op} '{self.node.label}': {self.skip}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The skip as it stands in the JSON of the report."""
+        found: dict[str, Any] = plain(self)
+        return found
 
 
 class Clones:

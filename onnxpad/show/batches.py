@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 TRY = "\n  try     "
 STANDARD = "-"
-_NAMED = 10
-_NAMES_FOR = ("refused", "failing", "different", "unverified")
+_NAMED = 3
+_NAMES_FOR = ("refused", "failing", "different", "unverified", "not known")
 """Results whose models are named at the end."""
 _TRAPS_SHOWN = 3
+_WHAT_TO_DO = {
+    "with traps": "inspect of one of them alone names the nodes and the command that mends them",
+    "not known": "no finding unless --fail-on unknown is given; the lines above say what to add",
+}
 
 
 def rewriting_line(
@@ -57,10 +61,20 @@ def inspection_line(model: str, found: Inspection) -> str:
         parts.append(f"{counted(traps.total(), 'trap')} ({codes}{more})")
     text = ", ".join(parts) if counts["nodes"] else "no operator that can pad"
     for target, verdicts in found.targets.items():
-        answers = Counter(str(one.judgement.answer) for one in verdicts)
-        told = ", ".join(f"{answer} {number}" for answer, number in answers.items())
-        text += f"; {target}: {told or 'nothing to judge'}"
+        text += f"; {target}: {_answers(verdicts)}"
     return visible(f"{_name(model)}: {text}")
+
+
+def _answers(verdicts: Sequence[NodeVerdict]) -> str:
+    """'takes 4, unknown 3 until the batch is 1: add --dim N=1'."""
+    from onnxpad.show.verdicts import until_text
+
+    answers = Counter(str(one.judgement.answer) for one in verdicts)
+    unknown = answers.pop("unknown", 0)
+    parts = [f"{answer} {number}" for answer, number in answers.items()]
+    if unknown:
+        parts.append(f"unknown {unknown} {until_text(verdicts)}".rstrip())
+    return ", ".join(parts) or "nothing to judge"
 
 
 def refusal_text(model: str, objection: str, found: Rewriting | Retargeting) -> str:
@@ -120,7 +134,10 @@ class Told(Protocol):
 
 
 def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
-    """'30 models: 3 rewritten, 24 unchanged, 3 refused (a.onnx, b.onnx, c.onnx)'."""
+    """'30 models: 3 rewritten, 24 unchanged, 3 refused (a.onnx, b.onnx, c.onnx)'.
+
+    Above it stands what to do about results that need something.
+    """
     names: dict[str, list[str]] = {}
     for one in outcomes:
         names.setdefault(one.result, []).append(_name(one.file))
@@ -129,6 +146,13 @@ def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
         text = f"{len(names[result])} {result}"
         parts.append(f"{text} ({_listed(names[result])})" if result in _NAMES_FOR else text)
     text = visible(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")
+    more = "".join(f"{result}: {say}\n" for result, say in _WHAT_TO_DO.items() if result in names)
+    text = more + text
+    kinds = {kind for one in outcomes for kind in one.record.get("not_judged", ())}
+    if kinds:
+        from onnxpad.show.verdicts import not_judged_text
+
+        text = f"{visible(not_judged_text(sorted(kinds)))}\n{text}"
     skips = {one.file: len(one.record["skips"]) for one in outcomes if one.record.get("skips")}
     if skips:
         where = f"in {counted(len(skips), noun)} ({_listed([_name(one) for one in skips])})"

@@ -64,7 +64,8 @@ def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
         tells = (
             f"an input of {shape_text(other.sizes)} would tell them apart"
             if other.sizes
-            else "other values or sizes would tell them apart"
+            else "no size was found that tells them apart; other values may, unless what stands in "
+            "front (a Relu, say) keeps them out"
         )
         yield f"also fits: {node.node} with {other.label} gives the same {at}; {tells}"
     if rows[_ALTERNATIVES_SHOWN:]:

@@ -62,7 +62,7 @@ def inspection_text(
     parts = [
         paragraph([*head, *next_lines(inspection, model)]),
         verdicts,
-        table(HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
+        _table(nodes, terminal, each=each),
         paragraph(traps if inspection.targets else []),
         paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
         paragraph(_behind_unknown(inspection, each=each)),
@@ -79,12 +79,12 @@ def _verdicts(
     """A line on each target, and what they do with the nodes."""
     if not inspection.targets:
         return [], ""
-    from onnxpad.show.verdicts import headlines, verdicts_text
+    from onnxpad.show.verdicts import headlines, not_judged_text, verdicts_text
 
     found = inspection.targets
     table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
     notes = [note("note", text) for text in inspection.target_notes.values()]
-    return [*headlines(found), *notes], table_of
+    return [*headlines(found), not_judged_text(inspection.not_judged), *notes], table_of
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:
@@ -104,6 +104,17 @@ def _needs_reason(node: PaddedNode) -> bool:
     """Whether the pads are not known, and no trap says the same."""
     told = any(trap.code in _SAY_WHY for trap in node.traps)
     return node.pads is None and bool(node.hints or not told)
+
+
+def _table(nodes: Sequence[PaddedNode], terminal: Terminal | None, *, each: bool) -> str:
+    """The nodes, in a narrow terminal without who else pads alike."""
+    rows = [HEADERS, *_rows(nodes, each=each)]
+    if terminal and terminal.width < _ROOM_FOR_FITS:
+        rows = [row[:-1] for row in rows]
+    return table(rows[0], rows[1:], terminal, names=_NAMES, whole=_WHOLE)
+
+
+_ROOM_FOR_FITS = 100
 
 
 def _rows(nodes: Iterable[PaddedNode], *, each: bool) -> list[tuple[str, ...]]:
@@ -231,9 +242,17 @@ def counts_text(inspection: Inspection, hidden: int) -> str:
     if not counts["nodes"]:
         return "no operator that can pad"
     do = "does" if counts["padding"] == 1 else "do"
+    behind = sum(
+        "pad-node" in node.forms and node.pads is not None and not any(node.pads)
+        for node in inspection.nodes
+        if "mode" not in node.written
+    )
+    rest = counts["nodes"] - counts["padding"] - counts["unknown"] - behind - hidden
     text = ", ".join(
         [
             f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} {do}",
+            *([f"{behind} more behind a Pad"] if behind else []),
+            *([f"{rest} by 0 cells"] if rest > 0 else []),
             f"{counts['forms']['auto_pad']} with auto_pad",
             f"{counts['asymmetric']} asymmetric",
             counted(counts["traps"], "trap"),
@@ -299,6 +318,8 @@ def _for_a_target(inspection: Inspection) -> list[str] | None:
     for name, found in inspection.targets.items():
         facts = inspection.openings[name].facts if name in inspection.openings else ()
         failing = [one for one in found if one.judgement.answer.fails]
-        if any(facts or not isinstance(one.way, NoWay) for one in failing):
-            return [f"--target {name}", given_text({**inspection.assumed, **dict(facts)})]
+        batches = {b.name: 1 for one in found for b in one.open_batches if b.name}
+        if batches or any(facts or not isinstance(one.way, NoWay) for one in failing):
+            known = {**inspection.assumed, **dict(facts), **batches}
+            return [f"--target {name}", given_text(known)]
     return None

@@ -79,10 +79,8 @@ def proof_lines(validation: Validation) -> Iterator[str]:
     alone = "" if validation.run else "; nothing was run"
     parts = f"{counted(len(proof.regions), 'changed part')} proved"
     if proof.verdict == "proved":
-        parts += " over the reals"
-        parts += (
-            f", with a probability of error of {proof.probability:.1e}" if proof.regions else ""
-        )
+        parts += f" over the reals, with a probability of error of {proof.probability:.1e}"
+        parts = parts if proof.regions else "nothing changed, nothing to prove"
     elif proof.verdict == "undecided" and validation.verdict is not Verdict.UNVERIFIED:
         parts = f"not proved and not refuted: {proof.reason}"
     yield parts + alone

@@ -172,7 +172,7 @@ class RunReport:
     counterexample: Verdict | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Validation(InNotebooks):
     """The verdict on two models, or on a model and a reference, and what it rests on.
 
@@ -197,6 +197,15 @@ class Validation(InNotebooks):
     proof: ProofReport | None = None
     run: RunReport | None = None
     tolerance: ToleranceReport | None = None
+
+    def __repr__(self) -> str:
+        return f"<Validation {self}>"
+
+    def __str__(self) -> str:
+        """'rounding: why; try ...'."""
+        return f"{self.verdict}: {self.reason}" + (
+            f"; try {' or '.join(self.hints)}" if self.hints else ""
+        )
 
     @property
     def ok(self) -> bool:

@@ -23,6 +23,7 @@ from onnxpad.runtimes.optimisers import optimisers
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.explanations import explanation_text, list_text
+from onnxpad.show.tables import Terminal
 from onnxpad.validation.report import Verdict
 
 TOPICS = [path.stem for path in (Path(onnxpad.__file__).parent / "topics").glob("*.txt")]
@@ -153,6 +154,20 @@ def test_unknown_names_suggest_near_ones() -> None:
         explain("explict-pads")
     with pytest.raises(RequestError, match="see the list"):
         explain("zzzz")
+
+
+@pytest.mark.parametrize("name", all_targets())
+def test_facts_fit_a_terminal_and_do_not_repeat_where_they_are_from(name: str) -> None:
+    (entry,) = (one for one in explain(name) if one.kind == "target")
+    text = explanation_text(entry, Terminal(80))
+    facts = text.partition("\norder ")[2]
+    words = [word for word in facts.split() if len(word) > 60]
+    assert words or max(map(len, facts.splitlines())) <= 80
+    assert entry.source
+    assert f": {entry.source}, " not in " ".join(facts.split())
+    flat = " ".join(text.split())
+    for _, value in entry.facts:
+        assert " ".join(value.replace(f": {entry.source}, ", ": ").split()) in flat
 
 
 def test_the_list_has_every_kind_and_name() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def said_by(page: Path, script: str, folder: Path, *options: str) -> object:
+def said_by(page: Path, script: str, folder: Path, *options: str) -> Any:
     """What a script, run behind those of the page, makes its title."""
     copy = page.with_name(f"tried-{page.name}")
     text = page.read_text(encoding="utf-8")
@@ -62,7 +63,7 @@ def test_the_console_is_silent_and_nothing_is_fetched(site: Path, tmp_path: Path
 
 @pytest.mark.parametrize("page", ["index.html", "target/ncnn.html"])
 def test_search_answers(page: str, site: Path, tmp_path: Path) -> None:
-    many, first, link, count = said_by(site / page, SEARCH, tmp_path)  # type: ignore[misc]
+    many, first, link, count = said_by(site / page, SEARCH, tmp_path)
     assert many
     assert first.startswith("ncnn: AveragePool, asymmetric pads")
     assert (site / page).parent.joinpath(link.partition("#")[0]).resolve().exists()
