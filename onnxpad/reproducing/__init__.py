@@ -73,7 +73,7 @@ def specimen(target: Target, address: str) -> Reproducer | None:
 
 def seen_words(target: Target, address: str, row: Row) -> Specimen | None:
     """The model that was seen to show it where the smallest one does not; it must still fit."""
-    words = _all_seen().get(target.runtime, {}).get(address, {}).get("words")
+    words = all_seen().get(target.runtime, {}).get(address, {}).get("words")
     if words is None:
         return None
     lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}
@@ -84,14 +84,15 @@ def seen_words(target: Target, address: str, row: Row) -> Specimen | None:
 
 def _was_seen(target: Target, address: str) -> tuple[str, ...]:
     """What is to be said where the runtime was run and nothing showed the fault."""
-    verdict = _all_seen().get(target.name, {}).get(address, {}).get("verdict")
+    verdict = all_seen().get(target.name, {}).get(address, {}).get("verdict")
     if verdict != "not shown":
         return ()
     return (f"{target.version} was run with small models of this kind, and none showed it",)
 
 
 @cache
-def _all_seen() -> dict[str, dict[str, dict[str, Any]]]:
+def all_seen() -> dict[str, dict[str, dict[str, Any]]]:
+    """By target and address what a run showed, and the words of the model that showed it."""
     found: dict[str, dict[str, dict[str, Any]]] = json.loads(SEEN.read_text("utf-8"))
     return found
 
@@ -176,4 +177,12 @@ def _no_row(target: Target, row: str) -> RequestError:
     )
 
 
-__all__ = ["FILES", "SEEN", "Reproducer", "refuse_folder", "reproduce", "reproduce_node"]
+__all__ = [
+    "FILES",
+    "SEEN",
+    "Reproducer",
+    "all_seen",
+    "refuse_folder",
+    "reproduce",
+    "reproduce_node",
+]

@@ -179,7 +179,7 @@ _CHOICES_OF_PADS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("axes", (True,)),
     ("computed", (True,)),
     ("fed", (True,)),
-    ("dtype", ("int8", "uint8", "bfloat16", "int16")),
+    ("dtype", ("int8", "uint8", "float16", "bfloat16", "int16")),
     ("front", ("relu",)),
 )
 _TOGETHER: tuple[Words, ...] = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from typing import Any
 import onnx
 
 from onnxpad.model.assembled import with_output_shapes
-from onnxpad.reproducing import SEEN, specimen
+from onnxpad.reproducing import SEEN, all_seen, specimen
 from onnxpad.reproducing.search import chains_of, falls_under, smallest, varied
 from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.runtimes.conditions.rows import Row
@@ -116,13 +116,19 @@ def main() -> None:
     seen = json.loads(SEEN.read_text("utf-8")) if SEEN.exists() else {}
     for name in parser.parse_args().runtimes.split(","):
         seen.pop(name, None)
+        _write(seen)
         with tempfile.TemporaryDirectory() as folder:
             found = dict(looked_for(name, Path(folder)))
         seen[name] = found
         for address, record in found.items():
             print(f"{name:16} {address:60} {record}", flush=True)
-        text = json.dumps(seen, indent=1, sort_keys=True)
-        SEEN.write_text(f"{text}\n", "utf-8")
+        _write(seen)
+
+
+def _write(seen: Mapping[str, Any]) -> None:
+    """Write what is known; the smallest models are looked for anew where nothing is."""
+    SEEN.write_text(f"{json.dumps(seen, indent=1, sort_keys=True)}\n", "utf-8")
+    all_seen.cache_clear()
 
 
 if __name__ == "__main__":
