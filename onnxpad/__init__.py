@@ -9,7 +9,6 @@ A model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.G
 carries one (torch.onnx.ONNXProgram, an onnxscript function): what came in comes back as `.model`.
 Reports (Inspection, Rewriting, Validation ...) are data with `to_json()`; help(onnxpad.Inspection)
 lists the fields. All errors are OnnxpadError. `onnxpad.explain("python")` has more examples.
-Names are loaded when they are first used: `import onnxpad` loads neither onnx nor numpy.
 """
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
@@ -27,13 +26,16 @@ if TYPE_CHECKING:
     )
     from onnxpad.explaining import Explanation, explain
     from onnxpad.guarding import Guarding, GuardRefused, guard, guarded
-    from onnxpad.inspection import Inspection, PaddedNode, inspect
+    from onnxpad.inspection import Finding, Inspection, PaddedNode, inspect
     from onnxpad.model.files.onnx_file import load
     from onnxpad.model.files.saving import save
+    from onnxpad.padding.chain import Skip
     from onnxpad.porting import PortedNode, Porting, port
     from onnxpad.resolving import Resolution, resolve
     from onnxpad.retargeting import Retargeting, retarget
     from onnxpad.retargeting.plan import Plan, PlanEntry
+    from onnxpad.rewriting.for_target.report import NodeVerdict
+    from onnxpad.rewriting.pipeline import Change, Refusal
     from onnxpad.rewriting.rewrite import Rewriting, rewrite
     from onnxpad.validation import Validation, Verdict, validate
 
@@ -41,14 +43,17 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Batch",
+    "Change",
     "Diagnosis",
     "Explanation",
+    "Finding",
     "GuardRefused",
     "Guarding",
     "Inspection",
     "InternalError",
     "LimitMet",
     "ModelError",
+    "NodeVerdict",
     "OnnxpadError",
     "Outcome",
     "PaddedNode",
@@ -56,11 +61,13 @@ __all__ = [
     "PlanEntry",
     "PortedNode",
     "Porting",
+    "Refusal",
     "RequestError",
     "Resolution",
     "Retargeting",
     "Rewriting",
     "RuntimeUnavailable",
+    "Skip",
     "Validation",
     "Verdict",
     "__version__",
@@ -94,7 +101,10 @@ _HOMES = {
     "onnxpad.guarding": ("Guarding", "GuardRefused", "guard", "guarded"),
     "onnxpad.model.files.onnx_file": ("load",),
     "onnxpad.model.files.saving": ("save",),
-    "onnxpad.inspection": ("Inspection", "PaddedNode", "inspect"),
+    "onnxpad.inspection": ("Finding", "Inspection", "PaddedNode", "inspect"),
+    "onnxpad.padding.chain": ("Skip",),
+    "onnxpad.rewriting.for_target.report": ("NodeVerdict",),
+    "onnxpad.rewriting.pipeline": ("Change", "Refusal"),
     "onnxpad.retargeting.plan": ("Plan", "PlanEntry"),
     "onnxpad.porting": ("PortedNode", "Porting", "port"),
     "onnxpad.resolving": ("Resolution", "resolve"),
@@ -105,15 +115,24 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Load a public name from its module (PEP 562)."""
+    """Load a public name when it is first used (PEP 562): onnx and numpy wait until then."""
     from importlib import import_module  # keeps the namespace free of it
 
     for home, names in _HOMES.items():
         if name in names:
             found: object = getattr(import_module(home), name)
+            import_module("onnxpad.reports").InNotebooks.drawn_by = _drawn
             globals()[name] = found
             return found
     raise AttributeError(f"module 'onnxpad' has no attribute '{name}'")
+
+
+def _drawn(report: object) -> str | None:
+    """A report as HTML for a notebook; None where nothing draws it, or the extra is missing."""
+    from importlib import import_module
+
+    html: str | None = import_module("onnxpad.show.pages.notebooks").notebook_html(report)
+    return html
 
 
 def __dir__() -> list[str]:

@@ -60,8 +60,9 @@ def entries() -> tuple[Explanation, ...]:
 def explain(name: str) -> tuple[Explanation, ...]:
     """The entries called `name`, whatever their kind; capitals do not matter.
 
-    Frameworks and targets answer to their other names too ("tf", "trt"), where nothing else has
-    that name; a target with a release ("openvino@2024.6") has the facts of that release.
+    Frameworks and targets answer to their other names too ("tf", "trt"), and a topic to the words
+    that it explains ("rounding"), where nothing else has that name; a target with a release
+    ("openvino@2024.6") has the facts of that release.
 
     Raises RequestError with the nearest names where there is none.
     """
@@ -83,6 +84,7 @@ def explain(name: str) -> tuple[Explanation, ...]:
 def _called(name: str) -> set[tuple[str, str]]:
     """Kinds and names of what people call otherwise as well."""
     found = {("target", one.name) for one in all_targets().values() if name in one.also}
+    found |= {("topic", topic) for topic, words in _WORDS.items() if name in words}
     framework = by_name_and_alias().get(name)
     return found | ({("convention", framework.name)} if framework else set())
 
@@ -154,6 +156,15 @@ def _topic(path: Path) -> Explanation:
             table = "\n".join(f"| {' | '.join(row)} |" for row in rows())
             text = text.replace(f"{{{name}}}", table)
     return Explanation("topic", path.stem, text)
+
+
+_WORDS = {
+    "verdicts": (
+        *("proved", "identical", "rounding", "tolerated", "different", "unverified"),
+        *("refuted", "undecided", "not proved", "allowed", "bound", "cells", "budget of cells"),
+    )
+}
+"""Words of messages that a topic explains."""
 
 
 def _recipe_rows() -> Iterator[tuple[str, ...]]:
@@ -241,7 +252,10 @@ def _target_entry(target: Target) -> Explanation:
 
 
 def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
-    """Its rows; one that takes operators leaves out those that another never takes."""
+    """Its rows, what it gets wrong behind its address.
+
+    A row that takes operators leaves out those that another never takes.
+    """
     yield "order", "if several rules match, the most severe applies"
     if target.releases:
         yield "releases", ", ".join(target.releases)
@@ -253,11 +267,14 @@ def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
     always = [row for row in target.rows if asked or not (row.since or row.until)]
     blanket = [row for row in always if row.answer.fails and not row.when]
     never = {operator for row in blanket for operator in row.operators}
+    addresses = {row: address for address, row in target.failures.items()}
     for row in target.rows:
         left = tuple(one for one in row.operators if row.answer.fails or one not in never)
         if left:
             told = [row.held, str(row.evidence)] if row.held else [str(row.evidence)]
-            yield str(row.answer), f"{replace(row, operators=left).what} [{'; '.join(told)}]"
+            address = f"{addresses[row]}: " if row in addresses else ""
+            what = replace(row, operators=left).what
+            yield str(row.answer), f"{address}{what} [{'; '.join(told)}]"
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:

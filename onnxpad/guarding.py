@@ -17,7 +17,7 @@ from onnxpad.model.files.external import data_files, external_tensors, locate
 from onnxpad.model.files.onnx_file import read
 from onnxpad.model.files.saving import save
 from onnxpad.model.opened import Model, ModelLike, whole_model
-from onnxpad.reports import plain
+from onnxpad.reports import InNotebooks, plain
 from onnxpad.validation import Validation, validate
 from onnxpad.validation.culprit import Culprit, culprit
 from onnxpad.validation.kernel_verdict import arrays_file
@@ -38,7 +38,7 @@ class GuardRefused(OnnxpadError):
 
 
 @dataclass(frozen=True, slots=True)
-class Guarding:
+class Guarding(InNotebooks):
     """The verdict on what a tool made of a model.
 
     `before` and `after` are the files, '' for models in memory; `culprit` is the changed part that

@@ -10,11 +10,13 @@ from onnxpad import processes
 from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
-from onnxpad.model.facts import ModelFacts, facts_of
+from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
+from onnxpad.model.reading.nodes import Address, Place
+from onnxpad.model.reading.padded_graph import padded_links
 from onnxpad.model.reading.pads import constant_integers
 from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.surroundings import Observer
@@ -29,7 +31,7 @@ from onnxpad.padding.chain import (
     Skip,
     Unclear,
 )
-from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.effective_pads import effective_pads, multiples_text
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
@@ -216,6 +218,11 @@ class Finding(NamedTuple):
     op: str
     reason: str
 
+    def to_json(self) -> dict[str, Any]:
+        """The finding as it stands in the JSON of the report."""
+        found: dict[str, Any] = plain(self)
+        return found
+
 
 KINDS = {
     "falls back": "fallback",
@@ -238,7 +245,7 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 
 @reported(
     *("model", "summary", "assumed", "nodes", "targets", "target_notes", "openings"),
-    *("placement", "limits_met", "findings"),
+    *("placement", "limits_met", "findings", "not_judged"),
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
@@ -249,7 +256,9 @@ class Inspection(Report):
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
     `target_notes` has what is not known of releases that were asked for. `model` is what the file
-    says of itself.
+    says of itself, `not_judged` are kinds of operators that it has and targets were not asked
+    about, since they cannot pad. For pictures, and in no JSON: `chains` are what was read of each
+    node, `links` are pairs of places in `nodes`, of which the second reads what the first makes.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -261,6 +270,9 @@ class Inspection(Report):
     limits_met: tuple[str, ...] = ()
     model: ModelFacts = field(default_factory=ModelFacts)
     target_notes: Mapping[str, str] = field(default_factory=dict)
+    chains: tuple[Chain, ...] = ()
+    links: tuple[tuple[int, int], ...] = ()
+    not_judged: tuple[str, ...] = ()
 
     schema = 2
 
@@ -319,6 +331,7 @@ _WRITTEN = (
     "count_include_pad",
     "output_padding",
     "output_shape",
+    "padding_mode",
 )
 
 
@@ -353,14 +366,14 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
         )
         selected = selection(survey, nodes)
-        found = _records(survey, selected)
+        records = _with_divisors(_records(survey, selected), survey, dims or {})
         told = _told(survey, names, selected, dims) if names else {}
         places = placed(opened, survey.sites(), selected, device) if device else {}
         openings = {name: opened_up for name, (_, opened_up) in told.items()}
         verdicts = {name: judged for name, (judged, _) in told.items()}
         limits_met = tuple(work.met.values())
         return Inspection(
-            found,
+            tuple(node for node, _, _ in records),
             dict(dims or {}),
             verdicts,
             places,
@@ -369,6 +382,9 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             limits_met,
             facts_of(opened.model),
             _notes(names),
+            tuple(chain for _, chain, _ in records),
+            padded_links([site for _, _, site in records], _numbers(records)),
+            kinds_that_cannot_pad(opened.model) if names else (),
         )
 
 
@@ -392,10 +408,12 @@ def _notes(names: Sequence[str]) -> dict[str, str]:
     return {name: note for name in names if (note := find_target(name).note)}
 
 
-def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[PaddedNode, ...]:
-    """One for each node, or for each way in which it is called."""
+def _records(
+    survey: Survey, selected: Callable[[Address], bool]
+) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
+    """One for each node, or for each way in which it is called, with what was read of it."""
     observer, known = Observer(), FactsByChain()
-    found: dict[object, PaddedNode] = {}
+    found: dict[object, tuple[PaddedNode, Chain, Site]] = {}
     for site in survey.sites():
         if not selected(site.address):
             continue
@@ -403,11 +421,37 @@ def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[Padde
             around = observer.around(context, site.node, chain)
             key = (site.address, (chain, around) if len(site.chains) > 1 else None)
             if key in found:
-                calls = found[key].calls + _calls(context)
-                found[key] = found[key]._replace(calls=calls)
+                node, read, its_site = found[key]
+                calls = node.calls + _calls(context)
+                found[key] = node._replace(calls=calls), read, its_site
             else:
-                found[key] = _record(site, context, known.of(chain, around), around)
+                found[key] = _record(site, context, known.of(chain, around), around), chain, site
     return tuple(found.values())
+
+
+def _numbers(records: Sequence[tuple[PaddedNode, Chain, Site]]) -> dict[Place, int]:
+    """The first record of each node."""
+    numbers: dict[Place, int] = {}
+    for number, (_, _, site) in enumerate(records):
+        numbers.setdefault(site.address.place, number)
+    return numbers
+
+
+def _with_divisors(
+    records: Sequence[tuple[PaddedNode, Chain, Site]], survey: Survey, dims: Mapping[str, int | str]
+) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
+    """The same with the weakest fact that settles computed pads beside numbers that do."""
+    hanging = {
+        id(node) for node, chain, _ in records if node.pads is None and hanging_on_sizes(chain)
+    }
+    found = settling_divisors(survey, dims) if hanging else ()
+    if not found:
+        return tuple(records)
+    hint = multiples_text(found)
+    return tuple(
+        (node._replace(hints=(*node.hints, hint)) if id(node) in hanging else node, chain, site)
+        for node, chain, site in records
+    )
 
 
 def _told(

@@ -28,7 +28,19 @@ def reported(*entries: str) -> Callable[[type[T]], type[T]]:
     return made
 
 
-class Report:
+class InNotebooks:
+    """What notebooks show with pictures, where the package has said who draws them."""
+
+    __slots__ = ()
+    drawn_by: ClassVar[Callable[[object], str | None] | None] = None
+
+    def _repr_html_(self) -> str | None:
+        """HTML of the report; None, and so its text, where nobody draws it."""
+        draw = InNotebooks.drawn_by
+        return None if draw is None else draw(self)
+
+
+class Report(InNotebooks):
     """What a command gives back; `schema` is the version of its JSON."""
 
     __slots__ = ()

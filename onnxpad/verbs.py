@@ -71,6 +71,7 @@ ARGUMENTS: dict[str, tuple[Check, str]] = {
     "ambiguous": (lambda value: value in ("auto_pad", "pads"), "'auto_pad' or 'pads'"),
     "allow_unknown": (_is_flag, "True or False"),
     "legacy_split": (_is_flag, "True or False"),
+    "strict": (_is_flag, "True or False"),
     "proof_only": (_is_flag, "True or False"),
     "run_only": (_is_flag, "True or False"),
     "tf32": (_is_flag, "True or False"),

@@ -320,10 +320,12 @@ def _edited(
     edit: Edit, asked: Plain, record: Callable[..., Plain], lines: Sequence[str], done: str
 ) -> Plain:
     """The answer about a model that was to be edited; `done` is the word for what was."""
+    from onnxpad.show.batches import refusal_text
     from onnxpad.show.wording import paragraph
 
     written = _written(edit, asked)
-    refused = f"nothing written for {asked['model']}: {edit.objection}" if edit.objection else ""
+    against = edit.objection
+    refused = refusal_text(asked["model"], against, edit.found) if against else ""
     changed = done if edit.written else f"would be {done}"
     result = changed if edit.found.changed else "unchanged"
     return {
@@ -348,9 +350,11 @@ def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.show import batches
 
     found = inspect(job.model, **request.options)
+    answers = [one.judgement.answer for told in found.targets.values() for one in told]
     traps = "with traps" if any(node.traps for node in found.nodes) else "fine"
+    unknown = "not known" if any(answer.is_open for answer in answers) else traps
     return {
-        "result": "failing" if found.fails else traps,
+        "result": "failing" if found.fails else unknown,
         "code": FINDINGS if found.fails else FINE,
         "record": {"file": asked["model"]} | found.to_json(),
         "line": batches.inspection_line(asked["model"], found),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from contextlib import contextmanager
@@ -35,9 +36,10 @@ _ABOUT_ONE = ("data", "inputs", "input_shapes", "outputs", "progress")
 class Outcome(NamedTuple):
     """What became of one model.
 
-    `result` is a word: rewritten, moved, unchanged, fine, with traps, failing, a verdict of
-    validate, or refused; `code` the exit code that the command would have, `record` what its
-    `--json` prints, `error` why it was refused, `written` the file, `line` all of it for people.
+    `result` is a word: rewritten, moved, unchanged, fine, with traps, not known (a target's answer
+    for some node), failing, a verdict of validate, or refused; `code` the exit code that the
+    command would have, `record` what its `--json` prints, `error` why it was refused, `written` the
+    file, `line` all of it for people.
     """
 
     file: str
@@ -114,15 +116,12 @@ def each(  # noqa: PLR0913 - one option each
     below the folder that was named, or `in_place`; else nowhere. `strict` and `validate` keep a
     model from being written as --strict and --validate do.
 
-    Without more the models are done here, one after the other. `processes` are so many worker
-    processes, which end with this one; one that dies costs its model another try. `executor` is any
-    executor of concurrent.futures, such as a ThreadPoolExecutor, or `get_executor()` of a Dask
-    client: its workers need this version of onnxpad and have to see the same files. Limits
-    (`timeout`, `memory`) hold for each model. `progress` is called with a model, how many are done,
-    and of how many.
-
-    Raises RequestError for arguments that the verb does not have, for folders without models, and
-    for facts and globs that are about none of them.
+    Without more the models are done here, one by one. `processes` are so many worker processes,
+    which end with this one; one that dies costs its model another try. `executor` is any of
+    concurrent.futures, or `get_executor()` of a Dask client: its workers need this version of
+    onnxpad and the same files. Limits (`timeout`, `memory`) hold for each model. `progress` is
+    called with a model, how many are done, and of how many. Raises RequestError for arguments that
+    the verb does not have, folders without models, and facts and globs about none of them.
     """
     edits = output is not None or in_place or strict or validate
     _check(verb, executor, processes, edits=edits)
@@ -195,19 +194,23 @@ def options_for(
     known = _known(jobs, globs, executor)
     if any(known):
         _refuse_what_nobody_has(known, dims, globs)
-    found, notes = [], []
-    for job, has in zip(jobs, known, strict=True):
+    found, missing = [], Counter[str]()
+    for has in known:
         own = dict(options)
         if has:
             lacks = [name for name in dims if name not in has["dims"]]
             unmatched = [glob for glob in globs if glob not in has["globs"]]
-            notes += [f"{job.model}: no dimension is called '{name}'" for name in lacks]
-            notes += [f"{job.model}: no padded node matches '{glob}'" for glob in unmatched]
+            missing.update(f"'{name}'" for name in lacks)
+            missing.update(f"a padded node that matches '{glob}'" for glob in unmatched)
             own["dims"] = {name: fact for name, fact in dims.items() if name not in lacks}
             if globs:
                 own["nodes"] = has["globs"]
         found.append(own)
-    return found, [f"{note}, left out here" for note in notes]
+    models = sum(map(bool, known))
+    return found, [
+        f"{what} is in {models - number} of {models} models, and left out of the others"
+        for what, number in missing.items()
+    ]
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 
-from onnxpad.cli.outcomes import FINE, STANDARD, fail, say
+from onnxpad.cli.outcomes import FINE, STANDARD, fail, say, say_with_try
 from onnxpad.cli.streams import show, status_line
 from onnxpad.errors import brief
 
@@ -122,7 +122,7 @@ def _show(outcome: Outcome, how: _Shown) -> None:
     if outcome.error and outcome.code > 1:
         fail(outcome.error)
     elif outcome.error:
-        say(brief(_visible(outcome.error)) + "\n")
+        say_with_try(outcome.error)
     if not how.lines:
         return
     if how.as_json:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import arguments, plan_files
+from onnxpad.cli import arguments, html_files, plan_files
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, say
 from onnxpad.cli.streams import report_stream, show, terminal, working
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
     from onnxpad.diagnosis import Diagnosis
+    from onnxpad.show.pages.page import Page
 
 _HELP = """Find the padding, node by node, with which a model gives a reference output.
 
@@ -52,6 +54,7 @@ gives the reference.
 )
 @arguments.device
 @arguments.ambiguous
+@html_files.html
 @arguments.timeout
 @arguments.memory
 @arguments.spoken
@@ -71,6 +74,8 @@ def _check(options: dict[str, Any]) -> None:
             "the reference is missing: give --data PATH, or --inputs FILE and --outputs FILE"
         )
     plan_files.check(options["plan"], options)
+    names = ("model", "inputs", "outputs", "plan")
+    html_files.check(options["html"], [*options["data"], *(options[name] for name in names)])
 
 
 def _report(found: Diagnosis, options: dict[str, Any]) -> None:
@@ -88,6 +93,7 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
             plan_files.write(plan, found.plan)
         except RequestError as error:
             failed, plan = error, None
+    html_files.write(options["html"], partial(_page, found, options["model"], plan))
     if options["as_json"]:
         from onnxpad.reports import json_line
         from onnxpad.show.wording import visible
@@ -100,6 +106,12 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
         show(diagnosis_text(found, terminal(stream), plan=plan, kept=kept), stream)
     if failed:
         raise failed
+
+
+def _page(found: Diagnosis, model: str, plan: str | None) -> Page:
+    from onnxpad.show.pages.diagnoses import diagnosis_page
+
+    return diagnosis_page(found, model, plan)
 
 
 def _diagnosed(options: dict[str, Any]) -> Diagnosis:

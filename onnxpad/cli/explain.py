@@ -24,7 +24,13 @@ onnxpad explain split-pads
 onnxpad explain AveragePool
 onnxpad explain exit-codes
 onnxpad explain opencv
+onnxpad explain opencv --reproduce output-shape -o DIR
+onnxpad explain --html DIR
 onnxpad explain --schema inspect
+
+With --reproduce ROW it writes the smallest model that shows what a target gets wrong, with an
+input, the expected output and a script for the runtime, ready for a bug report. ROW is what stands
+in front of the fact in what explain TARGET prints.
 """
 
 
@@ -38,14 +44,49 @@ onnxpad explain --schema inspect
     metavar="VERB",
     help="Print the JSON Schema (2020-12) of what the verb prints with --json.",
 )
+@click.option(
+    "--reproduce",
+    "row",
+    metavar="ROW",
+    help="Write a model, an input, the expected output and a script that show this fact of a "
+    "target into the folder -o DIR.",
+)
+@click.option("-o", "folder", type=click.Path(), metavar="DIR", help="The folder to write into.")
+@click.option(
+    "--html",
+    "site",
+    type=click.Path(),
+    metavar="DIR",
+    help="Write everything as pages that need no network, with pictures, search and what works "
+    "where. Needs jinja2 and matplotlib.",
+)
 @arguments.spoken
-def explain(*, name: str | None, schema: str | None, as_json: bool) -> int:
-    """Print one entry, the list of all, or a schema."""
+def explain(
+    *,
+    name: str | None,
+    schema: str | None,
+    row: str | None,
+    folder: str | None,
+    site: str | None,
+    as_json: bool,
+) -> int:
+    """Print one entry, the list of all, or a schema; or write a reproducer, or pages."""
+    if site is not None:
+        if name is not None or schema is not None or row is not None or folder is not None:
+            raise click.UsageError("--html DIR writes everything: give nothing else")
+        return _site(site)
     if schema is not None:
         if name is not None:
             raise click.UsageError("--schema VERB explains no NAME: give one of them")
         sys.stdout.write(_schema_of(schema))
         return FINE
+    if row is not None or folder is not None:
+        if name is None or row is None or folder is None:
+            raise click.UsageError(
+                "a reproducer needs a target, a row and a folder: "
+                "onnxpad explain TARGET --reproduce ROW -o DIR"
+            )
+        return _reproduced(name, row, folder, as_json=as_json)
     from onnxpad import explaining  # only this verb needs it
     from onnxpad.reports import json_line
     from onnxpad.show import explanations
@@ -59,6 +100,30 @@ def explain(*, name: str | None, schema: str | None, as_json: bool) -> int:
     else:
         show("\n".join(explanations.explanation_text(entry, shown) for entry in found))
     return FINE
+
+
+def _site(folder: str) -> int:
+    """Write the reference as pages."""
+    from onnxpad.cli.streams import working
+    from onnxpad.model.files.folders import refuse_folder, write_folder
+    from onnxpad.show.pages.templates import check_installed
+    from onnxpad.show.site import INDEX, site_files
+
+    check_installed()
+    refuse_folder(folder)
+    with working("writing pages"):
+        files = site_files(onnxpad.__version__)
+        write_folder(folder, files)
+    show(f"{len(files)} files; open {Path(folder) / INDEX}\n")
+    return FINE
+
+
+def _reproduced(target: str, row: str, folder: str, *, as_json: bool) -> int:
+    """Write a reproducer and say what is in it."""
+    from onnxpad.cli.reproducers import written
+    from onnxpad.reproducing import reproduce
+
+    return written(lambda: reproduce(target, row), folder, as_json=as_json)
 
 
 def _schema_of(verb: str) -> str:

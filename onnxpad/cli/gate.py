@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import shlex
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from onnxpad.cli.arguments import given_by_hand
-from onnxpad.cli.outcomes import FINDINGS, FINE, say
+from onnxpad.cli.outcomes import FINDINGS, FINE, say, say_with_try
 
 if TYPE_CHECKING:
     from onnxpad.cli.baseline import Baseline, Known
@@ -39,6 +41,11 @@ write_baseline = click.option(
     "--write-baseline",
     is_flag=True,
     help="Write what fails now into the --baseline FILE, and exit 0.",
+)
+prune_baseline = click.option(
+    "--prune-baseline",
+    is_flag=True,
+    help="Drop from the --baseline FILE what is gone, and accept nothing new.",
 )
 
 
@@ -77,6 +84,7 @@ class Gate:
         self._device = given["device"]
         self._selects = bool(given["nodes"])
         self._writes: bool = given["write_baseline"]
+        self._prunes: bool = given["prune_baseline"]
         self._baseline = _baseline(given["baseline"], models, writes=self._writes)
         self._speaks = bool(given["fail_on"] or given["baseline"] or given["sarif"])
         self._seen = self._gone = 0
@@ -106,6 +114,8 @@ class Gate:
             return baseline.learn(model, (before - gone) | now)
         self._gone += len(gone)
         self._seen += len(before & now)
+        if self._prunes and gone:
+            baseline.learn(model, before - gone)
         return before
 
     def _looked_for(self, known: Known, targets: Collection[str]) -> bool:
@@ -117,13 +127,21 @@ class Gate:
             return TRAP in self.kinds
         return kind in self.kinds and (asked in targets or asked == self._device)
 
-    def say_why(self, model: str, judged: Judged) -> None:
-        """One line on standard error about what fails a model, where a gate was asked for."""
-        from onnxpad.show.wording import visible
+    def say_why(self, model: str, judged: Judged, record: Mapping[str, Any]) -> None:
+        """Lines on standard error about what fails a model, where a gate was asked for.
 
-        if self._speaks and judged.failing:
-            failing = [one for one in judged.findings if one in judged.failing]
-            say(visible(f"fails: {model}: {_listed(failing)}") + "\n")
+        Each code is a line with the reason, and one with the command that repairs it. `record` is
+        the report on the model.
+        """
+        if not self._speaks or not judged.failing:
+            return
+        codes: dict[str, list[Finding]] = {}
+        for one in judged.findings:
+            if one in judged.failing:
+                codes.setdefault(one.code, []).append(one)
+        for code, found in codes.items():
+            said = f"fails: {model}: {_told(code, found, record)}"
+            say_with_try(said, repair(model, found[0], record))
 
     def concluded(self, status: int) -> int:
         """Write the baseline, or say how it compares; the exit code."""
@@ -138,20 +156,30 @@ class Gate:
             return FINE
         if self._seen:
             say(f"{_counted(self._seen)} in {self._baseline.path}\n")
-        if self._gone:
+        if self._gone and self._prunes and status <= FINDINGS:
+            self._baseline.write()
+            say(f"{_counted(self._gone)} dropped from {self._baseline.path}\n")
+        elif self._gone:
             are = "is" if self._gone == 1 else "are"
-            say(f"{_counted(self._gone)} {are} gone: --write-baseline drops what is gone\n")
+            say(f"{_counted(self._gone)} {are} gone: --prune-baseline drops what is gone\n")
         return status
 
 
 def _check(given: dict[str, Any]) -> None:
     if given["write_baseline"] and not given["baseline"]:
         raise click.UsageError("--write-baseline needs a name: add --baseline FILE")
-    if given["write_baseline"] and given["nodes"]:
+    if given["prune_baseline"] and not given["baseline"]:
+        raise click.UsageError("--prune-baseline needs a file: add --baseline FILE")
+    if given["write_baseline"] and given["prune_baseline"]:
         raise click.UsageError(
-            "--write-baseline lists all nodes of a model, and --node leaves some out: give one of "
-            "them"
+            "--write-baseline drops what is gone as well, and accepts what is new: give one of them"
         )
+    for option in ("write_baseline", "prune_baseline"):
+        if given[option] and given["nodes"]:
+            raise click.UsageError(
+                f"--{option.replace('_', '-')} is about all nodes of a model, and --node leaves "
+                "some out: give one of them"
+            )
     about = [level for level in given["fail_on"] if level in LEVELS]
     if about and not given["targets"] and given_by_hand("fail_on"):
         raise click.UsageError(
@@ -172,11 +200,54 @@ def _baseline(path: str | None, models: Sequence[str], *, writes: bool) -> Basel
     return read_baseline(path) if Path(path).exists() else Baseline(path, {})
 
 
-def _listed(findings: Iterable[Finding]) -> str:
-    nodes: dict[str, list[str]] = {}
-    for one in findings:
-        nodes.setdefault(one.code, []).append(f"'{one.node}'")
-    return "; ".join(f"{code} {_shortened(found)}" for code, found in nodes.items())
+def _told(code: str, found: Sequence[Finding], record: Mapping[str, Any]) -> str:
+    """'opencv:wrong 'c', 'd': why', with the reason that most of them have."""
+    reasons = _reasons(code, record)
+    known = Counter(one.reason or reasons.get(one.node, "") for one in found)
+    reason, _ = known.most_common(1)[0]
+    nodes = _shortened([f"'{one.node}'" for one in found])
+    return f"{code} {nodes}{f': {reason}' if reason else ''}"
+
+
+def _reasons(code: str, record: Mapping[str, Any]) -> dict[str, str]:
+    """What a report says of each node under this code."""
+    target, of_target, _ = code.rpartition(":")
+    if of_target:
+        return {one["node"]: one["reason"] for one in record["targets"].get(target, ())}
+    return {
+        node["node"]: trap["sentence"]
+        for node in record["nodes"]
+        for trap in node["traps"]
+        if trap["code"] == code
+    }
+
+
+def repair(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
+    """The command that repairs a model that has this finding, or what there is instead."""
+    from onnxpad.show.wording import given_text
+
+    name = shlex.quote(model)
+    if finding.kind == TRAP:
+        node = next(one for one in record["nodes"] if one["node"] == finding.node)
+        passes = next(one["passes"] for one in node["traps"] if one["code"] == finding.code)
+        if not passes:
+            return f"onnxpad explain {finding.code}"
+        lacking = node["try"][-1] if node["pads"] is None and node["try"] else ""
+        facts = lacking if lacking.startswith("--dim") else ""
+        words = [f"--pass {passes[0]}", given_text(record["assumed"]), facts]
+    else:
+        target = finding.code.rpartition(":")[0]
+        verdicts = record["targets"].get(target, ())
+        fails = [one for one in verdicts if one["verdict"] in ("refuses", "miscomputes")]
+        if not fails:
+            return ""
+        stuck = sum(not (one["rewrite"] and one["rewrite"]["passes"]) for one in fails)
+        opening = record["openings"][target]
+        if stuck > opening["settled"]:
+            return f"no form that onnxpad writes is taken for {stuck}: onnxpad explain {target}"
+        facts = opening["dims"] if stuck else {}
+        words = [f"--target {target}", given_text({**record["assumed"], **facts})]
+    return " ".join(filter(None, ["onnxpad rewrite", name, *words, "-o OUT"]))
 
 
 def _shortened(names: Sequence[str]) -> str:

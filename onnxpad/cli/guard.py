@@ -5,14 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import cache
-from typing import Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import arguments
+from onnxpad.cli import arguments, html_files
 from onnxpad.cli.outcomes import FINDINGS, FINE
 from onnxpad.cli.streams import show, terminal, working
+
+if TYPE_CHECKING:
+    from onnxpad.guarding import Guarding
+    from onnxpad.show.pages.page import Page
 
 _HELP = """Run a command that makes one model of another, and prove or try that both are the same.
 
@@ -44,6 +48,7 @@ command fails or does not write the model.
     metavar="DIR",
     help="Where the models differ: write the changed part in both forms, and inputs that show it.",
 )
+@html_files.html
 @arguments.device
 @arguments.samples
 @arguments.seed
@@ -55,6 +60,8 @@ def guard(*, command: tuple[str, ...], as_json: bool, **options: Any) -> int:  #
     """Guard and print the verdict."""
     from onnxpad import guarding  # loads numpy and onnx
 
+    page = options.pop("html")
+    html_files.check(page, [*command, options["before"], options["after"]])
     with ExitStack() as behind:
 
         @cache
@@ -65,6 +72,7 @@ def guard(*, command: tuple[str, ...], as_json: bool, **options: Any) -> int:  #
             shown()(step)
 
         found = guarding.guard(command, quiet_stdout=as_json, **options, progress=told)
+    html_files.write(page, partial(_page, found))
     if as_json:
         from onnxpad.reports import json_line
 
@@ -74,3 +82,9 @@ def guard(*, command: tuple[str, ...], as_json: bool, **options: Any) -> int:  #
 
         show(guarding_text(found, terminal(sys.stdout)))
     return FINE if found.ok else FINDINGS
+
+
+def _page(found: Guarding) -> Page:
+    from onnxpad.show.pages.guardings import guarding_page
+
+    return guarding_page(found)

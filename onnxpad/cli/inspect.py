@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad import __version__
-from onnxpad.cli import arguments, gate
+from onnxpad.cli import arguments, gate, html_files
 from onnxpad.cli.destinations import found_in
 from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
 from onnxpad.cli.streams import show, terminal, working
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from onnxpad.batch.each import Outcome
     from onnxpad.cli.gate import Judged
     from onnxpad.inspection import Finding, Inspection
+    from onnxpad.reproducing import Reproducer
+    from onnxpad.show.pages.page import Page
 
 
 ALL = "all"
@@ -32,7 +34,9 @@ onnxpad inspect models/ -j 4
 onnxpad inspect *.onnx --json | jq .summary.traps
 onnxpad inspect model.onnx --target opencv --target ncnn
 onnxpad inspect model.onnx --target all
+onnxpad inspect model.onnx --html report.html
 onnxpad inspect *.onnx --target opencv --fail-on unknown --baseline known.json
+onnxpad inspect model.onnx --target opencv --reproduce stem/conv -o DIR
 
 Nothing is changed and nothing is run. Operators that can pad and write no padding are only
 counted. Pads are begin,end for each axis, in cells. 'fits' names the frameworks that can write the
@@ -70,11 +74,20 @@ or as --fail-on says. All other operators are not judged.
 @gate.fail_on
 @gate.baseline
 @gate.write_baseline
+@gate.prune_baseline
 @click.option(
     "--sarif",
     is_flag=True,
     help="Print SARIF 2.1.0 about the targets, and with --fail-on trap about traps.",
 )
+@click.option(
+    "--reproduce",
+    metavar="NODE",
+    help="Cut out this node, of which the one --target fails, and write it with an input, the "
+    "expected output and a script for that runtime into the folder -o DIR.",
+)
+@click.option("-o", "folder", type=click.Path(), metavar="DIR", help="The folder for --reproduce.")
+@html_files.html
 @arguments.timeout
 @arguments.memory
 @arguments.jobs
@@ -88,6 +101,9 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     names = [one.model for one in found.models]
     checks = gate.Gate(names, given)
     _check(given["targets"], checks, sarif=given["sarif"], as_json=given["as_json"])
+    if given["reproduce"] is not None or given["folder"] is not None:
+        return _reproduced(names, given)
+    html_files.check(given["html"], names, many=found.many or bool(given["dask"] or given["sarif"]))
     options = ("device", "ambiguous", "timeout", "memory")
     asked = {"target": given["targets"], **{name: given[name] for name in options}}
     if given["sarif"]:
@@ -102,9 +118,39 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     except OnnxpadError as error:
         return checks.concluded(fail_for(model, error, as_json=given["as_json"]))
     judged = checks.judged(model, report.findings, report.targets)
+    html_files.write(given["html"], partial(_page, report, model))
     _tell(model, report, judged, given)
-    checks.say_why(model, judged)
+    if judged.failing:
+        checks.say_why(model, judged, report.to_json())
     return checks.concluded(FINDINGS if judged.failing else FINE)
+
+
+def _reproduced(models: Sequence[str], given: dict[str, Any]) -> int:
+    """Write one node of one model as a reproducer for one target."""
+    targets, node, folder = given["targets"], given["reproduce"], given["folder"]
+    if len(models) != 1 or len(targets) != 1 or ALL in targets or node is None or folder is None:
+        raise click.UsageError(
+            "a reproducer needs a model, a target, a node and a folder: "
+            "onnxpad inspect MODEL --target T --reproduce NODE -o DIR"
+        )
+    from onnxpad.cli.reproducers import written
+    from onnxpad.reproducing import reproduce_node
+
+    options = {name: given[name] for name in ("dims", "timeout", "memory")}
+
+    def made() -> Reproducer:
+        return reproduce_node(models[0], target=targets[0], node=node, **options)
+
+    try:
+        return written(made, folder, as_json=given["as_json"])
+    except OnnxpadError as error:
+        return fail_for(models[0], error, as_json=given["as_json"])
+
+
+def _page(found: Inspection, model: str) -> Page:
+    from onnxpad.show.pages.inspections import inspection_page
+
+    return inspection_page(found, model)
 
 
 def _many(
@@ -131,7 +177,7 @@ def _judged(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], 
         code=FINDINGS if told.failing else FINE,
         record={**outcome.record, **told.to_json()},
     )
-    return outcome, partial(checks.say_why, outcome.file, told)
+    return outcome, partial(checks.say_why, outcome.file, told, outcome.record)
 
 
 def _found(record: Mapping[str, Any]) -> tuple[Finding, ...]:

@@ -16,13 +16,18 @@ STANDARD = "-"
 
 def fail(message: str, hint: str = "") -> int:
     """Write one error message to stderr; gives the exit code for it."""
+    say_with_try(f"error: {message}", hint)
+    return WRONG
+
+
+def say_with_try(message: str, hint: str = "") -> None:
+    """Write a message to stderr, with what to try on a line of its own."""
     from onnxpad.show.wording import visible
 
     said, _, own_hint = message.partition(_TRY)
-    text = f"error: {brief(visible(said))}\n"
+    text = f"{brief(visible(said))}\n"
     text += "".join(f"{_TRY[1:]}{brief(visible(line))}\n" for line in (own_hint, hint) if line)
     say(text)
-    return WRONG
 
 
 def fail_for(model: str, error: OnnxpadError, *, as_json: bool = False) -> int:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import arguments, plan_files, writing
+from onnxpad.cli import arguments, html_files, plan_files, writing
 from onnxpad.cli.outcomes import STANDARD
 from onnxpad.cli.streams import report_stream, terminal
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Edit, Request
     from onnxpad.batch.inputs import Job
+    from onnxpad.show.pages.page import Page
 
 _HELP = """Move a model to another framework's padding. The numbers that it computes change.
 
@@ -52,6 +53,7 @@ longer fit together, nothing is written.
     help="The padding of single nodes, as JSON; diagnose writes it. '-': from standard input.",
 )
 @arguments.edits("Run both models and show how far outputs move.")
+@html_files.html
 @arguments.spoken
 def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Move each model, report it, and write it if nothing speaks against it."""
@@ -74,7 +76,7 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
     from onnxpad.batch.course import retargeted
 
     text = partial(_text, as_json=given["as_json"])
-    return writing.run(jobs, request, given, retargeted, text)
+    return writing.run(jobs, request, given, retargeted, text, _page)
 
 
 def _request(given: dict[str, Any]) -> Request:
@@ -91,6 +93,12 @@ def _request(given: dict[str, Any]) -> Request:
     judging = {name: given[name] for name in names} if given["validate"] else None
     flags = {name: given[name] for name in ("check", "dry_run", "strict")}
     return Request("retarget", options, judging, **flags)
+
+
+def _page(job: Job, edit: Edit) -> Page:
+    from onnxpad.show.pages.retargetings import retargeting_page
+
+    return retargeting_page(job.model, edit.written, edit.found, edit.compared, edit.objection)
 
 
 def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:

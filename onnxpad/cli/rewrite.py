@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import arguments, destinations, writing
+from onnxpad.cli import arguments, destinations, html_files, writing
 from onnxpad.cli.outcomes import STANDARD
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Edit, Request
     from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
+    from onnxpad.show.pages.page import Page
 
 _HELP = """Write the padding of a model in another form, without changing what it computes.
 
@@ -89,6 +90,7 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     "of which bytes; onnxpad validate --certificate proves it again.",
 )
 @arguments.legacy_split
+@html_files.html
 @arguments.spoken
 def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401
     """Rewrite each model, report it, and write it if nothing speaks against it."""
@@ -103,7 +105,7 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
     from onnxpad.batch.course import rewritten
 
     text = partial(_text, as_json=given["as_json"])
-    return writing.run(jobs, request, given, rewritten, text)
+    return writing.run(jobs, request, given, rewritten, text, _page)
 
 
 def _check_certificate(path: str | None, jobs: Jobs) -> None:
@@ -145,6 +147,12 @@ def _request(given: dict[str, Any]) -> Request:
         judging = {name: given[name] for name in ("ambiguous", *limits)} | {"proof_only": True}
     flags = {name: given[name] for name in ("check", "dry_run", "strict")}
     return Request("rewrite", options, judging, **flags, certificate=given["certificate"])
+
+
+def _page(job: Job, edit: Edit) -> Page:
+    from onnxpad.show.pages.rewritings import rewriting_page
+
+    return rewriting_page(job.model, edit.written, edit.found, edit.compared, edit.objection)
 
 
 def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:

@@ -121,6 +121,7 @@ def _silent(_text: str) -> None:
 
 def _teller(text: str) -> Callable[[str], None]:
     """Each step once, with the seconds since the first; where standard error is gone, nowhere."""
+    from onnxpad.errors import brief
     from onnxpad.show.wording import visible
 
     started, last = monotonic(), [""]
@@ -129,7 +130,7 @@ def _teller(text: str) -> Callable[[str], None]:
         if step != last[0]:
             last[0] = step
             with suppress(OSError, ValueError):
-                sys.stderr.write(f"{monotonic() - started:7.1f} s  {visible(step)}\n")
+                sys.stderr.write(f"{monotonic() - started:7.1f} s  {visible(brief(step))}\n")
                 sys.stderr.flush()
 
     tell(text)

@@ -6,17 +6,19 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import arguments, destinations
+from onnxpad.cli import arguments, destinations, html_files
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
 from onnxpad.cli.streams import show, terminal, working
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
+    from onnxpad.show.pages.page import Page
     from onnxpad.validation import Validation
 
 
@@ -122,6 +124,7 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
     metavar="FILE",
     help="Prove again what rewrite --certificate wrote of these two files, at other random points.",
 )
+@html_files.html
 @arguments.timeout
 @arguments.memory
 @arguments.jobs
@@ -130,16 +133,21 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
 def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Validate and print the verdict."""
     _check(options)
-    if Path(options["before"]).is_dir() or options["dask"]:
+    many = Path(options["before"]).is_dir() or bool(options["dask"])
+    others = ("before", "after", "inputs", "outputs", "certificate", "counterexample")
+    read = [*options["data"], *(options[name] for name in others)]
+    html_files.check(options["html"], read, many=many)
+    if many:
         return _pairs(options)
     for name in ("jobs", "dask"):
         del options[name]
-    path = options.pop("counterexample")
+    path, page = options.pop("counterexample"), options.pop("html")
     found = _validated(**options)
     if path is not None:
         found = _shown(found, path)
     if options["after"] is None and found.hints:
         found = replace(found, hints=(_diagnosing(options),))
+    html_files.write(page, partial(_page, found, options))
     if options["as_json"]:
         from onnxpad.reports import json_line
 
@@ -150,6 +158,15 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
 
         show(validation_text(found, terminal(sys.stdout)))
     return FINE if found.ok else FINDINGS
+
+
+def _page(found: Validation, options: dict[str, Any]) -> Page:
+    from onnxpad.show.pages.validations import validation_page
+
+    reference = [*options["data"], options["outputs"]]
+    return validation_page(
+        found, [name for name in (options["before"], options["after"], *reference) if name]
+    )
 
 
 def _diagnosing(options: dict[str, Any]) -> str:
@@ -227,7 +244,17 @@ def _pairs(options: dict[str, Any]) -> int:
     why = "each pair of models is compared on inputs of its own"
     about_one = ("data", "inputs", "outputs", "counterexample", "certificate")
     arguments.refuse_given(why, *about_one, "input-shape")
-    others = (*about_one, "input_shapes", "before", "after", "dims", "jobs", "dask", "as_json")
+    others = (
+        *about_one,
+        "html",
+        "input_shapes",
+        "before",
+        "after",
+        "dims",
+        "jobs",
+        "dask",
+        "as_json",
+    )
     given = {name: value for name, value in options.items() if name not in others}
     found = pairs(before, after) if Path(before).is_dir() else [(before, after)]
     jobs = [(Job(one), other) for one, other in found]

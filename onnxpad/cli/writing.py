@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import arguments
+from onnxpad.cli import arguments, html_files
 from onnxpad.cli.outcomes import STANDARD, fail_for, say
 from onnxpad.cli.streams import report_stream, show, working
 from onnxpad.errors import OnnxpadError, brief
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from onnxpad.batch.course import Edit, Request
     from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
+    from onnxpad.show.pages.page import Page
 
 
 def jobs_of(models: Sequence[str], output: str | None, given: dict[str, Any]) -> Jobs:
@@ -55,8 +57,12 @@ def run(
     given: Mapping[str, Any],
     edit: Callable[[Job, Request], Edit],
     text: Callable[[Job, Request, Edit], str],
+    page: Callable[[Job, Edit], Page],
 ) -> int:
     """Edit one model and show the whole report, or many and a line for each; the exit code."""
+    read = [name for job in jobs.jobs for name in (job.model, job.target)]
+    others = [given.get("plan"), given.get("certificate")]
+    html_files.check(given["html"], [*read, *others], many=jobs.many or bool(given["dask"]))
     if jobs.many or given["dask"]:
         from onnxpad.cli import batches
 
@@ -72,6 +78,7 @@ def run(
         done = _followed(job, request, edit)
     except OnnxpadError as error:
         return fail_for(job.model, error, as_json=given["as_json"] and job.target != STANDARD)
+    html_files.write(given["html"], partial(page, job, done))
     _report(job, done, text(job, request, done), as_json=given["as_json"])
     return done.code
 

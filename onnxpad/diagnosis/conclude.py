@@ -21,7 +21,7 @@ from onnxpad.errors import RequestError
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.report import Verdict
+from onnxpad.validation.report import Verdict, with_few_maps
 
 _PART, _MORE = 10, 0.2
 _NAMED = 8
@@ -55,7 +55,8 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         nearest=None if nearest is None else nearest.plan,
         nearest_nodes=() if nearest is None else nearest.nodes,
         nearest_residual=None if nearest is None else nearest.residual,
-        outputs=judgement.rows,
+        outputs=with_few_maps(judgement.rows, agree=judgement.agrees),
+        as_it_is=() if solution is None else with_few_maps(fit.present.rows, agree=False),
         difference=difference,
         warnings=tuple(bench.warnings),
         device=bench.settings.device,

@@ -181,6 +181,7 @@ def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, .
                 found.sizes[number] or (),
                 others,
                 why,
+                (place.chain, chain),
             )
         )
     return tuple(rows)

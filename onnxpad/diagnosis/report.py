@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from onnxpad.padding.chain import Chain
+from onnxpad.reports import InNotebooks, plain, reported
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.report import OutputRow, plain_values
 
@@ -35,12 +37,15 @@ class Alternative:
     sizes: tuple[int, ...] | None
 
 
+@reported(
+    *("node", "op", "before", "after", "changed", "conventions", "sizes", "alternatives", "why")
+)
 @dataclass(frozen=True, slots=True)
 class NodeFinding:
     """One padded node: how it is padded, how it has to be, and what else would do.
 
     `sizes` are the spatial sizes that it reads in the first sample; `changed` says whether the
-    plan has it.
+    plan has it. `chains` are what is read now and what has to be, for pictures.
     """
 
     node: str
@@ -52,6 +57,7 @@ class NodeFinding:
     sizes: tuple[int, ...]
     alternatives: tuple[Alternative, ...] = ()
     why: str = ""
+    chains: tuple[Chain, Chain] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,7 @@ class RemainingDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(InNotebooks):
     """The padding that reproduces a reference, or that no padding does.
 
     `residual` is the largest difference over the largest reference value, over all outputs and
@@ -83,7 +89,8 @@ class Diagnosis:
     `complete` is False where the search ended before every assignment was tried.
     `nearest` is the plan that came nearest where it leaves less than a tenth of the difference
     and more than rounding: padding is then a part of the cause. `nearest_nodes` are its nodes,
-    `nearest_residual` what it leaves, measured as `residual` is.
+    `nearest_residual` what it leaves, measured as `residual` is. `outputs` compare the reference
+    with the plan applied, `as_it_is` with the model itself where the plan changes it.
     """
 
     explained: bool
@@ -108,10 +115,13 @@ class Diagnosis:
     complete: bool
     nearest_nodes: tuple[NodeFinding, ...] = ()
     nearest_residual: float | None = None
+    as_it_is: tuple[OutputRow, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Numbers, texts, lists and dicts; `schema` says how to read them."""
-        content = {"schema": SCHEMA, **asdict(self), "plan": self.plan.to_json()}
+        plans = replace(self, nodes=(), nearest_nodes=())
+        content = {"schema": SCHEMA, **asdict(plans), "plan": self.plan.to_json()}
+        content |= {"nodes": plain(self.nodes), "nearest_nodes": plain(self.nearest_nodes)}
         content["nearest"] = None if self.nearest is None else self.nearest.to_json()
-        plain: dict[str, Any] = plain_values(content)
-        return plain
+        record: dict[str, Any] = plain_values(content)
+        return record

@@ -47,6 +47,11 @@ def causal(axis: Axis, _given: Given) -> Pair:
     return (axis.span - 1, 0)
 
 
+def total_or_kernel_less_one(axis: Axis, given: Given) -> Pair:
+    """The number is a total, kernel-1 where it is left out; the odd cell at the end (Darknet)."""
+    return split(given.pads[0] if given.pads else axis.kernel - 1)
+
+
 def half_span(axis: Axis, _given: Given) -> Pair:
     """span//2 cells at both sides."""
     return (axis.span // 2, axis.span // 2)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from onnx import ModelProto, ValueInfoProto
 
 from onnxpad.model.reading.document import WITH_BODIES
-from onnxpad.padding.operators import PLAIN_DOMAINS
+from onnxpad.padding.operators import OPERATORS, PLAIN_DOMAINS
 from onnxpad.reports import reported
 
 
@@ -40,6 +40,15 @@ def operators_of(model: ModelProto) -> Counter[str]:
                     bodies = [attribute.g] if attribute.HasField("g") else attribute.graphs
                     waiting.extend(body.node for body in bodies)
     return found
+
+
+def kinds_that_cannot_pad(model: ModelProto) -> tuple[str, ...]:
+    """The other kinds of operators that a model has, which no target is asked about; sorted."""
+    padded = {row.name for row in OPERATORS.values()}
+    return tuple(sorted(name for name in operators_of(model) if name not in padded | _SAY_NOTHING))
+
+
+_SAY_NOTHING = frozenset({"Constant"})
 
 
 def facts_of(model: ModelProto) -> ModelFacts:

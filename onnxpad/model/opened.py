@@ -130,17 +130,22 @@ def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
 
 
 def refusal_of_onnx(model: ModelLike) -> str | None:
-    """What onnx's checker says against a model; None where it takes it, or cannot be asked."""
-    from onnx import checker
+    """What onnx says against a model, or its own texts; None where it takes it or is not asked."""
+    from onnx import checker, load
 
     from onnxpad.model.files.external import external_tensors
+    from onnxpad.model.files.texts import no_text
 
     try:
-        if isinstance(model, str | os.PathLike):
-            if Path(model).is_file():
-                checker.check_model(os.fspath(model))
-        elif isinstance(model, ModelProto) and not any(external_tensors(model)):
-            checker.check_model(model)
+        proto = model
+        if isinstance(model, str | os.PathLike) and Path(model).is_file():
+            proto = load(model, load_external_data=False)
+        if isinstance(proto, ModelProto) and (broken := no_text(proto)) is not None:
+            return f"the text {broken!r:.80} in it is no UTF-8; mend it, or export it again"
+        if proto is not model:
+            checker.check_model(os.fspath(model))
+        elif isinstance(proto, ModelProto) and not any(external_tensors(proto)):
+            checker.check_model(proto)
     except checker.ValidationError as error:
         said = (str(error).strip().splitlines() or ["no reason given"])[0].rstrip(".")
         return f"onnx's checker refuses it: {said}; mend it, or export it again"

@@ -52,11 +52,13 @@ class Unclear:
     """Padding that cannot be read as one value, with the reason and what to try.
 
     `too_new` marks operators of an opset that is not known yet: nothing of them is understood.
+    `roots` are the dimensions that it hangs on, where it is computed from their sizes alone.
     """
 
     reason: str
     hints: tuple[str, ...] = ()
     too_new: bool = False
+    roots: tuple[str, ...] = field(default=(), compare=False)
 
     def as_skip(self, *, moot: bool = False) -> Skip:
         """The same as a pass says it."""
@@ -177,6 +179,17 @@ class Dequantised(NamedTuple):
     refusal: str = ""
 
 
+class Between(NamedTuple):
+    """A Pad of floats that stands between conversions which take each other back.
+
+    `dequantise` makes its data; all that reads it quantises with the same numbers. `fill` is what
+    its cells hold quantised.
+    """
+
+    dequantise: Conversion
+    fill: int
+
+
 @dataclass(frozen=True, slots=True)
 class InFront:
     """A Pad in front of an operator, perhaps behind operators that hand on what they read.
@@ -217,7 +230,7 @@ class Around:
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
-    channels on the last axis; `key` names the node.
+    channels on the last axis, `between` tells of the conversions around it; `key` names the node.
     """
 
     front: tuple[InFront, ...] = ()
@@ -233,6 +246,7 @@ class Around:
     reads_input: bool = False
     feeds_alone: Destination | None = None
     feeds_channels_last: bool = False
+    between: Between | None = None
     key: tuple[str, int] = field(default=("", 0), compare=False)
 
 
@@ -281,7 +295,7 @@ class Chain:
         return self.op.kind is Kind.AVERAGE and self.fill is not Implicit.NOTHING
 
     @property
-    def ambiguous(self) -> bool:
+    def conflict_settled(self) -> bool:
         """Whether auto_pad is written together with pads, which the user settled."""
         return self.read_as.ambiguous is not None
 
@@ -334,6 +348,10 @@ class Skip:
     moot: bool = False
     noted: bool = False
     multiples: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+
+    def __str__(self) -> str:
+        """The reason, and what to try."""
+        return self.reason + (f"; try {' or '.join(self.hints)}" if self.hints else "")
 
 
 Verdict: TypeAlias = "Chain | Expansion | Skip"

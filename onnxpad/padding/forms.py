@@ -24,6 +24,7 @@ class Form(StrEnum):
     OUTPUT_SHAPE = "output_shape"
     NEGATIVE = "negative"
     REFLECT = "reflect"
+    WIDE_REFLECT = "wide-reflect"
     EDGE = "edge"
     WRAP = "wrap"
     DYNAMIC = "dynamic"
@@ -52,6 +53,7 @@ MEANING = {
     Form.OUTPUT_SHAPE: "output_shape fixes the size, the pads follow from it",
     Form.NEGATIVE: "a pad is negative and crops",
     Form.REFLECT: "a Pad node mirrors the data (mode=reflect)",
+    Form.WIDE_REFLECT: "a Pad node mirrors more cells than the axis has beside its border",
     Form.EDGE: "a Pad node repeats the border (mode=edge); TensorFlow's SYMMETRIC is that for pads "
     "of 1",
     Form.WRAP: "a Pad node continues at the other side (mode=wrap)",
@@ -124,6 +126,8 @@ def _pad_forms(chain: Chain) -> set[Form]:
     found = {Form.PAD_NODE}
     if step.mode in _MODES:
         found.add(_MODES[step.mode])
+    if mirrors_beyond(chain):
+        found.add(Form.WIDE_REFLECT)
     if step.unclear or step.computed:
         found.add(Form.DYNAMIC)
     if PadInput.AXES in step.listed:
@@ -135,6 +139,21 @@ def _pad_forms(chain: Chain) -> set[Form]:
     if outer_axes(chain, step.pads):
         found.add(Form.OUTER_AXES)
     return found
+
+
+def mirrors_beyond(chain: Chain) -> bool:
+    """Whether a Pad by itself mirrors more cells than an axis of known size has beside its border.
+
+    Newer texts of ONNX forbid it; numpy and onnx's reference evaluator go back and forth.
+    """
+    step = chain.pad
+    if chain.op.kind is not Kind.PAD or step is None or step.mode != "reflect" or step.unclear:
+        return False
+    sides = zip(chain.shape or (), step.pads.begins, step.pads.ends, strict=False)
+    return any(
+        isinstance(size, int) and max(begin, end) >= size + min(begin, end, 0)
+        for size, begin, end in sides
+    )
 
 
 def writes_value(step: PadStep) -> bool:

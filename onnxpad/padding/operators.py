@@ -45,6 +45,8 @@ class Since:
     """Dropout reads as input 2 whether it trains."""
     AXES_INPUT: Final = 13
     """Squeeze and Unsqueeze read their axes as an input."""
+    SOFTMAX_OF_AXIS: Final = 13
+    """Softmax is over one axis, and flattens no others."""
     SHAPE_START: Final = 15
     """Shape gives some of the sizes, from start to end."""
     PAD_AXES: Final = 18
@@ -123,8 +125,13 @@ class Operator(NamedTuple):
 
     @property
     def is_pool(self) -> bool:
-        """Whether onnxruntime's limit pads < kernel_shape holds for it."""
+        """Whether it is a max, average or Lp pool over windows."""
         return self.kind in (Kind.MAX, Kind.AVERAGE, Kind.LP)
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether it reads windows of its data: a convolution or a pool, and no Pad or Col2Im."""
+        return self.kind not in (Kind.PAD, Kind.FOLD, Kind.OTHER)
 
     @property
     def title(self) -> str:
@@ -170,6 +177,13 @@ _ROWS = (
         Kind.OTHER,
         auto_pad=False,
         why_left_alone="it pads or crops to a shape that is an input",
+    ),
+    _onnx(
+        "GridSample",
+        Kind.OTHER,
+        auto_pad=False,
+        dilations=0,
+        why_left_alone="padding_mode says what points of the grid outside read, no cells are added",
     ),
     _onnx("CausalConvWithState", Kind.OTHER, auto_pad=False, why_left_alone=_CAUSAL),
     _microsoft("FusedConv", Kind.CONVOLUTION, weight=1, added=3),

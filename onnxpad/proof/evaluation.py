@@ -13,13 +13,13 @@ from onnxpad.proof.axes import follow, row_of
 from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Readings, Value
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.graphs import RANDOM, Constant, Graph, Node
-from onnxpad.proof.operators import arithmetic, moving, sampled, windowed
+from onnxpad.proof.operators import arithmetic, cell_moves, sampled, windowed
 from onnxpad.proof.operators.referred import referred
 from onnxpad.proof.outcomes import Invalid, NoResult, Undecided
 
 Array = NDArray[Any]
 Environment = dict[str, Value]
-ROOMS = (arithmetic, moving, sampled, windowed)
+ROOMS = (arithmetic, cell_moves, sampled, windowed)
 """Where the rules stand; importing them registers them."""
 _TRIPS = 16
 _POWERS = ("LpPool", "Pow", "GlobalLpPool", "ReduceL2", "ReduceSumSquare")

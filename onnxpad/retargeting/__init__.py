@@ -84,9 +84,9 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
         return Retargeting(
             edited=finish(session, opened),
             to=rule.name,
-            changes=tuple(outcome.moves),
-            unchanged=tuple(outcome.kept),
-            skips=tuple(outcome.refused),
+            changes=tuple(outcome.changes),
+            unchanged=tuple(outcome.unchanged),
+            skips=tuple(outcome.skips),
             breaks=outcome.breaks,
             script=tuple(session.script),
             assumed=dict(dims or {}),

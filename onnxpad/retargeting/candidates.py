@@ -53,7 +53,7 @@ def candidates(chain: Chain) -> tuple[Candidate, ...]:
     be worked on.
     """
     rows: list[_Row] = [(chain, "")]
-    if not chain.trouble and chain.op.kind not in (Kind.PAD, Kind.FOLD, Kind.OTHER):
+    if not chain.trouble and chain.op.has_windows:
         rows += _crops(chain) if chain.op.kind is Kind.TRANSPOSED else _ways(chain)
     written: dict[Chain, list[str]] = {}
     for found, name in rows:
@@ -250,7 +250,7 @@ def ordinary(chain: Chain) -> Iterator[Chain]:
     Convolutions read zeros or nothing in place of the Pad in front, or a mirror in place of
     zeros. Some of it is what conventions write as well.
     """
-    if chain.trouble or chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER):
+    if chain.trouble or not chain.op.has_windows:
         return
     if chain.op.kind is Kind.TRANSPOSED:
         yield from _ordinary_crops(chain)

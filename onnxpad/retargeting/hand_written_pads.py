@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, is_same
-from onnxpad.padding.effective_pads import axes_in_front, effective_pads
+from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
+from onnxpad.padding.effective_pads import axes_in_front, effective_pads, rounds_up
 from onnxpad.padding.fills import Constant, Implicit, TensorValue
 from onnxpad.padding.operators import Kind
 
@@ -34,14 +34,13 @@ def without_hand(chain: Chain) -> Chain | Skip:
     average = chain.op.kind is Kind.AVERAGE
     if average and any(own.flat) and not chain.counts_padding and any(front.flat):
         return Skip("its average counts the cells of the Pad in front, but not its own padding")
-    same = is_same(chain.padding)
     counts = chain.counts_padding or (average and any(front.flat))
     return replace(
         chain,
         axes=axes_in_front(chain, front),
         padding=own + front,
         pad=None,
-        ceil_mode=chain.ceil_mode and not same,
+        ceil_mode=rounds_up(chain),
         fill=Constant(0) if average and counts else chain.fill,
     )
 

@@ -324,7 +324,7 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
     """
     target = named_convention(to)
     origin = None if source is None else named_convention(source)
-    if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER):
+    if not chain.op.has_windows:
         return Skip(f"{chain.op.name} has no convention of its own", moot=True)
     if chain.trouble:
         return chain.trouble.as_skip()

@@ -11,27 +11,31 @@ from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.reports import reported
 
-Sizes: TypeAlias = tuple[str, ...]
+SizeTexts: TypeAlias = tuple[str, ...]
 
 
-@reported("node.label as node", "node.scope as scope", "*", "script as edits")
+@reported(
+    *("node.label as node", "node.scope as scope", "op", "before", "after", "output_before"),
+    *("output_after", "resized", "same_values", "script as edits"),
+)
 @dataclass(frozen=True, slots=True)
 class Move:
     """One node that was moved: its padding and output sizes before and after.
 
     `resized` says that the output has, or may have, another size, `same_values` that only the
-    way of writing changed.
+    way of writing changed. `chains` are what was read before and is written after, for pictures.
     """
 
     node: Address
     op: str
     before: str
     after: str
-    output_before: Sizes
-    output_after: Sizes
+    output_before: SizeTexts
+    output_after: SizeTexts
     resized: bool
     same_values: bool
     edits: tuple[Edit, ...]
+    chains: tuple[Chain, Chain] = field(repr=False)
 
     @property
     def script(self) -> list[dict[str, Any]]:
@@ -63,13 +67,3 @@ class Refused:
     skip: Skip
     tensor: str
     source: Type
-
-
-@dataclass
-class MoveOutcome:
-    """Everything that was done and not done, in graph order."""
-
-    moves: list[Move] = field(default_factory=list)
-    kept: list[Kept] = field(default_factory=list)
-    refused: list[Refused] = field(default_factory=list)
-    breaks: tuple[str, ...] = ()

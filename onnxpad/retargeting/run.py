@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis
@@ -15,11 +15,21 @@ from onnxpad.model.sizes_downstream import breaks, inferred_sizes, resizings
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.retargeting.labels import label_of
-from onnxpad.retargeting.report import Kept, Move, MoveOutcome, Refused, Sizes
+from onnxpad.retargeting.report import Kept, Move, Refused, SizeTexts
 from onnxpad.retargeting.rules import MoveRule
 from onnxpad.retargeting.windows_read import differs, resizes, too_many_cells
 
 Progress = Callable[[str, int, int], None]
+
+
+@dataclass
+class MoveOutcome:
+    """Everything that was done and not done, in graph order."""
+
+    changes: list[Move] = field(default_factory=list)
+    unchanged: list[Kept] = field(default_factory=list)
+    skips: list[Refused] = field(default_factory=list)
+    breaks: tuple[str, ...] = ()
 
 
 def run(
@@ -50,8 +60,8 @@ class _Run:
 
     def run(self) -> MoveOutcome:
         known = -1
-        while known < len(self._outcome.moves):
-            known = len(self._outcome.moves)
+        while known < len(self._outcome.changes):
+            known = len(self._outcome.changes)
             self._ask_again()
             while self._round():
                 pass
@@ -63,14 +73,14 @@ class _Run:
 
     def _ask_again(self) -> None:
         """Nodes that were refused are decided anew: what stood beside them may have moved."""
-        for refused in self._outcome.refused:
+        for refused in self._outcome.skips:
             self._done.discard(refused.node.place)
-        self._outcome.refused.clear()
+        self._outcome.skips.clear()
 
     def _in_order(self) -> None:
         """Moves in graph order, whatever was asked twice."""
         places = {one.address.label: n for n, one in enumerate(self._session.sites())}
-        self._outcome.moves.sort(key=lambda move: places.get(move.node.label, len(places)))
+        self._outcome.changes.sort(key=lambda move: places.get(move.node.label, len(places)))
 
     def _round(self) -> bool:
         """Nodes up to one that makes another reading necessary; False at the end."""
@@ -108,7 +118,7 @@ class _Run:
         if first == site.chain:
             shown = label_of(site.chain, None)
             kept = Kept(site.address, site.op, shown, self._rule.why(site.chain))
-            self._outcome.kept.append(kept)
+            self._outcome.unchanged.append(kept)
             return False
         return self._move(site, first)
 
@@ -124,7 +134,7 @@ class _Run:
 
     def _refuse(self, site: Site, skip: Skip) -> None:
         tensor = site.node.inputs[0] if site.node.inputs else ""
-        self._outcome.refused.append(
+        self._outcome.skips.append(
             Refused(site.address, site.op, site.chain, skip, tensor, site.input_type)
         )
 
@@ -140,7 +150,7 @@ class _Run:
         edits = session.change(site, after)
         if resized:
             session.tidy(resizings(session.document, known, site.address))
-        self._outcome.moves.append(
+        self._outcome.changes.append(
             Move(
                 site.address,
                 site.op,
@@ -151,6 +161,7 @@ class _Run:
                 resized,
                 not any(differs(one, _like(one, after)) for one in site.chains),
                 tuple(edits),
+                (before, after),
             )
         )
         return resized
@@ -165,7 +176,7 @@ def _axes(chain: Chain, after: Chain) -> tuple[Axis, ...]:
     return after.axes if chain.pad != after.pad else chain.axes
 
 
-def _shown(chain: Chain) -> Sizes:
+def _shown(chain: Chain) -> SizeTexts:
     return tuple(show(size) for size in output_sizes(chain))
 
 
@@ -173,4 +184,4 @@ def _wish(chain: Chain, result: Chain | Skip) -> object:
     """What is to be written, which calls of a function have to agree on; None for nothing."""
     if isinstance(result, Skip) or result == chain:
         return None
-    return written(chain), chain.ambiguous, written(result)
+    return written(chain), chain.conflict_settled, written(result)

@@ -11,7 +11,7 @@ from math import gcd
 from onnxpad.geometry.budgets import COMPARED
 from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, is_same
-from onnxpad.padding.effective_pads import axes_in_front, effective_pads
+from onnxpad.padding.effective_pads import axes_in_front, effective_pads, rounds_up
 from onnxpad.padding.fills import Constant, Implicit, TensorValue, lowest
 from onnxpad.padding.operators import Kind
 
@@ -209,7 +209,7 @@ def axis_key(chain: Chain, index: int, size: int) -> Key | None:
     if own is None or grown.size is None or sum(own) + size + sum(front) < axis.span:
         return None
     same = is_same(chain.padding)
-    ceil = chain.ceil_mode and not same
+    ceil = rounds_up(chain)
     count = (
         same_output(grown.size, axis.stride) if same else output_size(grown, *own, ceil_mode=ceil)
     )

@@ -19,10 +19,10 @@ from onnxpad.padding.chain import Chain, Skip, Verdict
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.forms import forms_of
 from onnxpad.padding.operators import Since
-from onnxpad.reports import reported
+from onnxpad.reports import plain, reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
-from onnxpad.runtimes.onnxruntime.safe_spelling import Twins, Writer
+from onnxpad.runtimes.onnxruntime.safe_spelling import Neighbours, Writer
 
 MAX_ROUNDS = 10_000
 
@@ -44,7 +44,16 @@ class Change(NamedTuple):
         return [edit_record(edit) for edit in self.edits]
 
     def __repr__(self) -> str:
-        return f"<{self.rule}: {self.op} '{self.node.label}', {len(self.edits)} edits>"
+        return f"<{self}, {len(self.edits)} edits>"
+
+    def __str__(self) -> str:
+        """'explicit-pads: Conv 'c''."""
+        return f"{self.rule}: {self.op} '{self.node.label}'"
+
+    def to_json(self) -> dict[str, Any]:
+        """The change as it stands in the JSON of the report."""
+        found: dict[str, Any] = plain(self)
+        return found
 
 
 @reported(
@@ -80,6 +89,18 @@ class Refusal(NamedTuple):
             size if size is None or isinstance(size, int) else show(size)
             for size in self.source.dims
         )
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __str__(self) -> str:
+        """'skip: explicit-pads, Conv 'c': why; try --dim ...'."""
+        return f"skip: {self.rule}, {self.op} '{self.node.label}': {self.skip}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The skip as it stands in the JSON of the report."""
+        found: dict[str, Any] = plain(self)
+        return found
 
 
 class Clones:
@@ -140,11 +161,11 @@ def _run_pass(
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
         again = expanded = False
-        twins = Twins()
+        neighbours = Neighbours()
         for site in session.sites():
             if not selected(session.as_given(site)):
                 continue
-            verdict = _decide(session, rule, site, writer, twins)
+            verdict = _decide(session, rule, site, writer, neighbours)
             if isinstance(verdict, Change):
                 outcome.changes.append(verdict)
                 again |= _uncovers(verdict)
@@ -175,7 +196,7 @@ def _absorbs(before: Chain, after: Chain) -> bool:
 
 
 def _decide(
-    session: EditSession, rule: Pass, site: Site, writer: Writer, twins: Twins
+    session: EditSession, rule: Pass, site: Site, writer: Writer, neighbours: Neighbours
 ) -> Change | Refusal | Clones | Later | None:
     results = [_rewrite(session, rule, chain, site, writer) for chain in site.chains]
     groups = _groups(site.chains, results)
@@ -190,7 +211,7 @@ def _decide(
     first = results[0]
     if isinstance(first, Skip):
         return None if first.moot and not first.noted else _refusal(rule, site, first)
-    if not twins.admits(zip(site.chains, results, strict=True)):
+    if not neighbours.admits(zip(site.chains, results, strict=True)):
         return Later()
     edits = tuple(session.change(site, first))
     return Change(rule.name, site.address, site.op, site.chain, first, edits)
@@ -216,7 +237,7 @@ def _wish(chain: Chain, result: Verdict) -> object:
     if isinstance(result, Skip):
         return None
     after = (written(result), _absorbs(chain, result)) if isinstance(result, Chain) else result
-    return written(replace(chain, pad=None)), chain.ambiguous, after
+    return written(replace(chain, pad=None)), chain.conflict_settled, after
 
 
 def would_change(session: EditSession, rule: Pass, site: Site, writer: Writer) -> bool:
@@ -340,6 +361,6 @@ def _is_undone(steps: Sequence[Change]) -> bool:
     edits = [edit for step in steps for edit in step.edits]
     if not all(isinstance(edit, SetAttribute | RemoveAttribute) for edit in edits):
         return False
-    if first.ambiguous or first.trouble or not isinstance(last, Chain):
+    if first.conflict_settled or first.trouble or not isinstance(last, Chain):
         return False
     return written(first) == written(last)

@@ -9,13 +9,16 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad import processes
+from onnxpad.errors import ModelError
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
-from onnxpad.model.facts import operators_of
+from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, Opened, open_model, untouched
+from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
 from onnxpad.model.reading.nodes import Place
 from onnxpad.model.reading.survey import selection, without_collections
 from onnxpad.padding.chain import Chain, Preference, Preferences
+from onnxpad.padding.effective_pads import facts_text, multiples_text
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
@@ -64,6 +67,7 @@ Progress = Callable[[str, int, int], None]
     "fitted as target",
     "operators",
     "limits_met",
+    "not_judged",
 )
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Rewriting(Edited, Report):
@@ -97,6 +101,13 @@ class Rewriting(Edited, Report):
         """Nodes whose changes take each other back: they are written as before."""
         return undone(self.changes)
 
+    @cached_property
+    def not_judged(self) -> tuple[str, ...]:
+        """Kinds of operators that cannot pad, which the target was not asked about."""
+        if self.fitting is None or not isinstance(self.edited, Model):
+            return ()
+        return kinds_that_cannot_pad(self.edited)
+
     @property
     def unfit(self) -> tuple[NodeVerdict, ...]:
         """Nodes that the target still refuses or computes wrongly: there is no way for them.
@@ -104,8 +115,7 @@ class Rewriting(Edited, Report):
         Of what the passes brought, nodes as well of which nothing is known; where the device is
         required, those that are left to the CPU.
         """
-        left = self.fitting.no_way if self.fitting else ()
-        return tuple(one for one in left if one.brought_by or not one.judgement.answer.is_open)
+        return _unfit(self.fitting)
 
     @property
     def fitted(self) -> dict[str, Any] | None:
@@ -128,6 +138,7 @@ def rewrite(  # noqa: PLR0913  one option each
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
     legacy_split: bool = False,
+    strict: bool = False,
     timeout: float | None = None,
     memory: int | str | None = None,
     progress: Progress | None = None,
@@ -144,10 +155,10 @@ def rewrite(  # noqa: PLR0913  one option each
     what it is divisible by), `ambiguous` which of auto_pad and pads holds where a node has
     both. `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text of opsets
     1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is cropped at
-    the other side. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference;
+    the other side. `strict` raises ModelError where a pass skips a node or the target fails one,
+    and changes nothing. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference;
     `limits_met` says so. `progress` is called with what is being done, how much of it is done,
-    and of how much. Only a graphsurgeon Graph is edited in place. Raises RequestError, and
-    ModelError for bad files.
+    and of how much. Only a Graph is edited in place. Raises RequestError, and ModelError.
     """
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
@@ -161,9 +172,12 @@ def rewrite(  # noqa: PLR0913  one option each
         given = {site.address.place: site.chains for site in session.sites()} if asked else {}
         outcome = run(session, rules, selected, progress)
         earlier = (outcome.changes, given)
-        fitting = _fitted(session, asked, selected, earlier, progress) if asked else None
-        told = (outcome, standing(session, rules, outcome))
+        whole = (dims or {}) if nodes is None and opened.surgeon is None else None
+        fitting = _fitted(session, asked, selected, earlier, progress, whole) if asked else None
+        told = (outcome, _with_divisors(standing(session, rules, outcome), session, dims or {}))
         outcome.changes += fitting.changes if fitting else ()
+        if strict:
+            _refuse_rest(told[1], fitting, asked.judge.target.name if asked else "")
         result = _finished(session, opened, outcome.changes)
         report = _report(result, rules, told, session, dims, opened.source)
         return replace(
@@ -174,6 +188,40 @@ def rewrite(  # noqa: PLR0913  one option each
             limits_met=tuple(work.met.values()),
             carried=opened.carried,
         )
+
+
+def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) -> None:
+    """ModelError where a node was left as it was that the request is about."""
+    if skips:
+        raise ModelError(f"strict allows no skips, and there are {len(skips)}: {skips[0]}")
+    if unfit := _unfit(fitting):
+        facts = facts_text(fitting.opening.facts) if fitting else ""
+        raise ModelError(
+            f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0]}"
+            + (f"; try {facts}" if facts else "")
+        )
+
+
+def _unfit(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:
+    left = fitting.no_way if fitting else ()
+    return tuple(one for one in left if one.brought_by or not one.judgement.answer.is_open)
+
+
+def _with_divisors(
+    skips: Sequence[Refusal], session: EditSession, dims: Mapping[str, int | str]
+) -> list[Refusal]:
+    """The same with the weakest fact that settles computed pads beside numbers that do."""
+    hanging = {id(one) for one in skips if one.skip.hints and hanging_on_sizes(one.chain)}
+    found = settling_divisors(session, dims) if hanging else ()
+    if not found:
+        return list(skips)
+    hint = multiples_text(found)
+    return [
+        one._replace(skip=replace(one.skip, hints=(*one.skip.hints, hint), multiples=found))
+        if id(one) in hanging
+        else one
+        for one in skips
+    ]
 
 
 def _counted(before: Counter[str], model: Model) -> OperatorCounts:
@@ -189,13 +237,19 @@ def _fitted(
     selected: Selected,
     earlier: tuple[Sequence[Change], Mapping[Place, Sequence[Chain]]],
     progress: Progress | None,
+    whole: Mapping[str, int | str] | None,
 ) -> Fitted:
-    """What is done for the target behind `earlier` changes; the chains were so before them."""
+    """What is done for the target behind `earlier` changes; the chains were so before them.
+
+    `whole` are the sizes that the user gave where the model as a whole may be changed.
+    """
     from onnxpad.rewriting.for_target.fit import fit  # loads every pass
+    from onnxpad.rewriting.for_target.preparing import Preparation
     from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime
 
     changes, given = earlier
-    found = fit(session, asked, selected, changes, progress)
+    preparation = None if whole is None else Preparation(whole)
+    found = fit(session, asked, selected, changes, progress, preparation)
     harmed = harmed_in_onnxruntime(session, given, asked.judge.target)
     return found._replace(elsewhere=tuple(harmed))
 

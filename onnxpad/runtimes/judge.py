@@ -36,6 +36,12 @@ class Judgement:
         return self.answer.fails and any(not row.when for row in self.rows)
 
     @property
+    def does(self) -> str:
+        """What the target does with the node, behind its name: 'refuses it'."""
+        own = {row.does for row in self.rows}
+        return own.pop() if len(own) == 1 and own != {""} else self.answer.does
+
+    @property
     def evidence(self) -> tuple[str, ...]:
         """How the facts are known."""
         return tuple(dict.fromkeys(str(row.evidence) for row in self.rows))
@@ -93,7 +99,7 @@ def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
 
 def _told(name: str, found: Judgement) -> str:
     if found.answer.fails or found.answer is _FALLS_BACK:
-        return f"{name} {found.answer.does}: {found.reason}"
+        return f"{name} {found.does}: {found.reason}"
     return found.reason if found.open_batch else f"{name}: {found.reason}"
 
 
@@ -142,7 +148,7 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
     """
     if target.parts:
         return _together([(one.name, judge_plain(one, operator, opset)) for one in target.parts])
-    around = Chain(OPERATORS["", "Pad"], opset, (), Pads((), ()), Constant(0))
+    around = plain_chain(opset)
     rows = tuple(row for row in target.rows if operator in row.operators)
     for answer in sorted(Answer, key=lambda one: -one.rank):
         holding = tuple(row for row in rows if row.answer is answer and every(row.when, around))
@@ -150,6 +156,11 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
             reasons = "" if answer is Answer.TAKES else _reasons(holding, operator)
             return Judgement(answer, reasons, holding)
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(operator, target.name))
+
+
+def plain_chain(opset: int) -> Chain:
+    """What stands for an operator without padding: nothing is known of it but the opset."""
+    return Chain(OPERATORS["", "Pad"], opset, (), Pads((), ()), Constant(0))
 
 
 def cures(rows: Sequence[Row]) -> tuple[str, ...]:

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from onnxpad.show.wording import counted, visible
+from onnxpad.show.wording import counted, either, visible
 
 if TYPE_CHECKING:
     from onnxpad.inspection import Inspection
     from onnxpad.retargeting import Retargeting
+    from onnxpad.rewriting.for_target.report import NodeVerdict
     from onnxpad.rewriting.rewrite import Rewriting
     from onnxpad.validation import Validation
 
+TRY = "\n  try     "
 STANDARD = "-"
-_NAMED = 10
-_NAMES_FOR = ("refused", "failing", "different", "unverified")
+_NAMED = 3
+_NAMES_FOR = ("refused", "failing", "different", "unverified", "not known")
 """Results whose models are named at the end."""
 _TRAPS_SHOWN = 3
+_WHAT_TO_DO = {
+    "with traps": "inspect of one of them alone names the nodes and the command that mends them",
+    "not known": "no finding unless --fail-on unknown is given; the lines above say what to add",
+}
 
 
 def rewriting_line(
@@ -55,10 +61,55 @@ def inspection_line(model: str, found: Inspection) -> str:
         parts.append(f"{counted(traps.total(), 'trap')} ({codes}{more})")
     text = ", ".join(parts) if counts["nodes"] else "no operator that can pad"
     for target, verdicts in found.targets.items():
-        answers = Counter(str(one.judgement.answer) for one in verdicts)
-        told = ", ".join(f"{answer} {number}" for answer, number in answers.items())
-        text += f"; {target}: {told or 'nothing to judge'}"
+        text += f"; {target}: {_answers(verdicts)}"
     return visible(f"{_name(model)}: {text}")
+
+
+def _answers(verdicts: Sequence[NodeVerdict]) -> str:
+    """'takes 4, unknown 3 until the batch is 1: add --dim N=1'."""
+    from onnxpad.show.verdicts import until_text
+
+    answers = Counter(str(one.judgement.answer) for one in verdicts)
+    unknown = answers.pop("unknown", 0)
+    parts = [f"{answer} {number}" for answer, number in answers.items()]
+    if unknown:
+        parts.append(f"unknown {unknown} {until_text(verdicts)}".rstrip())
+    return ", ".join(parts) or "nothing to judge"
+
+
+def refusal_text(model: str, objection: str, found: Rewriting | Retargeting) -> str:
+    """'nothing written for a.onnx: opencv would refuse 2 of its nodes: Conv 'c': why', and a try.
+
+    What speaks against a model names a node with its reason, and what to type about it, or the
+    command that has all of them.
+    """
+    reason, tried = "", ""
+    if unfit := getattr(found, "unfit", ()):
+        reason, tried = _why_unfit(cast("Rewriting", found), unfit)
+    elif found.skips:
+        skip = found.skips[0]
+        more = f" and {len(found.skips) - 1} more" if found.skips[1:] else ""
+        reason = f"{skip.op} '{skip.node.label}'{more}: {skip.skip.reason}"
+        tried = either(skip.skip.hints)
+    said = f"nothing written for {_name(model)}: {objection}{f': {reason}' if reason else ''}"
+    return visible(said) + (f"{TRY}{visible(tried)}" if tried else "")
+
+
+def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, str]:
+    """The reason that most of the nodes have, and what settles most of them."""
+    from onnxpad.show.verdicts import named, tries
+
+    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
+    for one in unfit:
+        alike.setdefault((one.op, one.judgement.reason), []).append(one)
+    (op, reason), nodes = max(alike.items(), key=lambda one: len(one[1]))
+    others = len(unfit) - len(nodes)
+    more = f"; {counted(others, 'other')} for another reason" if others else ""
+    opening = found.fitting.opening if found.fitting else None
+    said = tries(found.target, opening, unfit) if opening else ()
+    alone = f"no form that onnxpad writes is taken; --target {found.target} with this model alone "
+    alone += "says what is nearest"
+    return f"{op} {named(nodes)}: {reason}{more}", said[0] if said else alone
 
 
 def validation_line(before: str, after: str, found: Validation) -> str:
@@ -83,7 +134,10 @@ class Told(Protocol):
 
 
 def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
-    """'30 models: 3 rewritten, 24 unchanged, 3 refused (a.onnx, b.onnx, c.onnx)'."""
+    """'30 models: 3 rewritten, 24 unchanged, 3 refused (a.onnx, b.onnx, c.onnx)'.
+
+    Above it stands what to do about results that need something.
+    """
     names: dict[str, list[str]] = {}
     for one in outcomes:
         names.setdefault(one.result, []).append(_name(one.file))
@@ -92,6 +146,13 @@ def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
         text = f"{len(names[result])} {result}"
         parts.append(f"{text} ({_listed(names[result])})" if result in _NAMES_FOR else text)
     text = visible(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")
+    more = "".join(f"{result}: {say}\n" for result, say in _WHAT_TO_DO.items() if result in names)
+    text = more + text
+    kinds = {kind for one in outcomes for kind in one.record.get("not_judged", ())}
+    if kinds:
+        from onnxpad.show.verdicts import not_judged_text
+
+        text = f"{visible(not_judged_text(sorted(kinds)))}\n{text}"
     skips = {one.file: len(one.record["skips"]) for one in outcomes if one.record.get("skips")}
     if skips:
         where = f"in {counted(len(skips), noun)} ({_listed([_name(one) for one in skips])})"

@@ -8,7 +8,7 @@ from onnxpad.diagnosis import Diagnosis, NodeFinding
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import counted, paragraph, shape_text, visible
 
-_HEADERS = ("node", "op", "padded", "has to be", "as in")
+HEADERS = ("node", "op", "padded", "has to be", "as in")
 _NEAREST = ("node", "op", "padded", "comes nearest with", "as in")
 _CONVENTIONS_SHOWN = 3
 _ALTERNATIVES_SHOWN = 8
@@ -26,11 +26,11 @@ def diagnosis_text(
     `plan` is where the plan was written, `kept` what is said where none was.
     """
     parts = [
-        _table(diagnosis.nodes, _HEADERS, terminal),
+        _table(diagnosis.nodes, HEADERS, terminal),
         _table(diagnosis.nearest_nodes, _NEAREST, terminal),
-        paragraph(visible(line) for line in _others(diagnosis)),
+        paragraph(visible(line) for line in other_lines(diagnosis)),
         paragraph(visible(f"warning: {warning}") for warning in diagnosis.warnings),
-        paragraph(visible(line) for line in _conclusion(diagnosis, plan, kept)),
+        paragraph(visible(line) for line in conclusion_lines(diagnosis, plan, kept)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -38,11 +38,12 @@ def diagnosis_text(
 def _table(
     nodes: tuple[NodeFinding, ...], headers: Sequence[str], terminal: Terminal | None
 ) -> str:
-    rows = [_row(node) for node in nodes if node.changed]
+    rows = [finding_row(node) for node in nodes if node.changed]
     return table(headers, rows, terminal, names=("node",))
 
 
-def _row(node: NodeFinding) -> tuple[str, ...]:
+def finding_row(node: NodeFinding) -> tuple[str, ...]:
+    """The row of a node."""
     return node.node, node.op, node.before, node.after, _conventions(node.conventions)
 
 
@@ -52,7 +53,8 @@ def _conventions(names: tuple[str, ...]) -> str:
     return (f"{shown} and {more} more" if more > 0 else shown) or "-"
 
 
-def _others(diagnosis: Diagnosis) -> Iterator[str]:
+def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
+    """What else would fit, and how many nodes need no change."""
     rows = [(node, other) for node in diagnosis.nodes for other in node.alternatives]
     for node in diagnosis.nodes:
         if node.why:
@@ -62,7 +64,8 @@ def _others(diagnosis: Diagnosis) -> Iterator[str]:
         tells = (
             f"an input of {shape_text(other.sizes)} would tell them apart"
             if other.sizes
-            else "other values or sizes would tell them apart"
+            else "no size was found that tells them apart; other values may, unless what stands in "
+            "front (a Relu, say) keeps them out"
         )
         yield f"also fits: {node.node} with {other.label} gives the same {at}; {tells}"
     if rows[_ALTERNATIVES_SHOWN:]:
@@ -73,7 +76,8 @@ def _others(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"{count} other {noun} no change"
 
 
-def _conclusion(diagnosis: Diagnosis, plan: str | None, kept: str) -> Iterator[str]:
+def conclusion_lines(diagnosis: Diagnosis, plan: str | None, kept: str) -> Iterator[str]:
+    """Numbers, devices and files; the verdict is the last."""
     yield _numbers(diagnosis)
     ran = "; ".join(f"{role} on {', '.join(n)}" for role, n in diagnosis.providers.items())
     tried = counted(diagnosis.tried, "assignment")

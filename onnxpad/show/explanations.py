@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 
 from onnxpad.explaining import KINDS, Explanation
 from onnxpad.show.tables import Terminal, table
 
-_PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
+PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
 
 
 def explanation_text(explanation: Explanation, terminal: Terminal | None = None) -> str:
-    """One entry in full; tables of its text, written with bars, are aligned."""
-    facts = [*explanation.facts]
-    if explanation.source:
-        facts.append(("source", explanation.source))
+    """One entry in full; tables of its text, written with bars, are aligned.
+
+    The version that a fact is known from stands in it where it is not that of the source. A
+    terminal breaks facts between words.
+    """
+    source = explanation.source
+    facts = [(name, value.replace(f": {source}, ", ": ")) for name, value in explanation.facts]
+    if source:
+        shortened = facts != [*explanation.facts]
+        facts.append(("source", f"{source}, where no other is named" if shortened else source))
     width = max((len(name) for name, _ in facts), default=0)
-    lines = "\n".join(f"{name.ljust(width)}  {value}" for name, value in facts)
+    lines = "\n".join(_fact(f"{name.ljust(width)}  ", value, terminal) for name, value in facts)
     blocks = (_block(one, terminal) for one in explanation.text.split("\n\n"))
     parts = [f"{explanation.name} ({explanation.kind})", *blocks, lines]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _fact(name: str, value: str, terminal: Terminal | None) -> str:
+    room = terminal.width - len(name) if terminal else 0
+    if room < _LEGIBLE:
+        return f"{name}{value}"
+    lines = wrap(value, room, break_long_words=False, break_on_hyphens=False)
+    return f"\n{' ' * len(name)}".join([f"{name}{lines[0] if lines else ''}", *lines[1:]])
+
+
+_LEGIBLE = 20
 
 
 def _block(text: str, terminal: Terminal | None) -> str:
@@ -37,5 +55,5 @@ def list_text(entries: Sequence[Explanation], terminal: Terminal | None = None) 
     parts = []
     for kind in KINDS:
         rows = [(entry.name, entry.headline) for entry in entries if entry.kind == kind]
-        parts.append(table((_PLURALS[kind], ""), rows, terminal))
+        parts.append(table((PLURALS[kind], ""), rows, terminal))
     return "\n\n".join(part for part in parts if part) + "\n"

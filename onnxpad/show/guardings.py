@@ -13,12 +13,13 @@ from onnxpad.show.wording import paragraph, visible
 def guarding_text(found: Guarding, terminal: Terminal | None = None) -> str:
     """What was compared, the validation, and behind it what is wrong and how to see it again."""
     compared = f"{visible(found.before)} against {visible(found.after)}, which the command wrote"
-    wrong = paragraph(visible(line) for line in _wrong(found))
+    wrong = paragraph(visible(line) for line in wrong_lines(found))
     parts = [compared, validation_text(found.validation, terminal).rstrip("\n"), wrong]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _wrong(found: Guarding) -> Iterator[str]:
+def wrong_lines(found: Guarding) -> Iterator[str]:
+    """The change that is wrong, and what shows it."""
     one = found.culprit
     if one is None:
         return

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import lcm
 from typing import TypeVar
 
 from onnxpad.inspection import Inspection, PaddedNode
+from onnxpad.padding.effective_pads import facts_text
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
@@ -23,7 +26,7 @@ from onnxpad.show.wording import (
     window_text,
 )
 
-_HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
+HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
 _NAMES, _WHOLE = ("node", "input"), ("operator", "pads")
 _CALLS_SHOWN = 2
 T = TypeVar("T")
@@ -46,22 +49,23 @@ def inspection_text(
     Nodes that can pad and write no padding are left out of the table, unless `everything` is asked
     for; findings that are alike are one row or line, unless `each` is. `model` stands in commands.
     """
-    nodes = [node for node in inspection.nodes if everything or _is_worth_a_row(node)]
+    nodes = [node for node in inspection.nodes if everything or is_worth_a_row(node)]
     unknown = [node for node in inspection.nodes if _needs_reason(node)]
     traps, hidden = list(_traps(inspection, each=each)), len(inspection.nodes) - len(nodes)
     told, verdicts = _verdicts(inspection, terminal, everything=everything, each=each)
     head = [
         *told,
-        _about(inspection),
-        _counts(inspection, hidden),
+        about_text(inspection),
+        counts_text(inspection, hidden),
         *([] if inspection.targets else traps),
     ]
     parts = [
-        paragraph([*head, *_next(inspection, model)]),
+        paragraph([*head, *next_lines(inspection, model)]),
         verdicts,
-        table(_HEADERS, _rows(nodes, each=each), terminal, names=_NAMES, whole=_WHOLE),
+        _table(nodes, terminal, each=each),
         paragraph(traps if inspection.targets else []),
         paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
+        paragraph(_behind_unknown(inspection, each=each)),
         paragraph(_placement(inspection)),
         paragraph(limits_text(inspection.limits_met)),
         assumed_text(inspection.assumed),
@@ -75,12 +79,12 @@ def _verdicts(
     """A line on each target, and what they do with the nodes."""
     if not inspection.targets:
         return [], ""
-    from onnxpad.show.verdicts import headlines, verdicts_text
+    from onnxpad.show.verdicts import headlines, not_judged_text, verdicts_text
 
     found = inspection.targets
     table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
     notes = [note("note", text) for text in inspection.target_notes.values()]
-    return [*headlines(found), *notes], table_of
+    return [*headlines(found), not_judged_text(inspection.not_judged), *notes], table_of
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:
@@ -91,7 +95,8 @@ def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> lis
     return list(groups.values())
 
 
-def _is_worth_a_row(node: PaddedNode) -> bool:
+def is_worth_a_row(node: PaddedNode) -> bool:
+    """Whether there is more to say of it than that it can pad."""
     return bool(node.forms or node.traps or node.pads is None or any(node.pads))
 
 
@@ -101,9 +106,20 @@ def _needs_reason(node: PaddedNode) -> bool:
     return node.pads is None and bool(node.hints or not told)
 
 
+def _table(nodes: Sequence[PaddedNode], terminal: Terminal | None, *, each: bool) -> str:
+    """The nodes, in a narrow terminal without who else pads alike."""
+    rows = [HEADERS, *_rows(nodes, each=each)]
+    if terminal and terminal.width < _ROOM_FOR_FITS:
+        rows = [row[:-1] for row in rows]
+    return table(rows[0], rows[1:], terminal, names=_NAMES, whole=_WHOLE)
+
+
+_ROOM_FOR_FITS = 100
+
+
 def _rows(nodes: Iterable[PaddedNode], *, each: bool) -> list[tuple[str, ...]]:
     groups = _alike(
-        [(_name(node), *_cells(node)) for node in nodes], lambda row: row[1:], each=each
+        [(name_text(node), *node_cells(node)) for node in nodes], lambda row: row[1:], each=each
     )
     return [(_and_more(rows[0][0], len(rows)), *rows[0][1:]) for rows in groups]
 
@@ -112,7 +128,8 @@ def _and_more(name: str, number: int) -> str:
     return name if number == 1 else f"{name} and {number - 1} more"
 
 
-def _cells(node: PaddedNode) -> tuple[str, ...]:
+def node_cells(node: PaddedNode) -> tuple[str, ...]:
+    """What stands in its row behind its name."""
     return (
         node.op,
         shape_text(node.input_shape),
@@ -129,7 +146,8 @@ def _fits(names: tuple[str, ...]) -> str:
     return (", ".join(names[:_NAMES_SHOWN]) or "-") + (f" and {more} more" if more > 0 else "")
 
 
-def _name(node: PaddedNode) -> str:
+def name_text(node: PaddedNode) -> str:
+    """Its address, and who calls the function that it stands in."""
     if not node.calls:
         return node.node
     more = len(node.calls) - _CALLS_SHOWN
@@ -169,6 +187,19 @@ def _unknown(nodes: Sequence[PaddedNode]) -> str:
     return note(f"unknown: {node.op} {where}", node.reason, read=read, hints=node.hints)
 
 
+def _behind_unknown(inspection: Inspection, *, each: bool) -> Iterator[str]:
+    """Operators whose own pads are known, and not what a Pad in front of them adds."""
+    behind = [
+        node
+        for node, chain in zip(inspection.nodes, inspection.chains, strict=False)
+        if node.pads is not None and chain.pad is not None and chain.pad.unclear
+    ]
+    for group in _alike(behind, lambda node: node.op, each=each):
+        where = _and_more(f"'{group[0].node}'", len(group))
+        reason = "what the Pad in front of it adds is not known; what settles the Pad settles it"
+        yield note(f"unknown: {group[0].op} {where}", reason)
+
+
 def _traps(inspection: Inspection, *, each: bool) -> Iterator[str]:
     """A line for each kind of trap and operator; the sentence is that of the first node."""
     found = [(node, trap) for node in inspection.nodes for trap in node.traps]
@@ -196,7 +227,7 @@ def _that_can_pad(number: int) -> str:
     return counted(number, "operator that can pad", "operators that can pad")
 
 
-def _about(inspection: Inspection) -> str:
+def about_text(inspection: Inspection) -> str:
     """What the model is."""
     facts = inspection.model
     inputs = ", ".join(f"{name} {shape_text(sizes)}" for name, sizes in facts.inputs.items())
@@ -205,15 +236,23 @@ def _about(inspection: Inspection) -> str:
     return visible(", ".join(part for part in parts if part))
 
 
-def _counts(inspection: Inspection, hidden: int) -> str:
+def counts_text(inspection: Inspection, hidden: int) -> str:
     """How it pads."""
     counts = inspection.summary
     if not counts["nodes"]:
         return "no operator that can pad"
     do = "does" if counts["padding"] == 1 else "do"
+    behind = sum(
+        "pad-node" in node.forms and node.pads is not None and not any(node.pads)
+        for node in inspection.nodes
+        if "mode" not in node.written
+    )
+    rest = counts["nodes"] - counts["padding"] - counts["unknown"] - behind - hidden
     text = ", ".join(
         [
             f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} {do}",
+            *([f"{behind} more behind a Pad"] if behind else []),
+            *([f"{rest} by 0 cells"] if rest > 0 else []),
             f"{counts['forms']['auto_pad']} with auto_pad",
             f"{counts['asymmetric']} asymmetric",
             counted(counts["traps"], "trap"),
@@ -227,7 +266,7 @@ def _counts(inspection: Inspection, hidden: int) -> str:
     return text
 
 
-def _next(inspection: Inspection, model: str) -> Iterator[str]:
+def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
     """The command that a reader most likely wants, and who explains the rest."""
     traps = [trap for node in inspection.nodes for trap in node.traps]
     options = None
@@ -239,12 +278,34 @@ def _next(inspection: Inspection, model: str) -> Iterator[str]:
         options = [
             f"--pass {name}" for name in dict.fromkeys(t.passes[0] for t in traps if t.passes)
         ]
-        options.append(given_text(inspection.assumed))
+        options += [given_text(inspection.assumed), _facts_for(inspection)]
     if options is not None:
         words = ["onnxpad rewrite", shlex.quote(model), *options, "-o OUT"]
         yield f"next: {visible(' '.join(filter(None, words)))}"
     if traps:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
+
+
+def _facts_for(inspection: Inspection) -> str:
+    """Options without which a pass has nothing to do at some nodes: what makes their pads known.
+
+    Numbers only where a trap is to be mended: divisors leave the sizes open.
+    """
+    numbers: dict[str, int] = {}
+    divisors: dict[str, int] = {}
+    trapped = [node for node in inspection.nodes if any(trap.passes for trap in node.traps)]
+    for node in trapped or inspection.nodes:
+        hint = node.hints[-1] if node.pads is None and node.hints else ""
+        for name, divisor, number in _FACT.findall(hint):
+            if divisor:
+                divisors[name] = lcm(divisors.get(name, 1), int(divisor))
+            elif trapped:
+                numbers[name] = lcm(numbers.get(name, 1), int(number))
+    rests = {name: f"%{divisor}=0" for name, divisor in divisors.items()}
+    return facts_text(tuple((rests | numbers).items()))
+
+
+_FACT = re.compile(r"--dim '(.+?)(?:%(\d+)=0|=(\d+))'")
 
 
 def _for_a_target(inspection: Inspection) -> list[str] | None:
@@ -257,6 +318,8 @@ def _for_a_target(inspection: Inspection) -> list[str] | None:
     for name, found in inspection.targets.items():
         facts = inspection.openings[name].facts if name in inspection.openings else ()
         failing = [one for one in found if one.judgement.answer.fails]
-        if any(facts or not isinstance(one.way, NoWay) for one in failing):
-            return [f"--target {name}", given_text({**inspection.assumed, **dict(facts)})]
+        batches = {b.name: 1 for one in found for b in one.open_batches if b.name}
+        if batches or any(facts or not isinstance(one.way, NoWay) for one in failing):
+            known = {**inspection.assumed, **dict(facts), **batches}
+            return [f"--target {name}", given_text(known)]
     return None

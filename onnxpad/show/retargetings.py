@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from onnxpad.validation.distances import Distance, Distances
 
 STANDARD = "-"
-_HEADERS = ("node", "operator", "before", "after", "output")
-_MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
+_LONGEST_SIZE = 16
+HEADERS = ("node", "operator", "before", "after", "output")
+MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
 
 
 def retargeting_text(  # noqa: PLR0913 - all that one report shows
@@ -58,8 +59,10 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
         ),
         idle_text(in_vain=not found.changed and bool(found.skips), compared=compared),
     ]
+    names: dict[str, str] = {}
     parts = [
-        table(_HEADERS, _rows(found), terminal, names=("node",)),
+        table(HEADERS, _rows(found, names), terminal, names=("node",)),
+        paragraph(visible(f"{name} = {size}") for size, name in names.items()),
         edits,
         paragraph(skip_text(one, found.to) for one in found.skips),
         _moved_text(moved, terminal),
@@ -109,33 +112,44 @@ def skip_text(skip: Refused, to: str) -> str:
     return note(head, skip.skip.reason, read=read, hints=skip.skip.hints)
 
 
-def _rows(found: Retargeting) -> list[Sequence[str]]:
-    return [*map(_move_row, found.changes), *map(_kept_row, found.unchanged)]
+def _rows(found: Retargeting, names: dict[str, str]) -> list[Sequence[str]]:
+    """A row for each node; `names` get what long sizes are called in them."""
+    return [*(_move_row(move, names) for move in found.changes), *map(kept_row, found.unchanged)]
 
 
-def _move_row(move: Move) -> Sequence[str]:
-    before, after = "x".join(move.output_before), "x".join(move.output_after)
-    size = f"{before} -> {after}" if move.resized else after
+def _move_row(move: Move, names: dict[str, str]) -> Sequence[str]:
+    size = f"{_sizes(move.output_before, names)} -> " if move.resized else ""
+    size += _sizes(move.output_after, names)
     if move.same_values:
         size += ", same values"
     return (move.node.label, move.op, move.before, move.after, size)
 
 
-def _kept_row(kept: Kept) -> Sequence[str]:
+def _sizes(sizes: Sequence[str], names: dict[str, str]) -> str:
+    """'1x8xs1xs1': what is too long for a cell has a name."""
+    return "x".join(
+        size if len(size) <= _LONGEST_SIZE else names.setdefault(size, f"s{len(names) + 1}")
+        for size in sizes
+    )
+
+
+def kept_row(kept: Kept) -> Sequence[str]:
+    """The row of a node that pads as asked already."""
     return (kept.node.label, kept.op, kept.padding, "unchanged", kept.why)
 
 
 def _moved_text(moved: Distances | None, terminal: Terminal | None) -> str:
     if moved is None:
         return ""
-    rows = [_moved_row(row) for row in moved.rows]
+    rows = [moved_row(row) for row in moved.rows]
     lines = [visible(f"{row.output}: {row.why}") for row in moved.rows if row.why]
     lines += [visible(f"warning: {warning}") for warning in moved.warnings]
     ran = [f"{role} on {', '.join(names)}" for role, names in moved.providers.items()]
-    return paragraph([table(_MOVED, rows, terminal, names=("output",)), *lines, "; ".join(ran)])
+    return paragraph([table(MOVED, rows, terminal, names=("output",)), *lines, "; ".join(ran)])
 
 
-def _moved_row(row: Distance) -> Sequence[str]:
+def moved_row(row: Distance) -> Sequence[str]:
+    """The row of an output in a sample."""
     shapes = [
         "-" if shape is None else shape_text(shape) for shape in (row.shape_before, row.shape_after)
     ]

@@ -208,7 +208,13 @@ def fitting_text(rewriting: Rewriting) -> str:
     found = rewriting.fitting
     if found is None:
         return ""
-    from onnxpad.show.verdicts import named, no_way_text, opening_text, way_text
+    from onnxpad.show.verdicts import (
+        named,
+        no_way_text,
+        not_judged_text,
+        opening_text,
+        way_text,
+    )
 
     undone = {one.node for one in rewriting.undone}
     plans = [one for one in found.plans if one.node not in undone]
@@ -216,6 +222,7 @@ def fitting_text(rewriting: Rewriting) -> str:
     for one in plans:
         alike.setdefault((one.op, f"{one.judgement.reason}; {way_text(one)}"), []).append(one)
     lines = [note("note", found.note)] if found.note else []
+    lines += [visible(f"{rewriting.target}: {said}") for said in found.prepared]
     lines += [
         visible(f"{rewriting.target}: {op} {named(nodes)}: {said}")
         for (op, said), nodes in alike.items()
@@ -225,6 +232,7 @@ def fitting_text(rewriting: Rewriting) -> str:
     lines.append(no_way_text(rewriting.target, found.no_way))
     lines.append(opening_text(rewriting.target, found.opening, found.no_way))
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]
+    lines.append(visible(not_judged_text(rewriting.not_judged)))
     return paragraph(lines)
 
 

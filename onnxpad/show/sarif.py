@@ -138,15 +138,16 @@ def _way(verdict: Record) -> str:
     """What a rewrite would do about a node, with its cost."""
     way = verdict["rewrite"]
     if way is None:
-        return "nothing"
+        falls_back = verdict["verdict"] == Answer.FALLS_BACK
+        return "what there is with --require-device" if falls_back else "nothing"
     if way["passes"] is not None:
         cost = Cost(**way["cost"])
         limits = " (not for onnxruntime)" if way["alone"] else ""
         return f"{', '.join(way['passes'])}{limits}{'' if cost == Cost() else f': {cost}'}"
     if verdict["verdict"] == Answer.UNKNOWN:
         return "left as it is"
-    unknown = all(one["verdict"] == Answer.UNKNOWN for one in way["remaining"])
-    if way["nearest"] and unknown:
+    left = way["remaining"]
+    if left and way["nearest"] and all(one["verdict"] == Answer.UNKNOWN for one in left):
         return f"no way; {', '.join(way['nearest'])} with --allow-unknown"
     return "no way"
 

@@ -19,7 +19,7 @@ def validation_text(validation: Validation, terminal: Terminal | None = None) ->
     headers = (*_FIRST, *validation.compared, *_LAST)
     names = ("output", *validation.compared, "where")
     apart = sorted((row for row in validation.outputs if not row.equal), key=_badness, reverse=True)
-    rows = [_row(row) for row in apart[:_ROWS_SHOWN]]
+    rows = [row_cells(row) for row in apart[:_ROWS_SHOWN]]
     more = len(apart) - len(rows)
     parts = [
         table(headers, rows, terminal, names=names)
@@ -79,10 +79,8 @@ def proof_lines(validation: Validation) -> Iterator[str]:
     alone = "" if validation.run else "; nothing was run"
     parts = f"{counted(len(proof.regions), 'changed part')} proved"
     if proof.verdict == "proved":
-        parts += " over the reals"
-        parts += (
-            f", with a probability of error of {proof.probability:.1e}" if proof.regions else ""
-        )
+        parts += f" over the reals, with a probability of error of {proof.probability:.1e}"
+        parts = parts if proof.regions else "nothing changed, nothing to prove"
     elif proof.verdict == "undecided" and validation.verdict is not Verdict.UNVERIFIED:
         parts = f"not proved and not refuted: {proof.reason}"
     yield parts + alone
@@ -93,7 +91,8 @@ def verdict_line(validation: Validation) -> str:
     return f"{validation.verdict}: {validation.reason}"
 
 
-def _row(row: OutputRow) -> tuple[str, ...]:
+def row_cells(row: OutputRow) -> tuple[str, ...]:
+    """What stands in the row of a comparison."""
     return (
         str(row.sample),
         row.output,

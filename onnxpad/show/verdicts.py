@@ -10,7 +10,7 @@ from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.runtimes.conditions.companions import ANYWHERE
-from onnxpad.runtimes.conditions.rows import Answer, Certainty
+from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch
 from onnxpad.runtimes.judge import cures
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import counted, note, paragraph, visible
@@ -58,6 +58,15 @@ def verdicts_text(
 def are_many(targets: Collection[str]) -> bool:
     """Whether there are so many that each is told in a line."""
     return len(targets) > _IN_FULL
+
+
+def not_judged_text(kinds: Collection[str]) -> str:
+    """What is not said of a target: its answer to operators that cannot pad."""
+    if not kinds:
+        return ""
+    named = ", ".join(list(kinds)[:_SHOWN]) + (" ..." if len(kinds) > _SHOWN else "")
+    others = counted(len(kinds), "other kind of operator is", "other kinds of operators are")
+    return f"Only padding is judged; {others} not ({named})"
 
 
 def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
@@ -132,6 +141,9 @@ def _summary(found: Sequence[NodeVerdict]) -> str:
     nodes += f" and {counted(others, 'other', 'others')}" if others else ""
     unproven = _unproven(found)
     known = f" ({unproven})" if unproven else ""
+    until = until_text(found)
+    if until and all(one.judgement.answer.is_open for one in found):
+        return f"nothing known of {nodes} {until}"
     return f"{_answers(found)} of {nodes}{known}" if found else "nothing"
 
 
@@ -186,14 +198,35 @@ def way_text(verdict: NodeVerdict) -> str:
             return "what there is with --require-device"
         case NoWay() if verdict.judgement.answer.is_open:
             return "left as it is"
-        case NoWay(passes) if verdict.open_batches:
-            return f"no way; {', '.join(passes)} where the batch is 1"
+        case NoWay(passes) if batches := verdict.open_batches:
+            return f"{_where_it_is_one(batches)}: {', '.join(passes)}"
         case NoWay(passes) if verdict.waits_for_knowledge:
             return f"no way; {', '.join(passes)} with --allow-unknown"
         case NoWay():
             return "no way"
         case _:
             return "-"
+
+
+def _where_it_is_one(batches: Sequence[OpenBatch]) -> str:
+    """'with --dim N=1', or that there is no dimension to say it of."""
+    names = dict.fromkeys(one.name for one in batches)
+    if not all(names):
+        return "no way; where the batch is 1"
+    return f"with {_batches_of_one(names)}"
+
+
+def _batches_of_one(names: Iterable[str]) -> str:
+    return " ".join(f"--dim {quote(f'{name}=1')}" for name in names if name)
+
+
+def until_text(found: Sequence[NodeVerdict]) -> str:
+    """'until the batch is 1: add --dim N=1' where nothing else is missing of what is not known."""
+    unknown = [one for one in found if one.judgement.answer.is_open]
+    names = dict.fromkeys(batch.name for one in unknown for batch in one.open_batches)
+    if not unknown or not all(one.open_batches for one in unknown) or not all(names):
+        return ""
+    return f"until the batch is 1: add {_batches_of_one(names)}"
 
 
 def _blanket_text(target: str, op: str, found: Sequence[NodeVerdict]) -> str:
@@ -232,7 +265,7 @@ def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
     head = f"no way: {target}, {one.op} {named(found)}, which {one.brought_by} writes"
     if one.judgement.answer.is_open or one.judgement.by:
         return note(head, one.judgement.reason)
-    return note(head, f"{target} {one.judgement.answer.does}: {one.judgement.reason}")
+    return note(head, f"{target} {one.judgement.does}: {one.judgement.reason}")
 
 
 def named(found: Sequence[NodeVerdict]) -> str:
@@ -262,7 +295,7 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         return note(head, f"{verdict.judgement.reason} (left as it is)")
     head = f"no way: {target}, {verdict.op} {nodes}"
     found = verdict.judgement
-    reason = found.reason if found.by else f"{target} {found.answer.does}: {found.reason}"
+    reason = found.reason if found.by else f"{target} {found.does}: {found.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
         left = "; ".join(
@@ -277,6 +310,13 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
 
 def _blocked(op: str, reason: str) -> str:
     return reason if reason.startswith(f"{op} ") else f"{op}: {reason}"
+
+
+def tries(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> tuple[str, ...]:
+    """What to do about nodes without a way, what settles most of them first."""
+    lines = opening_text(target, found, verdicts).splitlines()
+    hints = dict.fromkeys(hint for one in verdicts for hint in one.judgement.cures)
+    return (*(line.removeprefix("try: ") for line in lines), *hints)
 
 
 def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> str:
@@ -307,8 +347,7 @@ def _batch_lines(target: str, opening: Opening, found: Sequence[NodeVerdict]) ->
     target, take = " and ".join(several) or target, "take" if len(several) > 1 else "takes"
     lines = []
     if names:
-        options = " ".join(f"--dim {quote(f'{name}=1')}" for name in names)
-        lines.append(f"Batch size is open; {target} {take} only 1. Add {options}.")
+        lines.append(f"Batch size is open; {target} {take} only 1. Add {_batches_of_one(names)}.")
     tried = set(names) <= set(opening.dims)
     left = [one for one in found if one.node in opening.left or not (names and tried)]
     lost = dict.fromkeys(batch.lost for one in left for batch in one.open_batches if batch.lost)

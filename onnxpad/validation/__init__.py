@@ -34,6 +34,7 @@ from onnxpad.validation.report import (
     RunReport,
     Validation,
     Verdict,
+    with_few_maps,
 )
 from onnxpad.validation.request import (
     GivenArrays,
@@ -53,6 +54,7 @@ from onnxpad.validation.samples import (
     other_sizes,
     random_samples,
     run_both,
+    with_maps,
 )
 from onnxpad.validation.sizes import channel_counts
 from onnxpad.validation.tolerance import tolerance_of
@@ -254,6 +256,12 @@ def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
 def _with_run(report: Validation, shown: SampleFinding | None = None) -> Validation:
     """The report of runs, with what they alone say; `shown` is of the proof's counterexample."""
     seen = shown.verdict if shown else None
+    agree = report.ok
+    outputs, regions = (
+        with_few_maps(report.outputs, agree=agree),
+        with_few_maps(report.regions, agree=agree),
+    )
+    report = replace(report, outputs=outputs, regions=regions)
     return replace(report, run=RunReport(report.verdict, report.reason, report.judge, seen))
 
 
@@ -311,14 +319,14 @@ def _of_pair(
         source = (run_both(bench, pair, i, f, verifier.probes) for i, f in enumerate(drawn))
     for ran in source:
         bench.progress(f"sample {ran.index}")
-        findings.append(verifier.judged(ran))
+        findings.append(_located(verifier.judged(ran), ran))
         runs.append(ran.outputs(pair))
         del ran  # what was captured inside of the models
     shown = None
     if counterexample is not None and not verifier.settled:
         bench.progress("the proof's counterexample")
         ran = run_both(bench, pair, len(runs), counterexample.inputs, verifier.probes)
-        shown = verifier.judged(ran)
+        shown = _located(verifier.judged(ran), ran)
         findings.append(shown)
         runs.append(ran.outputs(pair))
     rows, problem = optimised(bench, pair, runs, verifier.found)
@@ -338,6 +346,11 @@ def _of_pair(
     return _with_run(qualified(report, broken(*pair.both()), tuple(random)), shown)
 
 
+def _located(found: SampleFinding, ran: Ran) -> SampleFinding:
+    """The finding with where its outputs differ, unless both agree."""
+    return found if found.verdict else replace(found, outputs=with_maps(found.outputs, ran))
+
+
 def _at_other_sizes(
     bench: Bench, verifier: Verifier, sampler: Sampler, runs: list[Ran]
 ) -> tuple[int, list[SampleFinding]]:
@@ -351,7 +364,7 @@ def _at_other_sizes(
             count += 1
             if found is not None:
                 runs.append(ran)
-                return count, [found]
+                return count, [_located(found, ran)]
     except LimitMet as limit:
         bench.warn(f"further sizes were not tried: {limit}")
     return count, []
@@ -371,7 +384,7 @@ def _of_formulas(
         for ran in more_samples(bench, verifier.pair, sampler, sampler.settled, len(runs)):
             if found := verifier.judged_briefly(ran):
                 runs.append(ran)
-                return [found]
+                return [_located(found, ran)]
     except LimitMet as limit:
         bench.warn(f"further samples were not tried: {limit}")
     return []

@@ -83,7 +83,7 @@ def gap(a: Array, b: Array, bound: Bound = 0.0) -> Gap:
     first, second = a.reshape(-1), b.reshape(-1)
     for part in _blocks(a.size):
         limits = limit.flat[part]
-        distance = _distance(first[part], second[part])
+        distance = element_distances(first[part], second[part])
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(distance == 0, 0.0, distance / limits)
         ratio = np.where(np.isnan(ratio), np.where(np.isinf(limits), 0.0, np.inf), ratio)
@@ -95,7 +95,7 @@ def gap(a: Array, b: Array, bound: Bound = 0.0) -> Gap:
     return Gap(most, worst, _where(beyond), allowed)
 
 
-def _distance(a: Array, b: Array) -> Array:
+def element_distances(a: Array, b: Array) -> Array:
     """How far each element is from the other: 0 where they are equal, infinite beside a NaN."""
     first, second = _lowest_as_infinite(a), _lowest_as_infinite(b)
     with np.errstate(invalid="ignore"):

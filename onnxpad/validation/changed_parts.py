@@ -15,6 +15,7 @@ from onnxpad.model.comparing.regions import Region
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import Gap, gap, same, untelling
 from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.difference_maps import DifferenceMap, difference_map
 from onnxpad.validation.evaluator import Arithmetic, NotEvaluable
 from onnxpad.validation.report import EVALUATOR, ONNXRUNTIME, SEVERITY, RegionRow, Verdict
 from onnxpad.validation.trace import Traces, trace
@@ -35,6 +36,7 @@ class Finding:
     judge: str
     gap: Gap | None = None
     reason: str = ""
+    difference: DifferenceMap | None = None
 
 
 class Case:
@@ -74,6 +76,7 @@ class Case:
             "" if measured is None else measured.where,
             worst.reason,
             None if measured is None else measured.bound,
+            worst.difference,
         )
 
     def tells(self) -> bool:
@@ -203,7 +206,10 @@ class Case:
             )
             return judged
         failed = [name for name, found in gaps.items() if not found.within]
-        return [Finding(name, Verdict.DIFFERENT, ONNXRUNTIME, gaps[name]) for name in failed]
+        return [
+            _different(name, ONNXRUNTIME, gaps[name], (before[name], after[name]))
+            for name in failed
+        ]
 
     def _evaluated(self, before: Results, after: Results) -> list[Finding]:
         """Compare the second form with the ONNX text's value of the first."""
@@ -225,7 +231,7 @@ class Case:
             got = other[name].value if isinstance(after, RunFailure) else after[name]
             found = _gap(right.value, got, _sum([exact, other], name))
             if not found.within:
-                findings.append(Finding(name, Verdict.DIFFERENT, EVALUATOR, found))
+                findings.append(_different(name, EVALUATOR, found, (right.value, got)))
             else:
                 findings.append(_within(name, found, EVALUATOR))
         return findings
@@ -263,6 +269,10 @@ def _kernel(network: Network, operation: Operation) -> list[int]:
     """The kernel of a convolution, from its weight; nothing where that is no constant."""
     weight = network.initializers.get(operation.inputs[1]) if operation.inputs[1:] else None
     return [] if weight is None else list(weight.dims[2:])
+
+
+def _different(name: str, judge: str, found: Gap, both: tuple[Array, Array]) -> Finding:
+    return Finding(name, Verdict.DIFFERENT, judge, found, difference=difference_map(*both))
 
 
 def _within(name: str, found: Gap, judge: str) -> Finding:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,9 @@ from onnxpad.model.opened import ModelLike
 from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.agreement import gap, relative_gap
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.difference_maps import DifferenceMap, difference_map
 from onnxpad.validation.interface import joint_types, matched
+from onnxpad.validation.report import plain_values
 from onnxpad.validation.request import with_channels
 from onnxpad.validation.samples import Pair, Ran, Sampler, random_samples
 
@@ -28,7 +29,7 @@ class Distance:
     """One output in one sample: `relative` is the largest difference over the largest value.
 
     `share` is the part of its elements that differ. All three are None where a model did not
-    run (`why`), or where the shapes differ.
+    run (`why`), or where the shapes differ. `difference` says where the elements lie.
     """
 
     sample: int
@@ -39,14 +40,11 @@ class Distance:
     relative: float | None = None
     share: float | None = None
     why: str = ""
+    difference: DifferenceMap | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain data; numbers that are infinite are texts."""
-        record = asdict(self)
-        for name in ("max_abs", "relative", "share"):
-            value = record[name]
-            if isinstance(value, float) and not isfinite(value):
-                record[name] = str(value)
+        record: dict[str, Any] = plain_values(asdict(self))
         return record
 
 
@@ -116,5 +114,9 @@ def _row(ran: Ran, name: str, why: str) -> Distance:
         return row
     share = float(np.mean(one != other)) if one.size and one.dtype != object else 0.0
     return replace(
-        row, max_abs=gap(one, other).max_abs, relative=relative_gap(one, other), share=share
+        row,
+        max_abs=gap(one, other).max_abs,
+        relative=relative_gap(one, other),
+        share=share,
+        difference=difference_map(one, other) if share else None,
     )

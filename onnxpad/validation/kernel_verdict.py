@@ -17,6 +17,7 @@ from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.networks import bodies
 from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.shapes.types import Type
+from onnxpad.padding.effective_pads import facts_text
 from onnxpad.processes import ChildEnded
 from onnxpad.proof import Counterexample, Limits, Proof, prove
 from onnxpad.validation.interface import broken
@@ -27,6 +28,9 @@ from onnxpad.validation.samples import Pair
 Array = NDArray[Any]
 _SHORT, _FEW_NODES = Limits(cells=4_000_000), 2_000
 """What is tried in this process: rewrites of ResNet-50 need 3 million cells."""
+_NO_TIME, _NO_CELLS = "the budget of seconds is spent", "the budget of cells is spent"
+_EXAMPLE = 224
+"""About what a size is fixed to in a hint."""
 
 
 def proved(pair: Pair, types: Mapping[str, Type], seconds: float) -> ProofReport:
@@ -35,7 +39,7 @@ def proved(pair: Pair, types: Mapping[str, Type], seconds: float) -> ProofReport
     `seconds` are what it may take.
     """
     facts, open_sizes = _facts(pair.before.input_types(), types)
-    found = _proof(pair, facts, seconds)
+    found = _proof(pair, facts, seconds, _fixing(types))
     drawn = [label for one in pair.both() for label in random_nodes(one)]
     if drawn and found.verdict == "proved":
         found = replace(
@@ -78,29 +82,61 @@ def arrays_file(given: Mapping[str, Array]) -> bytes:
     return content.getvalue()
 
 
-def _proof(pair: Pair, facts: Mapping[str, int | str], seconds: float) -> Proof:
+def _proof(pair: Pair, facts: Mapping[str, int | str], seconds: float, fixing: str) -> Proof:
     """What the kernel says; where a damaged model breaks it off, nothing is decided.
 
-    A short try is made here, where its own budget ends it; all else in a child process.
+    A short try is made here, where its own budget ends it; all else in a child process. `fixing`
+    are options that fix all open sizes, '' where none are open: that is what a proof without an
+    end needs, and more time is little help.
     """
-    end = time.monotonic() + seconds
-    found = Proof("undecided", "the budget of seconds is spent")
+    begin = time.monotonic()
+    found = Proof("undecided", _NO_TIME)
     try:
         if sum(_node_count(one.nodes) for one in pair.both()) <= _FEW_NODES:
             found = _here(pair, facts, seconds)
-        if "the budget of " in found.reason and (left := end - time.monotonic()) > 0:
+        if _out_of(found) and (left := begin + seconds - time.monotonic()) > 0:
             found = prove_apart(pair.both(), facts, left)
-        if "the budget of seconds" in found.reason:
-            more = f"--timeout {max(600, 10 * seconds):.0f} gives it more"
-            return replace(found, reason=f"the proof took more than {seconds:.3g} s; {more}")
+        took = min(seconds, time.monotonic() - begin)
+        if why := _out_of(found):
+            return replace(found, reason=_unfinished(why, took, seconds, fixing))
         return found  # noqa: TRY300 - all of it may be broken off
     except LimitMet as limit:
-        return Proof("undecided", str(limit))
+        more = f"; fixed sizes help: {fixing}" if fixing else ""
+        return Proof("undecided", f"{limit}{more}")
     except ChildEnded:
         raise
     except Exception as error:  # noqa: BLE001 - a file may be damaged in any way; nothing is claimed
         said = str(error).strip().partition("\n")[0]
         return Proof("undecided", f"the proof broke off ({type(error).__name__}: {said})")
+
+
+def _out_of(found: Proof) -> str:
+    """The budget of the kernel that did not reach, in its words; '' where none was short."""
+    return next((one for one in (_NO_TIME, _NO_CELLS) if one in found.reason), "")
+
+
+def _unfinished(why: str, took: float, seconds: float, fixing: str) -> str:
+    """What ended a proof, and what helps."""
+    if why == _NO_CELLS:
+        said = "the proof has too many cells of tensors to look at"
+        helps = "only runs can compare these models"
+    else:
+        said = f"the proof took more than {took:.3g} s"
+        helps = f"--timeout {max(600, 10 * seconds):.0f} gives it more"
+    return f"{said}; {f'fixed sizes help: {fixing}' if fixing else helps}"
+
+
+def _fixing(types: Mapping[str, Type]) -> str:
+    """Options that fix every open size of the inputs: "--dim 'N=1' --dim 'H=224'"."""
+    sizes: dict[str, int | str] = {}
+    for type_ in types.values():
+        for axis, size in enumerate(type_.dims or ()):
+            if isinstance(size, Symbol):
+                step = size.modulus
+                most = step * max(1, _EXAMPLE // step) + size.residue
+                fewest = size.residue or step
+                sizes.setdefault(size.name, most if axis or len(type_.dims or ()) == 1 else fewest)
+    return facts_text(tuple(sizes.items()))
 
 
 def _node_count(nodes: Sequence[Any]) -> int:

@@ -13,6 +13,7 @@ from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap, untelling
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.conclude import apart_when_optimised
+from onnxpad.validation.difference_maps import difference_map
 from onnxpad.validation.optimised import advice, damaged_pools
 from onnxpad.validation.report import FirstDifference, OutputRow, Verdict
 
@@ -150,6 +151,7 @@ def _row(index: int, name: str, level: str, right: Array, got: Array, bound: flo
         found.max_abs,
         bound,
         found.where,
+        difference_map(right, got) if found.where else None,
     )
 
 

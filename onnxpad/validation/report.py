@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from math import isfinite
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from onnxpad.proof import Counterexample, Proved
+from onnxpad.reports import InNotebooks
+from onnxpad.validation.difference_maps import DifferenceMap
 
 SCHEMA = 2
 
@@ -43,6 +45,7 @@ class OutputRow:
 
     `bound` is the largest difference that rounding may cause, where it was needed. `ratio` is the
     largest difference divided by the bound of its element. Shapes are None where nothing ran.
+    `difference` says where it lies; only of some of the worst rows, and of those that disagree.
     """
 
     sample: int
@@ -54,6 +57,7 @@ class OutputRow:
     max_abs: float | None
     bound: float | None = None
     where: str = ""
+    difference: DifferenceMap | None = None
 
     @property
     def other_shape(self) -> bool:
@@ -67,7 +71,8 @@ class OutputRow:
 class RegionRow:
     """A part of the models that differs, run on the same inputs in both forms.
 
-    `ratio` is difference/bound at the worst element, `bound` what is allowed there.
+    `ratio` is difference/bound at the worst element, `bound` what is allowed there. `difference`
+    says where it lies; only of some of the worst rows.
     """
 
     sample: int
@@ -81,6 +86,7 @@ class RegionRow:
     where: str = ""
     reason: str = ""
     bound: float | None = None
+    difference: DifferenceMap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +172,8 @@ class RunReport:
     counterexample: Verdict | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Validation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Validation(InNotebooks):
     """The verdict on two models, or on a model and a reference, and what it rests on.
 
     `proof` and `run` are what each of them says, None where it was not made; `verdict`, `reason`
@@ -192,6 +198,15 @@ class Validation:
     run: RunReport | None = None
     tolerance: ToleranceReport | None = None
 
+    def __repr__(self) -> str:
+        return f"<Validation {self}>"
+
+    def __str__(self) -> str:
+        """'rounding: why; try ...'."""
+        return f"{self.verdict}: {self.reason}" + (
+            f"; try {' or '.join(self.hints)}" if self.hints else ""
+        )
+
     @property
     def ok(self) -> bool:
         """Whether the models agree: proved, identical, or apart by rounding or a tolerance only."""
@@ -207,6 +222,20 @@ class Validation:
             content["proof"] = self.proof.to_json()
         plain: dict[str, Any] = plain_values(content)
         return plain
+
+
+_MAPS = 8
+
+
+Row = TypeVar("Row", OutputRow, RegionRow)
+
+
+def with_few_maps(rows: Sequence[Row], *, agree: bool) -> tuple[Row, ...]:
+    """The rows with the maps of the worst of them alone, and with none where they agree."""
+    told = [row for row in rows if row.difference is not None and not agree]
+    kept = sorted(told, key=lambda row: -(row.max_abs or 0.0))[:_MAPS]
+    few = {id(row) for row in kept}
+    return tuple(row if id(row) in few else replace(row, difference=None) for row in rows)
 
 
 def plain_values(value: Any) -> Any:  # noqa: ANN401 - walks whatever the report holds

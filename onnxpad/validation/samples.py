@@ -21,6 +21,7 @@ from onnxpad.model.shapes.types import Type
 from onnxpad.sessions import RunFailure, Session
 from onnxpad.validation.agreement import Bound, gap, largest, same, same_bits
 from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.difference_maps import difference_map
 from onnxpad.validation.report import OutputRow
 from onnxpad.validation.sizes import compared_sizes, stage_sizes
 from onnxpad.validation.trace import trace
@@ -562,6 +563,17 @@ def output_row(
     return OutputRow(
         sample, name, level, shapes[0], shapes[1], equal, found.max_abs, allowed, found.where
     )
+
+
+def with_maps(rows: Sequence[OutputRow], ran: Ran) -> list[OutputRow]:
+    """The rows of a sample with where their outputs differ."""
+    pairs = [(_item(ran.before, row.output), _item(ran.after, row.output)) for row in rows]
+    return [
+        row
+        if row.equal or before is None or after is None
+        else replace(row, difference=difference_map(before, after))
+        for row, (before, after) in zip(rows, pairs, strict=True)
+    ]
 
 
 def _item(result: Mapping[str, Array] | RunFailure, name: str) -> Array | None:

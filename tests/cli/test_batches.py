@@ -10,13 +10,17 @@ import sys
 import time
 from pathlib import Path
 
+import onnx
 import pytest
 
 from onnxpad.cli import run
 from tests.batch.folders import PLAIN, SAME, STUCK, leftovers, save
 from tests.cli.processes import COMMAND, environment
+from tests.models.text import text_model
 
 Captured = pytest.CaptureFixture[str]
+MODELS = Path(__file__).parents[2] / "models"
+WEIGHT = "float[1,1,3] w = {1, 10, 100}"
 
 
 @pytest.fixture
@@ -38,6 +42,60 @@ def test_one_line_a_model_and_a_last_one(folder: Path, capsys: Captured) -> None
     ]
     assert captured.err.startswith(f"error: {Path('in/c.onnx')}: not an ONNX model")
     assert (folder.parent / "out" / "deep" / "d.onnx").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "tried"),
+    [
+        (
+            ["--target", "opencv"],
+            (
+                "opencv would refuse or miscompute 2 of its nodes: Conv 'Conv__8990', "
+                "'Conv__9006': OpenCV computes SAME as if"
+            ),
+            "--dim 'unk__9105%4=0' --dim 'unk__9106%4=0' settles all 2",
+        ),
+        (
+            ["--strict"],
+            "--strict allows no skips, and there are 2: Conv 'Conv__8990' and 1 more: SAME_UPPER",
+            "--dim 'unk__9105=640' --dim 'unk__9106=640',",
+        ),
+    ],
+)
+def test_a_refused_model_says_why_and_what_to_type(
+    options: list[str], said: str, tried: str, tmp_path: Path, capsys: Captured
+) -> None:
+    unet = MODELS / "k_unet_dyn_op13.onnx"
+    two = [str(unet), str(MODELS / "kt_net_even.onnx")]
+    assert run(["rewrite", *two, "-o", str(tmp_path), *options]) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"nothing written for {unet}: {said}")
+    assert second.startswith(f"  try     {tried}")
+
+
+def test_a_model_of_which_nothing_is_known_is_not_called_fine(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    open_batch = "float[N,1,8] x"
+    for name in "ab":
+        node = "[c] y = Conv <pads=[1, 1]> (x, w)"
+        onnx.save(text_model(node, open_batch, constants=WEIGHT), tmp_path / f"{name}.onnx")
+    assert run(["inspect", str(tmp_path), "--target", "ncnn"]) == 0
+    first, _, what, last = capsys.readouterr().out.splitlines()
+    assert first.endswith("ncnn: unknown 1 until the batch is 1: add --dim N=1")
+    assert what.startswith("not known: no finding unless --fail-on unknown")
+    assert last.startswith("2 models: 2 not known (")
+    assert run(["inspect", str(tmp_path), "--target", "ncnn", "--fail-on", "unknown"]) == 1
+    capsys.readouterr()
+    one = str(tmp_path / "a.onnx")
+    assert run(["inspect", one, "--target", "ncnn"]) == 0
+    said = capsys.readouterr().out
+    assert "nothing known of 1 operator that can pad until the batch is 1: add --dim N=1" in said
+    assert f"next: onnxpad rewrite {one} --target ncnn --dim 'N=1' -o OUT" in said
+    assert run(["rewrite", one, "--target", "ncnn", "-o", str(tmp_path / "out.onnx")]) == 0
+    capsys.readouterr()
+    assert run(["inspect", one, "--target", "ncnn", "--dim", "N=1"]) == 0
+    assert "target ncnn: takes 1 of 1" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("folder")

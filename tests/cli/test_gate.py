@@ -69,7 +69,10 @@ def test_traps_fail_where_that_is_asked_for(capsys: Captured) -> None:
     assert capsys.readouterr().err == ""
     assert exits(STRINGS, "--fail-on", "trap") == 1
     said = capsys.readouterr().err
-    assert said == f"fails: {STRINGS}: same-with-dilation '/f/f.2/Conv', '/f/f.4/Conv'\n"
+    first, second = said.splitlines()
+    nodes = "'/f/f.2/Conv', '/f/f.4/Conv'"
+    assert first.startswith(f"fails: {STRINGS}: same-with-dilation {nodes}: onnxruntime refuses")
+    assert second == f"  try     onnxpad rewrite {STRINGS} --pass explicit-pads -o OUT"
     assert exits(MODELS / "pd_same_static_op13.onnx", "--fail-on", "trap") == 0
 
 
@@ -117,10 +120,51 @@ def test_what_is_gone_is_named_and_dropped(capsys: Captured, baseline: Path) -> 
     capsys.readouterr()
     assert exits(*line) == 1
     said = capsys.readouterr().err
-    assert f"fails: {SAME}: opencv:wrong 'Conv.0'\n" in said
-    assert "1 known finding is gone: --write-baseline drops what is gone\n" in said
+    assert f"fails: {SAME}: opencv:wrong 'Conv.0': OpenCV computes" in said
+    assert f"  try     onnxpad rewrite {SAME} --target opencv -o OUT\n" in said
+    assert "1 known finding is gone: --prune-baseline drops what is gone\n" in said
     assert exits(*line, "--write-baseline") == 0
     assert baseline.read_text() == written
+
+
+def test_pruning_drops_what_is_gone_and_accepts_nothing_new(
+    capsys: Captured, baseline: Path
+) -> None:
+    line = (SAME, "--baseline", baseline, "--target", "opencv")
+    exits(*line, "--write-baseline")
+    written = baseline.read_text()
+    baseline.write_text(written.replace('"Conv.0"', '"Conv.gone"'))
+    capsys.readouterr()
+    assert exits(*line, "--prune-baseline") == 1
+    assert f"1 known finding dropped from {baseline}\n" in capsys.readouterr().err
+    assert "Conv.gone" not in baseline.read_text()
+    assert '"Conv.0"' not in baseline.read_text()
+    assert exits(*line) == 1
+    assert "gone" not in capsys.readouterr().err
+    assert exits(SAME, "--target", "opencv", "--prune-baseline") == 2
+    assert exits(*line, "--prune-baseline", "--write-baseline") == 2
+    assert exits(*line, "--prune-baseline", "--node", "Conv.0") == 2
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_what_fails_has_its_reason_and_no_repair_that_would_be_refused(
+    capsys: Captured, *, many: bool
+) -> None:
+    stuck = MODELS / "t_avgpool_both_ts_op11_qoperator.onnx"
+    models = [stuck, SAME] if many else [stuck]
+    assert exits(*models, "--target", "opencv", "--fail-on", "wrong") == 1
+    first, second, *_ = capsys.readouterr().err.splitlines()
+    assert "opencv:wrong '/a/a.0/Conv_quant'" in first
+    assert "at some sizes it computes convolutions with int8 weights wrongly" in first
+    assert second == "  try     no form that onnxpad writes is taken for 1: onnxpad explain opencv"
+
+
+def test_a_repair_has_the_sizes_without_which_it_does_nothing(capsys: Captured) -> None:
+    unet = MODELS / "k_unet_dyn_op13.onnx"
+    assert exits(unet, "--target", "opencv", "--fail-on", "wrong") == 1
+    sizes = "--dim 'unk__9105%4=0' --dim 'unk__9106%4=0'"
+    repair = f"  try     onnxpad rewrite {unet} --target opencv {sizes} -o OUT"
+    assert capsys.readouterr().err.splitlines()[-1] == repair
 
 
 def test_what_a_run_does_not_look_for_stays_in_the_file(baseline: Path) -> None:

@@ -23,6 +23,8 @@ from onnxpad.runtimes.optimisers import optimisers
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.explanations import explanation_text, list_text
+from onnxpad.show.tables import Terminal
+from onnxpad.validation.report import Verdict
 
 TOPICS = [path.stem for path in (Path(onnxpad.__file__).parent / "topics").glob("*.txt")]
 
@@ -154,6 +156,20 @@ def test_unknown_names_suggest_near_ones() -> None:
         explain("zzzz")
 
 
+@pytest.mark.parametrize("name", all_targets())
+def test_facts_fit_a_terminal_and_do_not_repeat_where_they_are_from(name: str) -> None:
+    (entry,) = (one for one in explain(name) if one.kind == "target")
+    text = explanation_text(entry, Terminal(80))
+    facts = text.partition("\norder ")[2]
+    words = [word for word in facts.split() if len(word) > 60]
+    assert words or max(map(len, facts.splitlines())) <= 80
+    assert entry.source
+    assert f": {entry.source}, " not in " ".join(facts.split())
+    flat = " ".join(text.split())
+    for _, value in entry.facts:
+        assert " ".join(value.replace(f": {entry.source}, ", ": ").split()) in flat
+
+
 def test_the_list_has_every_kind_and_name() -> None:
     text = list_text(entries())
     assert [line for line in text.splitlines() if line in {"passes", "traps"}] == [
@@ -163,6 +179,13 @@ def test_the_list_has_every_kind_and_name() -> None:
     for entry in entries():
         assert f"\n{entry.name} " in text
     assert len(KINDS) == text.count("\n\n") + 1
+
+
+@pytest.mark.parametrize("word", [*map(str, Verdict), "undecided", "refuted", "Allowed"])
+def test_the_words_of_verdicts_are_explained(word: str) -> None:
+    (topic,) = explain(word)
+    assert (topic.kind, topic.name) == ("topic", "verdicts")
+    assert word.lower() in topic.text.lower()
 
 
 def test_entries_are_plain_data() -> None:

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -164,8 +164,9 @@ def file_faults(
 ) -> Iterator[Fault]:
     """Inputs that changed, files that nobody asked for, and outputs that are not whole."""
     output = _place_of(place, command.output)
-    written = {_place_of(place, name) for name in _written(command)}
-    allowed = {_place_of(place, name) for name in command.changes} | {output} | written
+    written = {_place_of(place, name): option for option, name in _written(command)}
+    allowed = {_place_of(place, name) for name in command.changes} | {output, *written}
+    folders = tuple(f"{_place_of(place, name)}/" for _, name in _named(command, _FILLED))
     for name in sorted({*before, *after}):
         if before.get(name) == after.get(name) or name in allowed:
             continue
@@ -174,34 +175,50 @@ def file_faults(
         elif name in before:
             if not name.startswith("in/") or not stat.S_ISDIR(after[name].mode):
                 yield Fault("changes a file", name)
-        elif not _copied(name, before) and not any(one.startswith(name) for one in allowed):
+        elif not _copied(name, before) and not _asked_for(name, allowed, folders):
             yield Fault("leaves a file that nobody asked for", name)
         elif code == 2 and not (command.signal or _mute(command)) and command.copies == 1:
             yield Fault("leaves something after a failure", name)
     for name in allowed - {""}:
-        read = _READ[_WRITTEN[command.arguments[0]]] if name in written else _as_model
+        read = _READ[written[name]] if name in written else _as_model
         yield from _whole(place, name, read, before, after)
         changed = name in after and after[name] != before.get(name)
         if code == 2 and changed and not _mute(command) and command.copies == 1:
             yield Fault("changes its output and fails", name)
 
 
+def _asked_for(name: str, allowed: Iterable[str], folders: tuple[str, ...]) -> bool:
+    """Whether it is a folder of what is to be written, or in a folder that is to be filled."""
+    return f"{name}/".startswith(folders) or any(one.startswith(name) for one in allowed)
+
+
 _WRITTEN = {
-    "diagnose": "--plan",
-    "inspect": "--baseline",
-    "rewrite": "--certificate",
-    "validate": "--counterexample",
+    "diagnose": ("--plan", "--html"),
+    "guard": ("--html",),
+    "inspect": ("--baseline", "--html"),
+    "retarget": ("--html",),
+    "rewrite": ("--certificate", "--html"),
+    "validate": ("--counterexample", "--html"),
 }
 """Options that name a further file to write, by verb."""
+_FILLED = {"explain": ("-o", "--html"), "guard": ("--reproduce",), "inspect": ("-o",)}
+"""Options that name a folder to write files into, by verb."""
 
 
-def _written(command: Command) -> Iterator[str]:
+def _written(command: Command) -> Iterator[tuple[str, str]]:
+    """Each option that names a further file, with the file."""
+    yield from _named(command, _WRITTEN)
+
+
+def _named(command: Command, options: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    """Each of these options that is given, with its value."""
     words = command.arguments
-    option = _WRITTEN.get(words[0]) if words else None
-    for word, value in pairwise(words):
-        if word == option:
-            yield value
-    yield from (word.partition("=")[2] for word in words if word.startswith(f"{option}="))
+    for option in options.get(words[0], ()) if words else ():
+        for word, value in pairwise(words):
+            if word == option:
+                yield option, value
+        given = (word.partition("=") for word in words)
+        yield from ((option, value) for word, _, value in given if word == option and value)
 
 
 def _place_of(place: Place, name: str | None) -> str:
@@ -226,11 +243,19 @@ def _as_arrays(data: bytes) -> object:
         return [held[name] for name in held]
 
 
+def _as_page(data: bytes) -> object:
+    text = data.decode()
+    if not text.startswith("<!doctype html>") or not text.endswith("</html>"):
+        raise ValueError("it is no whole page")
+    return text
+
+
 _READ: dict[str, Callable[[bytes], object]] = {
     "--plan": json.loads,
     "--baseline": json.loads,
     "--certificate": json.loads,
     "--counterexample": _as_arrays,
+    "--html": _as_page,
 }
 
 

@@ -71,7 +71,7 @@ def prepare() -> None:
     import onnxpad
 
     for found in pkgutil.walk_packages(onnxpad.__path__, "onnxpad."):
-        if not found.name.endswith("__main__"):
+        if not found.name.endswith("__main__") and ".integrations." not in found.name:
             importlib.import_module(found.name)
     importlib.import_module("onnxruntime")
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
@@ -196,6 +196,7 @@ def _become(place: Place, command: Command, streams: Sequence[Path], limits: Lim
             resource.setrlimit(resource.RLIMIT_FSIZE, (command.room, command.room))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup has it ignored, and so would onnxpad
         sys.argv = ["onnxpad", *command.arguments]
         from onnxpad.__main__ import main
 

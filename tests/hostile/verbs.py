@@ -8,7 +8,7 @@ from random import Random
 from onnxpad.cli import commands
 from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.rewriting.passes import all_passes
-from onnxpad.runtimes.targets import all_targets
+from onnxpad.runtimes.targets import all_targets, find_target
 from tests.hostile.case import Command
 
 SECONDS = 3
@@ -47,9 +47,23 @@ def inspect(random: Random, model: str = "model.onnx") -> Command:
             *_some(random, 0.1, "--ambiguous", random.choice(["auto_pad", "pads"])),
             *_some(random, 0.1, "--dim", random.choice(["N=1", "H=32", "L%8=0"])),
             *(word for target in targets for word in ("--target", target)),
+            *_some(random, 0.15, "--html", "../out/page.html"),
             *limits("inspect"),
         )
     )
+
+
+def reproduce(random: Random, model: str = "model.onnx") -> Command:
+    """A node of a model, or a fact of a target, written into a folder."""
+    target = random.choice(sorted(all_targets()))
+    if random.random() < 0.2:
+        rows = [*find_target(target).failures, "nothing", "\x1b[31m"]
+        row = random.choice(rows)
+        line: tuple[str, ...] = ("explain", target, "--reproduce", row, "-o", "../out/made")
+        return Command((*line, *_some(random, 0.2, "--json")))
+    node = random.choice(["*", "*", "op", "[", "*op*"])
+    asked = ("inspect", model, "--target", target, "--reproduce", node, "-o", "../out/made")
+    return Command((*asked, *_some(random, 0.2, "--json"), *limits("inspect")))
 
 
 def rewrite(random: Random, model: str = "model.onnx", output: str = "../out/r.onnx") -> Command:
@@ -70,6 +84,7 @@ def rewrite(random: Random, model: str = "model.onnx", output: str = "../out/r.o
             *_some(random, 0.2, "--json"),
             *(("--validate", "--device", "cpu", "--samples", "1") if judged else ()),
             *(limits("rewrite") if judged else ()),
+            *_some(random, 0.15, "--html", "../out/page.html"),
         ),
         output=output,
     )
@@ -88,6 +103,7 @@ def retarget(random: Random, model: str = "model.onnx", output: str = "../out/t.
             *_some(random, 0.2, "--json"),
             *(("--validate", "--device", "cpu", "--samples", "1") if judged else ()),
             *(limits("retarget") if judged else ()),
+            *_some(random, 0.15, "--html", "../out/page.html"),
         ),
         output=output,
     )
@@ -98,6 +114,7 @@ def validate(random: Random, before: str = "model.onnx", after: str = "model.onn
         (
             *("validate", before, after, "--device", "cpu", "--samples", "1"),
             *_some(random, 0.3, "--json"),
+            *_some(random, 0.15, "--html", "../out/page.html"),
             *limits("validate"),
         )
     )
@@ -109,6 +126,7 @@ def diagnose(random: Random, model: str = "model.onnx", data: str = "data.npz") 
             *("diagnose", model, "--data", data, "--budget", str(SECONDS), "--device", "cpu"),
             *_some(random, 0.7, "--plan", "../out/plan.json"),
             *_some(random, 0.3, "--json"),
+            *_some(random, 0.15, "--html", "../out/page.html"),
             *limits("diagnose"),
         )
     )
@@ -122,4 +140,5 @@ def every(random: Random, model: str = "model.onnx", data: str = "data.npz") -> 
         retarget(random, model),
         validate(random, model, model),
         diagnose(random, model, data),
+        reproduce(random, model),
     ]

@@ -85,6 +85,14 @@ def test_the_python_example_runs(document: str, folder: Path) -> None:
     assert printed.splitlines()[-1].endswith("proved")
 
 
+def test_the_recipe_for_a_runtime_of_your_own_runs(folder: Path) -> None:
+    (folder / "own.py").write_text(of("own-runtime", "python")[0])
+    run("onnxpad rewrite models/pd_same_static_op13.onnx -o same-explicit.onnx", folder)
+    run("python own.py", folder)
+    (command,) = of("own-runtime", "text")
+    assert re.search(r"^(rounding|identical): ", run(command.strip(), folder), re.MULTILINE)
+
+
 @pytest.mark.parametrize("document", ["README", "ci"])
 def test_the_settings_are_taken(document: str, folder: Path) -> None:
     project = folder / "project"

@@ -77,11 +77,13 @@ NOT_FOR_ONE_MODEL = (
     "onnxpad.cli.rewrite",
     "onnxpad.cli.settings",
     "onnxpad.cli.validate",
+    "onnxpad.integrations",
     "onnxpad.model.editing.session",
     "onnxpad.model.files.atomic",
     "onnxpad.model.files.delivery",
     "onnxpad.model.shapes.shape_inference",
     "onnxpad.padding.expansion",
+    "onnxpad.reproducing",
     "onnxpad.rewriting",
     "onnxpad.runtimes.targets",
     "onnxpad.sessions",
@@ -142,5 +144,17 @@ def test_rewrite_loads_no_runtime(tmp_path: Path) -> None:
     assert loaded & {"onnxruntime", "rich", "onnx_graphsurgeon", "onnxpad.validation"} == set()
 
 
+def test_a_plugin_of_polygraphy_that_nobody_asks_loads_no_onnx() -> None:
+    code = "import onnxpad.integrations, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert set(done.stdout.split()) & PARSING_ONLY == set()
+
+
 def test_explain_loads_no_onnx() -> None:
-    assert loaded_by("explain", "Conv") & {"onnx", "numpy", "rich"} == set()
+    loaded = loaded_by("explain", "Conv")
+    assert loaded & {"onnx", "numpy", "rich", "jinja2", "matplotlib"} == set()
+    assert not [
+        name for name in loaded if name.startswith(("onnxpad.reproducing", "onnxpad.show.site"))
+    ]

@@ -107,7 +107,9 @@ def assert_equal(case: Case, done: Rewriting, wanted: Array | None) -> None:
         in_front = all(
             change.op == "Pad" and change.node.label != "node" for change in done.changes
         )
-        known = not (case.open_sizes or in_front or crops_too_much(case))
+        # What numpy makes of a mirror wider than the axis is no result of the text.
+        goes_on = "repeated-mirrors" in done.passes
+        known = not (case.open_sizes or in_front or crops_too_much(case) or goes_on)
         assert not known, "no window fits, and yet it was rewritten"
         return
     only_chains = all(isinstance(change.after, Chain) for change in done.changes)
@@ -176,6 +178,8 @@ DRAWN_ELSEWHERE = {
     "all-axes": "test_pad_blocks.py",
     "finite-value": "test_written_forms.py",
     "plain-col2im": "test_plain_col2im.py",
+    "quantised-pad": "test_quantised_pad.py",
+    "repeated-mirrors": "test_repeated_mirrors.py",
     "spatial-pads": "test_pad_blocks.py",
     "static-pads": "test_static_pads.py",
     "zero-value": "test_zero_value.py",

@@ -44,7 +44,8 @@ def window_contents(chain: Chain, size: int) -> tuple[str, ...]:
     if chain.pad is not None:
         begins, ends = chain.pad.pads.begins, chain.pad.pads.ends
         held = begins[chain.first_axis], ends[chain.first_axis]
-        foreign = _meaning(chain, chain.pad.fill)
+        edge = chain.pad.mode == "edge" and chain.op.kind is Kind.MAX
+        foreign = "edge" if edge else _meaning(chain, chain.pad.fill)
     meanings = (_meaning(chain, chain.fill), foreign)
     if chain.op.kind is Kind.TRANSPOSED:
         texts = [_name(cell, size, held, 0) for cell in range(size)]
@@ -103,6 +104,12 @@ def _contents(
     texts = {OWN: own, FOREIGN: foreign, OVERHANG: ""}
     rows = _layout(window, held)
     cells = [[texts.get(cell, str(cell)) for cell in row] for row in rows]
+    if foreign == "edge":
+        # A maximum sees nothing of a border cell again, in a window that holds it already.
+        border = {"0", str(window[0] - sum(held) - 1)}
+        cells = [
+            [cell for cell in row if cell != foreign or not border & set(row)] for row in cells
+        ]
     if kind is Kind.CONVOLUTION:
         return tuple(" ".join(row) for row in cells)
     bags = [" ".join(sorted(filter(None, set(row) if kind is Kind.MAX else row))) for row in cells]

@@ -100,8 +100,9 @@ def deviations(model: onnx.ModelProto, kernel: tuple[int, ...]) -> list[str]:
     found = {
         deviation.name
         for node in every_node(model)
+        for written in _written(node, model)
         for deviation in DEVIATIONS
-        if deviation.applies(node.op_type, {"kernel_shape": kernel, **_written(node, model)})
+        if deviation.applies(node.op_type, {"kernel_shape": kernel, **written})
     }
     return sorted(found)
 
@@ -126,13 +127,18 @@ def _nodes(nodes: Any) -> Iterator[onnx.NodeProto]:
                 yield from _nodes(entry.g.node)
 
 
-def _written(node: onnx.NodeProto, model: onnx.ModelProto) -> Attributes:
-    """Attributes of a node; one that refers to a function's has the value of some call."""
-    found = {}
-    for entry in node.attribute:
-        if entry.ref_attr_name:
-            calls = [e for n in model.graph.node for e in n.attribute if e.name == entry.name]
-            found.update({e.name: plain(onnx.helper.get_attribute_value(e)) for e in calls})
-        else:
-            found[entry.name] = plain(onnx.helper.get_attribute_value(entry))
-    return found
+def _written(node: onnx.NodeProto, model: onnx.ModelProto) -> Iterator[Attributes]:
+    """Attributes of a node; where some refer to a function's, once with those of each call."""
+    own = {one.name: _value(one) for one in node.attribute if not one.ref_attr_name}
+    referring = {one.ref_attr_name: one.name for one in node.attribute if one.ref_attr_name}
+    if not referring:
+        yield own
+        return
+    for call in model.graph.node:
+        given = {one.name: _value(one) for one in call.attribute if one.name in referring}
+        if given:
+            yield own | {referring[name]: value for name, value in given.items()}
+
+
+def _value(entry: onnx.AttributeProto) -> Any:
+    return plain(onnx.helper.get_attribute_value(entry))

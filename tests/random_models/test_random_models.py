@@ -145,6 +145,24 @@ def test_a_kernel_that_is_not_written_is_that_of_the_last_axes() -> None:
     assert failure(spec, ("lift-rank",)) is None
 
 
+def test_a_deviation_in_any_call_of_a_function_is_known() -> None:
+    """The kernel is below the stride in the first of two calls, and not in the last."""
+    spec = Spec(
+        kind="MaxPool uint8",
+        opset=13,
+        spatial=(2, 5),
+        kernel=(1, 4),
+        strides=(4, 1),
+        dilations=(1, 1),
+        padding="SAME_LOWER",
+        front=(Step("Pad", pads=(1, 2, 1, 2)), Step("Unsqueeze")),
+        place="function attributes",
+        negative=True,
+        seed=408067,
+    )
+    assert failure(spec, ("explicit-pads",)) is None
+
+
 def test_wrong_numbers_are_shrunk_to_one_axis(monkeypatch: pytest.MonkeyPatch) -> None:
     rule = Pass("broken", frozenset(), frozenset(Form), split_with_zero, "")
     monkeypatch.setattr(passes, "all_passes", lambda: {"broken": rule})

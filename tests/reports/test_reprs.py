@@ -30,6 +30,35 @@ def test_reports_say_briefly_what_they_hold(report: object) -> None:
     assert "\n" not in found
 
 
+def test_single_items_say_in_a_line_what_they_are() -> None:
+    done = onnxpad.rewrite(MODEL)
+    (change, *_), (skip, *_) = done.changes, done.skips
+    assert isinstance(change, onnxpad.Change)
+    assert isinstance(skip, onnxpad.Refusal)
+    assert str(change).startswith("explicit-pads: Conv 'Conv__")
+    assert str(skip).startswith("skip: explicit-pads, Conv 'Conv__8990': SAME_UPPER with kernel")
+    assert str(skip.skip).endswith("--dim 'unk__9106%2=0' or --pass runtime-pads")
+    (verdict, *_) = onnxpad.inspect(MODEL, target="opencv").targets["opencv"]
+    assert isinstance(verdict, onnxpad.NodeVerdict)
+    assert str(verdict) == "takes: Conv 'Conv__8978'"
+    found = onnxpad.validate(MODEL, MODEL, proof_only=True)
+    assert str(found).startswith("proved: both are the same function")
+    for one in (change, skip, verdict, found):
+        assert len(repr(one)) < 600
+    report = done.to_json()
+    assert change.to_json() == report["changes"][0]
+    assert skip.to_json() == report["skips"][0]
+
+
+def test_strict_raises_what_would_be_skipped() -> None:
+    with pytest.raises(onnxpad.ModelError, match="strict allows no skips, and there are 2: skip:"):
+        onnxpad.rewrite(MODEL, strict=True)
+    sizes = {"unk__9105": "%4=0", "unk__9106": "%4=0"}
+    assert not onnxpad.rewrite(MODEL, strict=True, dims=sizes).skips
+    with pytest.raises(onnxpad.ModelError, match=r"opencv does not take 2 of .*try --dim 'unk__"):
+        onnxpad.rewrite(MODEL, strict=True, target="opencv")
+
+
 def test_a_report_names_what_it_counts() -> None:
     found = repr(onnxpad.inspect(MODEL))
     assert found.startswith("Inspection(model=ModelFacts(producer='tf2onnx 1.17.0', opset=13")

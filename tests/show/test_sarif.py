@@ -11,8 +11,11 @@ import pytest
 
 from onnxpad import inspect
 from onnxpad.inspection import Finding
+from onnxpad.reports import plain
+from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.traps import all_rules
-from onnxpad.show.sarif import sarif_text
+from onnxpad.show.sarif import _way, sarif_text
+from onnxpad.show.verdicts import way_text
 from tests.cli.processes import MODELS, ROOT, SAME, onnxpad
 
 STRINGS = MODELS / "t_same_string_ts.onnx"
@@ -174,6 +177,19 @@ def test_fingerprints_outlast_other_models_targets_and_names(tmp_path: Path) -> 
 
     assert prints(log_of(SAME)) == prints(log_of(moved))
     assert set(prints(log_of(SAME))) <= set(prints(log_of(STRINGS, SAME)))
+
+
+@pytest.mark.parametrize("model", NETS, ids=lambda path: path.stem)
+def test_it_says_what_a_terminal_says_of_the_way(model: Path) -> None:
+    targets = inspect(model, target=[*TARGETS, "coreml"]).targets
+    ways = [
+        (_way(plain(one)), way_text(one))
+        for verdicts in targets.values()
+        for one in verdicts
+        if one.way is not None or one.judgement.answer is Answer.FALLS_BACK
+        if not one.open_batches  # the reason says it, and what to type
+    ]
+    assert [in_sarif for in_sarif, _ in ways] == [on_terminal for _, on_terminal in ways]
 
 
 def test_every_result_points_at_its_rule(log: dict[str, Any]) -> None:

@@ -10,9 +10,12 @@ import pytest
 from onnxpad.cli import without_quotes
 from onnxpad.inspection import inspect
 from onnxpad.reports import json_line
+from onnxpad.retargeting import retarget
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.inspections import inspection_text
+from onnxpad.show.retargetings import retargeting_text
 from onnxpad.show.rewritings import rewriting_record, rewriting_text
+from onnxpad.show.tables import Terminal
 from onnxpad.show.validations import validation_text
 from onnxpad.show.wording import (
     bytes_text,
@@ -142,7 +145,7 @@ def test_an_inspection_as_it_is_printed() -> None:
     lines = text.splitlines()
     assert lines[:5] == [
         "pytorch 2.13.0, opset 13, 10 nodes, input input [1, 3, 24, 31]",
-        "6 operators can pad, 5 do, 6 with auto_pad, 3 asymmetric, 2 traps",
+        "6 operators can pad, 5 do, 1 by 0 cells, 6 with auto_pad, 3 asymmetric, 2 traps",
         (
             "trap: same-with-dilation, Conv '/f/f.2/Conv' and 1 more: onnxruntime refuses to run "
             "SAME_UPPER together with dilations"
@@ -192,6 +195,23 @@ def test_unknown_pads_are_explained() -> None:
     assert "0 traps; the pads of 1 are not known\n" in text
 
 
+def test_long_sizes_are_named_once_below_the_table() -> None:
+    found = retarget(MODELS / "k_unet_dyn_op13.onnx", to="pytorch")
+    text = retargeting_text("m.onnx", None, found, terminal=Terminal(80))
+    table, _, rest = text.partition("\n\n")
+    assert max(map(len, table.splitlines())) <= 80
+    assert "s1xs2" in table
+    assert rest.startswith("s1 = floor((unk__9105-1)/2)+1\ns2 = floor((unk__9106-1)/2)+1\n")
+
+
+def test_a_narrow_terminal_leaves_out_who_else_pads_alike() -> None:
+    found = inspect(MODELS / "k_unet_dyn_op13.onnx")
+    narrow, wide = (inspection_text(found, Terminal(width)) for width in (80, 160))
+    assert "fits" not in narrow
+    assert "fits" in wide
+    assert "  fits" in inspection_text(found)
+
+
 def test_a_model_without_padded_operators() -> None:
     text = inspection_text(inspect(text_model("y = Neg (x)")))
     assert text.endswith("\nno operator that can pad\n")
@@ -234,6 +254,69 @@ def test_what_cannot_be_read_is_shown_as_written(attributes: str, shown: str, hi
     text = inspection_text(found)
     assert shown in text.partition("\nnode ")[2].splitlines()[1]
     assert f"\n  try     {hint}" in text
+
+
+REST = """
+    [shape] s = Shape (x) [size] h = Slice (s, two, three) [rest] m = Mod (h, four)
+    [pads] e = Concat <axis=0> (zeros, m)
+    [pad] p = Pad (x, e) [conv] y = Conv <strides=[2]> (p, w)
+"""
+REST_CONSTANTS = f"""{WEIGHT}, int64[1] two = {{2}}, int64[1] three = {{3}}, int64[1] four = {{4}},
+    int64[5] zeros = {{0, 0, 0, 0, 0}}"""
+
+
+def test_the_counts_of_operators_add_up() -> None:
+    nodes = """
+        [pad] p = Pad (x, pads) [a] a = Conv (p, w) [b] b = Conv <pads=[1, 1]> (a, w)
+        [c] c = Conv <auto_pad="SAME_UPPER", strides=[2]> (b, w)
+        [d] d = Conv <auto_pad="VALID"> (c, w) [e] y = Conv (d, w)
+    """
+    constants = f"{WEIGHT}, int64[6] pads = {{0, 0, 1, 0, 0, 1}}"
+    text = inspection_text(inspect(text_model(nodes, "float[1,1,H] x", constants=constants)))
+    assert "6 operators can pad, 2 do, 1 more behind a Pad, 2 by 0 cells," in text
+    assert "; the pads of 1 are not known\n" in text
+
+
+def test_where_nothing_changed_nothing_is_proved() -> None:
+    model = text_model("[conv] y = Conv <pads=[1, 1]> (x, w)", constants=WEIGHT)
+    text = validation_text(validate(model, model, proof_only=True))
+    assert "nothing changed, nothing to prove; nothing was run" in text
+    assert "0 changed parts" not in text
+
+
+def test_a_target_is_judged_for_padding_alone_and_the_report_says_so() -> None:
+    nodes = "[conv] c = Conv <pads=[1, 1]> (x, w) r = Relu (c) y = Softmax (r)"
+    model = text_model(nodes, constants=WEIGHT)
+    said = "Only padding is judged; 2 other kinds of operators are not (Relu, Softmax)"
+    assert said in inspection_text(inspect(model, target="opencv"))
+    assert "Only padding" not in inspection_text(inspect(model))
+    done = rewrite(model, target="opencv")
+    assert said in rewriting_text("a.onnx", "b.onnx", done)
+    assert done.to_json()["not_judged"] == ["Relu", "Softmax"]
+
+
+def test_computed_pads_have_the_weakest_fact_that_settles_them() -> None:
+    model = text_model(REST, "float[N,1,H] x", constants=REST_CONSTANTS)
+    text = inspection_text(inspect(model))
+    assert "  try     --dim 'H=640' or --dim 'H%4=0'" in text
+    assert "next: onnxpad rewrite MODEL --pass static-pads --dim 'H%4=0' -o OUT" in text
+    assert "unknown: Conv 'conv': what the Pad in front of it adds is not known" in text
+    done = rewrite(model, passes="static-pads", dims={"H": "%4=0"})
+    assert not done.skips
+    assert [change.node.label for change in done.changes] == ["pad"]
+    (skip,) = rewrite(model, passes="static-pads").skips
+    assert skip.skip.hints == ("--dim 'H=640'", "--dim 'H%4=0'")
+    (other,) = rewrite(model, passes="static-pads", dims={"H": "%3=0"}).skips
+    assert other.skip.hints == ("--dim 'H=640'",), "what was said of a size is not taken back"
+
+
+def test_the_next_command_has_the_divisors_that_all_nodes_need() -> None:
+    nodes = """
+        [a] a = Conv <strides=[2], auto_pad="SAME_UPPER"> (x, w)
+        [b] y = Conv <strides=[2], auto_pad="SAME_UPPER"> (a, w)
+    """
+    found = inspect(text_model(nodes, "float[N,1,H] x", constants=WEIGHT))
+    assert "next: onnxpad rewrite MODEL --dim 'H%4=0' -o OUT" in inspection_text(found)
 
 
 def test_assumptions_are_named() -> None:

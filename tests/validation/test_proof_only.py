@@ -289,7 +289,45 @@ def test_a_proof_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
         found = proof(conv(SAME), conv("pads = [1, 1]"), timeout=1e-4)
     assert found.verdict is Verdict.UNVERIFIED
     assert "took more than 0.0001 s" in found.reason
-    assert "--timeout 600 gives it more" in found.reason
+    assert "fixed sizes help: --dim 'H=224'" in found.reason
+    assert "gives it more" not in found.reason
+
+
+SPENT = {"time": "the budget of seconds is spent", "cells": "the budget of cells is spent in form"}
+
+
+@pytest.mark.parametrize(
+    ("short_of", "size", "said"),
+    [
+        ("time", "H", "; fixed sizes help: --dim 'H=224'"),
+        ("time", "8", "; --timeout 600 gives it more"),
+        ("cells", "H", "too many cells of tensors to look at; fixed sizes help: --dim 'H=224'"),
+        ("cells", "8", "too many cells of tensors to look at; only runs can compare these models"),
+    ],
+)
+def test_what_helps_an_unfinished_proof_is_what_it_was_short_of(
+    short_of: str, size: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ends(*_: object, **__: object) -> Proof:
+        return Proof("undecided", SPENT[short_of])
+
+    monkeypatch.setattr(kernel_verdict, "_here", ends)
+    monkeypatch.setattr(kernel_verdict, "prove_apart", ends)
+    found = proof(conv(SAME, size), conv("pads = [1, 1]", size))
+    assert found.reason.endswith(said)
+    assert "budget" not in found.reason
+    assert "more than 20" not in found.reason, "this took no second"
+
+
+def test_every_open_size_is_fixed_in_what_helps(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = Proof("undecided", SPENT["cells"])
+    monkeypatch.setattr(kernel_verdict, "_here", lambda *_: ends)
+    monkeypatch.setattr(kernel_verdict, "prove_apart", lambda *_: ends)
+    open_model = text(
+        "g (float[N,2,H,W] x) => (float[a,b,c,d] y) { y = MaxPool<kernel_shape = [2, 2]>(x) }"
+    )
+    found = proof(open_model, open_model, dims={"H": "%32=0"})
+    assert "--dim 'N=1' --dim 'H=224' --dim 'W=224'" in found.reason
 
 
 def test_what_breaks_the_kernel_off_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
 from onnxpad.frameworks.layer import Given, HowKnown, Layer, Layout, Mode, Outside, Pair
-from onnxpad.frameworks.rules import CROP_BOTH, explicit, split
+from onnxpad.frameworks.rules import CROP_BOTH, explicit, total_or_kernel_less_one
 from onnxpad.geometry.windows import Axis
 
 _CONV = "pjreddie/darknet f6afaab, src/convolutional_layer.c:66-74, parser.c:187"
@@ -21,10 +21,6 @@ _PLANE = frozenset({2})
 
 def _half_kernel(axis: Axis, _given: Given) -> Pair:
     return (axis.kernel // 2, axis.kernel // 2)
-
-
-def _total(axis: Axis, given: Given) -> Pair:
-    return split(given.pads[0] if given.pads else axis.kernel - 1)
 
 
 _WINDOW = (
@@ -61,7 +57,7 @@ CONVENTION = Convention(
             ),
             HowKnown.READ,
             _POOL,
-            number=Mode(_total),
+            number=Mode(total_or_kernel_less_one),
             outside=Outside.LOWEST,
             ranks=_PLANE,
         ),

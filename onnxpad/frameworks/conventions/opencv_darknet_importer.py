@@ -1,21 +1,16 @@
 """OpenCV's importer of Darknet models: a max pool's padding is a total, the odd cell at the end.
 
-Left out, the total is size-1.
+Where it is left out, it is the attribute `size` less one.
 """
 
 from __future__ import annotations
 
 from onnxpad.frameworks import attributes
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Given, HowKnown, Layer, Layout, Mode, Outside, Pair
-from onnxpad.frameworks.rules import split
-from onnxpad.geometry.windows import Axis
+from onnxpad.frameworks.layer import HowKnown, Layer, Layout, Mode, Outside
+from onnxpad.frameworks.rules import total_or_kernel_less_one
 
 _SOURCE = "OpenCV 4.10.0 dnn measured"
-
-
-def _total(axis: Axis, given: Given) -> Pair:
-    return split(given.pads[0] if given.pads else axis.kernel - 1)
 
 
 CONVENTION = Convention(
@@ -30,7 +25,7 @@ CONVENTION = Convention(
             ),
             HowKnown.EXECUTED,
             _SOURCE,
-            number=Mode(_total),
+            number=Mode(total_or_kernel_less_one),
             outside=Outside.ZERO,
             ranks=frozenset({2}),
         ),

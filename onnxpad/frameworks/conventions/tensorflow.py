@@ -43,6 +43,14 @@ _POOL = (
     _PADDING,
     _LAYOUT,
 )
+_CONV = (
+    attributes.label("api"),
+    _STRIDES,
+    _PADDING,
+    _DILATIONS,
+    attributes.groups("groups"),
+    _LAYOUT,
+)
 
 CONVENTION = Convention(
     source=_SOURCE,
@@ -52,28 +60,14 @@ CONVENTION = Convention(
     layers=(
         Layer(
             "conv",
-            (
-                attributes.label("api"),
-                _STRIDES,
-                _PADDING,
-                _DILATIONS,
-                attributes.groups("groups"),
-                _LAYOUT,
-            ),
+            _CONV,
             HowKnown.EXECUTED,
             _SOURCE,
             number=EXPLICIT,
         ),
         Layer(
             "depthwise_conv",
-            (
-                attributes.label("api"),
-                _STRIDES,
-                _PADDING,
-                _DILATIONS,
-                attributes.groups("groups"),
-                _LAYOUT,
-            ),
+            _CONV,
             HowKnown.EXECUTED,
             f"{_SOURCE}; equal strides, and dilation only with stride 1",
             number=EXPLICIT,

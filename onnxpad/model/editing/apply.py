@@ -33,9 +33,11 @@ from onnxpad.model.editing.function_copies import clone_function
 from onnxpad.model.editing.script import (
     CloneFunction,
     Edit,
+    FixSize,
     ForgetType,
     GrownConstant,
     InsertNode,
+    MoveOpset,
     NewConstant,
     RemoveAttribute,
     RemoveConstant,
@@ -206,6 +208,21 @@ def _write(value: ValueInfoProto, dims: tuple[int | str, ...]) -> None:
             dim.dim_param = size
 
 
+def fix_size(graph: GraphProto, edit: FixSize) -> None:
+    """Write the size where the graph says so of its inputs, results and what is between."""
+    for value in (*graph.input, *graph.value_info, *graph.output):
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            called = (dim.dim_param, f"{value.name}[{axis}]")
+            if edit.dimension in called and not dim.HasField("dim_value"):
+                dim.dim_value = edit.size
+
+
+def _outermost(scope: Scope) -> Scope:
+    while scope.parent is not None:
+        scope = scope.parent
+    return scope
+
+
 class ProtoApplier:
     """Applies edits one by one; `finish` puts new nodes into the model once for all.
 
@@ -256,7 +273,17 @@ class ProtoApplier:
             case Resize():
                 resize(self._document.scopes[edit.maker.scope].proto, edit)
             case _:
-                self._remove(edit)
+                self._apply_to_all(edit)
+
+    def _apply_to_all(self, edit: Edit) -> None:
+        """Edits of the whole model, and those that take something away."""
+        match edit:
+            case FixSize():
+                fix_size(self._document.model.graph, edit)
+            case MoveOpset():
+                self._move_opset(edit)
+            case _:
+                self._remove(edit)  # type: ignore[arg-type]
 
     def _remove(self, edit: RemoveNode | RemoveUnused | RemoveConstant | ForgetType) -> None:
         match edit:
@@ -269,6 +296,16 @@ class ProtoApplier:
                 self._remover((scope.owner(tensor) or scope).id).remove_constant(tensor)
             case ForgetType(place, tensor):
                 self._document.scopes[place.scope].forgotten.add(tensor)
+
+    def _move_opset(self, edit: MoveOpset) -> None:
+        moved = self._document.scopes[edit.scope]
+        holder = moved.proto if isinstance(moved.proto, FunctionProto) else self._document.model
+        for entry in holder.opset_import:
+            if entry.domain in PLAIN_DOMAINS:
+                entry.version = edit.opset
+        for scope in self._document.scopes.values():
+            if _outermost(scope) is moved:
+                scope.opset = edit.opset
 
     def _clone(self, edit: CloneFunction) -> None:
         copy = clone_function(self._document, edit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from onnxpad.errors import InternalError
+from onnxpad.model.editing.cancelled_squeezes import cancelled
 from onnxpad.model.editing.names import Names, as_nodes, next_key, stem
 from onnxpad.model.editing.script import (
     Edit,
@@ -21,7 +22,6 @@ from onnxpad.model.editing.script import (
     SetInput,
     SetOutput,
 )
-from onnxpad.model.editing.squeezes import cancelled
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.in_front import pads_in_a_row
@@ -63,7 +63,7 @@ def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
 def _padding_edits(node: Node, place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
     match after.padding:
         case Pads() as pads:
-            settled = before.ambiguous and not after.ambiguous
+            settled = before.conflict_settled and not after.conflict_settled
             if isinstance(before.padding, AutoPad) or settled:
                 yield RemoveAttribute(place, "auto_pad")
             if pads != before.padding:

@@ -133,6 +133,20 @@ class Resize(NamedTuple):
     dims: tuple[int | str, ...]
 
 
+class FixSize(NamedTuple):
+    """Write a size wherever the main graph names a dimension, or at an axis of an input: 'x[2]'."""
+
+    dimension: str
+    size: int
+
+
+class MoveOpset(NamedTuple):
+    """Let a graph with its bodies, or a function, be of another opset of ONNX."""
+
+    scope: str
+    opset: int
+
+
 class RemoveUnused(NamedTuple):
     """Remove a node that nothing reads, with the constants that only it reads."""
 
@@ -162,6 +176,8 @@ Edit: TypeAlias = (
     | ForgetType
     | Resize
     | CloneFunction
+    | FixSize
+    | MoveOpset
 )
 
 
@@ -180,6 +196,10 @@ def describe_edit(edit: Edit) -> str:
         case CloneFunction(scope, name, calls):
             users = ", ".join(call.label for call in calls)
             return f"function '{scope}': copy as '{name}' for {users}"
+        case FixSize(dimension, size):
+            return f"the size of {dimension} is {size}"
+        case MoveOpset(scope, opset):
+            return f"{f'function {scope!r}' if scope else 'the model'} is of opset {opset}"
         case RemoveConstant(place) | ForgetType(place) | Resize(place):
             return f"{place.label}: {_tidying(edit)}"
         case _:

@@ -100,6 +100,17 @@ class EditSession(Survey):
             self._applier.apply(edits)
             self.script += edits
 
+    @property
+    def names(self) -> Names:
+        """What hands out names for new tensors and nodes."""
+        return self._names
+
+    def restate(self, edits: Sequence[Edit]) -> None:
+        """Edits of what the file says of the whole model, or of nodes that do not pad."""
+        if edits and not self._owned:
+            self._take_copy()
+        self.tidy(edits)
+
     def tell_apart(self, site: Site, groups: Sequence[int]) -> bool:
         """Give each group of readings of a function its own copy; False where that fails.
 

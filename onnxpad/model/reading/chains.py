@@ -16,17 +16,18 @@ from onnxpad.model.reading.attributes import Bindings, Unbound, Value
 from onnxpad.model.reading.behind import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.context import Context, has_value, is_stored
 from onnxpad.model.reading.in_front import front_of
+from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.model_inputs import is_model_input
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
-from onnxpad.model.reading.quantised import input_of
+from onnxpad.model.reading.quantised import between, input_of
 from onnxpad.model.reading.refusals import describe
 from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, Reader, chains_behind, readers_of
 from onnxpad.model.reading.scopes import Scope
-from onnxpad.model.shapes.bounds import lower_bound
 from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import (
+    NO_WEIGHT,
     Around,
     AutoPad,
     Chain,
@@ -48,7 +49,6 @@ from onnxpad.padding.operators import (
     operator,
 )
 
-_NO_WEIGHT = Weight()
 _WEIGHT_SCALE = 4
 _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 
@@ -56,7 +56,7 @@ _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     """What is known of the weight of a convolution."""
     if op.weight is None or len(node.inputs) <= op.weight or not node.inputs[op.weight]:
-        return _NO_WEIGHT
+        return NO_WEIGHT
     name = node.inputs[op.weight]
     found = context.type_of(name)
     stored = is_stored(context, name)
@@ -116,9 +116,10 @@ def pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding
     if numbers is None:
         from onnxpad.model.shapes.unknown_sizes import why_unknown
 
-        found, hints = why_unknown(context, node.inputs[place])
-        sizes = f", {found}" if found else ""
-        return Unclear(f"its pads are computed while the model runs{sizes}", hints)
+        found = why_unknown(context, node.inputs[place])
+        sizes = f", {found.reason}" if found.reason else ""
+        reason = f"its pads are computed while the model runs{sizes}"
+        return Unclear(reason, found.hints, roots=found.roots)
     if len(numbers) != 2 * rank:
         return Unclear(f"its pads are {list(numbers)} for {rank} axes")
     mode = context.attributes(node).get("auto_pad", "NOTSET")
@@ -234,7 +235,9 @@ class ChainReader:
             bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
             chain = self._chain(node, bare, attributes, kernel, source)
             refusals.check_weight(node, weight, kernel)
-            if not chain.trouble or chain.axes:
+            if op.kind is Kind.OTHER:
+                chain = replace(chain, attributes=plain_attributes(attributes))
+            elif not chain.trouble or chain.axes:
                 chain = replace(
                     chain,
                     shape=source.dims,
@@ -375,9 +378,10 @@ def _pad_chain(
         around=Around(
             reads_input=is_model_input(context, node.inputs[0]),
             feeds_alone=alone,
-            at_least=lower_bound(context, node.inputs[0]) if pooled else None,
+            at_least=lowest_cell(context, node.inputs[0]) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),
             behind=behind,
+            between=between(context, node, step) if context.document.quantises else None,
             key=(context.scope.id, node.key),
         ),
         attributes=plain_attributes(context.attributes(node)),

@@ -25,7 +25,7 @@ from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.constant_folding import FOLDABLE, fold, shape_of
 from onnxpad.model.shapes.open_cells import MOST_OPEN, Array, is_open
-from onnxpad.model.shapes.types import UNKNOWN, Type, dtype_code, dtype_name
+from onnxpad.model.shapes.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -56,7 +56,7 @@ class Context:
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
-    hanging: dict[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    hanging: dict[str, Hanging] = field(default_factory=dict)
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     ends: dict[str, tuple[int, list[Node]]] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from onnxpad.model.reading.crossing import (
     path_to,
 )
 from onnxpad.model.reading.fusing import beyond_reach, out_of_reach, pad_behind
+from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import MAY_VANISH, made_by
 from onnxpad.model.reading.pads import constant_integers, is_pad, read_pad
@@ -41,7 +42,6 @@ from onnxpad.model.reading.row_in_front import (
     siblings,
 )
 from onnxpad.model.reading.scopes import Document
-from onnxpad.model.shapes.bounds import lower_bound
 from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator
@@ -280,7 +280,7 @@ def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dic
     if op.kind is Kind.AVERAGE:
         facts["producer"] = context.document.model.producer_name
     if op.kind is Kind.MAX:
-        facts["at_least"] = lower_bound(context, node.inputs[0])
+        facts["at_least"] = lowest_cell(context, node.inputs[0])
     if not context.document.quantises:
         return facts
     if op.kind is Kind.MAX:

@@ -55,9 +55,9 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
         axes = constant_integers(context, listed) if listed else None
         fill = _value(context, node)
         if numbers is None:
-            reason, hints = _why_not_constant(context, _input(node, PadInput.PADS))
+            why = _why_not_constant(context, _input(node, PadInput.PADS))
             computed = context.scope.producers.get(_input(node, PadInput.PADS)) is not None
-            step = _unclear(rank, reason, str(mode), hints)
+            step = replace(_unclear(rank, "", str(mode)), unclear=why)
             return replace(step, fill=fill, computed=(1,) * computed)
         if listed and axes is None:
             return replace(_unclear(rank, "the Pad's axes are not constant", str(mode)), fill=fill)
@@ -147,30 +147,29 @@ def _is_numeric(array: np.ndarray) -> bool:
     return array.dtype.kind in "fiub" or array.dtype.name == "bfloat16"
 
 
-def _why_not_constant(context: Context, name: str) -> tuple[str, tuple[str, ...]]:
+def _why_not_constant(context: Context, name: str) -> Unclear:
     if (value := context.constant(name)) is not None and value.dtype.kind in "iu":
-        return f"the Pad's pads are {value.reshape(-1).tolist()}, beyond any real size", ()
+        return Unclear(f"the Pad's pads are {value.reshape(-1).tolist()}, beyond any real size")
     if value is not None:
-        return f"the Pad's pads '{name}' are no integers", ()
+        return Unclear(f"the Pad's pads '{name}' are no integers")
     producer = context.scope.producers.get(name)
     if name in context.document.overridable:
         replaceable = "are an initializer that an input of the model can replace"
-        return f"the Pad's pads '{name}' {replaceable}", ()
+        return Unclear(f"the Pad's pads '{name}' {replaceable}")
     if producer is None:
-        return f"the Pad's pads '{name}' are not constant", ()
+        return Unclear(f"the Pad's pads '{name}' are not constant")
     if name not in context.hanging:
         from onnxpad.model.shapes.unknown_sizes import why_unknown
 
         context.hanging[name] = why_unknown(context, name)
-    found, hints = context.hanging[name]
-    sizes = f"; they are {found}" if found else ""
-    return f"the Pad's pads are computed while the model runs (by {producer.op_type}){sizes}", hints
+    found = context.hanging[name]
+    sizes = f"; they are {found.reason}" if found.reason else ""
+    reason = f"the Pad's pads are computed while the model runs (by {producer.op_type}){sizes}"
+    return Unclear(reason, found.hints, roots=found.roots)
 
 
-def _unclear(
-    rank: int | None, reason: str, mode: str = "constant", hints: tuple[str, ...] = ()
-) -> PadStep:
-    return PadStep(Pads.zero(rank or 0), Constant(0), mode, unclear=Unclear(reason, hints))
+def _unclear(rank: int | None, reason: str, mode: str = "constant") -> PadStep:
+    return PadStep(Pads.zero(rank or 0), Constant(0), mode, unclear=Unclear(reason))
 
 
 def _input(node: Node, position: int) -> str:

@@ -8,7 +8,7 @@ from onnxpad.model.reading.attributes import Value
 from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Document
-from onnxpad.padding.chain import Conversion, Dequantised
+from onnxpad.padding.chain import Between, Conversion, Dequantised, PadStep
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, AttributeValue, Since
 
@@ -194,6 +194,57 @@ def _prefers_floats(context: Context, quantise: Node, dtype: str, zero: Fill) ->
     makers = [] if maker is None else [context.scope.producers.get(name) for name in maker.inputs]
     grouped = any(one is not None and _is(one, "DequantizeLinear") for one in makers)
     return dtype == "int8" and not grouped
+
+
+_BYTES = ("int8", "uint8")
+_LIMITS = (2.0**-100, 2.0**100)
+"""Between them x * scale / scale rounds to a whole x that a byte holds."""
+
+
+def between(context: Context, node: Node, step: PadStep) -> Between | None:
+    """The conversions around a Pad of floats, where what reads it takes back what makes its data.
+
+    Of one scale for all cells and one byte each; None for others.
+    """
+    scope, maker = context.scope, context.scope.producers.get(input_of(node, 0))
+    if node.domain not in PLAIN_DOMAINS or step.unclear:
+        return None
+    if maker is None or not _is(maker, "DequantizeLinear"):
+        return None
+    name = node.outputs[0]
+    readers = context.readers(name)
+    alone = scope.uses.get(name, 0) == len(readers) and name not in scope.outputs
+    dtype = context.type_of(maker.inputs[0]).dtype
+    if not readers or not alone or dtype not in _BYTES or scope.opset < Since.PAD_INTEGERS:
+        return None
+    if is_in_blocks(context.attributes(maker)) or any(
+        one.ref_attr_name for one in maker.proto.attribute
+    ):
+        return None
+    for reader in readers:
+        zero = input_of(reader, 2)
+        made = context.type_of(zero).dtype if zero else "uint8"
+        if made != dtype or context.attributes(reader).get("output_dtype", 0) != 0:
+            return None
+        if not _is_pair(context, reader, maker) or input_of(reader, 0) != name:
+            return None
+    fill = _fill_between(context, maker, readers[0], step)
+    return None if fill is None else Between(conversion_of(context, maker), fill)
+
+
+def _fill_between(context: Context, maker: Node, reader: Node, step: PadStep) -> int | None:
+    scale, zero = context.constant(input_of(maker, 1)), zero_fill(context, maker)
+    if scale is None or scale.size != 1 or scale.dtype != np.float32:
+        return None
+    if not _LIMITS[0] < float(scale.reshape(())) < _LIMITS[1] or not isinstance(zero, Constant):
+        return None
+    if step.mode != "constant" or step.fill == Constant(0):
+        return int(zero.value)
+    if not isinstance(step.fill, Constant):
+        return None
+    value = np.full((1,), step.fill.value, np.float32)
+    whole = quantised(context, reader, context.attributes(reader), value, 1)
+    return int(whole.item()) if isinstance(whole, np.ndarray) else None
 
 
 def _is(node: Node, op_type: str) -> bool:

@@ -115,10 +115,6 @@ class Scope:
     def _places(self) -> dict[int, int]:
         return {node.key: place for place, node in enumerate(self.nodes)}
 
-    def readers(self, name: str) -> list[Node]:
-        """Nodes of this scope that read a tensor."""
-        return [node for node in self.ordered() if name in node.inputs]
-
     def owner(self, name: str) -> Scope | None:
         """The scope, this or an enclosing one, that defines the tensor."""
         scope: Scope | None = self

@@ -140,9 +140,8 @@ class Survey:
             yield self._sites[place]
 
     @without_collections()
-    def _open(self, model: ModelProto, read_again: int = 0) -> None:
+    def _open(self, model: ModelProto) -> None:
         self._document: Document = open_document(model)
-        self._document.read_again = read_again
         self._forget_all()
         self._read()
 

@@ -12,6 +12,8 @@ from onnxpad.geometry.size import Size, Symbol, show
 from onnxpad.model.reading.context import Context, given_by, valued_inputs
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.shapes.constant_folding import FOLDABLE, fold, shape_of
+from onnxpad.model.shapes.types import Hanging
+from onnxpad.padding.effective_pads import facts_text
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _EXAMPLE = 640
@@ -19,11 +21,11 @@ _MOST_PICKS = 64
 _PICKS = frozenset({"Gather", "Slice", "Split", "Squeeze", "Unsqueeze", "Reshape", "Identity"})
 
 
-def why_unknown(context: Context, name: str) -> tuple[str, tuple[str, ...]]:
-    """What the numbers of a tensor hang on, and what to try; ('', ()) where that is not a size."""
+def why_unknown(context: Context, name: str) -> Hanging:
+    """What the numbers of a tensor hang on; nothing where that is not a size."""
     sizes = list(_unknown(context, name))
     if not sizes or any(where is None for where in sizes):
-        return "", ()
+        return Hanging()
     tensors = list(dict.fromkeys(where[0] for where in sizes if where is not None))
     known = (where for where in sizes if where is not None)
     parts = sorted(known, key=lambda where: (tensors.index(where[0]), where[1]))
@@ -31,9 +33,11 @@ def why_unknown(context: Context, name: str) -> tuple[str, tuple[str, ...]]:
         f"axis {axis} of '{tensor}' ({_which(size)})" for tensor, axis, size in parts
     )
     roots = [size.root if isinstance(size, Symbol) else None for _, _, size in parts]
-    hint = " ".join(dict.fromkeys(f"--dim '{root}={_EXAMPLE}'" for root in roots))
-    hints = (hint,) if all(roots) else ("give the model's inputs fixed sizes",)
-    return f"computed from the size of {' and '.join(reasons)}", hints
+    reason, named = f"computed from the size of {' and '.join(reasons)}", tuple(filter(None, roots))
+    if len(named) < len(roots):
+        return Hanging(reason, ("give the model's inputs fixed sizes",))
+    named = tuple(dict.fromkeys(named))
+    return Hanging(reason, (facts_text([(root, _EXAMPLE) for root in named]),), named)
 
 
 def lost_at(context: Context, name: str, axis: int) -> str:

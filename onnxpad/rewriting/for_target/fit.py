@@ -20,6 +20,7 @@ from onnxpad.rewriting.for_target.obstacles import (
     plain_obstacles,
 )
 from onnxpad.rewriting.for_target.openings import opening
+from onnxpad.rewriting.for_target.preparing import Preparation
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.rewriting.for_target.search import (
     MAX_STEPS,
@@ -38,14 +39,14 @@ MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
 
 
-@reported("note", "plans", "no_way", "cost", "opening", "elsewhere as onnxruntime")
+@reported("note", "plans", "no_way", "cost", "opening", "elsewhere as onnxruntime", "prepared")
 class Fitted(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
     request for those without a way. `elsewhere` are nodes that the target takes as they are now,
     and onnxruntime, which ran them before, computes wrongly or refuses. `note` says what is not
-    known of the release that was asked for.
+    known of the release that was asked for, `prepared` what was done to the model as a whole.
     """
 
     plans: tuple[NodeVerdict, ...]
@@ -55,6 +56,7 @@ class Fitted(NamedTuple):
     opening: Opening = Opening()
     elsewhere: tuple[NodeVerdict, ...] = ()
     note: str = ""
+    prepared: tuple[str, ...] = ()
 
 
 def fit(
@@ -63,13 +65,41 @@ def fit(
     selected: Selected,
     earlier: Sequence[Change] = (),
     progress: Progress | None = None,
+    preparation: Preparation | None = None,
 ) -> Fitted:
     """Rewrite what the target does not take, node by node, as cheaply as can be.
 
-    What `earlier` passes wrote is judged as well: for it there is no way but other passes. What
-    is new in one round may trouble a neighbour, which the next round sees.
+    What `earlier` passes wrote is judged as well: for it there is no way but other passes.
+    `preparation` is what may be done to the model as a whole.
     """
     before = work_of(session.typed_contexts())
+    whole = preparation or Preparation({})
+    planner = whole.at_once(session, planner) if preparation else planner
+    plans, changes = _in_rounds(session, planner, selected, progress)
+    left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
+    if preparation and left:
+        told = len(whole.told)
+        planner = whole.at_last(session, planner, left)
+        if len(whole.told) > told:
+            more = _in_rounds(session, planner, selected, progress)
+            plans, changes = plans + more[0], changes + more[1]
+            left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
+    changes = [*whole.changes, *changes]
+    written = list(nodes_written(session, planner.judge, (*earlier, *changes)))
+    ours = {one.node for one in written}
+    final = (*(one for one in left if one.node not in ours), *written)
+    cost = work_of(session.typed_contexts()) - before
+    opened = opening(session, planner, selected, final)
+    note = planner.judge.target.note
+    return Fitted(
+        tuple(plans), final, tuple(changes), cost, opened, note=note, prepared=tuple(whole.told)
+    )
+
+
+def _in_rounds(
+    session: EditSession, planner: Planner, selected: Selected, progress: Progress | None
+) -> tuple[list[NodeVerdict], list[Change]]:
+    """Plans, and what they changed; what is new in one round the next one sees."""
     plans: list[NodeVerdict] = []
     changes: list[Change] = []
     for number in range(MAX_ROUNDS):
@@ -84,14 +114,7 @@ def fit(
             break
         plans += [one for one in wanted if one not in plans]
         changes += done
-    left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
-    written = list(nodes_written(session, planner.judge, (*earlier, *changes)))
-    ours = {one.node for one in written}
-    final = (*(one for one in left if one.node not in ours), *written)
-    cost = work_of(session.typed_contexts()) - before
-    opened = opening(session, planner, selected, final)
-    note = planner.judge.target.note
-    return Fitted(tuple(plans), final, tuple(changes), cost, opened, note=note)
+    return plans, changes
 
 
 def nodes_written(

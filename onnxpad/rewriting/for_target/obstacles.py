@@ -14,8 +14,14 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
 from onnxpad.rewriting.for_target.report import Obstacle
-from onnxpad.runtimes.conditions.companions import BLOCKS, INPUT_CROP, OUTER_BLOCKS, PIECES
-from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.conditions.companions import (
+    BLOCKS,
+    INPUT_CROP,
+    LOOSE_PIECES,
+    OUTER_BLOCKS,
+    PIECES,
+)
+from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
 from onnxpad.runtimes.targets import Target
 
@@ -96,6 +102,15 @@ class Judge:
         self.allows_unknown = allows_unknown
         self._known: dict[int, tuple[Chain, Judgement]] = {}
 
+    def knowing(self, *, assumes_sizes: bool) -> Judge:
+        """The same for a model of which the user knows sizes, or of which the file says all."""
+        return Judge(
+            self.target,
+            allows_unknown=self.allows_unknown,
+            assumes_sizes=assumes_sizes,
+            requires_device=self.requires_device,
+        )
+
     def chain(self, chain: Chain) -> Judgement:
         """The judgement of a padded operator; chains that are one object are judged once."""
         if id(chain) not in self._known:
@@ -110,9 +125,21 @@ class Judge:
     def floor(self, chain: Chain) -> Answer:
         """What the target does at best with the operator behind any passes; TAKES is no promise."""
         found = lasting(self.target, self._seen(chain)) if self.stays(chain) else Answer.TAKES
-        return found if self._counts(found) else Answer.TAKES
+        return found if self.counts(found) else Answer.TAKES
 
-    def _counts(self, answer: Answer) -> bool:
+    def about_all(self, chain: Chain) -> list[Row]:
+        """Rows against it for the model's opset, or for sizes that its file leaves open."""
+        seen = self._seen(chain)
+        return [
+            row
+            for part in self.target.parts or (self.target,)
+            for row in part.rows
+            if (row.asks_for_opset or row.asks_for_sizes) and chain.op.title in row.operators
+            if self.counts(row.answer) and every(row.when, seen)
+        ]
+
+    def counts(self, answer: Answer) -> bool:
+        """Whether a node with this answer is to be rewritten."""
         if answer is Answer.FALLS_BACK:
             return self.requires_device
         return answer.fails or (answer.is_open and not self.allows_unknown)
@@ -130,7 +157,7 @@ class Judge:
 
     def objects(self, judgement: Judgement) -> bool:
         """Whether a node with this judgement is to be rewritten."""
-        return self._counts(judgement.answer)
+        return self.counts(judgement.answer)
 
 
 def obstacles(session: EditSession, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
@@ -207,9 +234,20 @@ def _told_apart(context: Context, node: Node, op: str) -> str:
     made = [name for one in expands for name in one.inputs[:1]]
     stored = [name for name in node.inputs if context.constant_tensor(name) is not None]
     if not made and not stored:
-        return PIECES[0]
+        return PIECES[0] if _feeds_windows(context, node) else LOOSE_PIECES[0]
     kinds = OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS
     return kinds[any(_is_infinite(context, name) for name in (*made, *stored))]
+
+
+def _feeds_windows(context: Context, node: Node, far: int = 8) -> bool:
+    """Whether a convolution or a pool reads what a Concat joins, perhaps behind other pieces."""
+    for one in context.readers(node.outputs[0]) if far and node.outputs else ():
+        chain = context.chains.get(one.key)
+        if chain is not None and chain.axes:
+            return True
+        if one.op_type in ("Concat", "Slice") and _feeds_windows(context, one, far - 1):
+            return True
+    return False
 
 
 def _is_infinite(context: Context, name: str) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from onnxpad.model.reading.nodes import Address, Place
-from onnxpad.reports import reported
+from onnxpad.reports import plain, reported
 from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.conditions.rows import OpenBatch
 from onnxpad.runtimes.judge import Judgement
@@ -71,6 +71,20 @@ class NodeVerdict(NamedTuple):
     judgement: Judgement
     way: PassPlan | NoWay | None = None
     brought_by: str = ""
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __str__(self) -> str:
+        """'refuses: Pad 'p': why'."""
+        found = self.judgement
+        reason = f": {found.reason}" if found.reason else ""
+        return f"{found.answer}: {self.op} '{self.node.label}'{reason}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The verdict as it stands in the JSON of the report."""
+        found: dict[str, Any] = plain(self)
+        return found
 
     @property
     def open_batches(self) -> tuple[OpenBatch, ...]:

@@ -149,16 +149,16 @@ class Planner:
         """
         judge, known = self.judge, dict(self._known)
         if assumes_sizes:
-            judge = Judge(
-                judge.target,
-                allows_unknown=judge.allows_unknown,
-                assumes_sizes=True,
-                requires_device=judge.requires_device,
-            )
+            judge = judge.knowing(assumes_sizes=True)
             known.clear()
         other = Planner(judge, self._wishes, self._steps)
         other._known, other._most = known, MAX_TRIALS_FOR_A_HINT
         return other
+
+    def knowing(self, *, assumes_sizes: bool) -> Planner:
+        """A planner with the same wishes for a model whose sizes the file states by now, or not."""
+        judge = self.judge.knowing(assumes_sizes=assumes_sizes)
+        return Planner(judge, self._wishes, self._steps)
 
     def plan(self, context: Context, node: Node, floor: Answer = Answer.TAKES) -> PassPlan | NoWay:
         """What to do with a node that the target does not take, and at best does `floor` with."""
@@ -274,6 +274,7 @@ class _PassSearch:
         yield _State(passes, total, weight, found, len(unit.made), written, looks, types)
 
 
-def _entry(state: _State) -> tuple[int, int, int, tuple[str, ...], _State]:
+def _entry(state: _State) -> tuple[int, int, int, int, tuple[str, ...], _State]:
     # Less work than before is no reason to change more of the model.
-    return max(0, state.weight), len(state.passes), state.new, state.passes, state
+    more, count = max(0, state.weight), len(state.passes)
+    return more, count, state.new, state.weight, state.passes, state

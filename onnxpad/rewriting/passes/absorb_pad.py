@@ -29,10 +29,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, PadStep, Skip, Verdict, is_same
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, PadStep, Skip, Verdict
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,
+    rounds_up,
     same_windows_when_padded,
     short_axis,
 )
@@ -168,8 +169,7 @@ def _window_refusal(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Ski
     dilated = any(axis.dilation > 1 for axis in chain.axes)
     if chain.op.kind is Kind.MAX and dilated and not _same_fill(chain, step.fill):
         return Skip(f"the Pad writes {step.fill}, and a dilated window may hold its cells alone")
-    same = is_same(chain.padding)
-    if chain.ceil_mode and not same:
+    if rounds_up(chain):
         source = replace(chain, axes=axes_in_front(chain, folded))
         if not same_windows_when_padded(source, folded, own):
             return Skip("ceil_mode would drop the last window, which the Pad keeps")
@@ -177,13 +177,12 @@ def _window_refusal(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Ski
 
 
 def _absorbed(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain:
-    same = is_same(chain.padding)
     counts = chain.fill is Implicit.NOTHING
     return replace(
         _freed(chain, step),
         axes=axes_in_front(chain, folded),
         padding=own + folded,
-        ceil_mode=chain.ceil_mode and not same,
+        ceil_mode=rounds_up(chain),
         fill=Constant(0) if counts else chain.fill,
         read_as=NO_PREFERENCE,
     )

@@ -10,7 +10,8 @@ onnxruntime refuses (SAME with dilation) or computes otherwise than the text (po
 dilation, kernels shorter than the stride).
 
 Refuses: sizes that matter and are not known (use runtime-pads); auto_pad together with pads;
-pools whose pads would reach the kernel (use split-pads); transposed convolutions.
+inputs shorter than the window; transposed convolutions. Without a target, pools whose pads would
+reach the kernel are left alone too, since onnxruntime does not load them (use split-pads).
 
 Cost: none.
 
@@ -22,8 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Skip, Verdict, is_same
-from onnxpad.padding.effective_pads import effective_pads, short_axis
+from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Skip, Verdict
+from onnxpad.padding.effective_pads import effective_pads, rounds_up, short_axis
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.pads import by_a_pad_node
@@ -42,8 +43,8 @@ ADDS = {
 
 def rewrite(chain: Chain) -> Chain | Skip:
     """Replace auto_pad by the pads that it stands for."""
-    if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER) or not (
-        isinstance(chain.padding, AutoPad) or chain.trouble or chain.ambiguous
+    if not chain.op.has_windows or not (
+        isinstance(chain.padding, AutoPad) or chain.trouble or chain.conflict_settled
     ):
         return Skip("auto_pad is not used", moot=True)
     if chain.op.kind is Kind.TRANSPOSED and not chain.trouble:
@@ -54,11 +55,9 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return offering_run_time(chain, pads)
     if short := short_axis(chain, pads):
         return short
-    same = is_same(chain.padding)
-    ceil_mode = chain.ceil_mode and not same
-    return replace(chain, padding=pads, ceil_mode=ceil_mode, read_as=NO_PREFERENCE)
+    return replace(chain, padding=pads, ceil_mode=rounds_up(chain), read_as=NO_PREFERENCE)
 
 
 def otherwise(chain: Chain) -> Iterator[Verdict]:
-    """A Pad node holds any pads."""
+    """No other way; what to type for those that onnxruntime refuses."""
     yield Skip("", (by_a_pad_node(chain),))

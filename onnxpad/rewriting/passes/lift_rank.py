@@ -25,7 +25,7 @@ from onnxpad.padding.chain import Chain, Skip, Verdict, Weight
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Made, Operand, Read, Reshaped
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import AttributeValue, Kind
+from onnxpad.padding.operators import AttributeValue
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.transposed import loses_axes
 
@@ -45,7 +45,7 @@ _ALONG_NEW_AXIS = {
 
 def rewrite(chain: Chain) -> Verdict:
     """Let the operator slide over an image of one row."""
-    if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER) or (chain.axes and chain.rank != 1):
+    if not chain.op.has_windows or (chain.axes and chain.rank != 1):
         return Skip("no 1-D convolution or pool", moot=True)
     if chain.trouble:
         moot = chain.shape is not None and len(chain.shape) != 3

@@ -10,7 +10,7 @@ TensorFlow's SYMMETRIC repeats the border cell: for pads of 1 it is edge, wider 
 of ONNX and come as Slice, Gather and Concat already. Where a runtime cannot have the Pad behind
 the Slice, the Slice stands behind the Pad.
 
-Refuses: reflect that reaches beyond the axis (onnxruntime fails there), pads that crop more than
+Refuses: reflect that reaches beyond the axis (see repeated-mirrors), pads that crop more than
 there is, pads that are not known, wrap where the size decides and is not known, mirrors of opsets
 before 4, axes of more than 65536 cuts. An input of unknown size that is too short for reflect
 fails no longer.
@@ -115,7 +115,8 @@ def _mode_refusal(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> 
         if step.mode == "reflect" and isinstance(size, int) and widest >= max(size, 1):
             return Skip(
                 f"it reflects {widest} cells on axis {axis}, which has {size}: onnxruntime fails, "
-                f"the widest reflection is {size - 1}"
+                f"the widest reflection is {size - 1}",
+                ("--pass repeated-mirrors",) if size > 1 else (),
             )
         if (count := _cuts(chain, step, size, widest)) > MOST_CUTS:
             return Skip(f"axis {axis} would be joined of {count} cuts, {MOST_CUTS} are the most")

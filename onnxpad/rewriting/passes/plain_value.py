@@ -1,7 +1,8 @@
 """Write the value of a Pad as a scalar, or not at all where it is 0.
 
-What: constant_value goes where it is 0, which it means anyway; a value that is a list of one number
-becomes a number. Some runtimes refuse a value, or a list.
+What: constant_value goes where it is 0, which it means anyway, and where its name is empty and
+nothing stands behind it; a value that is a list of one number becomes a number. Some runtimes
+refuse a value, a list, or an empty name.
 
 Exact: always.
 
@@ -31,9 +32,16 @@ ADDS: set[Form] = set()
 def rewrite(chain: Chain) -> Verdict:
     """Take the value away, or its axis."""
     step = chain.pad
-    has_value = chain.inputs[PadInput.VALUE :][:1] == (True,)
-    if chain.op.kind is not Kind.PAD or step is None or not has_value:
+    given = chain.inputs[PadInput.VALUE :]
+    if (
+        chain.op.kind is not Kind.PAD
+        or step is None
+        or not (given[:1] == (True,) or given == (False,))
+    ):
         return Skip("no Pad node with a value", moot=True)
+    composer = Composer(chain.opset, chain.dtype)
+    if given == (False,):
+        return composer.finish(composer.itself({PadInput.VALUE: None}))
     if step.unclear:
         return step.unclear.as_skip()
     if step.mode != "constant":
@@ -47,5 +55,4 @@ def rewrite(chain: Chain) -> Verdict:
         if not chain.dtype:
             return Skip("the element type of its input is not known")
         value = Numbers("value", chain.dtype, (), (step.fill.value,))
-    composer = Composer(chain.opset, chain.dtype)
     return composer.finish(composer.itself({PadInput.VALUE: value}))

@@ -37,7 +37,7 @@ from math import prod
 
 from onnxpad.geometry.budgets import LARGEST_SIZE
 from onnxpad.geometry.windows import holds_padding_alone
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip, Verdict, is_same
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip, Verdict
 from onnxpad.padding.effective_pads import (
     axes_behind,
     effective_pads,
@@ -156,12 +156,11 @@ def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> Verdict:
 
 
 def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
-    same = is_same(chain.padding)
     return replace(
         chain,
         axes=axes_behind(chain, pads),
         padding=Pads.zero(chain.rank),
-        ceil_mode=chain.ceil_mode and not same,
+        ceil_mode=rounds_up(chain),
         pad=new_pad(chain, pads, fill),
         read_as=NO_PREFERENCE,
     )

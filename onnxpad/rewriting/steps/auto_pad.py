@@ -15,7 +15,7 @@ def as_auto_pad(chain: Chain, modes: tuple[AutoPad, ...]) -> Chain | Skip:
 
     A chain that says one of them, or VALID, stays as it is.
     """
-    if chain.op.kind in (Kind.PAD, Kind.FOLD, Kind.OTHER):
+    if not chain.op.has_windows:
         return Skip("no padded operator", moot=True)
     if chain.padding in (*modes, AutoPad.VALID):
         return Skip("auto_pad says it", moot=True)

@@ -29,6 +29,8 @@ def outside_group(chain: Chain, after: Chain | Expansion) -> Verdict:
         step = after.pad
         if not isinstance(step, NewPad):
             return after
+        if step.mode != "constant":
+            return Skip(place.refusal) if place.refusal else after
         fill = _fill(chain, place, step.fill, step.pads.flat)
         return fill if isinstance(fill, Skip) else replace(after, pad=replace(step, fill=fill))
     return _expansion(chain, place, after)

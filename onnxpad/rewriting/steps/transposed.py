@@ -137,4 +137,4 @@ def needs_words(chain: Chain) -> bool:
     """Whether the node says its crop in another way than by pads that crop."""
     if isinstance(chain.padding, Pads) and min(chain.padding.flat, default=0) < 0:
         return True
-    return isinstance(chain.padding, AutoPad) or bool(chain.output_shape) or chain.ambiguous
+    return isinstance(chain.padding, AutoPad) or bool(chain.output_shape) or chain.conflict_settled

@@ -4,14 +4,16 @@ CROP = ("Slice", "Slice of an input", "Identity")
 INPUT_CROP = ("Slice of an input",)
 """Slice that reads an input of the model."""
 PIECES = ("Concat",)
-"""Concat of computed tensors."""
+"""Concat of computed tensors, which a convolution or a pool reads, perhaps behind other pieces."""
+LOOSE_PIECES = ("Concat that no window reads",)
+"""Concat of computed tensors that goes elsewhere."""
 BLOCKS = ("Concat with a constant", "Concat with an infinite constant")
 OUTER_BLOCKS = (
     "Concat with a constant on axis 0 or 1",
     "Concat with an infinite constant on axis 0 or 1",
 )
 INFINITE_BLOCKS = (BLOCKS[1], OUTER_BLOCKS[1])
-JOIN = (*PIECES, *BLOCKS, *OUTER_BLOCKS)
+JOIN = (*PIECES, *LOOSE_PIECES, *BLOCKS, *OUTER_BLOCKS)
 FACTOR = ("Mul",)
 ARITHMETIC = ("Abs", "Add", "Div", "Mul", "Pow", "Sqrt", "Sub")
 RANK = ("Squeeze", "Unsqueeze")
@@ -24,4 +26,6 @@ QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 ANYWHERE = (*BRANCH, *STORED_BOOL, *QUANTISED_BYTES)
 """What some runtimes stop at wherever it stands; no pass writes it."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
-EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *RANK, *LOOKUP, *SHAPES, *ANYWHERE)
+CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")
+"""Copies of those around a Pad that moved in front of them."""
+EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *RANK, *LOOKUP, *SHAPES, *CONVERSIONS, *ANYWHERE)

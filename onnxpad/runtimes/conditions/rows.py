@@ -103,6 +103,8 @@ class Condition:
 
     `negation` says the opposite of `text`, `cure` what a user can do to the model about it.
     `asks` says of a chain for which it is open what is not known.
+    `of_opset` marks questions about the opset of the model, `of_sizes` those about sizes that the
+    file leaves open: what is done about them is done to the whole model.
     `lasting`: where it holds or is open, it does so behind every pass that leaves the operator.
     `tells` says of a chain for which it holds what is wrong, with its numbers.
     """
@@ -113,6 +115,8 @@ class Condition:
     cure: str = ""
     lasting: bool = False
     asks: Callable[[Chain], OpenBatch] | None = None
+    of_opset: bool = False
+    of_sizes: bool = False
     tells: Callable[[Chain], str | None] | None = None
 
     def __and__(self, other: Condition) -> Condition:
@@ -121,6 +125,8 @@ class Condition:
             lambda c: every((self, other), c),
             cure=self.cure or other.cure,
             lasting=self.lasting and other.lasting,
+            of_opset=self.of_opset or other.of_opset,
+            of_sizes=self.of_sizes or other.of_sizes,
         )
 
     def __or__(self, other: Condition) -> Condition:
@@ -162,10 +168,11 @@ def _some(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
 class Row:
     """What a runtime does with `operators` where every condition holds.
 
-    Operators that pad are named by their titles in padding/operators, those that have no padding
-    of their own (Slice, Concat, Mul ...) as in conditions/plain: rows about these have conditions
+    Operators that pad are named by their titles in padding/operators, those that have no padding of
+    their own (Slice, Concat, Mul ...) as in conditions/companions: rows about these have conditions
     about the opset at most. `says` is the reason in words of its own, where the conditions alone
-    would not tell a user what is wrong. `since` and `until` are the first and the last release in
+    would not tell a user what is wrong, `does` what the runtime does where its answer does not say
+    it well. `since` and `until` are the first and the last release in
     which it holds, '' where no end is known.
     """
 
@@ -174,6 +181,7 @@ class Row:
     when: tuple[Condition, ...]
     evidence: Evidence
     says: str = ""
+    does: str = ""
     since: str = ""
     until: str = ""
 
@@ -215,6 +223,16 @@ class Row:
         return all(condition.lasting for condition in self.when)
 
     @property
+    def asks_for_opset(self) -> bool:
+        """Whether another opset of the model may take a node out of the row."""
+        return any(condition.of_opset for condition in self.when)
+
+    @property
+    def asks_for_sizes(self) -> bool:
+        """Whether a node is in the row for a size that the file leaves open."""
+        return any(condition.of_sizes for condition in self.when)
+
+    @property
     def cure(self) -> str:
         """What a user can do to the model so that the row no longer holds; '' for nothing."""
         return next((condition.cure for condition in self.when if condition.cure), "")
@@ -228,9 +246,11 @@ def takes(operators: Operators, *when: Condition, by: Evidence) -> Row:
     return Row(_names(operators), Answer.TAKES, when, by)
 
 
-def falls_back(operators: Operators, *when: Condition, by: Evidence, says: str = "") -> Row:
+def falls_back(
+    operators: Operators, *when: Condition, by: Evidence, says: str = "", does: str = ""
+) -> Row:
     """A row: the CPU runs it and not the device: right, and slow."""
-    return Row(_names(operators), Answer.FALLS_BACK, when, by, says)
+    return Row(_names(operators), Answer.FALLS_BACK, when, by, says, does)
 
 
 def refuses(operators: Operators, *when: Condition, by: Evidence, says: str = "") -> Row:

@@ -36,6 +36,7 @@ def opset_above(opset: int) -> Condition:
         f"the opset is {opset} or older",
         f"export the model with opset {opset} or older",
         lasting=True,
+        of_opset=True,
     )
 
 
@@ -47,13 +48,16 @@ def opset_below(opset: int) -> Condition:
         f"the opset is {opset} or newer",
         f"export the model with opset {opset} or newer",
         lasting=True,
+        of_opset=True,
     )
 
 
 def opset_is(*opsets: int) -> Condition:
     """The model's opset is one of `opsets`."""
     words = " or ".join(map(str, opsets))
-    return Condition(f"the opset is {words}", lambda c: c.opset in opsets, lasting=True)
+    return Condition(
+        f"the opset is {words}", lambda c: c.opset in opsets, lasting=True, of_opset=True
+    )
 
 
 def element_type(*names: str) -> Condition:
@@ -90,6 +94,7 @@ def left_open(first: int, text: str) -> Condition:
         lambda c: True if c.read_as.assumes_sizes else unknown_size(c, first),
         cure=_FIX,
         lasting=True,
+        of_sizes=True,
     )
 
 

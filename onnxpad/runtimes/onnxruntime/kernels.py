@@ -9,7 +9,7 @@ from __future__ import annotations
 from onnxpad.geometry.windows import Axis, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes, short_axis
-from onnxpad.padding.forms import reaches_kernel
+from onnxpad.padding.forms import mirrors_beyond, reaches_kernel
 from onnxpad.padding.operators import Kind
 
 _AVERAGE_SHIFTS_SINCE = 19
@@ -163,14 +163,7 @@ def reflect_beyond_input(chain: Chain) -> str | None:
 
     onnxruntime fails when it runs; numpy and onnx's reference evaluator go on mirroring.
     """
-    step = chain.pad
-    if chain.op.kind is not Kind.PAD or step is None or step.mode != "reflect" or step.unclear:
-        return None
-    sides = zip(chain.shape or (), step.pads.begins, step.pads.ends, strict=False)
-    if not any(
-        isinstance(size, int) and max(begin, end) >= size + min(begin, end, 0)
-        for size, begin, end in sides
-    ):
+    if not mirrors_beyond(chain):
         return None
     return "the Pad mirrors more cells than the input has: onnxruntime fails when it runs"
 

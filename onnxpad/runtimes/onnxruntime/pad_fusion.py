@@ -1,6 +1,6 @@
 """onnxruntime's Pad_Fusion, on by default: it folds a Pad that writes 0 into what reads it.
 
-Predicates on (chain, around), asked by the traps, by the target onnxruntime, and for every rewrite.
+Predicates on a chain, asked by the traps, by the target onnxruntime, and for every rewrite.
 Source: onnxruntime core/optimizer/pad_fusion.cc; measured with onnxruntime 1.31.1, optimisations on
 against off, opsets 7 to 25 (tests/runtimes/onnxruntime holds this module against it, row by row).
 """
@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from onnxpad.geometry.windows import Axis, cells_within
-from onnxpad.padding.chain import Around, Chain, InFront, Pads, Skip
+from onnxpad.padding.chain import Chain, InFront, Pads, Skip
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,
@@ -56,12 +56,12 @@ class Harm(NamedTuple):
         return self.way not in (Way.LOAD, Way.WEIGHT, Way.COPY)
 
 
-def harm(chain: Chain, around: Around, *, doubtful: bool = False) -> Harm | None:
+def harm(chain: Chain, *, doubtful: bool = False) -> Harm | None:
     """The worst that onnxruntime's fusion of Pads into the operator does wrong, if anything."""
-    return next(harms(chain, around, doubtful=doubtful), None)
+    return next(harms(chain, doubtful=doubtful), None)
 
 
-def harms(chain: Chain, around: Around, *, doubtful: bool = False) -> Iterator[Harm]:
+def harms(chain: Chain, *, doubtful: bool = False) -> Iterator[Harm]:
     """All that onnxruntime's fusion of Pads into the operator does wrong, the worst first.
 
     `doubtful` takes for fused what may be: a Pad whose pads are computed in a way that is not
@@ -69,19 +69,19 @@ def harms(chain: Chain, around: Around, *, doubtful: bool = False) -> Iterator[H
     """
     if not _takes_pads(chain):
         return
-    if chain.op.title == "Conv" and _folded(chain, around.weight_front, doubtful=doubtful):
+    if chain.op.title == "Conv" and _folded(chain, chain.around.weight_front, doubtful=doubtful):
         yield Harm(Way.WEIGHT, Pads.zero(chain.rank), Pads.zero(chain.rank))
         return
-    own, row = effective_pads(chain), _folded(chain, around.front, doubtful=doubtful)
+    own, row = effective_pads(chain), _folded(chain, chain.around.front, doubtful=doubtful)
     if not isinstance(own, Pads) or (chain.op.is_pool and reaches_kernel(chain, own)):
         return
     if any(one.copied_out for one in row) and not _leaves_out_own_pads(chain, own):
         yield Harm(Way.COPY, Pads.zero(chain.rank), own)
     elif chain.op.is_pool:
-        yield from _of_pool(chain, around, own, row)
+        yield from _of_pool(chain, own, row)
 
 
-def _of_pool(chain: Chain, around: Around, own: Pads, row: tuple[InFront, ...]) -> Iterator[Harm]:
+def _of_pool(chain: Chain, own: Pads, row: tuple[InFront, ...]) -> Iterator[Harm]:
     """What goes wrong with a pool that has the Pads of the row as its own."""
     unknown = any(one.pad.unclear for one in row)
     pads = sum((_spatial(chain, one) for one in row), start=Pads.zero(chain.rank))
@@ -93,7 +93,7 @@ def _of_pool(chain: Chain, around: Around, own: Pads, row: tuple[InFront, ...]) 
     if _loses_window(chain, pads, own):
         known = all(isinstance(axis.size, int) for axis in chain.axes)
         yield Harm(Way.WINDOW, pads, own + pads, sure=known)
-    rest = around.front[len(row) :]
+    rest = chain.around.front[len(row) :]
     loses = chain.is_max and 0 not in lowest(chain.dtype)
     if loses and _reads_padding_alone(chain, pads, own, rest, unknown=unknown):
         yield Harm(Way.VALUE, pads, own + pads)
@@ -101,12 +101,12 @@ def _of_pool(chain: Chain, around: Around, own: Pads, row: tuple[InFront, ...]) 
         yield Harm(Way.LOAD, pads, own + pads, sure=False)
 
 
-def folded(chain: Chain, around: Around) -> Pads | None:
+def folded(chain: Chain) -> Pads | None:
     """The spatial pads that onnxruntime folds into the operator, wrongly or not."""
     own = effective_pads(chain)
     if not _takes_pads(chain) or isinstance(own, Skip) or _leaves_out_own_pads(chain, own):
         return None
-    row = _folded(chain, around.front, doubtful=False)
+    row = _folded(chain, chain.around.front, doubtful=False)
     pads = sum((_spatial(chain, one) for one in row), start=Pads.zero(chain.rank))
     return pads if any(pads.flat) else None
 
@@ -116,14 +116,14 @@ def worse(before: Chain, after: Chain) -> Harm | None:
 
     What it computes wrongly before, it must at least still load.
     """
-    found = harm(after, after.around, doubtful=True)
+    found = harm(after, doubtful=True)
     if found is None:
         return None
-    earlier = harm(before, before.around, doubtful=True)
+    earlier = harm(before, doubtful=True)
     return found if earlier is None or (earlier.loads and not found.loads) else None
 
 
-def loses_count(chain: Chain, around: Around) -> bool:
+def loses_count(chain: Chain) -> bool:
     """Whether onnxruntime up to 1.20 fuses Pads into an average that then leaves them out.
 
     The cells of a Pad are data, which an average divides by; fused into one with
@@ -134,7 +134,7 @@ def loses_count(chain: Chain, around: Around) -> bool:
         return False
     if chain.opset < Since.COUNT_INCLUDE_PAD:
         return False
-    row = _folded(chain, around.front, doubtful=True)
+    row = _folded(chain, chain.around.front, doubtful=True)
     return any(one.pad.unclear or any(_spatial(chain, one).flat) for one in row)
 
 

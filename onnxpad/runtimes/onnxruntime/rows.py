@@ -33,7 +33,7 @@ OWN_OPERATORS = (
     *("com.microsoft.FusedConv", "com.microsoft.NhwcFusedConv", "com.microsoft.QLinearConv"),
     *("com.microsoft.NhwcMaxPool", "com.microsoft.QLinearAveragePool", "com.microsoft.Pad"),
     *("com.microsoft.MaxpoolWithMask", "com.microsoft.ConvTransposeWithDynamicPads"),
-    *("DeformConv", "MaxUnpool", "Col2Im", "CenterCropPad"),
+    *("DeformConv", "MaxUnpool", "Col2Im", "CenterCropPad", "GridSample"),
 )
 """Padded operators that onnxruntime's CPU provider runs and few others have."""
 
@@ -56,7 +56,7 @@ def _fused(text: str, *ways: Way) -> Condition:
     """Whether onnxruntime folds Pads in front into the operator, wrongly in one of these ways."""
 
     def holds(chain: Chain) -> bool | None:
-        found = [one for one in harms(chain, chain.around) if one.way in ways]
+        found = [one for one in harms(chain) if one.way in ways]
         return (any(one.sure for one in found) or None) if found else False
 
     return Condition(text, holds)
@@ -89,7 +89,7 @@ BESIDE_IDENTITY = _fused(
 _WEIGHT_PADDED = _fused("a Pad node that writes 0 makes its weight", Way.WEIGHT)
 _LOSES_COUNT = Condition(
     "a Pad node stands in front, and count_include_pad is 0",
-    lambda c: loses_count(c, c.around),
+    loses_count,
 )
 _SIGNED_WEIGHT = Condition("its weight is int8", lambda c: c.weight.dtype == "int8")
 _FUSED_POOLS_SINCE = "1.20"

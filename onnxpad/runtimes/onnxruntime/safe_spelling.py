@@ -157,7 +157,7 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
 def _left_alone(before: Chain, after: Verdict) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
     for other in _left_behind(before, after):
-        found = harm(other, other.around, doubtful=True)
+        found = harm(other, doubtful=True)
         if found is not None:
             article = "an" if other.op.name[0] in "AEIOU" else "a"
             role = " as its weight" if found.way is Way.WEIGHT else " too"
@@ -181,7 +181,7 @@ def _left_behind(before: Chain, after: Verdict) -> tuple[Chain, ...]:
 
 
 def _is_harmed(chain: Chain) -> bool:
-    return harm(chain, chain.around, doubtful=True) is not None
+    return harm(chain, doubtful=True) is not None
 
 
 def _needs_shield(chain: Chain) -> bool:
@@ -207,14 +207,14 @@ def _must_count(before: Chain, written: Chain, *, is_new: bool) -> bool:
 
     onnxruntime up to 1.20 would otherwise divide by too little, and did not before.
     """
-    if not _is_bare(written) or not loses_count(written, written.around):
+    if not _is_bare(written) or not loses_count(written):
         return False
-    return is_new or not loses_count(before, before.around)
+    return is_new or not loses_count(before)
 
 
 def _refusal(before: Chain, after: Chain) -> Skip:
     """Why what the rewrite writes would not run right."""
-    found = harm(after, after.around, doubtful=True)
+    found = harm(after, doubtful=True)
     if found is not None and found.way is Way.WEIGHT:
         return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
     if isinstance(before.padding, AutoPad):
@@ -264,46 +264,64 @@ def _saying(chain: Chain) -> Saying:
     return windows, chain.op, chain.padding, chain.ceil_mode, chain.counts_padding
 
 
-class Twins:
-    """What readers of a Pad were written as since they were read: two of them may become alike.
+class Neighbours:
+    """What readers of a Pad were written as since they were read, which their chains do not know.
 
     onnxruntime makes one of nodes that say the same, and the Pad in front of them then has a
-    reader less. A chain knows its neighbours as they were when they were read.
+    reader less, as it has where one stops to read it: what is left behind is fused with it.
     """
 
     def __init__(self) -> None:
         self._written: dict[tuple[tuple[str, int], Saying], Saying] = {}
+        self._left: set[tuple[str, int]] = set()
+        self._stayed: set[tuple[str, int]] = set()
 
     def admits(self, readings: Iterable[tuple[Chain, Verdict]]) -> bool:
         """Remember what is to be written of a node in each of its readings.
 
-        False where a neighbour that was not like it says that by now: read it anew.
+        False where it has to be read anew: a neighbour that was not like it says by now what it
+        will say, or one of both stopped to read the Pad.
         """
-        found = [
-            (key, _saying(before))
-            for before, after in readings
-            for key in self._keys(before, after)
-        ]
-        if any(self._written.get(key, saying) != saying for key, saying in found):
+        moves = [one for pair in readings for one in _moves(*pair)]
+        left = {key for key, said, _ in moves if said is None}
+        stayed = {key for key, said, _ in moves if said is not None}
+        if not self._stayed.isdisjoint(left) or not self._left.isdisjoint(stayed):
             return False
-        self._written.update(found)
+        says = {(key, said): saying for key, said, saying in moves if said is not None}
+        if any(self._written.get(one, saying) != saying for one, saying in says.items()):
+            return False
+        self._left |= left
+        self._stayed |= stayed
+        self._written |= says
         return True
 
-    def _keys(self, before: Chain, after: Verdict) -> Iterator[tuple[tuple[str, int], Saying]]:
-        shared = [one.key for one in before.around.front if one.readers > 1]
-        if not shared or isinstance(after, Skip):
-            return
-        if isinstance(after, Chain):
-            made = [after]
-        else:
-            made = [
-                one
-                for place, one in _windows(before, after)
-                if _data(after.steps[place]) == Read(0)
-            ]
-        for written in made:
-            for key in shared:
-                yield key, _saying(written)
+
+def _moves(
+    before: Chain, after: Verdict
+) -> Iterator[tuple[tuple[str, int], Saying | None, Saying]]:
+    """Pads with other readers as well: what behind each said before, and says now.
+
+    None stands for what stopped to read the Pad.
+    """
+    shared = [one.key for one in before.around.front if one.readers > 1]
+    if not shared or isinstance(after, Skip):
+        return
+    stayed, saying = set(shared), _saying(before)
+    if isinstance(after, Chain):
+        stayed &= {one.key for one in _around(before, after).front}
+    for said in _sayings(before, after):
+        for key in shared:
+            yield key, said if key in stayed else None, saying
+
+
+def _sayings(before: Chain, after: Verdict) -> Iterator[Saying]:
+    """What the operator says that reads what it read."""
+    if isinstance(after, Chain):
+        yield _saying(after)
+    elif isinstance(after, Expansion):
+        for place, one in _windows(before, after):
+            if _data(after.steps[place]) == Read(0):
+                yield _saying(one)
 
 
 def _with_readers_less(front: tuple[InFront, ...], equals: int) -> tuple[InFront, ...]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain, count
 from types import ModuleType
 
 from onnxpad.errors import RequestError
@@ -40,6 +42,25 @@ class Target:
     def runtime(self) -> str:
         """Its name without a release."""
         return self.name.partition("@")[0]
+
+    @property
+    def failures(self) -> dict[str, Row]:
+        """By address every row of every release by which it fails; the rows of its `parts` too.
+
+        An address is what was run, up to a colon, in small letters with dashes, and behind it a
+        number where an earlier row has that already.
+        """
+        found: dict[str, Row] = {}
+        for row in (row for part in self.parts or (self,) for row in part.history or part.rows):
+            if row.answer.fails:
+                words = row.evidence.what.partition(":")[0].casefold()
+                address = _BETWEEN_WORDS.sub("-", words).strip("-")
+                names = chain([address], (f"{address}-{number}" for number in count(2)))
+                found[next(name for name in names if name not in found)] = row
+        return found
+
+
+_BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
 
 
 @cache

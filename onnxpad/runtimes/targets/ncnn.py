@@ -9,7 +9,16 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import CROP, FACTOR, INPUT_CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.companions import (
+    BLOCKS,
+    CROP,
+    FACTOR,
+    INPUT_CROP,
+    LOOKUP,
+    LOOSE_PIECES,
+    OUTER_BLOCKS,
+    PIECES,
+)
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes, until
 from onnxpad.runtimes.onnxruntime.rows import loader_rows
 from onnxpad.runtimes.targets import Target
@@ -44,7 +53,9 @@ TARGET = Target(
         takes((*CROP, *FACTOR), by=_seen("rewritten forms")),
         refuses("Identity", by=_seen("models of nothing else")),
         miscomputes(INPUT_CROP, by=_seen("Slice of an input")),
-        miscomputes(JOIN, by=_seen("Concat with a constant")),
+        takes(PIECES, by=_seen("Concat of Slices of what the model computes")),
+        refuses(LOOSE_PIECES, by=_seen("Concat at the end of a model: it ends")),
+        miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_seen("Concat with a constant")),
         refuses(LOOKUP, by=_seen("Gather")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(("Pow", "Sqrt"), by=_seen("LpPool written with Pow")),

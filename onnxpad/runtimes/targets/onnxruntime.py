@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import EVERYTHING
 from onnxpad.runtimes.conditions.pads import PAD
-from onnxpad.runtimes.conditions.rows import measured, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, falls_back, measured, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import (
     BESIDE_IDENTITY,
     OWN_OPERATORS,
@@ -17,6 +17,11 @@ from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime 1.31.1, CPU, ORT_ENABLE_ALL"
 _seen = measured(_VERSION)
+
+_BETWEEN_CONVERSIONS = Condition(
+    "it stands between DequantizeLinear and QuantizeLinear with the same numbers",
+    lambda c: c.around.between is not None,
+)
 
 TARGET = Target(
     _VERSION,
@@ -32,6 +37,13 @@ TARGET = Target(
             ("Conv", *w.POOLS),
             BESIDE_IDENTITY,
             by=_seen("Pad(0) beside an Identity that makes a result"),
+        ),
+        falls_back(
+            PAD,
+            _BETWEEN_CONVERSIONS,
+            by=_seen("Pad between DequantizeLinear and QuantizeLinear: in floats"),
+            says="it pads floats between quantised operators, and converts twice",
+            does="computes it slowly",
         ),
         *older_rows("onnxruntime"),
     ),

@@ -54,7 +54,7 @@ TARGET = Target(
             w.PADDED | (w.KERNEL_OF_ONE & ~w.STRIDED),
             by=_seen("quantised convolutions, x86-64 with AVX-512: wrong at some sizes"),
             says="at some sizes it computes convolutions with int8 weights wrongly where they pad, "
-            "or have a 1x1 kernel and no stride",
+            "or have a 1x1 kernel and stride 1",
         ),
         miscomputes("Conv", w.KERNEL_OF_ONE, w.PADDED, by=_seen("1x1 convolutions with pads")),
         miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),

@@ -12,17 +12,21 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
+    BLOCKS,
     BRANCH,
     CROP,
     FACTOR,
     INPUT_CROP,
-    JOIN,
     LOOKUP,
+    LOOSE_PIECES,
+    OUTER_BLOCKS,
+    PIECES,
     QUANTISED_BYTES,
     STORED_BOOL,
 )
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW, SEVERAL_PER_CHANNEL
+from onnxpad.runtimes.onnxruntime.rows import fusion_rows
 from onnxpad.runtimes.targets import Target
 
 _mnn = measured("MNN 3.6.1")
@@ -45,7 +49,9 @@ TARGET = Target(
         takes(CROP, by=_ncnn("rewritten forms")),
         miscomputes(FACTOR, by=_tflite("Mul with a constant for each cell")),
         miscomputes(INPUT_CROP, by=_ncnn("Slice of an input")),
-        miscomputes(JOIN, by=_ncnn("Concat with a constant")),
+        takes(PIECES, by=_ncnn("Concat of Slices of what the model computes")),
+        refuses(LOOSE_PIECES, by=_ncnn("Concat at the end of a model: it ends")),
+        miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_ncnn("Concat with a constant")),
         refuses(LOOKUP, by=_ncnn("Gather")),
         refuses(BRANCH, by=_torch("If")),
         refuses(STORED_BOOL, by=_new("stored tensors of bool: it ends")),
@@ -57,6 +63,7 @@ TARGET = Target(
         refuses((*w.WINDOWS, *p.PAD), t.opset_above(19), by=_rknn("models of opset 21")),
         refuses("AveragePool", t.opset_above(18), by=_torch("averages of opset 19 and newer")),
         refuses(p.PAD, t.opset_above(17), by=_torch("Pad of opset 18 and newer")),
+        refuses("Identity", t.opset_above(18), by=_torch("Identity of opset 19 and newer")),
         refuses("MaxPool", t.opset_below(12), by=_iree("MaxPool of opset 11")),
         refuses((*CROP, *INPUT_CROP), t.opset_below(13), by=_iree("Slice of opset 11")),
         refuses((*w.WINDOWS, *p.PAD), t.EIGHT_BIT, by=_qnn("int8 and uint8")),
@@ -105,5 +112,6 @@ TARGET = Target(
         refuses(p.PAD, p.COMPUTED, by=_tflite("computed pads")),
         refuses(p.PAD, p.OUTER_AXES, by=_keras("Pad of batch and channels")),
         refuses(p.PAD, ~t.tensor_rank(4), by=_keras("Pad of 2 and 3 axes")),
+        *fusion_rows(_ort),
     ),
 )

@@ -7,7 +7,15 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import CROP, FACTOR, JOIN
-from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import (
+    Condition,
+    measured,
+    miscomputes,
+    refuses,
+    reported,
+    takes,
+    until,
+)
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
 
@@ -48,8 +56,18 @@ TARGET = Target(
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
+        *until(
+            "1.24",
+            refuses(
+                p.PAD,
+                p.VALUE_GIVEN,
+                t.element_type("float16"),
+                by=reported("onnxruntime/onnxruntime-qnn pull request 52", "float16 values"),
+            ),
+        ),
         *loader_rows(_seen),
         *fusion_rows(_seen),
     ),
     also=("onnxruntime-qnn",),
+    releases=("1.24", "2.7"),
 )

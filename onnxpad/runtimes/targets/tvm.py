@@ -6,7 +6,14 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes, until
+from onnxpad.runtimes.conditions.rows import (
+    measured,
+    miscomputes,
+    refuses,
+    reported,
+    takes,
+    until,
+)
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "apache-tvm 0.27.0.post1, relax, llvm"
@@ -36,7 +43,20 @@ TARGET = Target(
             refuses(w.TRANSPOSED, w.DILATED, by=_in_0_25("ConvTranspose with dilations")),
             miscomputes("LpPool", w.SAME, by=_in_0_25("SAME LpPool")),
         ),
+        *until(
+            "0.23",
+            miscomputes(
+                w.TRANSPOSED,
+                w.OUTPUT_PADDING,
+                by=reported("apache/tvm issue 18601", "output_padding is ignored"),
+            ),
+            miscomputes(
+                w.TRANSPOSED,
+                w.AUTO_PAD,
+                by=reported("apache/tvm pull request 19450", "auto_pad is ignored"),
+            ),
+        ),
     ),
     also=("apache-tvm",),
-    releases=("0.25", "0.27"),
+    releases=("0.23", "0.25", "0.27"),
 )

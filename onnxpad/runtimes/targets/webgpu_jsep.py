@@ -48,7 +48,7 @@ def _differ(chain: Chain) -> bool:
     """Whether pads differ once onnxruntime has fused a Pad in front into them."""
     if not isinstance(chain.padding, Pads):
         return False
-    more = folded(chain, chain.around) or Pads.zero(chain.rank)
+    more = folded(chain) or Pads.zero(chain.rank)
     return len(set((chain.padding + more).flat)) > 1
 
 

@@ -101,4 +101,4 @@ def pad_on_weight(chain: Chain, around: Surroundings) -> str | None:
 
 
 def _found(chain: Chain, way: Way) -> Harm | None:
-    return next((one for one in harms(chain, chain.around) if one.way is way), None)
+    return next((one for one in harms(chain) if one.way is way), None)

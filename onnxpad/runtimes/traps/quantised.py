@@ -30,7 +30,7 @@ def pad_in_quantised_group(chain: Chain, around: Surroundings) -> str | None:
     """
     if not around.pad_reads or chain.op.title not in _GROUPED or chain.op.kind is Kind.PAD:
         return None
-    if not chain.is_max and folded(chain, chain.around) is not None:
+    if not chain.is_max and folded(chain) is not None:
         return None
     return (
         f"the Pad stands between {around.pad_reads} and the {chain.op.name}, which is then "

@@ -21,7 +21,7 @@ X = -np.arange(1, 7, dtype=np.float32).reshape(1, 1, 6)
 SHIELDED = """t = Pad<mode="constant">(x, p)
 y = MaxPool<auto_pad="SAME_UPPER", kernel_shape=[3], strides=[2]>(t)"""
 """auto_pad keeps onnxruntime from fusing the Pad; many targets compute it wrongly."""
-NO_OTHER_WAY = ("concat-pads", "split-pads", "lift-rank")
+NO_OTHER_WAY = ("concat-pads", "split-pads", "border-pads", "lift-rank")
 ALONE = ("mnn", "ncnn", "onnx2torch", "opencv-classic")
 TARGETS = (*ALONE, "tflite")
 ENOUGH = 10

@@ -113,10 +113,10 @@ def test_searches_end_together(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = onnxpad.rewrite(model, target="coreml", require_device=True)
     assert (whole.limits_met, whole.unfit) == ((), ())
     monkeypatch.setattr(search, "STEPS_PER_NODE", 0)
-    monkeypatch.setattr(search, "PLANNED", PLANNED._replace(most=60))
+    monkeypatch.setattr(search, "PLANNED", PLANNED._replace(most=90))
     part = onnxpad.rewrite(model, target="coreml", require_device=True)
     assert 0 < len(part.unfit) < 6
-    assert "ended after 60 steps" in part.limits_met[0]
+    assert "ended after 90 steps" in part.limits_met[0]
     assert "with --node" in part.limits_met[0]
     one = next(left.node.label for left in part.unfit)
     assert not onnxpad.rewrite(model, target="coreml", require_device=True, nodes=one).unfit

@@ -18,6 +18,9 @@ REFLECT = """<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,8,8] x) => (float[1,2,10,10] y) <int64[8] p = {0,0,1,1,0,0,1,1}> {
   [pad] y = Pad<mode="reflect">(x, p)
 }"""
+VALUED = REFLECT.replace('<mode="reflect">(x, p)', '<mode="constant">(x, p, v)').replace(
+    "1,1}>", "1,1}, float v = {2}>"
+)
 OPEN = CONV.replace("float[1,2,8,8]", "float[n,2,h,w]").replace("float[1,3,4,4]", "float[a,b,c,d]")
 
 
@@ -29,15 +32,16 @@ def saved(folder: Path, text: str) -> Path:
 
 @pytest.mark.parametrize("target", ["portable", "ncnn"])
 def test_both_routes_agree(target: str, capsys: Captured, tmp_path: Path) -> None:
-    model, out = saved(tmp_path, REFLECT), tmp_path / "out.onnx"
+    model, out = saved(tmp_path, VALUED), tmp_path / "out.onnx"
     alone = run(["rewrite", str(model), "--target", target, "--check"])
     capsys.readouterr()
-    options = ["--target", target, "--pass", "plain-pad", "-o", str(out)]
+    options = ["--target", target, "--pass", "concat-pads", "-o", str(out)]
     assert run(["rewrite", str(model), *options]) == 1
     found = capsys.readouterr()
     if target == "portable":
         assert alone == 1
-    said = f"which plain-pad writes: {target} miscomputes it: it computes Concat wrongly"
+    wrong = "it computes Concat with a constant wrongly"
+    said = f"which concat-pads writes: {target} miscomputes it: {wrong}"
     assert f"no way: {target}, Concat 'pad/axis2', 'pad/axis3', {said}" in found.out
     assert "nothing written" in found.err
     assert not out.exists()

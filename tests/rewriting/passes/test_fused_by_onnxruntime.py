@@ -445,6 +445,32 @@ def test_a_pool_does_not_become_the_equal_of_another_behind_a_pad_that_reaches_i
     assert "onnxruntime makes one of both" in refused(model, "floor-pool").reason
 
 
+TWO_IN_A_ROW = """<ir_version: 11, opset_import: ["" : 21]>
+g (uint8[1,2,7,4] x) => (uint8[a,b,c,d] y, uint8[e,f,g,h] z)
+    <int64[8] p = {0, 0, 0, 2, 0, 0, 2, 1}, int64[8] q = {0, 0, 0, 1, 0, 0, 1, 1}> {
+    t = Pad(x, p)
+    %s
+}"""
+BEHIND_TWO = 's = Pad(t, q) y = MaxPool<kernel_shape=[3, 3], auto_pad="VALID">(s)'
+BEHIND_ONE = "z = MaxPool<kernel_shape=[3, 3]>(t)"
+
+
+@pytest.mark.parametrize("nodes", [(BEHIND_TWO, BEHIND_ONE), (BEHIND_ONE, BEHIND_TWO)])
+def test_one_pool_does_not_leave_a_pad_to_another_that_starts_to_read_it(
+    nodes: tuple[str, str],
+) -> None:
+    """Both are rewritten in one round, and each knows the other as it was in front of it."""
+    model = parser.parse_model(TWO_IN_A_ROW % " ".join(nodes))
+    rewritten = rewrite(model, passes="absorb-pad")
+    assert isinstance(rewritten.model, onnx.ModelProto)
+    assert rewritten.changed
+    x = np.arange(56, dtype=np.uint8).reshape(1, 2, 7, 4)
+    wanted = ran(model, {"x": x}, optimised=False)
+    found = ran(rewritten.model, {"x": x}, optimised=True)
+    assert not isinstance(found, str), found
+    np.testing.assert_array_equal(found, wanted)
+
+
 def test_two_pools_do_not_become_equal_in_one_round() -> None:
     body = (
         't = Pad (x, p) [one] y = MaxPool <kernel_shape = [2], auto_pad = "SAME_LOWER", '

@@ -57,7 +57,7 @@ def averages(model: onnx.ModelProto) -> Iterator[Chain]:
 
 
 def loses(chain: Chain) -> bool:
-    return loses_count(chain, chain.around)
+    return loses_count(chain)
 
 
 @pytest.mark.parametrize("row", RIGHT)

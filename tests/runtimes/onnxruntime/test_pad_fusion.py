@@ -64,7 +64,7 @@ def predicted(model: ModelProto) -> str:
 def foreseen(model: ModelProto) -> tuple[Chain, Harm | None]:
     sites = Survey(model, thorough=True).sites()
     chain = next(site.chain for site in sites if site.address.label == "op")
-    return chain, harm(chain, chain.around)
+    return chain, harm(chain)
 
 
 def assert_foreseen(which: list[Row]) -> Counter[str]:

@@ -46,7 +46,7 @@ def model_of(text: str) -> ModelProto:
     return model
 
 
-def fitted(text: str, target: str, **options: dict[str, int]) -> Rewriting:
+def fitted(text: str, target: str, **options: dict[str, int | str]) -> Rewriting:
     return rewrite(model_of(text), target=target, **options)  # type: ignore[arg-type]
 
 
@@ -120,6 +120,8 @@ def test_tflite_reads_pads_like_same_in_its_own_way() -> None:
 
 @pytest.mark.parametrize("target", ["portable", "qnn", "onnx2keras"])
 def test_sizes_that_the_user_knows_are_not_in_the_file(target: str) -> None:
-    spatial, batch = {"h": 8, "n": 1}, {"n": 1}
+    spatial: dict[str, int | str] = {"h": "%8=0", "n": 1}
+    batch: dict[str, int | str] = {"n": 1}
     assert fitted(OPEN % "n,1,h,8", target, dims=spatial).unfit
+    assert not fitted(OPEN % "n,1,h,8", target, dims={"h": 8, "n": 1}).unfit
     assert not fitted(OPEN % "n,1,8,8", target, dims=batch).unfit

@@ -16,7 +16,9 @@ class Thread:
     """A report: where it stands, the runtime and release, and a model with its parameters.
 
     `options` are those of rewrite beside the target. `no_way` says why it is not solved, where it
-    is not; `right` that the release runs the model as it is.
+    is not; `right` that the release runs the model as it is. `by_source` says why nothing is run:
+    the measure is then what the source or the report says that the runtime takes. `slow` says that
+    it is right before, in a slower way. `mirrors` are pads that numpy is asked about.
     """
 
     where: str
@@ -29,6 +31,10 @@ class Thread:
     options: Mapping[str, object] = field(default_factory=dict)
     no_way: str = ""
     right: bool = False
+    by_source: str = ""
+    slow: bool = False
+    dtype: str = "float"
+    mirrors: tuple[tuple[int, int], ...] = ()
 
     def model(self) -> onnx.ModelProto:
         """The model; weights that are named w with their shape are drawn."""
@@ -38,11 +44,13 @@ class Thread:
             (drawn if one.startswith("w[") else stored).append(one)
         model = text_model(
             self.nodes,
-            inputs=f"float[{self.x}] x",
+            inputs=f"{self.dtype}[{self.x}] x",
             outputs=self.y,
             constants=", ".join(stored),
             opset=self.opset,
         )
+        if ", )" in self.nodes:  # an input that an empty name leaves out: the text has none
+            model.graph.node[-1].input.append("")
         draw = np.random.default_rng(3)
         for number, one in enumerate(drawn):
             sizes = [int(size) for size in one.removeprefix("w[").rstrip("]").split(",")]
@@ -57,6 +65,8 @@ def _pads(*numbers: int) -> str:
 
 
 _DEVICE = {"require_device": True}
+_NPU = "what runs on the CPU shows on a board of Rockchip alone"
+_RUST = "it generates or interprets Rust, which no test here compiles"
 _EVEN = 'strides = [2, 2], kernel_shape = [3, 3], auto_pad = "SAME_UPPER"'
 _CEIL = "kernel_shape = [2, 2], strides = [2, 2], ceil_mode = 1"
 THREADS = (
@@ -110,6 +120,7 @@ THREADS = (
         "1, 3, 8, 8",
         f"{_pads(0, 0, 1, 1, 0, 0, 1, 1)}; w[4,3,3,3]",
         options=_DEVICE,
+        by_source="CoreML runs on macOS alone",
     ),
     Thread(
         "onnxruntime#24681",
@@ -181,11 +192,11 @@ THREADS = (
     ),
     Thread(
         "burn-onnx#5",
-        "burn",
+        "burn@0.19",
         "y = Conv <kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1]> (x, w)",
         "1, 3, 8, 8",
         "w[4,3,3,3]",
-        right=True,
+        by_source=_RUST,
     ),
     Thread(
         "burn-onnx#468",
@@ -195,20 +206,56 @@ THREADS = (
         "w[4,3,3,3]",
         y="float[1, 4, a, b] y",
         options={"dims": {"h": "%32=0", "v": "%32=0"}},
+        by_source=_RUST,
     ),
     Thread(
         "candle#2497",
         "candle",
         'y = MaxPool <kernel_shape = [2, 2], auto_pad = "SAME_UPPER"> (x)',
         "1, 3, 13, 13",
+        by_source=_RUST,
     ),
     Thread(
         "AMDMIGraphX#4069",
-        "migraphx",
+        "migraphx@2.12",
         'y = Pad <mode = "edge"> (x, p)',
         "1, 3, 8, 8",
         _pads(0, 0, 1, 1, 0, 0, 1, 1),
-        right=True,
+        by_source="MIGraphX has no package on PyPI, and needs a GPU of AMD",
+    ),
+    Thread(
+        "AMDMIGraphX#2763",
+        "migraphx@2.8",
+        "y = Pad (x, p, )",
+        "1, 8, 16, 31",
+        _pads(0, 0, 0, 0, 0, 0, 0, 1),
+        by_source="MIGraphX has no package on PyPI, and needs a GPU of AMD",
+    ),
+    Thread(
+        "openvino#31007",
+        ("openvino@2024.6", "openvino@2025.3"),
+        f"y = ConvTranspose <{_EVEN}> (x, w)",
+        "1, 1, 8, 8",
+        "w[1,1,3,3]",
+    ),
+    Thread(
+        "tvm#18601",
+        "tvm@0.23",
+        "y = ConvTranspose <kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1], "
+        "output_padding = [1, 1]> (x, w)",
+        "1, 3, 28, 28",
+        "w[3,6,3,3]",
+        by_source="PyPI has no apache-tvm before 0.25",
+    ),
+    Thread(
+        "onnxruntime-qnn#52",
+        "qnn@1.24",
+        'y = Pad <mode = "constant"> (x, p, v)',
+        "1, 3, 8, 8",
+        f"{_pads(0, 0, 1, 1, 0, 0, 1, 1)}; float16 v = {{0}}",
+        y="float16[] y",
+        dtype="float16",
+        by_source="onnxruntime-qnn 1.24 is not on PyPI, 2.3 is the first there",
     ),
     Thread(
         "zetta_utils#1028",
@@ -224,6 +271,7 @@ THREADS = (
         "1, 3, 8, 8",
         _pads(0, 0, 1, 1, 0, 0, 1, 1),
         options=_DEVICE,
+        by_source="WebNN on TFLite needs a browser built with it",
     ),
     Thread(
         "rknn-toolkit2#328",
@@ -232,6 +280,7 @@ THREADS = (
         "1, 3, 8, 8",
         f"{_pads(0, 0, 1, 1, 0, 0, 1, 1)}; w[4,3,3,3]",
         options=_DEVICE,
+        by_source=_NPU,
     ),
     Thread(
         "rknn-toolkit2#217",
@@ -239,6 +288,7 @@ THREADS = (
         "y = AveragePool <kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]> (x)",
         "1, 3, 8, 8",
         options=_DEVICE,
+        by_source=_NPU,
     ),
     Thread(
         "onnxruntime#26393",
@@ -250,12 +300,48 @@ THREADS = (
         options=_DEVICE,
     ),
     Thread(
+        "onnxruntime#21496",
+        "onnxruntime",
+        "q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) a = Pad (d, p) "
+        "r = QuantizeLinear (a, s, z) e = DequantizeLinear (r, s, z) "
+        "y = Conv <kernel_shape = [3, 3]> (e, w)",
+        "1, 3, 8, 8",
+        f"{_pads(0, 0, 1, 1, 0, 0, 1, 1)}; float s = {{0.1}}; uint8 z = {{128}}; w[4,3,3,3]",
+        options=_DEVICE,
+        slow=True,
+    ),
+    Thread(
         "onnxruntime#23878",
         "onnxruntime",
         'y = Pad <mode = "reflect"> (x, p)',
         "1, 3, 4, 4",
         _pads(0, 0, 5, 5, 0, 0, 5, 5),
-        no_way="the ONNX text does not say what a mirror wider than the axis holds",
+        mirrors=((0, 0), (0, 0), (5, 5), (5, 5)),
+    ),
+    Thread(
+        "tt-forge-onnx#2757",
+        "tenstorrent",
+        "y = MaxPool <kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1]> (x)",
+        "1, 64, 112, 112",
+        by_source="it needs a card of Tenstorrent",
+    ),
+    # The platform of the report takes opsets 7 to 18 and is not named.
+    Thread(
+        "swift-f0#3",
+        "onnx2torch",
+        "a = Pad (x, p) b = Relu (a) c = Pad (b, p) y = Sub (c, c)",
+        "1, 1, 40, 132",
+        _pads(0, 0, 2, 2, 0, 0, 2, 2),
+        opset=20,
+    ),
+    Thread(
+        "torch-mlir#4186",
+        "iree",
+        'y = GridSample <padding_mode = "border"> (x, g)',
+        "1, 1, 4, 4",
+        "float[1,1,1,2] g = {2, 2}",
+        opset=16,
+        no_way="GridSample adds no cells: its padding_mode is shown, and not rewritten",
     ),
     Thread(
         "opencv#24729",

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from onnxpad.model.editing.names import Names, next_key, stem
 from onnxpad.model.editing.script import Edit, InsertNode, SetInput, SetOutput
-from onnxpad.model.reading.attributes import Unbound
 from onnxpad.model.reading.context import Context, is_stored
 from onnxpad.model.reading.crossing import BINARY, CONVERSIONS, MAX_STEPS, RULES, data_position
 from onnxpad.model.reading.nodes import Address, Node
@@ -89,7 +88,7 @@ def _squeezed_by(
     shared = 0
     while True:
         maker = scope.producers.get(name)
-        if maker is None or len(maker.outputs) == 0:
+        if maker is None:
             return None
         shared += scope.uses.get(name, 0) > 1
         if way and shared > 1:
@@ -97,7 +96,7 @@ def _squeezed_by(
         if maker.op_type == "Squeeze" and maker.domain in PLAIN_DOMAINS:
             found = _Squeezed(maker, tuple(reversed(way)))
             return found if _axes(context, maker) == axes else None
-        if not far or len(way) == MAX_STEPS or not _ignores(context, maker, axes):
+        if not far or len(way) == MAX_STEPS or not _same_at_any_rank(context, maker, axes):
             return None
         way.append(maker)
         name = maker.inputs[data_position(context, maker)]
@@ -111,7 +110,7 @@ def _axes(context: Context, node: Node) -> tuple[int, ...] | None:
     if len(node.inputs) > 1:
         known = context.constant(node.inputs[1]) if is_stored(context, node.inputs[1]) else None
         axes = None if known is None else tuple(known.reshape(-1).tolist())
-    if not isinstance(axes, tuple) or isinstance(axes, Unbound):
+    if not isinstance(axes, tuple):
         return None
     dims = context.type_of(node.inputs[0]).dims
     if min(axes, default=0) < 0 and dims is None:
@@ -119,7 +118,7 @@ def _axes(context: Context, node: Node) -> tuple[int, ...] | None:
     return tuple(sorted(axis + len(dims or ()) * (axis < 0) for axis in axes))
 
 
-def _ignores(context: Context, node: Node, axes: tuple[int, ...]) -> bool:
+def _same_at_any_rank(context: Context, node: Node, axes: tuple[int, ...]) -> bool:
     """Whether an operator gives the same cells where its data has more `axes` of size 1."""
     known = node.op_type in _BY_CELL or _normalises_channels(context, node, axes)
     if not known or node.domain not in PLAIN_DOMAINS or not node.inputs:
@@ -147,18 +146,18 @@ def _is_scalar(context: Context, name: str) -> bool:
 
 
 def _squeeze_behind(
-    context: Context, one: Node, data: str, squeeze: Node, names: Names
+    context: Context, maker: Node, data: str, squeeze: Node, names: Names
 ) -> InsertNode:
-    """A Squeeze that makes of `data` what `one` made."""
+    """A Squeeze that makes of `data` what `maker` made."""
     written = context.attributes(squeeze).get("axes")
     axes = tuple(int(n) for n in written) if isinstance(written, tuple) else ()
     return InsertNode(
-        address_of(context.scope, one),
+        address_of(context.scope, maker),
         next_key(context.scope),
         "Squeeze",
-        names.new(f"{stem(one)}/squeeze"),
+        names.new(f"{stem(maker)}/squeeze"),
         (data, *squeeze.inputs[1:]),
-        (one.outputs[0],),
+        (maker.outputs[0],),
         (("axes", axes),) if axes else (),
         behind=True,
     )

@@ -15,7 +15,7 @@ from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
 
-MAX_DEPTH = 24
+_MAX_DEPTH = 24
 _NEVER_NEGATIVE = frozenset(
     {
         *("Abs", "Exp", "HardSigmoid", "Sigmoid", "Softmax", "Softplus", "Sqrt"),
@@ -37,7 +37,7 @@ _LEAST_OF_ALL = frozenset({"Concat", "Min", "Where"})
 _FROM_ALL = _KEEPS_SIGN_OF_ALL | _LEAST_OF_ALL | {"Max"}
 
 
-def lower_bound(context: Context, name: str) -> float | None:
+def lowest_cell(context: Context, name: str) -> float | None:
     """A number that no cell of the tensor is below, NaN aside; None where none is proved."""
     return _Prover(context).of(name, 0)
 
@@ -48,7 +48,7 @@ class _Prover:
         self._known: dict[str, float | None] = {}
 
     def of(self, name: str, depth: int) -> float | None:
-        if not name or depth > MAX_DEPTH:
+        if not name or depth > _MAX_DEPTH:
             return None
         if name not in self._known:
             self._known[name] = None

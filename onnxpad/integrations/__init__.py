@@ -1,0 +1,67 @@
+"""onnxpad inside of other tools, one module each: `onnxpad explain integrations` shows them all.
+
+Every module takes the options of `onnxpad.rewrite` and uses the public API alone. It imports the
+tool that it is for, and is itself imported only when asked for.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import onnxpad
+
+_NAMING = ("target", "passes", "prefer", "exclude")
+"""The options that name passes and targets, whatever the model is."""
+
+
+def checked(options: dict[str, Any]) -> None:
+    """Refuse wrong options now, and not at the end of what the tool does first.
+
+    Raises TypeError for options that `onnxpad.rewrite` does not have, RequestError for names that
+    do not exist.
+    """
+    inspect.signature(onnxpad.rewrite).bind(None, **options)
+    layer = onnxpad.resolve("pytorch", "max_pool", input_shape=(1, 1, 4, 4), kernel_size=2)
+    naming = {name: value for name, value in options.items() if name in _NAMING}
+    onnxpad.rewrite(layer.to_model(), **naming)
+
+
+def rewritten(model: Any, **options: Any) -> onnxpad.Rewriting:  # noqa: ANN401 - what rewrite takes
+    """What `onnxpad.rewrite` made of a model, for tools that go on with it whatever it is.
+
+    Raises RequestError where the target still refuses or miscomputes a node, and what `rewrite`
+    raises.
+    """
+    done = onnxpad.rewrite(model, **options)
+    if done.unfit:
+        one, more = done.unfit[0], len(done.unfit) - 1
+        others = f" and {more} further node{'s' * (more > 1)}" if more else ""
+        raise onnxpad.RequestError(
+            f"there is no way to write '{one.node.label}'{others} for {done.target}: "
+            f"{one.judgement.reason}; onnxpad inspect MODEL --target {done.target} shows all"
+        )
+    return done
+
+
+def rewritten_in_place(path: Path, **options: Any) -> str:  # noqa: ANN401 - as above
+    """Rewrite a file, which stays as it was where that raises; a line says what was done."""
+    done = rewritten(path, **options)
+    if done.changed:
+        done.save(path)
+    return told(done)
+
+
+def told(done: onnxpad.Rewriting) -> str:
+    """One line for the log of the tool: what was rewritten, left alone, and is not known."""
+    counts = Counter(change.rule for change in done.changes)
+    by = ", ".join(f"{name} {number}" for name, number in counts.items())
+    nodes = len({change.node for change in done.changes})
+    unknown = len(done.fitting.no_way) if done.fitting else 0
+    return (
+        f"onnxpad{f' for {done.target}' if done.target else ''}: "
+        f"{nodes} node{'s' * (nodes != 1)} rewritten{f' ({by})' if by else ''}, "
+        f"{len(done.skips)} skipped{f', {unknown} unknown' if unknown else ''}"
+    )

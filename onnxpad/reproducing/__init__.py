@@ -1,0 +1,179 @@
+"""Reproducers: the smallest model, input and script that show what a runtime gets wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from onnxpad import processes
+from onnxpad.errors import RequestError, nearest
+from onnxpad.model.assembled import Array, with_output_shapes
+from onnxpad.model.files.folders import refuse_folder
+from onnxpad.model.opened import Model, ModelLike
+from onnxpad.reproducing.companions import companion
+from onnxpad.reproducing.cutting import Cut, cut_out
+from onnxpad.reproducing.reproducer import FILES, Reproducer
+from onnxpad.reproducing.search import chains_of, falls_under, smallest
+from onnxpad.reproducing.specimens import Specimen, drafted
+from onnxpad.runtimes.conditions.rows import Row
+from onnxpad.runtimes.judge import failing
+from onnxpad.runtimes.releases import rows_in
+from onnxpad.runtimes.targets import Target, find_target
+from onnxpad.validation.expected import Expected, expected
+from onnxpad.verbs import is_text, refuse_unless, verb
+
+SEEN = Path(__file__).parent / "seen.json"
+"""What runtimes did with the reproducers of their rows: `python -m tests.reproducing` writes it."""
+
+
+def reproduce(target: str, row: str) -> Reproducer:
+    """The smallest model that falls under one row of a target.
+
+    `row` is an address as `explain TARGET` prints it. Of a row of older releases the newest one
+    in which it holds is meant. Raises RequestError with the nearest addresses where there is none
+    of this name, and where no small model falls under it.
+    """
+    refuse_unless(is_text, "a name", "target", target)
+    refuse_unless(is_text, "a name", "row", row)
+    found = find_target(target)
+    rows = found.failures
+    if row not in rows:
+        raise _no_row(found, row)
+    made = specimen(found, row)
+    if made is None:
+        raise RequestError(
+            f"no small model of one operator falls under '{row}' of {found.name}: {rows[row].what}"
+        )
+    return made
+
+
+def specimen(target: Target, address: str) -> Reproducer | None:
+    """The same for a row that is there; None where no small model falls under it."""
+    row = target.failures[address]
+    meant = in_its_release(target, row)
+    one = seen_words(meant, address, row) or smallest(meant, row)
+    others: set[Row] = set()
+    if one is not None:
+        model, feeds = drafted(one)
+        others = {other for chain in chains_of(one) for other in failing(meant, chain)} - {row}
+    else:
+        found = next(filter(None, map(companion, row.operators)), None)
+        if found is None:
+            return None
+        model, feeds = found(row)
+    about = tuple(f"it {other.answer.does} as well: {other.what}" for other in others)
+    about += _was_seen(meant, address)
+    command = f"onnxpad explain {target.name} --reproduce {address} -o DIR"
+    return _reproducer(meant, (address, row), (model, feeds), about, command)
+
+
+def seen_words(target: Target, address: str, row: Row) -> Specimen | None:
+    """The model that was seen to show it where the smallest one does not; it must still fit."""
+    words = _all_seen().get(target.runtime, {}).get(address, {}).get("words")
+    if words is None:
+        return None
+    lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}
+    value = {"value": float(words["value"])} if "value" in words else {}
+    one = Specimen(**(words | lists | value))
+    return one if falls_under(target, row, one) else None
+
+
+def _was_seen(target: Target, address: str) -> tuple[str, ...]:
+    """What is to be said where the runtime was run and nothing showed the fault."""
+    verdict = _all_seen().get(target.name, {}).get(address, {}).get("verdict")
+    if verdict != "not shown":
+        return ()
+    return (f"{target.version} was run with small models of this kind, and none showed it",)
+
+
+@cache
+def _all_seen() -> dict[str, dict[str, dict[str, Any]]]:
+    found: dict[str, dict[str, dict[str, Any]]] = json.loads(SEEN.read_text("utf-8"))
+    return found
+
+
+@verb()
+def reproduce_node(
+    model: ModelLike,
+    *,
+    target: str,
+    node: str,
+    dims: Mapping[str, int | str] | None = None,
+    timeout: float | None = None,
+    memory: int | str | None = None,
+) -> Reproducer:
+    """A node of a model that a target refuses or computes wrongly, cut out with its padding.
+
+    `node` is its address, or a glob that matches one alone. Weights of more than 64 kB are replaced
+    by small whole numbers. Raises RequestError where the target takes the node or nothing is known
+    of it, and where several nodes match.
+    """
+    refuse_unless(is_text, "an address", "node", node)
+    found = find_target(target)
+    with processes.limited(timeout, memory):
+        part: Cut = cut_out(model, found, node, dims)
+        rows = part.judgement.rows
+        address = next((name for name, row in found.failures.items() if row in rows), "")
+        if not address:
+            raise RequestError(
+                f"{part.label}: {found.name} {part.judgement.answer.does}, so there is nothing to "
+                f"show{f': {part.judgement.reason}' if part.judgement.reason else ''}"
+            )
+        command = f"onnxpad inspect MODEL --target {found.name} --reproduce '{node}' -o DIR"
+        kept = part.model, part.inputs
+        return _reproducer(found, (address, rows[0]), kept, part.about, command)
+
+
+def _reproducer(
+    target: Target,
+    fact: tuple[str, Row],
+    kept: tuple[Model, Mapping[str, Array]],
+    about: tuple[str, ...],
+    command: str,
+) -> Reproducer:
+    address, row = fact
+    model, feeds = kept
+    right: Expected = expected(model, feeds)
+    if right.reason:
+        about = (*about, f"the ONNX text gives it no meaning: {right.reason}")
+    return Reproducer(
+        target.name,
+        target.version,
+        address,
+        str(row.answer),
+        row.what,
+        str(row.evidence),
+        with_output_shapes(model, right.outputs),
+        feeds,
+        right.outputs,
+        right.onnxruntime,
+        about,
+        command=command,
+    )
+
+
+def in_its_release(target: Target, row: Row) -> Target:
+    """The target in the newest release in which the row holds."""
+    holders = [part for part in target.parts or (target,) if row in part.rows]
+    if holders or not row.until:
+        return holders[0] if holders else target
+    found = find_target(f"{target.runtime}@{row.until}")  # perhaps older than all that are known
+    return found if row in found.rows else replace(found, rows=rows_in(found.history, (row.until,)))
+
+
+def _no_row(target: Target, row: str) -> RequestError:
+    known = list(target.failures)
+    if not known:
+        return RequestError(f"{target.name} has no fact about anything that it gets wrong")
+    near = nearest(row, known, 3)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there is '{known[0]}'"
+    return RequestError(
+        f"{target.name} has no fact '{row}': {hint} (onnxpad explain {target.name} prints all)"
+    )
+
+
+__all__ = ["FILES", "SEEN", "Reproducer", "refuse_folder", "reproduce", "reproduce_node"]

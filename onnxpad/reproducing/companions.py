@@ -1,0 +1,118 @@
+"""Small models of operators without padding that some runtimes fail on: one for each name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from onnxpad.model.assembled import Array, Piece, assembled
+from onnxpad.model.opened import Model
+from onnxpad.reproducing.specimens import values
+from onnxpad.runtimes.conditions.rows import Row, every
+from onnxpad.runtimes.judge import plain_chain
+
+Made = tuple[Model, Mapping[str, Array]]
+_PLACES_ARE_INPUTS = 10
+_OPSETS = (17, 13, 12, 11, 10, 9, 19, 21, 22, 23, 24)
+_SHAPE = (1, 2, 4, 5)
+
+
+def companion(name: str) -> Callable[[Row], Made] | None:
+    """What makes the model of an operator called so; None where none is known here."""
+    if name not in _PIECES:
+        return None
+    pieces, constants, types = _PIECES[name]
+
+    def made(row: Row) -> Made:
+        opset = next((o for o in _OPSETS if every(row.when, plain_chain(o))), _OPSETS[0])
+        feed = values(_SHAPE, types[0], None)
+        model = assembled(
+            [_at(opset, piece) for piece in pieces],
+            {"x": (types[0], _SHAPE)},
+            {"y": (types[1], None)},
+            {key: np.asarray(value) for key, value in constants.items()},
+            opset=opset,
+        )
+        return model, {"x": feed}
+
+    return made
+
+
+def _at(opset: int, piece: Piece) -> Piece:
+    """The same as an opset writes it: places of a Slice are attributes below opset 10."""
+    if piece.operator != "Slice" or opset >= _PLACES_ARE_INPUTS:
+        return piece
+    places = {name: value.tolist() for name, value in _STARTS.items()}
+    return Piece("Slice", piece.inputs[:1], piece.outputs, places)
+
+
+def _block(axis: int, value: float) -> tuple[list[Piece], Mapping[str, Any], tuple[str, str]]:
+    """A Concat of a tensor and a block of constants."""
+    sizes = [1 if place == axis else size for place, size in enumerate(_SHAPE)]
+    pieces = [Piece("Concat", ["x", "block"], ["z"], {"axis": axis}), Piece("Neg", ["z"], ["y"])]
+    return pieces, {"block": np.full(sizes, value, np.float32)}, _FLOATS
+
+
+_FLOATS = ("float32", "float32")
+_STARTS = {
+    "starts": np.array([1, 1]),
+    "ends": np.array([3, 4]),
+    "axes": np.array([2, 3]),
+}
+_SLICED = ["starts", "ends", "axes"]
+_TWO: Mapping[str, Any] = {"two": np.array(2, np.float32)}
+_SCALES: Mapping[str, Any] = {
+    "scale": np.array(1, np.float32),
+    "zero": np.array(3, np.uint8),
+}
+_BRANCHES = {
+    "then_branch": [Piece("Relu", ["x"], ["a"])],
+    "else_branch": [Piece("Neg", ["x"], ["b"])],
+}
+_PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
+    "Identity": ([Piece("Identity", ["x"], ["y"])], {}, _FLOATS),
+    "Slice of an input": ([Piece("Slice", ["x", *_SLICED], ["y"])], _STARTS, _FLOATS),
+    "Slice": (
+        [Piece("Relu", ["x"], ["r"]), Piece("Slice", ["r", *_SLICED], ["y"])],
+        _STARTS,
+        _FLOATS,
+    ),
+    "Concat with a constant": _block(3, 1),
+    "Concat with an infinite constant": _block(3, float("-inf")),
+    "Concat with a constant on axis 0 or 1": _block(1, 1),
+    "Concat that no window reads": (
+        [
+            Piece("Relu", ["x"], ["r"]),
+            Piece("Neg", ["x"], ["n"]),
+            Piece("Concat", ["r", "n"], ["y"], {"axis": 3}),
+        ],
+        {},
+        _FLOATS,
+    ),
+    "Gather": (
+        [Piece("Relu", ["x"], ["r"]), Piece("Gather", ["r", "places"], ["y"], {"axis": 3})],
+        {"places": np.array([2, 1, 0])},
+        _FLOATS,
+    ),
+    "Pow": ([Piece("Pow", ["x", "two"], ["y"])], _TWO, _FLOATS),
+    "Mul": ([Piece("Mul", ["x", "two"], ["y"])], _TWO, _FLOATS),
+    "If": (
+        [Piece("ReduceMax", ["x"], ["most"], {"keepdims": 0}),
+         Piece("Greater", ["most", "two"], ["above"]),
+         Piece("If", ["above"], ["y"], _BRANCHES)],
+        _TWO,
+        _FLOATS,
+    ),
+    "stored bool": (
+        [Piece("If", ["chosen"], ["y"], _BRANCHES)],
+        {"chosen": np.ones((), bool)},
+        _FLOATS,
+    ),
+    "uint8 that enters or leaves quantised operators": (
+        [Piece("DequantizeLinear", ["x", "scale", "zero"], ["y"])],
+        _SCALES,
+        ("uint8", "float32"),
+    ),
+}  # fmt: skip

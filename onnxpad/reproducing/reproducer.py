@@ -1,0 +1,212 @@
+"""A reproducer and its files: model, arrays, a script for the runtime, and a text about them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from onnxpad.model.assembled import Array
+from onnxpad.model.comparing.networks import open_network
+from onnxpad.model.files.folders import write_folder
+from onnxpad.model.opened import Model
+from onnxpad.reports import Report, reported
+from onnxpad.validation.kernel_verdict import arrays_file
+
+_SCRIPTS = Path(__file__).parent / "scripts"
+_JAVASCRIPT = {"onnxruntime-web"}
+PROVIDERS = {
+    "onnxruntime": ("CPUExecutionProvider", "onnxruntime"),
+    "onnxruntime-cuda": ("CUDAExecutionProvider", "onnxruntime-gpu"),
+    "onnxruntime-openvino": ("OpenVINOExecutionProvider", "onnxruntime-openvino"),
+    "tensorrt": ("TensorrtExecutionProvider", "onnxruntime-gpu tensorrt"),
+    "coreml": ("CoreMLExecutionProvider", "onnxruntime"),
+    "directml": ("DmlExecutionProvider", "onnxruntime-directml"),
+    "migraphx": ("MIGraphXExecutionProvider", "onnxruntime-migraphx"),
+    "qnn": ("QNNExecutionProvider", "onnxruntime-qnn"),
+    "xnnpack": ("XnnpackExecutionProvider", "onnxruntime, built with XNNPACK"),
+}
+"""Runtimes that a session of onnxruntime opens: the provider, and what brings it."""
+_COMPARE = """
+for name, right in np.load("expected.npz").items():
+    got = np.asarray(results[name]).astype(right.dtype)
+    same = got.shape == right.shape and np.allclose(got, right, 1e-3, 1e-3)
+    assert same, f"{name} is\\n{got}\\nand should be\\n{right}"
+print("as it should be")
+"""
+_HOW_EXPECTED = """`expected.npz` follows the ONNX text: padded operators are evaluated in float64,
+every other one is run alone in onnxruntime without optimisations."""
+_ONLY_RUNS = '\nprint("it runs")\n'
+_ENDS = {
+    "refuses": "does not load it, stops with an error, or ends the process",
+    "miscomputes": "runs it, and the numbers or sizes are wrong, without a word",
+}
+FILES = (
+    *("model.onnx", "inputs.npz", "expected.npz", "run.py", "README.md"),
+    *("inputs.json", "expected.json", "run.mjs"),
+)
+"""What a folder may hold; the last three for a runtime of JavaScript alone."""
+
+
+@reported("target", "version", "row", "answer", "what", "evidence", "agrees", "about", "folder")
+@dataclass(frozen=True, repr=False)
+class Reproducer(Report):
+    """What shows that a runtime does not do with a model what the ONNX text says.
+
+    `row` is the address of the fact among those of the target, `what` its operators and
+    conditions; `about` says what else is worth knowing: other facts that hold for the model as
+    well, or what of the user's model was replaced. `expected` follows the text: padded operators
+    are evaluated in float64, all others run one by one in onnxruntime without optimisations;
+    `agrees` says what onnxruntime without optimisations makes of the whole. `folder` is where it
+    was written.
+    """
+
+    target: str
+    version: str
+    row: str
+    answer: str
+    what: str
+    evidence: str
+    model: Model
+    inputs: Mapping[str, Array]
+    expected: Mapping[str, Array]
+    agrees: str
+    about: tuple[str, ...] = ()
+    folder: str = ""
+    command: str = ""
+
+    schema = 1
+
+    def files(self, version: str = "") -> dict[str, bytes]:
+        """The contents of the folder by name: model, arrays, script, and what to say about it.
+
+        `version` is that of onnxpad, which the text names.
+        """
+        return _papers(self, version)
+
+    @property
+    def program(self) -> str:
+        """What to type in the folder to see it."""
+        runtime = self.target.partition("@")[0]
+        return "node run.mjs" if runtime in _JAVASCRIPT else "python run.py"
+
+    @property
+    def model_lines(self) -> list[str]:
+        """The model as text, a line for each input, node, constant and output."""
+        return model_lines(self.model, self.inputs, self.expected)
+
+    def save(self, folder: str | os.PathLike[str], version: str = "") -> Reproducer:
+        """Write all files into a folder of their own; RequestError where it holds others."""
+        write_folder(folder, self.files(version))
+        return replace(self, folder=os.fspath(folder))
+
+
+def _papers(found: Reproducer, version: str) -> dict[str, bytes]:
+    """Every file by its name."""
+    runtime = found.target.partition("@")[0]
+    made = {
+        "model.onnx": found.model.SerializeToString(deterministic=True),
+        "inputs.npz": arrays_file(found.inputs),
+        "expected.npz": arrays_file(found.expected),
+    }
+    if runtime in _JAVASCRIPT:
+        made["inputs.json"] = _as_json(found.inputs)
+        made["expected.json"] = _as_json(found.expected)
+        made["run.mjs"] = script(found).encode()
+    else:
+        made["run.py"] = script(found).encode()
+    made["README.md"] = _text(found, version, [*made, "README.md"]).encode()
+    return made
+
+
+def script(found: Reproducer) -> str:
+    """What runs the model in the runtime and compares; it fails where the fault still shows."""
+    runtime = found.target.partition("@")[0]
+    path = _SCRIPTS / f"{runtime}.txt"
+    words = {"target": runtime, "install": "", "provider": ""}
+    if runtime in PROVIDERS:
+        path = _SCRIPTS / "onnxruntime.txt"
+        provider, brings = PROVIDERS[runtime]
+        words |= {"provider": provider, "install": f"pip install {brings} numpy"}
+    elif not path.exists():
+        path = _SCRIPTS / "other.txt"
+    names = [value.name for value in found.model.graph.output]
+    ranks = [found.expected[name].ndim if name in found.expected else -1 for name in names]
+    text = path.read_text("utf-8").format(outputs=json.dumps(names), ranks=ranks, **words)
+    if runtime in _JAVASCRIPT:
+        return text
+    return text + (_COMPARE if found.expected else _ONLY_RUNS)
+
+
+def _as_json(arrays: Mapping[str, Array]) -> bytes:
+    """Type, values and sizes of each."""
+    listed = {
+        name: [str(value.dtype), value.astype(np.float64).ravel().tolist(), list(value.shape)]
+        for name, value in arrays.items()
+    }
+    return json.dumps(listed).encode()
+
+
+def _text(found: Reproducer, version: str, names: list[str]) -> str:
+    lines = [
+        f"# {found.version} {found.answer} {found.what}",
+        "",
+        f"{found.version} {_ENDS[found.answer]}. The model:",
+        "",
+        *(f"    {line}" for line in found.model_lines),
+        "",
+        f"To see it: `{found.program}`, which fails as long as it is so.",
+        "",
+        _HOW_EXPECTED,
+        f"onnxruntime on the CPU without optimisations {found.agrees}.",
+        *(f"Note: {line}." for line in found.about),
+        "",
+        f"Known from {found.evidence}.",
+        f"Made by {' '.join(filter(None, ('onnxpad', version)))}: `{found.command}`",
+        f"Files: {', '.join(names)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def model_lines(
+    model: Model, inputs: Mapping[str, Array], outputs: Mapping[str, Array] | None = None
+) -> list[str]:
+    """The model as text: a line for each input, node, constant and output, and the opset."""
+    network = open_network(model)
+    lines = [f"input {name}: {_kind(value)}" for name, value in inputs.items()]
+    for index in range(len(network.nodes)):
+        one = network.operation(index)
+        written = ", ".join(f"{name}={_value(value)}" for name, value in one.attributes.items())
+        made, read = ", ".join(one.outputs), ", ".join(one.inputs)
+        title = f"{one.domain}.{one.op_type}" if one.domain else one.op_type
+        lines.append(f"{made} = {title}({read}){f' with {written}' if written else ''}")
+    for name in network.initializers:
+        value = network.constant(name)
+        if value is not None:
+            lines.append(f"constant {name}: {_constant(value)}")
+    lines += [f"output {name}: {_kind(value)}" for name, value in (outputs or {}).items()]
+    opset = next(one.version for one in model.opset_import if one.domain in ("", "ai.onnx"))
+    return [*lines, f"opset {opset}"]
+
+
+_MOST_SHOWN = 16
+
+
+def _constant(value: Array) -> str:
+    if value.size > _MOST_SHOWN:
+        return _kind(value)
+    return f"{value.dtype} {value.tolist()}"
+
+
+def _kind(value: Array) -> str:
+    return f"{value.dtype} {list(value.shape)}"
+
+
+def _value(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return str(list(value)) if isinstance(value, tuple | list) else str(value)

@@ -1,0 +1,129 @@
+"""What is done to the whole model where a target takes no open sizes, or not its opset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from onnxpad.model.editing.opsets import NEWEST, Kept, moved
+from onnxpad.model.editing.script import FixSize
+from onnxpad.model.editing.session import EditSession
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.operators import Kind, Since
+from onnxpad.rewriting.for_target.obstacles import Judge
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay
+from onnxpad.rewriting.for_target.requests import beyond_batch
+from onnxpad.rewriting.for_target.search import Planner
+from onnxpad.rewriting.passes import find_pass
+from onnxpad.rewriting.pipeline import Change, run
+from onnxpad.runtimes.conditions.rows import Row, every
+from onnxpad.runtimes.judge import judge_plain
+
+_OLDEST = 7
+_MOST_TRIALS = 8
+_COMPANIONS = ("Slice", "Concat", "Identity", "Mul", "Unsqueeze", "Squeeze")
+"""What passes write most, which a target may know in some opsets alone."""
+
+
+@dataclass
+class Preparation:
+    """What may be done to a model as a whole, and what was.
+
+    `dims` are sizes and facts as the user gave them; `told` says what was done, `changes` are
+    those of passes.
+    """
+
+    dims: Mapping[str, int | str]
+    told: list[str] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    _tried: set[str] = field(default_factory=set)
+
+    def at_once(self, session: EditSession, planner: Planner) -> Planner:
+        """Before any search: another opset costs nothing, and where sizes are open no pass helps.
+
+        That is so for operators that stay in their place.
+        """
+        judge = planner.judge
+        rows = [
+            row
+            for chain in dict.fromkeys(c for site in session.sites() for c in site.chains)
+            for row in judge.about_all(chain)
+            if row.lasting and (row.asks_for_opset or judge.stays(chain))
+        ]
+        return self._done(session, planner, rows)
+
+    def at_last(
+        self, session: EditSession, planner: Planner, left: Sequence[NodeVerdict]
+    ) -> Planner:
+        """Behind a search: for the nodes that have no way, and what is nearest to one."""
+        judge, places = planner.judge, {one.node.place for one in left}
+        chains = (c for site in session.sites_at(places) for c in site.chains)
+        rows = [row for chain in chains for row in judge.about_all(chain)]
+        for one in left:
+            nearest = one.way.remaining if isinstance(one.way, NoWay) else ()
+            rows += [row for obstacle in nearest for row in obstacle.judgement.rows]
+        return self._done(session, planner, rows)
+
+    def _done(self, session: EditSession, planner: Planner, rows: list[Row]) -> Planner:
+        if "sizes" not in self._tried and any(row.asks_for_sizes for row in rows):
+            self._tried.add("sizes")
+            planner = self._fix_sizes(session, planner)
+        if "opset" not in self._tried and any(row.asks_for_opset for row in rows):
+            self._tried.add("opset")
+            self._move_opset(session, planner.judge)
+        return planner
+
+    def _fix_sizes(self, session: EditSession, planner: Planner) -> Planner:
+        numbers = {name: size for name, size in self.dims.items() if isinstance(size, int)}
+        if not numbers:
+            return planner
+        session.restate([FixSize(name, size) for name, size in numbers.items()])
+        told = ", ".join(f"{name}={size}" for name, size in numbers.items())
+        self.told.append(f"the sizes of --dim are written into the model: {told}")
+        rest = {name: fact for name, fact in self.dims.items() if name not in numbers}
+        return planner.knowing(assumes_sizes=bool(beyond_batch(session.document.model, rest)))
+
+    def _move_opset(self, session: EditSession, judge: Judge) -> None:
+        now = session.document.main.opset
+        reason = ""
+        for opset in _better(session, judge, now):
+            if opset < Since.PAD_AXES <= now:
+                self._name_all_axes(session)
+            try:
+                edits = moved(session.typed_contexts(), session.names, opset)
+            except Kept as kept:
+                reason = reason or str(kept)
+                continue
+            session.restate(edits)
+            self.told.append(f"the model is of opset {opset} now, and was of {now}")
+            return
+        if reason:
+            self.told.append(f"the model stays of opset {now}: {reason}")
+
+    def _name_all_axes(self, session: EditSession) -> None:
+        pads = {s.address for s in session.sites() if s.chain.op.kind is Kind.PAD}
+        outcome = run(session, [find_pass("all-axes")], lambda address: address in pads)
+        self.changes += outcome.changes
+
+
+def _better(session: EditSession, judge: Judge, now: int) -> Iterator[int]:
+    """Opsets in which fewer operators are in the way than now, the best first."""
+    chains = [chain for site in session.sites() for chain in site.chains]
+    seen = list(dict.fromkeys(chains))
+    costs = {one: _objections(judge, seen, one) for one in range(_OLDEST, NEWEST + 1)}
+    best = sorted(costs, key=lambda one: (*costs[one], abs(one - now)))
+    yield from (one for one in best[:_MOST_TRIALS] if costs[one][0] < costs[now][0])
+
+
+def _objections(judge: Judge, chains: list[Chain], opset: int) -> tuple[int, int]:
+    """How many operators a row about opsets is in the way of, and of those that passes write."""
+    parts = judge.target.parts or (judge.target,)
+    found = sum(
+        judge.counts(row.answer) and bool(every(row.when, replace(chain, opset=opset)))
+        for chain in chains
+        for part in parts
+        for row in part.rows
+        if row.asks_for_opset and chain.op.title in row.operators
+    )
+    plain = sum(judge_plain(judge.target, one, opset).answer.fails for one in _COMPANIONS)
+    return found, plain

@@ -1,0 +1,71 @@
+"""Diagnoses as pages: which nodes pad otherwise, drawn, and where the outputs differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from shlex import join
+
+from onnxpad.diagnosis import Diagnosis, NodeFinding
+from onnxpad.inspection import with_far_pad
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.effective_pads import axes_behind, axes_in_front
+from onnxpad.show.diagnoses import HEADERS, conclusion_lines, finding_row, other_lines
+from onnxpad.show.pages.changes import Changed, changed_cards
+from onnxpad.show.pages.drawings import pads_in_front
+from onnxpad.show.pages.page import Page, Section, Table
+from onnxpad.show.pages.validations import differing
+from onnxpad.show.wording import visible
+
+
+def diagnosis_page(found: Diagnosis, model: str, plan: str | None) -> Page:
+    """The page about one model; `plan` is where the plan was written."""
+    state = ("open" if found.plan.entries else "fine") if found.explained else "wrong"
+    verdict = f"{'explained' if found.explained else 'not explained'}: {found.reason}"
+    nodes = found.nodes or found.nearest_nodes
+    title = "Has to be padded otherwise" if found.nodes else "What comes nearest"
+    rows = tuple(tuple(map(visible, finding_row(node))) for node in nodes if node.changed)
+    lines = [*conclusion_lines(found, plan, "")][:-1] + [
+        f"warning: {one}" for one in found.warnings
+    ]
+    retarget = ["onnxpad", "retarget", model, "--plan", plan or "plan.json", "-o", "OUT"]
+    return Page(
+        "Diagnosis of",
+        visible(model),
+        state,
+        visible(verdict),
+        tuple(visible(line) for line in lines if line),
+        (visible(join(retarget)),) if found.explained and found.plan.entries else (),
+        (
+            Section("nodes", title, table=Table("nodes that pad otherwise", HEADERS, rows)),
+            Section(
+                "changes",
+                "Before and after",
+                cards=tuple(changed_cards(_changes(nodes))),
+                windows=True,
+                wide=True,
+            ),
+            Section("others", "What else would do", tuple(map(visible, other_lines(found)))),
+            differing(found.as_it_is or found.outputs, ("the reference", "the model as it is")),
+        ),
+    )
+
+
+def _sized_as(before: Chain, after: Chain) -> Chain:
+    """The second chain at the sizes of the first, which ran."""
+    if before.rank != after.rank:
+        return after
+    axes = before.axes if before.pad is None else axes_in_front(before, pads_in_front(before))
+    sized = replace(after, axes=axes)
+    return (
+        sized
+        if after.pad is None
+        else replace(after, axes=axes_behind(sized, pads_in_front(after)))
+    )
+
+
+def _changes(nodes: Iterable[NodeFinding]) -> Iterator[Changed]:
+    for one in nodes:
+        if one.changed and one.chains is not None:
+            before, after = with_far_pad(one.chains[0]), with_far_pad(_sized_as(*one.chains))
+            yield Changed(one.node, one.op, "padding", one.before, one.after, before, after)

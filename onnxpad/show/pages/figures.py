@@ -1,0 +1,225 @@
+"""What one window reads, as SVG: cells, the padding around them, what that holds, windows.
+
+window_figure(drawing_of(chain))    for a page that has `figure_style()`
+sentence(drawing_of(chain))         the same in words
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from itertools import product
+from typing import NamedTuple, TypeAlias
+
+from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, drawing_of, sentence
+from onnxpad.show.pages.strips import CELL, Strip, strip_around, strip_of
+from onnxpad.show.pages.templates import rendered, text_of
+from onnxpad.show.wording import visible
+
+__all__ = ["Drawing", "Frame", "drawing_of", "figure_style", "sentence", "window_figure"]
+
+Cells: TypeAlias = Sequence[range]
+Window: TypeAlias = tuple[str, range, range]
+"""What it is, and its cells down and across."""
+_MOST_TAPS, _DOT = 500, CELL - 4
+_ALONE = Strip(range(1), (range(1),) * 9, range(1), (range(1),) * 3, (), (0,))
+"""The other axis of one that is drawn alone."""
+_SIGNS = {
+    "the lowest value": "\u2193",
+    NOT_COUNTED: "\u00b7",
+    "reflect": "\u2194",
+    "edge": "\u2192",
+    "wrap": "\u21bb",
+    "the bias alone": "b",
+}
+
+
+class Box(NamedTuple):
+    """A rectangle; `tile` names the pattern that fills it."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    kind: str
+    tile: str = ""
+
+
+class Tile(NamedTuple):
+    """A cell of padding with what it holds."""
+
+    name: str
+    kind: str
+    text: str
+
+
+class Panel(NamedTuple):
+    """One or two axes; `cut` and `taps` are paths, the labels stand above and at the left."""
+
+    boxes: tuple[Box, ...]
+    cut: str
+    taps: str
+    width: int
+    height: int
+    above: str
+    beside: str
+    y: int
+
+
+def window_figure(drawing: Drawing, *, title: str = "", place: str = "") -> str:
+    """SVG of the cells, their padding, and the first, the second and the last window.
+
+    Two axes are a grid, the last one across; one alone, or each of more than two, is a row. Empty
+    where nothing is known that could be drawn. A page that has one figure twice gives each another
+    `place`, so that names in them differ. Needs the extra `html`.
+    """
+    if drawing.why or not drawing.cells or min(drawing.cells) < 0:
+        return ""
+    strips = [strip_of(drawing, axis) for axis in range(len(drawing.cells))]
+    if not all(strip.places for strip in strips):
+        return ""
+    key = sha256(repr((drawing, title, place)).encode()).hexdigest()[
+        :8
+    ]  # of its own among all figures
+    tiles = tuple(_tile(frame, key) for frame in drawing.frames)
+    labels = [_label(drawing, axis) for axis in range(len(strips))]
+    if len(strips) == 2:
+        rows, columns = strips
+        panels = [_panel(tiles, rows, columns, _windows(rows, columns), (labels[1], labels[0]), 0)]
+    else:
+        panels = [
+            _panel(tiles, _ALONE, one, _windows(_ALONE, one), (labels[n], ""), 3 * CELL * n)
+            for n, one in enumerate(strips)
+        ]
+    said = sentence(drawing)
+    return _svg(panels, tiles, key, f"{title}: {said}" if title else said)
+
+
+def reads_figure(shape: Sequence[int], first: Cells, second: Cells, *, title: str) -> str:
+    """SVG of a tensor's last two axes with the cells that each of two readers reads of it.
+
+    `first` and `second` have a range of cells for each axis.
+    """
+    strips = [
+        strip_around(size, (one, other))
+        for size, one, other in zip(shape, first, second, strict=True)
+    ][-2:]
+    rows, columns = strips if len(strips) == 2 else (_ALONE, strips[-1])
+    windows = [
+        ("first", rows.windows[0], columns.windows[0]),
+        ("last", rows.windows[-1], columns.windows[-1]),
+    ]
+    labels = str(shape[-1]), str(shape[-2]) if len(shape) > 1 else ""
+    key = sha256(repr((shape, first, second, title)).encode()).hexdigest()[:8]
+    return _svg([_panel((), rows, columns, windows, labels, 0)], (), key, title)
+
+
+def _svg(panels: Sequence[Panel], tiles: Sequence[Tile], key: str, title: str) -> str:
+    return rendered(
+        "window.svg",
+        cell=CELL,
+        key=key,
+        panels=panels,
+        tiles=dict.fromkeys(tiles),
+        width=max(*(panel.width for panel in panels), 7 * CELL),
+        height=panels[-1].y + panels[-1].height,
+        title=visible(title),
+    )
+
+
+def figure_style() -> str:
+    """CSS for pages with figures, in light and dark."""
+    return text_of("figures.css")
+
+
+def legend(*drawings: Drawing) -> str:
+    """HTML of what the signs in figures stand for."""
+    frames = [frame for drawing in drawings for frame in drawing.frames if frame.holds]
+    entries = dict.fromkeys((_tile(frame), frame.by, frame.holds) for frame in frames)
+    return rendered("legend.html", entries=entries, cell=CELL)
+
+
+def _label(drawing: Drawing, axis: int) -> str:
+    label = drawing.labels[axis] if drawing.labels else ""
+    cells = str(drawing.cells[axis])
+    return visible(f"{label}, here {cells}" if label and not drawing.scatters else cells)
+
+
+def _tile(frame: Frame, key: str = "") -> Tile:
+    kind = "front" if frame.by == "Pad" else "own"
+    text = _SIGNS.get(frame.holds, frame.holds if len(frame.holds) < 4 else "c")
+    return Tile(f"{kind}-{key}-{''.join(f'{ord(one):x}' for one in text)}", kind, text)
+
+
+def _panel(
+    tiles: Sequence[Tile],
+    rows: Strip,
+    columns: Strip,
+    windows: Sequence[Window],
+    labels: tuple[str, str],
+    y: int,
+) -> Panel:
+    boxes = [
+        _box(rows, rows.frames[n], columns, columns.frames[n], tile.kind)._replace(tile=tile.name)
+        for n, tile in enumerate(tiles)
+    ][::-1]
+    boxes.append(_box(rows, rows.data, columns, columns.data, "data"))
+    everywhere = range(columns.places[0], columns.places[-1] + 1)
+    from_top = range(rows.places[0], rows.places[-1] + 1)
+    boxes += [_box(rows, from_top, columns, run, "unread") for run in columns.unread]
+    boxes += [_box(rows, run, columns, everywhere, "unread") for run in rows.unread]
+    boxes += [Box(x, 0, CELL, rows.length, "gap") for x in columns.gaps]
+    boxes += [Box(0, top, columns.length, CELL, "gap") for top in rows.gaps]
+    boxes += [_box(rows, tall, columns, wide, kind) for kind, tall, wide in windows[::-1]]
+    return Panel(
+        tuple(box for box in boxes if box.width and box.height),
+        _cut(rows, columns),
+        "".join(_taps(rows, columns, windows)),
+        columns.length,
+        rows.length,
+        *labels,
+        y,
+    )
+
+
+def _box(rows: Strip, tall: range, columns: Strip, wide: range, kind: str) -> Box:
+    (x, width), (y, height) = columns.reach(wide), rows.reach(tall)
+    return Box(x, y, width, height, kind)
+
+
+def _windows(rows: Strip, columns: Strip) -> list[Window]:
+    """The first window, the one a stride behind it, and the last."""
+    if not rows.windows or not columns.windows:
+        return []
+    found: list[Window] = [("first", rows.windows[0], columns.windows[0])]
+    if len(columns.windows) > 1:
+        found.append(("second", rows.windows[0], columns.windows[1]))
+    last = rows.windows[-1], columns.windows[-1]
+    return found if last == found[0][1:] else [*found, ("last", *last)]
+
+
+def _taps(rows: Strip, columns: Strip, windows: Sequence[Window]) -> Iterator[str]:
+    """A dot on each cell that the first and the last window read."""
+    for kind, tall, wide in windows:
+        if kind == "second" or len(tall) * len(wide) > _MOST_TAPS:
+            continue
+        drawn = [p for p in tall if p in rows.places], [p for p in wide if p in columns.places]
+        for top, left in product(*drawn):
+            yield f"M{columns.at(left) + _DOT} {rows.at(top) + _DOT}h0"
+
+
+def _cut(rows: Strip, columns: Strip) -> str:
+    """All that is drawn but what stays, where something is cut off."""
+    (x, width), (y, height) = columns.reach(columns.kept), rows.reach(rows.kept)
+    if (width, height) == (columns.length, rows.length) or _overhang(rows, columns):
+        return ""
+    outside = f"M0 0h{columns.length}v{rows.length}h-{columns.length}z"
+    return f"{outside}M{x} {y}v{height}h{width}v-{height}z"
+
+
+def _overhang(rows: Strip, columns: Strip) -> bool:
+    """Whether windows of ceil_mode reach beyond the padding, and nothing is cut off."""
+    return all(
+        strip.kept.start <= strip.data.start and strip.data.stop <= strip.kept.stop
+        for strip in (rows, columns)
+    )

@@ -1,0 +1,137 @@
+"""Where outputs differ, as heatmaps: borders that differ are how people recognise padding."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
+
+from onnxpad.show.pages.page import Picture
+from onnxpad.show.wording import counted, visible
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from onnxpad.validation.difference_maps import DifferenceMap
+
+_INK = "#010203"
+"""A colour that nothing else has: in the page it becomes that of the text."""
+_MOST_TICKS = 9
+
+
+def heatmap(found: DifferenceMap, *, name: str) -> Picture:
+    """The largest difference by place, by channel and by item of the batch; needs the extra `html`.
+
+    `name` says of what. Infinite differences have the colour of the largest.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    beside = [
+        (title, starts, values) for title, starts, values in _beside(found) if len(values) > 1
+    ]
+    with rc_context(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": name,
+            "font.size": 9,
+            "font.sans-serif": ["DejaVu Sans"],
+        }
+    ):
+        figure = Figure(
+            figsize=(4.2 + 2.4 * len(beside), 1.8 if _is_flat(found) else 3.4), layout="constrained"
+        )
+        axes = figure.subplots(1, 1 + len(beside), squeeze=False)[0]
+        _plane(figure, axes[0], found)
+        for one, (title, starts, values) in zip(axes[1:], beside, strict=True):
+            _bars(one, title, starts, values)
+        for one in figure.axes:
+            _in_ink(one)
+        written = io.StringIO()
+        figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
+    return Picture(_of_the_page(written.getvalue(), f"{name}: {said(found)}"), name)
+
+
+def _beside(found: DifferenceMap) -> list[tuple[str, Sequence[int], Sequence[float]]]:
+    return [
+        ("channel", found.channel_starts, found.channels),
+        ("item of the batch", range(len(found.items)), found.items),
+    ]
+
+
+def _is_flat(found: DifferenceMap) -> bool:
+    return len(found.cells) == 1
+
+
+def said(found: DifferenceMap) -> str:
+    """The picture in words."""
+    largest = max(map(max, found.cells))
+    parts = sum(value > 0 for row in found.cells for value in row)
+    of = sum(map(len, found.cells))
+    channels = [n for n, value in zip(found.channel_starts, found.channels, strict=True) if value]
+    text = f"the largest difference is {largest:.3g}; {parts} of {counted(of, 'part')} differ"
+    if len(found.channels) > 1:
+        text += f", in {len(channels)} of {counted(len(found.channels), 'channel')}"
+    return text
+
+
+def _finite(values: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Infinite differences as the largest finite one, or 1."""
+    known = [value for row in values for value in row if isfinite(value)]
+    top = max(known, default=0.0) or 1.0
+    return [[value if isfinite(value) else top for value in row] for row in values]
+
+
+def _plane(figure: Any, axes: Axes, found: DifferenceMap) -> None:  # noqa: ANN401
+    cells = _finite(found.cells)
+    largest = max(map(max, cells)) or 1.0
+    shape: Literal["auto", "equal"] = "auto" if _is_flat(found) else "equal"
+    image = axes.imshow(
+        cells, "inferno", vmin=0.0, vmax=largest, aspect=shape, interpolation="nearest"
+    )
+    for name, starts in (("x", found.columns), ("y", found.rows)):
+        step = -(-(len(starts) - 1) // _MOST_TICKS)
+        shown = range(0, len(starts) - 1, step)
+        ticks = {"ticks": list(shown), "labels": [str(starts[n]) for n in shown]}
+        getattr(axes, f"set_{name}ticks")(**ticks)
+    axes.set_xlabel("last axis")
+    axes.set_ylabel("last axis but one" if len(found.rows) > 2 else "")
+    axes.set_title("largest difference by place")
+    figure.colorbar(image, ax=axes, format="%.2g")
+
+
+def _bars(axes: Axes, title: str, starts: Sequence[int], values: Sequence[float]) -> None:
+    (heights,) = _finite([values])
+    axes.bar(range(len(heights)), heights, width=1.0, color="#d1495b")
+    step = -(-len(heights) // _MOST_TICKS)
+    shown = range(0, len(heights), step)
+    axes.set_xticks(list(shown), [str(starts[n]) for n in shown])
+    axes.set_ylim(0.0, (max(heights) or 1.0) * 1.05)
+    axes.set_xlabel(title)
+    axes.set_title(f"by {title}")
+
+
+def _in_ink(axes: Axes) -> None:
+    axes.tick_params(colors=_INK)
+    for text in (axes.title, axes.xaxis.label, axes.yaxis.label):
+        text.set_color(_INK)
+    for spine in axes.spines.values():
+        spine.set_color(_INK)
+
+
+def _of_the_page(svg: str, title: str) -> str:
+    """The figure without its head, in the colour of the page's text, with its title.
+
+    Names of its parts are drawn from `name`, so that figures of one page do not share them.
+    """
+    from markupsafe import escape
+
+    inner = svg[svg.index("<svg") :].replace(_INK, "currentColor")
+    inner = re.sub(r'<g id="[^"]*"', "<g", inner)
+    inner = re.sub(r"<metadata>.*?</metadata>", "", inner, flags=re.DOTALL)
+    label = escape(visible(title))
+    begin = f'<svg class="onnxpad-heatmap" role="img" aria-label="{label}"'
+    head, _, rest = inner.replace("<svg", begin, 1).partition(">")
+    return f"{head}><title>{label}</title>{rest}"

@@ -1,0 +1,207 @@
+"""Inspections as pages: what is wrong where, how each node pads, and what it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from onnxpad.inspection import KINDS, Inspection, PaddedNode, with_far_pad
+from onnxpad.show.inspections import (
+    HEADERS,
+    about_text,
+    counts_text,
+    is_worth_a_row,
+    name_text,
+    next_lines,
+    node_cells,
+)
+from onnxpad.show.pages.drawings import Drawing, drawing_of
+from onnxpad.show.pages.figures import legend, sentence, window_figure
+from onnxpad.show.pages.graphs import Vertex, padded_graph
+from onnxpad.show.pages.page import CARDS, Card, Link, Page, Picture, Section, Table
+from onnxpad.show.wording import assumed_text, counted, either, limits_text, pads_text, visible
+
+if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.report import NodeVerdict
+
+_TRAPS = ("node", "operator", "trap", "what happens", "passes that help")
+_VERDICTS = ("node", "operator", "verdict", "why", "rewrite --target writes")
+_NEXT = "next: "
+_FAILING = ("refused", "wrong", "off-device")
+_GRAPH = (
+    "Red: goes wrong; dashed: in a trap, or not known. A row of nodes that look alike is one box.",
+)
+
+
+def inspection_page(found: Inspection, model: str) -> Page:
+    """The page about one model."""
+    said = list(next_lines(found, model))
+    commands = [line.removeprefix(_NEXT) for line in said if line.startswith(_NEXT)]
+    rest = [line for line in said if not line.startswith(_NEXT)]
+    lines = [
+        *_headlines(found),
+        about_text(found),
+        counts_text(found, 0),
+        *limits_text(found.limits_met),
+        assumed_text(found.assumed),
+        *rest,
+    ]
+    state, verdict = _verdict(found)
+    drawn = list(_kinds(found))
+    places = {number: card.place for card, numbers in drawn for number in numbers}
+    leads = _Leads({visible(name_text(found.nodes[n])): place for n, place in places.items()})
+    graph = _graph(found, places)
+    return Page(
+        "Padding of",
+        visible(model),
+        state,
+        verdict,
+        tuple(line for line in lines if line),
+        tuple(commands),
+        (
+            *_targets(found, leads),
+            Section("graph", "The padded part of the graph", _GRAPH * bool(graph), graph=graph),
+            Section("traps", "Traps", table=Table("traps", _TRAPS, tuple(_traps(found, leads)))),
+            Section("unknown", "Not known", lines=tuple(_unknown(found))),
+            Section(
+                "drawings",
+                "What the windows read",
+                cards=tuple(card for card, _ in drawn),
+                windows=True,
+            ),
+            Section("nodes", "Nodes", table=_nodes(found, leads)),
+            Section("placement", "Where onnxruntime runs them", table=_placement(found, leads)),
+        ),
+    )
+
+
+def _verdict(found: Inspection) -> tuple[str, str]:
+    """What is wrong, in one sentence."""
+    failing = [one for one in found.findings if one.kind in _FAILING]
+    if failing:
+        nodes = len({one.node for one in failing})
+        return "wrong", visible(f"{counted(nodes, 'node')} will go wrong: {failing[0].reason}")
+    if found.targets:
+        unknown = [one for one in found.findings if one.kind == "unknown"]
+        if unknown:
+            told, first = counted(len({one.node for one in unknown}), "node"), unknown[0]
+            return "open", visible(f"what becomes of {told} is not known: {first.reason}")
+        return "fine", f"{' and '.join(found.targets)}: nothing is refused or computed wrongly"
+    trapped = [node for node in found.nodes if node.traps]
+    if trapped:
+        trap = trapped[0].traps[0]
+        do = "is" if len(trapped) == 1 else "are"
+        return "open", visible(f"{counted(len(trapped), 'node')} {do} in a trap: {trap.sentence}")
+    if any(node.pads is None for node in found.nodes):
+        return "open", "the padding of some nodes is not known"
+    return "fine", "no trap is known for how this model pads"
+
+
+def _headlines(found: Inspection) -> Sequence[str]:
+    if not found.targets:
+        return ()
+    from onnxpad.show.verdicts import headlines, opening_text
+
+    told = [opening_text(t, found.openings[t], v) for t, v in found.targets.items()]
+    openings = dict.fromkeys(line for text in told for line in text.splitlines())
+    return [*headlines(found.targets), *found.target_notes.values(), *openings]
+
+
+class _Leads(dict[str, str]):
+    """The drawing of a node, by its name."""
+
+    def row(self, name: str, *cells: str) -> tuple[str | Link, ...]:
+        """A row of a table that begins with a node."""
+        shown = visible(name)
+        lead = Link(shown, self[shown]) if shown in self else shown
+        return lead, *map(visible, cells)
+
+
+def _targets(found: Inspection, leads: _Leads) -> Iterator[Section]:
+    for number, (name, verdicts) in enumerate(found.targets.items()):
+        failing = [one for one in verdicts if str(one.judgement.answer) in KINDS]
+        rows = tuple(_verdict_row(one, leads) for one in failing)
+        evidence = dict.fromkeys(line for one in failing for line in one.judgement.evidence)
+        yield Section(
+            f"target-{number}",
+            f"What {name} does",
+            lines=tuple(f"evidence: {visible(line)}" for line in evidence),
+            table=Table(f"nodes that {name} does not take", _VERDICTS, rows),
+        )
+
+
+def _verdict_row(one: NodeVerdict, leads: _Leads) -> tuple[str | Link, ...]:
+    from onnxpad.show.verdicts import way_text
+
+    judged = one.judgement
+    return leads.row(one.node.label, one.op, str(judged.answer), judged.reason, way_text(one))
+
+
+def _traps(found: Inspection, leads: _Leads) -> Iterator[tuple[str | Link, ...]]:
+    for node in found.nodes:
+        for trap in node.traps:
+            passes = ", ".join(trap.passes)
+            yield leads.row(name_text(node), node.op, trap.code, trap.sentence, passes)
+
+
+def _unknown(found: Inspection) -> Iterator[str]:
+    for node in found.nodes:
+        if node.pads is None:
+            tried = f"; try {either(node.hints)}" if node.hints else ""
+            yield visible(f"{node.op} '{name_text(node)}': {node.reason}{tried}")
+
+
+def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
+    """A card for all nodes that look alike, with their numbers; those that go wrong first."""
+    wrong = {one.node for one in found.findings}
+    alike: dict[tuple[bool, Drawing], list[int]] = {}
+    for number, (node, chain) in enumerate(zip(found.nodes, found.chains, strict=False)):
+        if is_worth_a_row(node):
+            kind = node.node not in wrong, drawing_of(with_far_pad(chain))
+            alike.setdefault(kind, []).append(number)
+    kinds = sorted(alike.items(), key=lambda one: one[0][0])
+    for number, ((_, drawing), nodes) in enumerate(kinds[: CARDS + 1], 1):
+        if svg := window_figure(drawing, place=str(number)):
+            names = tuple(visible(name_text(found.nodes[one])) for one in nodes)
+            yield card_of(f"drawing-{number}", drawing, svg, names), set(nodes)
+
+
+def card_of(place: str, drawing: Drawing, svg: str, names: tuple[str, ...]) -> Card:
+    """One figure with its words, and the nodes that look so."""
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    title = f"{drawing.op} {names[0]}{more}" if names else drawing.op
+    return Card(
+        place, title, visible(sentence(drawing)), (Picture(svg),), legend(drawing), names[1:]
+    )
+
+
+def _graph(found: Inspection, places: Mapping[int, str]) -> str:
+    wrong = {one.node for one in found.findings if one.kind in _FAILING}
+    vertices = [
+        Vertex(
+            (node.op, pads_text(node.pads) if any(node.pads or (0,)) else _unpadded(node)),
+            places.get(number, ""),
+            visible(name_text(node)),
+            "wrong" if node.node in wrong else _state(node),
+        )
+        for number, node in enumerate(found.nodes)
+    ]
+    return padded_graph(vertices, found.links)
+
+
+def _state(node: PaddedNode) -> str:
+    return "open" if node.traps or node.pads is None else "fine"
+
+
+def _unpadded(node: PaddedNode) -> str:
+    return "pads not known" if node.pads is None else "no padding"
+
+
+def _nodes(found: Inspection, leads: _Leads) -> Table:
+    rows = tuple(leads.row(name_text(node), *node_cells(node)) for node in found.nodes)
+    return Table("operators that can pad", HEADERS, rows)
+
+
+def _placement(found: Inspection, leads: _Leads) -> Table:
+    rows = tuple(leads.row(label, provider) for label, provider in found.placement.items())
+    return Table("providers of nodes", ("node", "provider"), rows)

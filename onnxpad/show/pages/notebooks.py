@@ -1,0 +1,54 @@
+"""Reports in notebooks: the figures of the pages, without their scripts."""
+
+from __future__ import annotations
+
+from onnxpad.diagnosis import Diagnosis
+from onnxpad.errors import RuntimeUnavailable
+from onnxpad.guarding import Guarding
+from onnxpad.inspection import Inspection
+from onnxpad.resolving import Resolution
+from onnxpad.retargeting import Retargeting
+from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad.show.pages.diagnoses import diagnosis_page
+from onnxpad.show.pages.guardings import guarding_page
+from onnxpad.show.pages.inspections import inspection_page
+from onnxpad.show.pages.page import Page, fragment_html
+from onnxpad.show.pages.resolutions import resolution_page
+from onnxpad.show.pages.retargetings import retargeting_page
+from onnxpad.show.pages.rewritings import rewriting_page
+from onnxpad.show.pages.templates import check_installed
+from onnxpad.show.pages.validations import validation_page
+from onnxpad.validation import Validation
+
+_MODEL = "MODEL"
+"""Stands for the name of the file, which a report does not know."""
+
+
+def notebook_html(report: object) -> str | None:
+    """HTML of a report; None of a kind without pictures, or where the extra `html` is missing."""
+    try:
+        check_installed()
+    except RuntimeUnavailable:
+        return None
+    page = _page_of(report)
+    return None if page is None else fragment_html(page)
+
+
+def _page_of(report: object) -> Page | None:
+    match report:
+        case Inspection():
+            return inspection_page(report, _MODEL)
+        case Rewriting():
+            return rewriting_page(_MODEL, None, report, None, "")
+        case Retargeting():
+            return retargeting_page(_MODEL, None, report, None, "")
+        case Validation():
+            return validation_page(report, report.compared)
+        case Diagnosis():
+            return diagnosis_page(report, _MODEL, None)
+        case Guarding():
+            return guarding_page(report)
+        case Resolution():
+            return resolution_page(report)
+        case _:
+            return None

@@ -1,0 +1,51 @@
+"""The templates of pages, and what fills them in: every value is escaped."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from onnxpad.errors import RuntimeUnavailable
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_MISSING = (
+    "pages with pictures are made with jinja2 and matplotlib: {} is not installed\n"
+    "  try     pip install jinja2 matplotlib"
+)
+
+
+def check_installed() -> None:
+    """RuntimeUnavailable where what makes pages is not installed; nothing of it is loaded."""
+    for name in ("jinja2", "matplotlib"):
+        if find_spec(name) is None:
+            raise RuntimeUnavailable(_MISSING.format(name))
+
+
+def rendered(template: str, **values: object) -> str:
+    """A template filled in; RuntimeUnavailable where jinja2 is not installed."""
+    return environment().get_template(template).render(**values)
+
+
+@cache
+def environment() -> Environment:
+    """What renders; RuntimeUnavailable where jinja2 is not installed."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError as error:
+        raise RuntimeUnavailable(_MISSING.format("jinja2")) from error
+    return Environment(
+        loader=PackageLoader(__package__, ""),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def text_of(name: str) -> str:
+    """A file beside the templates, as it stands: styles and scripts."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")

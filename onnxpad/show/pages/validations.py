@@ -1,0 +1,153 @@
+"""Validations as pages: the verdict, where outputs differ, and what shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from onnxpad.show.pages.figures import reads_figure
+from onnxpad.show.pages.heatmaps import heatmap, said
+from onnxpad.show.pages.page import Card, Page, Picture, Section, Table
+from onnxpad.show.validations import proof_lines, row_cells, validation_text
+from onnxpad.show.wording import shape_text, visible
+from onnxpad.validation import OutputRow, Validation, Verdict
+from onnxpad.validation.difference_maps import DifferenceMap
+
+STATES = {
+    Verdict.PROVED: "fine",
+    Verdict.IDENTICAL: "fine",
+    Verdict.ROUNDING: "fine",
+    Verdict.TOLERATED: "open",
+    Verdict.UNVERIFIED: "open",
+    Verdict.DIFFERENT: "wrong",
+}
+_ROWS = ("sample", "output", "optimised")
+_MORE = ("difference", "allowed", "where")
+_PARTS = ("changed tensor", "computed from", "sizes tried")
+
+
+def validation_page(found: Validation, names: Sequence[str]) -> Page:
+    """The page about two models, or a model and a reference."""
+    return Page(
+        "Validation of",
+        visible(" against ".join(names)),
+        STATES[found.verdict],
+        visible(f"{found.verdict}: {found.reason}"),
+        tuple(_lines(found)),
+        tuple(map(visible, found.hints)),
+        tuple(validation_sections(found)),
+    )
+
+
+def _lines(found: Validation) -> Iterator[str]:
+    """What the text says under its tables, but the verdict, which stands above."""
+    text = validation_text(found).rstrip("\n").split("\n\n")[-1]
+    for line in text.splitlines():
+        if not line.startswith((f"{found.verdict}: ", "  try ")):
+            yield line
+    yield from (visible(f"warning: {one}") for one in found.warnings)
+
+
+def validation_sections(found: Validation) -> Iterator[Section]:
+    """Counterexample, heatmaps, comparisons and proved parts."""
+    yield Section(
+        "counterexample",
+        "An input that shows it",
+        lines=tuple(_counterexample(found)),
+        cards=tuple(_readings(found)),
+        wide=True,
+    )
+    yield _parts(found)
+    yield differing(found.outputs, found.compared)
+    rows = tuple(tuple(map(visible, row_cells(row))) for row in found.outputs)
+    headers = (*_ROWS, *found.compared, *_MORE)
+    yield Section("outputs", "Comparisons", table=Table("outputs by sample", headers, rows))
+    if found.proof is not None:
+        parts = tuple(
+            (visible(", ".join(one.outputs)), visible(", ".join(sorted(one.cuts))), str(one.sizes))
+            for one in found.proof.regions
+        )
+        lines = tuple(map(visible, proof_lines(found)))
+        yield Section("proof", "Proof", lines, table=Table("changed parts", _PARTS, parts))
+
+
+def _parts(found: Validation) -> Section:
+    """Heatmaps of changed parts that were run alone: nothing behind them smears a border."""
+    cards: list[Card] = []
+    for row in found.regions:
+        if row.difference is not None:
+            name = visible(f"{', '.join(row.before)}, sample {row.sample}, tensor {row.tensor}")
+            where = f"{_capital(row.where)}. " if row.where else ""
+            cards.append(map_card(f"part-{len(cards) + 1}", name, where, row.difference))
+    lines = ("Each changed part, run alone on the same inputs in both forms.",) if cards else ()
+    return Section("parts", "Changed parts that differ", lines, cards=tuple(cards), wide=True)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def differing(rows: Sequence[OutputRow], compared: Sequence[str]) -> Section:
+    """Heatmaps of the rows that have a map."""
+    cards: list[Card] = []
+    told: set[tuple[int, str]] = set()
+    for row in sorted(rows, key=lambda row: row.level != "off"):
+        if row.difference is not None and (row.sample, row.output) not in told:
+            told.add((row.sample, row.output))
+            name = visible(f"output {row.output}, sample {row.sample}, optimisations {row.level}")
+            text = f"{_capital(row.where)}. " if row.where else ""
+            cards.append(map_card(f"difference-{len(cards) + 1}", name, text, row.difference))
+    lines = (f"How far {compared[1]} is from {compared[0]}, at most.",) if cards else ()
+    return Section("differences", "Where outputs differ", lines, cards=tuple(cards), wide=True)
+
+
+def map_card(place: str, name: str, text: str, found: DifferenceMap) -> Card:
+    """A heatmap with its words."""
+    picture = heatmap(found, name=name)
+    return Card(
+        place,
+        name,
+        visible(f"{text}{_capital(said(found))}."),
+        (picture._replace(caption=""),),
+    )
+
+
+_PART = r"(?:\d+:\d+|\d+|\((?:\d+, )*\d+\))"
+
+
+def _cells_of(name: str, said: str) -> list[range] | None:
+    """The cells of each axis of an input in 'x[0, 2:5]'; those between as well."""
+    match = re.search(rf"(?:^| and ){re.escape(name)}\[({_PART}(?:, {_PART})*)\]", said)
+    if match is None:
+        return None
+    axes = [[int(n) for n in re.findall(r"\d+", part)] for part in re.findall(_PART, match[1])]
+    parts = zip(re.findall(_PART, match[1]), axes, strict=True)
+    return [range(n[0], n[-1] if ":" in part else n[-1] + 1) for part, n in parts]
+
+
+def _readings(found: Validation) -> Iterator[Card]:
+    """What each model reads of each input for the cell that differs."""
+    shown = found.proof.counterexample if found.proof else None
+    if shown is None or shown.cell is None:
+        return
+    one, other = found.compared
+    for number, (name, value) in enumerate(shown.inputs.items(), 1):
+        cells = [_cells_of(name, said) for said in shown.reads]
+        if cells[0] and cells[1] and value.ndim and len(cells[0]) == len(cells[1]) == value.ndim:
+            what = f"{name}: in red what '{one}' reads for that cell, in green what '{other}' reads"
+            svg = reads_figure(value.shape, cells[0], cells[1], title=what)
+            yield Card(f"reads-{number}", visible(f"input {name}"), visible(what), (Picture(svg),))
+
+
+def _counterexample(found: Validation) -> Iterator[str]:
+    shown = found.proof.counterexample if found.proof else None
+    if shown is None:
+        return
+    yield visible(shown.text)
+    first, second = shown.reads
+    if first or second:
+        yield visible(f"For that cell '{found.compared[0]}' reads {first}.")
+        yield visible(f"For that cell '{found.compared[1]}' reads {second}.")
+    for name, value in shown.inputs.items():
+        yield visible(f"input {name} {shape_text(value.shape)}")
+    yield "onnxpad validate ... --counterexample FILE writes the inputs."

@@ -1,0 +1,147 @@
+"""What works where: every way of padding in every release of every runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from onnxpad.model.assembled import with_output_shapes
+from onnxpad.reproducing.specimens import drafted
+from onnxpad.reproducing.ways import Way, judged, ways
+from onnxpad.runtimes.conditions.rows import Answer, Row
+from onnxpad.runtimes.targets import Target, all_targets, find_target
+from onnxpad.show.site.links import address_of, anchor_of
+from onnxpad.validation.expected import expected
+from onnxpad.validation.kernel_verdict import arrays_file
+
+WORDS = {
+    Answer.TAKES: "right",
+    Answer.FALLS_BACK: "on the CPU",
+    Answer.MISCOMPUTES: "wrong",
+    Answer.REFUSES: "refused",
+    Answer.UNKNOWN: "unknown",
+}
+SIGNS = {"right": "✓", "on the CPU": "C", "wrong": "✗", "refused": "–", "unknown": "?"}  # noqa: RUF001
+"""A sign for each, so that no colour is needed to tell them apart."""
+_NO_RUNTIME = "portable"  # which stands for what all of them take
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A fact behind a cell: its words, and where it stands on the target's page."""
+
+    text: str
+    link: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What one release of a runtime does with one way of padding."""
+
+    target: str
+    word: str
+    reason: str
+    evidence: tuple[Proof, ...]
+
+    @property
+    def sign(self) -> str:
+        """One letter for it."""
+        return SIGNS[self.word]
+
+    @property
+    def state(self) -> str:
+        """What style sheets call it."""
+        return anchor_of(self.word)
+
+    @property
+    def anchor(self) -> str:
+        """The id of its row on the page of the way."""
+        return anchor_of(self.target)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells by the name of a way and the name of a target, releases with theirs."""
+
+    targets: tuple[str, ...]
+    cells: Mapping[tuple[str, str], Cell]
+
+    @property
+    def newest(self) -> tuple[str, ...]:
+        """The runtimes, each in the newest release alone."""
+        return tuple(name for name in self.targets if "@" not in name and name != _NO_RUNTIME)
+
+    def of_way(self, way: Way) -> tuple[Cell, ...]:
+        """What each release does with a way."""
+        names = (name for name in self.targets if name != _NO_RUNTIME)
+        return tuple(self.cells[way.name, name] for name in names)
+
+    def of_target(self, target: str) -> tuple[tuple[Way, Cell], ...]:
+        """What a target does with each way."""
+        return tuple((way, self.cells[way.name, target]) for way in ways())
+
+    @cached_property
+    def operators(self) -> tuple[str, ...]:
+        """Operators of which there are ways."""
+        return tuple(dict.fromkeys(way.operator for way in ways()))
+
+    def of_operator(self, operator: str) -> tuple[tuple[Way, tuple[Cell, ...]], ...]:
+        """Its ways, and what the newest release of each runtime does with them."""
+        return tuple(
+            (way, tuple(self.cells[way.name, name] for name in self.newest))
+            for way in ways()
+            if way.operator == operator
+        )
+
+
+def conformance() -> Table:
+    """Every way in every release that is known."""
+    found: dict[tuple[str, str], Cell] = {}
+    names = tuple(_releases())
+    for name in names:
+        target = find_target(name)
+        places = {row: place for place, row in facts_of(target)}
+        for way in ways():
+            found[way.name, name] = _cell(target, way, places)
+    return Table(names, found)
+
+
+def _releases() -> Iterator[str]:
+    """Each target, and behind it its older releases, the newest of them first."""
+    for target in all_targets().values():
+        yield target.name
+        for release in target.releases[-2::-1]:
+            yield f"{target.name}@{release}"
+
+
+def facts_of(target: Target) -> Iterator[tuple[str, Row]]:
+    """Every row of every release with the id that it has on the target's page."""
+    addresses = {row: address for address, row in target.failures.items()}
+    for number, row in enumerate(target.history or target.rows):
+        yield addresses.get(row, f"fact-{number}"), row
+
+
+def _cell(target: Target, way: Way, places: Mapping[Row, str]) -> Cell:
+    found = judged(target, way)
+    page = address_of("target", target.runtime)
+    proofs = dict.fromkeys(
+        Proof(str(row.evidence), f"{page}#{places[row]}") for row in found.rows if row in places
+    )
+    return Cell(target.name, WORDS[found.answer], found.reason, tuple(proofs))
+
+
+def outcomes_of(table: Table, way: Way) -> Sequence[tuple[str, int]]:
+    """How many of the newest releases do what with it."""
+    words = [table.cells[way.name, name].word for name in table.newest]
+    return [(word, words.count(word)) for word in SIGNS if word in words]
+
+
+def downloads(way: Way) -> Iterator[tuple[str, bytes]]:
+    """The model of a way, an input for it, and what it computes by the ONNX text."""
+    model, feeds = drafted(way.specimen)
+    right = expected(model, feeds).outputs
+    whole = with_output_shapes(model, right).SerializeToString(deterministic=True)
+    yield f"models/{way.name}.onnx", whole
+    yield f"models/{way.name}-input.npz", arrays_file(feeds)
+    yield f"models/{way.name}-expected.npz", arrays_file(right)

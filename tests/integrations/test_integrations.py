@@ -1,0 +1,59 @@
+"""What all integrations share: options are judged first, and nothing goes on that does not fit."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import onnxpad
+from onnxpad.integrations import checked, rewritten_in_place
+from tests.house.documents import ROOT
+
+OPEN = ROOT / "models" / "k_unet_dyn_op13.onnx"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "reason"),
+    [
+        ({"target": "opencvv"}, onnxpad.RequestError, "did you mean 'opencv'"),
+        ({"passes": ["explicit-pad"]}, onnxpad.RequestError, "did you mean 'explicit-pads'"),
+        ({"target": 3}, onnxpad.RequestError, "target is 3, and must be"),
+        ({"targets": "opencv"}, TypeError, "unexpected keyword argument 'targets'"),
+    ],
+)
+def test_wrong_options_are_refused_without_a_model(
+    options: dict[str, Any], error: type[Exception], reason: str
+) -> None:
+    with pytest.raises(error, match=reason):
+        checked(options)
+
+
+def test_options_that_only_a_model_can_judge_pass() -> None:
+    checked({"target": ["opencv", "ncnn"], "dims": {"height": 640}, "nodes": "*/Conv"})
+    checked({"passes": "split-pads", "allow_unknown": True, "timeout": 3})
+
+
+def test_a_file_without_a_way_stays_as_it_was(tmp_path: Path) -> None:
+    path = Path(shutil.copy(OPEN, tmp_path))
+    reason = r"no way to write 'Pad__\d+' and 1 further node for ncnn: Pad omits `mode`"
+    with pytest.raises(onnxpad.RequestError, match=reason):
+        rewritten_in_place(path, target="ncnn")
+    assert path.read_bytes() == OPEN.read_bytes()
+
+
+def test_what_is_not_known_of_a_target_is_told(tmp_path: Path) -> None:
+    model = ROOT / "models" / "t_avgpool_both_ts_op11_qoperator.onnx"
+    said = rewritten_in_place(Path(shutil.copy(model, tmp_path)), target="qnn")
+    assert said == "onnxpad for qnn: 0 nodes rewritten, 0 skipped, 6 unknown"
+
+
+def test_what_is_told_names_the_target_and_what_was_done(tmp_path: Path) -> None:
+    path = Path(shutil.copy(ROOT / "models" / "t_same_string_ts.onnx", tmp_path))
+    said = "onnxpad for opencv: 2 nodes rewritten (explicit-pads 2), 0 skipped"
+    assert rewritten_in_place(path, target="opencv") == said
+    assert rewritten_in_place(path, target="opencv") == (
+        "onnxpad for opencv: 0 nodes rewritten, 0 skipped"
+    )

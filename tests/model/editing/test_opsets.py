@@ -1,0 +1,123 @@
+"""A model in another opset computes the same, or says which node keeps it."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+
+from onnxpad.model.editing.opsets import Kept, moved
+from onnxpad.model.editing.session import EditSession
+from tests.models.text import text_model
+
+X = np.random.default_rng(0).normal(size=(1, 4, 6, 6)).astype(np.float32)
+
+
+def model_of(nodes: str, opset: int, constants: str = "") -> onnx.ModelProto:
+    return text_model(
+        nodes, "float[1,4,6,6] x", outputs="float[] y", constants=constants, opset=opset
+    )
+
+
+def in_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    session = EditSession(copy)
+    session.restate(moved(session.typed_contexts(), session.names, opset))
+    return session.finish()
+
+
+def run(model: onnx.ModelProto) -> np.ndarray:
+    bare = onnx.ModelProto()
+    bare.CopyFrom(model)
+    bare.graph.output[0].type.tensor_type.ClearField("shape")
+    options = ort.SessionOptions()
+    options.log_severity_level = 3
+    session = ort.InferenceSession(
+        bare.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    found: np.ndarray = session.run(None, {"x": X})[0]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("nodes", "constants", "opset", "other"),
+    [
+        ("y = Pad (x, p)", "int64[8] p = {0,0,1,1,0,0,1,1}", 21, 13),
+        ("y = Pad <pads = [0,0,1,1,0,0,1,1], value = 2.0> (x)", "", 9, 13),
+        ("y = Pad (x, p, v)", "int64[8] p = {0,0,1,1,0,0,1,1}, float v = {2}", 13, 9),
+        ("y = ReduceMean <keepdims = 0> (x, a)", "int64[2] a = {2,3}", 20, 17),
+        ("y = ReduceMean <keepdims = 0, axes = [2,3]> (x)", "", 13, 20),
+        ("y = ReduceMean <noop_with_empty_axes = 1> (x, a)", "int64[1] a = {1}", 18, 13),
+        ("y = Clip <min = 0.0, max = 6.0> (x)", "", 9, 13),
+        ("y = Clip <max = 0.5> (x)", "", 10, 17),
+        ("y = Slice <axes = [2], starts = [1], ends = [4]> (x)", "", 9, 13),
+        ("a = Unsqueeze <axes = [0]> (x) y = Squeeze <axes = [0]> (a)", "", 11, 13),
+        ("a = Unsqueeze (x, q) y = Squeeze (a, q)", "int64[1] q = {0}", 17, 12),
+        ("a, b = Split <axis = 1, num_outputs = 2> (x) y = Sub (a, b)", "", 18, 13),
+        ("a, b = Split <axis = 1> (x) y = Sub (a, b)", "", 17, 18),
+        ("a, b = Split <axis = 1, split = [1,3]> (x) y = Mul (a, b)", "", 11, 13),
+        ("a = Flatten (x) y = Softmax (a)", "", 11, 13),
+        ("a = Flatten (x) y = Softmax (a)", "", 13, 9),
+        ("y = MaxPool <kernel_shape = [2,2], pads = [1,0,0,1]> (x)", "", 8, 21),
+        ("a = Relu (x) b = Dropout <ratio = 0.3> (a) y = Mul (b, a)", "", 10, 13),
+        ("y = Reshape <allowzero = 1> (x, s)", "int64[2] s = {4,36}", 21, 13),
+    ],
+)
+def test_it_computes_the_same(nodes: str, constants: str, opset: int, other: int) -> None:
+    model = model_of(nodes, opset, constants)
+    after = in_opset(model, other)
+    assert [one.version for one in after.opset_import if not one.domain] == [other]
+    np.testing.assert_array_equal(run(after), run(model))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "constants", "opset", "other", "reason"),
+    [
+        (
+            'y = Pad <mode = "wrap"> (x, p)',
+            "int64[8] p = {0,0,1,1,0,0,1,1}",
+            19,
+            18,
+            "no mode wrap",
+        ),
+        (
+            "y = Pad (x, p, , a)",
+            "int64[2] p = {1,1}, int64[1] a = {2}",
+            18,
+            17,
+            "has not as many inputs",
+        ),
+        ("y = Softmax <axis = 1> (x)", "", 11, 13, "flattens other axes"),
+        ("y = Hardmax <axis = 1> (x)", "", 11, 13, "was not read in both texts"),
+        ("y = Gelu (x)", "", 20, 17, "has no such operator"),
+        ("a = Shape <start = 2> (x) y = Cast <to = 1> (a)", "", 15, 13, "writes start"),
+        (
+            'y = ConvTranspose <auto_pad = "SAME_UPPER", strides = [2,2]> (x, w)',
+            "float[4,1,1,1] w = {1,2,3,4}",
+            10,
+            13,
+            "crops otherwise",
+        ),
+        (
+            "y = MaxPool <kernel_shape = [2,2], ceil_mode = 1> (x)",
+            "",
+            21,
+            22,
+            "rounds up otherwise",
+        ),
+        (
+            "s = ReduceSum (x) a = Cast <to = 7> (s) y = ReduceMean (x, a)",
+            "",
+            18,
+            13,
+            "computed axes",
+        ),
+    ],
+)
+def test_what_differs_keeps_the_model_where_it_is(
+    nodes: str, constants: str, opset: int, other: int, reason: str
+) -> None:
+    with pytest.raises(Kept, match=reason):
+        in_opset(model_of(nodes, opset, constants), other)

@@ -1,0 +1,80 @@
+"""inspect --target T --reproduce NODE: a node of the user's model, cut out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from onnxpad.cli import run
+from onnxpad.errors import RequestError
+from onnxpad.reproducing import FILES, reproduce_node
+from tests.models.tiny import tiny
+
+MODELS = Path(__file__).parents[2] / "models"
+STRING = MODELS / "t_same_string_ts.onnx"
+
+
+def test_a_node_with_what_stands_in_front() -> None:
+    found = reproduce_node(STRING, target="opencv", node="/f/f.4/Conv")
+    nodes = [node.op_type for node in found.model.graph.node]
+    assert nodes[-1] == "Conv"
+    assert found.model.graph.node[-1].name == "/f/f.4/Conv"
+    assert found.row in {"same", "same-with-dilations"}
+    original = onnx.load(STRING)
+    weights = {one.name: numpy_helper.to_array(one) for one in original.graph.initializer}
+    kept = [numpy_helper.to_array(one) for one in found.model.graph.initializer]
+    for value in kept:
+        assert any(np.array_equal(value, other) for other in weights.values())
+    onnx.checker.check_model(found.model, full_check=True)
+    assert found.expected.keys() == {one.name for one in found.model.graph.output}
+
+
+def _large(channels: int) -> onnx.ModelProto:
+    model = tiny(
+        '[far] p = Pad <mode = "reflect"> (x, pads)\n[op] y = Conv (p, w)',
+        f"float[1,{channels},9,9]",
+    )
+    del model.graph.initializer[:]
+    weight = np.random.default_rng(0).normal(size=(64, channels, 3, 3)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
+    pads = np.array([0, 0, 1, 1, 0, 0, 1, 1])
+    model.graph.initializer.append(numpy_helper.from_array(pads, "pads"))
+    return model
+
+
+def test_large_weights_are_replaced_and_it_says_so() -> None:
+    found = reproduce_node(_large(64), target="qnn", node="op")
+    assert [node.op_type for node in found.model.graph.node] == ["Pad", "Conv"]
+    (weight,) = (one for one in found.model.graph.initializer if list(one.dims)[:1] == [64])
+    values = numpy_helper.to_array(weight)
+    assert np.array_equal(values, values.round())
+    assert "float32 [64, 64, 3, 3] was replaced by small whole numbers" in found.about
+    small = reproduce_node(_large(2), target="qnn", node="op")
+    assert small.about == ()
+
+
+def test_a_node_that_is_taken_shows_nothing() -> None:
+    with pytest.raises(RequestError, match="openvino takes it, so there is nothing to show"):
+        reproduce_node(STRING, target="openvino", node="/f/f.4/Conv")
+
+
+def test_one_node_alone() -> None:
+    with pytest.raises(RequestError, match=r"'\*f.\[24\]\*' names 2"):
+        reproduce_node(STRING, target="opencv", node="*f.[24]*")
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["inspect", str(STRING), "--target", "opencv", "--reproduce", "/f/f.2/Conv"]
+    assert run([*line, "-o", str(tmp_path / "made")]) == 0
+    assert {path.name for path in (tmp_path / "made").iterdir()} == {*FILES[:5]}
+    assert "opencv miscomputes" in capsys.readouterr().out
+    assert run(line) == 2
+    assert "a reproducer needs a model, a target, a node and a folder" in capsys.readouterr().err
+    assert run([*line[:4], "-o", str(tmp_path)]) == 2
+    line[5] = "nothing"
+    assert run([*line, "-o", str(tmp_path / "other")]) == 2
+    assert not (tmp_path / "other").exists()

@@ -1,0 +1,163 @@
+"""What a figure draws is what the operator reads: held against loops over every window."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onnxpad.inspection import inspect
+from onnxpad.show.pages.drawings import Drawing, Frame, drawing_of, sentence
+from onnxpad.show.pages.strips import strip_of
+from tests.models.text import text_model
+
+pytest.importorskip("jinja2", reason="the extra html is not installed")
+
+from onnxpad.show.pages.figures import legend, window_figure
+
+HOSTILE = "<script>alert('\"&')</script>"
+
+
+@given(
+    size=st.integers(1, 40),
+    kernel=st.integers(1, 6),
+    stride=st.integers(1, 5),
+    dilation=st.integers(1, 3),
+    front=st.tuples(st.integers(0, 4), st.integers(0, 4)),
+    own=st.tuples(st.integers(0, 4), st.integers(0, 4)),
+)
+def test_windows_and_what_none_reads(
+    size: int,
+    kernel: int,
+    stride: int,
+    dilation: int,
+    front: tuple[int, int],
+    own: tuple[int, int],
+) -> None:
+    begin, end = front[0] + own[0], front[1] + own[1]
+    span = dilation * (kernel - 1) + 1
+    count = (size + begin + end - span) // stride + 1
+    if count < 1:
+        return
+    frames = tuple(
+        Frame((a,), (b,), "0", by) for (a, b), by in ((front, "Pad"), (own, "Conv")) if a or b
+    )
+    drawing = Drawing("Conv", (size,), (kernel,), (stride,), (dilation,), frames, (count,))
+    strip = strip_of(drawing, 0)
+    read = {n * stride - begin + t * dilation for n in range(count) for t in range(kernel)}
+    drawn = [place for place in strip.places if -begin <= place < size + end]
+    unread = {place for run in strip.unread for place in run}
+    assert unread == {place for place in drawn if place not in read}
+    starts = [0, *([1] if count > 1 else []), *([count - 1] if count > 2 else [])]
+    wanted = [[n * stride - begin + t * dilation for t in range(kernel)] for n in starts]
+    assert [list(window) for window in strip.windows] == wanted
+    assert {-begin, size + end - 1, 0, size - 1} <= {*strip.places}
+    if size + begin + end + span <= 13:
+        assert {*range(-begin, size + end)} <= {*strip.places}
+
+
+def test_places_stand_in_order_and_one_is_never_left_out() -> None:
+    drawing = Drawing("Conv", (224,), (3,), (2,), (1,), (Frame((0,), (1,), "0", "Conv"),), (112,))
+    strip = strip_of(drawing, 0)
+    steps = {b - a for a, b in zip(strip.places, strip.places[1:], strict=False)}
+    assert 2 not in steps
+    assert len(strip.places) < 20
+    positions = [strip.at(place) for place in strip.places]
+    assert positions == sorted(set(positions))
+
+
+def drawing(nodes: str, inputs: str, constants: str = "") -> Drawing:
+    found = inspect(text_model(nodes, inputs, constants=constants))
+    return drawing_of(found.chains[-1])
+
+
+def test_a_pad_in_front_and_the_operator_are_two_frames() -> None:
+    found = drawing(
+        """
+        p = Pad (x, q)
+        y = MaxPool <kernel_shape=[3,3], strides=[2,2], pads=[1,0,0,1]> (p)
+        """,
+        "float[1,1,9,9] x",
+        "int64[8] q = {0,0,1,1,0,0,1,1}",
+    )
+    assert found.cells == (9, 9)
+    assert found.frames == (
+        Frame((1, 1), (1, 1), "0", "Pad"),
+        Frame((1, 0), (0, 1), "the lowest value", "MaxPool"),
+    )
+    assert "the lowest value" in sentence(found)
+    assert "1 row at the top and 1 column at the right" in sentence(found)
+
+
+def test_a_transposed_convolution_cuts_cells_off() -> None:
+    found = drawing(
+        "y = ConvTranspose <kernel_shape=[3,3], strides=[2,2], pads=[0,0,1,1]> (x, w)",
+        "float[1,1,4,4] x, float[1,1,3,3] w",
+    )
+    assert (found.cells, found.scatters) == ((9, 9), True)
+    assert found.frames == (Frame((0, 0), (-1, -1), "", "ConvTranspose"),)
+    svg = window_figure(found)
+    assert 'class="cut"' in svg
+    assert "cuts off 1 row at the bottom and 1 column at the right" in svg
+
+
+def test_averages_that_do_not_count_and_sizes_that_are_open() -> None:
+    found = drawing("y = AveragePool <kernel_shape=[3,3], pads=[1,1,1,1]> (x)", "float[1,1,H,9] x")
+    assert found.labels == ("H", "")
+    assert "which are not counted" in sentence(found)
+    assert "H, here 8" in window_figure(found)
+
+
+def test_what_is_not_known_is_not_drawn() -> None:
+    found = drawing(
+        'y = Conv <auto_pad="SAME_UPPER", strides=[2,2]> (x, w)',
+        "float[1,1,H,W] x, float[1,1,3,3] w",
+    )
+    assert window_figure(found) == ""
+    assert "not known" in sentence(found)
+
+
+def test_a_figure_is_xml_that_says_what_it_shows_and_names_are_escaped() -> None:
+    shown = Drawing("Conv", (5, 5), (3, 3), (1, 1), (1, 1), windows=(3, 3), labels=(HOSTILE, ""))
+    svg = window_figure(shown, title=HOSTILE)
+    root = ET.fromstring(svg)  # noqa: S314 - our own
+    assert root.get("role") == "img"
+    assert root.get("aria-label", "").startswith(HOSTILE)
+    assert root.findtext("title", "").startswith(HOSTILE)
+    assert "<script" not in svg
+
+
+def test_figures_of_one_page_share_no_names() -> None:
+    frames = Frame((1, 1), (1, 1), "0", "Conv")
+    one = Drawing("Conv", (5, 5), (3, 3), (1, 1), (1, 1), (frames,), (5, 5))
+    names = [
+        re.findall(r'id="([^"]+)"', window_figure(d)) for d in (one, one._replace(cells=(6, 5)))
+    ]
+    assert names[0]
+    assert {*names[0]}.isdisjoint(names[1])
+    again = re.findall(r'id="([^"]+)"', window_figure(one, place="change-2"))
+    assert {*names[0]}.isdisjoint(again)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 4])
+def test_every_rank_is_drawn(rank: int) -> None:
+    frame = Frame((1,) * rank, (0,) * rank, "0", "Conv")
+    shown = Drawing(
+        "Conv", (7,) * rank, (3,) * rank, (2,) * rank, (1,) * rank, (frame,), (3,) * rank
+    )
+    root = ET.fromstring(window_figure(shown))  # noqa: S314 - our own
+    assert len(root.findall("g")) == (1 if rank < 3 else rank)
+
+
+def test_huge_windows_stay_small() -> None:
+    frame = Frame((9000, 9000), (9000, 9000), "0", "Conv")
+    shown = Drawing("Conv", (2**31, 2**31), (16384,) * 2, (1, 1), (1, 1), (frame,), (2**31, 2**31))
+    assert len(window_figure(shown)) < 8000
+
+
+def test_the_legend_says_what_cells_hold() -> None:
+    frame = Frame((1,), (0,), "reflect", "Pad")
+    assert "Pad: reflect" in legend(Drawing("Pad", (5,), frames=(frame,)))

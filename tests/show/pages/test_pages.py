@@ -1,0 +1,398 @@
+"""Pages of reports: what stands on them; nothing of a model is HTML, and nothing is loaded."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from base64 import b64encode
+from hashlib import sha256
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import onnxpad
+from onnxpad.cli import run
+from onnxpad.show.pages import page as pages
+from onnxpad.show.pages.drawings import drawing_of
+from onnxpad.show.pages.page import Page, Section, Table, page_html
+from onnxpad.show.pages.resolutions import layer_drawing
+from onnxpad.show.pages.validations import validation_page
+from tests.models.text import text_model
+from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
+
+pytest.importorskip("jinja2", reason="the extra html is not installed")
+pytest.importorskip("matplotlib", reason="the extra html is not installed")
+
+ROOT = Path(__file__).parents[3]
+MODELS = ROOT / "models"
+KT = MODELS / "kt_net_even.onnx"
+Captured = pytest.CaptureFixture[str]
+
+
+def page(code: int, *line: str | Path) -> tuple[str, Document]:
+    """The page that a command line writes, which is sound."""
+    path = Path(line[list(line).index("--html") + 1])
+    assert run([str(one) for one in line]) == code
+    text = path.read_text(encoding="utf-8")
+    found = Document(text)
+    check(text, found)
+    return text, found
+
+
+def check(text: str, found: Document) -> None:
+    assert text.startswith("<!doctype html>")
+    assert found.unclosed == []
+    assert found.handlers == []
+    assert found.tags.count("script") == 1
+    assert len(found.places) == len(set(found.places))
+    outside = [to for to in found.leads if not to.startswith(("#", "data:"))]
+    assert outside == []
+    assert {to[1:] for to in found.leads if to.startswith("#")} <= {*found.places}
+    assert "url(http" not in text
+    assert {"main", "header", "footer", "title"} <= {*found.tags}
+    (script,) = re.findall("<script>(.*?)</script>", text, re.DOTALL)
+    assert b64encode(sha256(script.encode()).digest()).decode() in text.partition("</head>")[0]
+    assert "default-src 'none'" in unescape(text.partition("</head>")[0])
+
+
+@pytest.fixture
+def moved(tmp_path: Path) -> Path:
+    path = tmp_path / "moved.onnx"
+    assert run(["retarget", str(KT), "--to", "pytorch", "-o", str(path), "-q"]) == 0
+    return path
+
+
+def test_inspect(tmp_path: Path) -> None:
+    text, found = page(
+        1,
+        "inspect",
+        MODELS / "k_unet_dyn_op13.onnx",
+        "--target",
+        "opencv",
+        "--html",
+        tmp_path / "a.html",
+    )
+    assert "2 nodes will go wrong" in found.said
+    assert "--target opencv --dim 'unk__9105%4=0'" in found.said
+    assert "What opencv does" in found.said
+    assert text.count('class="onnxpad-figure"') >= 3
+    assert "Conv__8990" in found.said
+
+
+def test_inspect_draws_nodes_that_are_alike_once(tmp_path: Path) -> None:
+    model = saved(many_nodes(40, alike=True), tmp_path / "m.onnx")
+    text, found = page(0, "inspect", model, "--html", tmp_path / "a.html")
+    assert text.count('class="onnxpad-figure"') == 1
+    assert "and 39 more" in found.said
+
+
+def test_rewrite(tmp_path: Path) -> None:
+    text, found = page(
+        0,
+        "rewrite",
+        MODELS / "k_yolo_tiny_op15.onnx",
+        "--pass",
+        "explicit-pads",
+        "--pass",
+        "split-pads",
+        "-o",
+        tmp_path / "o.onnx",
+        "--html",
+        tmp_path / "a.html",
+    )
+    assert "Before and after" in found.said
+    assert "before: SAME_UPPER" in found.said
+    assert "onnxpad validate" in found.said
+    assert 'class="front"' in text
+
+
+def test_rewrite_says_why_nothing_was_written(tmp_path: Path) -> None:
+    _, found = page(
+        1,
+        "rewrite",
+        MODELS / "k_unet_dyn_op13.onnx",
+        "--strict",
+        "-o",
+        tmp_path / "o.onnx",
+        "--html",
+        tmp_path / "a.html",
+    )
+    assert "nothing was written: --strict allows no skips" in found.said
+    assert not (tmp_path / "o.onnx").exists()
+    assert "Left as they were" in found.said
+
+
+def test_retarget_and_how_far_outputs_moved(tmp_path: Path) -> None:
+    text, found = page(
+        0,
+        "retarget",
+        KT,
+        "--to",
+        "pytorch",
+        "--validate",
+        "--samples",
+        "1",
+        "--device",
+        "cpu",
+        "-o",
+        tmp_path / "o.onnx",
+        "--html",
+        tmp_path / "a.html",
+    )
+    assert "4 nodes moved to pytorch" in found.said
+    assert text.count('class="onnxpad-heatmap"') == 1
+    assert "before: pads 0,0,1,1" in found.said
+
+
+def test_validate(tmp_path: Path, moved: Path) -> None:
+    text, found = page(
+        1, "validate", KT, moved, "--samples", "1", "--device", "cpu", "--html", tmp_path / "a.html"
+    )
+    assert "An input that shows it" in found.said
+    assert "Changed parts that differ" in found.said
+    assert text.count('class="onnxpad-heatmap"') >= 4
+    assert "by channel" in found.said
+
+
+def test_what_each_model_reads_for_the_counterexample_is_drawn() -> None:
+    conv = "y = Conv <pads=[{}], strides=[2,2]> (x, w)"
+    inputs = "float[1,1,8,8] x, float[1,1,3,3] w"
+    pair = [text_model(conv.format(pads), inputs) for pads in ("0,0,1,1", "1,1,0,0")]
+    found = onnxpad.validate(*pair, proof_only=True)
+    assert found.proof is not None
+    assert found.proof.counterexample is not None
+    assert found.proof.counterexample.reads[0].startswith("x[0, 0, 0:3, 0:3]")
+    text = page_html(validation_page(found, ("a", "b")), "1")
+    check(text, Document(text))
+    boxes = [
+        re.findall(rf'class="{kind}" x="(\d+)" y="(\d+)" width="(\d+)"', text)
+        for kind in ("first", "last")
+    ]
+    assert boxes[0][0] == ("0", "0", str(3 * 16))
+    assert boxes[1][0] == ("0", "0", str(2 * 16))
+    assert boxes[1][1] == ("16", "16", str(2 * 16))  # of the weight
+
+
+def test_validate_of_equal_models_has_no_heatmap(tmp_path: Path) -> None:
+    text, found = page(
+        0, "validate", KT, KT, "--samples", "1", "--device", "cpu", "--html", tmp_path / "a.html"
+    )
+    assert 'class="onnxpad-heatmap"' not in text
+    assert "proved" in found.said
+
+
+def test_diagnose(tmp_path: Path, moved: Path) -> None:
+    text, found = page(
+        0,
+        "diagnose",
+        moved,
+        "--data",
+        MODELS / "kt_net_even.npz",
+        "--device",
+        "cpu",
+        "--html",
+        tmp_path / "a.html",
+    )
+    assert "onnxpad retarget" in found.said
+    assert "node_Conv_95" in found.said
+    assert 'class="onnxpad-heatmap"' in text
+    assert "here 8" not in found.said  # drawn at the sizes that ran
+
+
+def test_guard(tmp_path: Path, moved: Path) -> None:
+    copy = [sys.executable, "-c", "import sys, shutil; shutil.copy(*sys.argv[1:3])"]
+    other = tmp_path / "b.onnx"
+    _, found = page(
+        1,
+        "guard",
+        "--in",
+        KT,
+        "--out",
+        other,
+        "--device",
+        "cpu",
+        "--html",
+        tmp_path / "a.html",
+        "--",
+        *copy,
+        moved,
+        other,
+    )
+    assert "What a command made of" in found.said
+    assert "The wrong change" in found.said
+
+
+def test_names_of_a_model_are_never_html(tmp_path: Path) -> None:
+    model = saved(hostile_model(), tmp_path / "m.onnx")
+    out = tmp_path / "o.onnx"
+    assert run(["retarget", str(model), "--to", "caffe", "-o", str(out), "-q"]) == 0
+    lines = [
+        ("inspect", model, "--target", "opencv", "--target", "ncnn"),
+        ("rewrite", model, "-o", tmp_path / "r.onnx"),
+        (
+            "retarget",
+            model,
+            "--to",
+            "caffe",
+            "--validate",
+            "--device",
+            "cpu",
+            "-o",
+            tmp_path / "t",
+        ),
+        ("validate", model, out, "--device", "cpu", "--samples", "1"),
+    ]
+    for number, line in enumerate(lines):
+        path = tmp_path / f"{number}.html"
+        assert run([*map(str, line), "--html", str(path), "-q"]) <= 1
+        text = path.read_text(encoding="utf-8")
+        found = Document(text)
+        check(text, found)
+        assert "img" not in found.tags
+        assert HOSTILE in found.said, line
+
+
+def test_every_text_of_a_page_is_escaped() -> None:
+    bad = '<b onclick=x>&"'
+    made = page_html(
+        Page(
+            bad,
+            bad,
+            "fine",
+            bad,
+            (bad,),
+            (bad,),
+            (Section("s", bad, (bad,), Table(bad, (bad,), ((bad,),))),),
+        ),
+        "1",
+    )
+    found = Document(made)
+    assert "b" not in found.tags
+    assert made.count(escape(bad, quote=False).replace('"', "&#34;")) >= 8
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_thousand_nodes_stay_small(tmp_path: Path, *, alike: bool) -> None:
+    model = saved(many_nodes(1000, alike=alike), tmp_path / "m.onnx")
+    text, found = page(0, "inspect", model, "--html", tmp_path / "a.html")
+    assert len(text.encode()) < 5_000_000
+    assert found.tags.count("tr") > 1000
+    assert (text.count('class="onnxpad-figure"') > 900) is not alike
+
+
+def test_notebooks_show_the_same_figures() -> None:
+    found = onnxpad.inspect(str(KT))
+    html = found._repr_html_()
+    assert html is not None
+    assert html.count('class="onnxpad-figure"') == 6
+    assert Document(html).unclosed == []
+    assert "<script" not in html
+    places, leads = Document(html).places, Document(html).leads
+    assert {to[1:] for to in leads} <= {*places}
+    other = onnxpad.inspect(str(KT), target="opencv")._repr_html_()
+    assert other is not None
+    both = [place for place in (*places, *Document(other).places) if place.startswith("onnxpad-")]
+    assert len(set(both)) == len(both) - both.count("onnxpad-arrow") + 1
+    written = onnxpad.rewrite(str(MODELS / "k_yolo_tiny_op15.onnx"))
+    assert "Before and after" in (written._repr_html_() or "")
+    assert onnxpad.explain("split-pads")[0]._repr_html_() is None
+
+
+LAYERS = [
+    ("tensorflow", "conv", {"weight_shape": (4, 3, 3, 3), "padding": "SAME", "strides": 2}),
+    ("pytorch", "max_pool", {"kernel_size": 3, "stride": 2, "padding": 1}),
+    ("pytorch", "avg_pool", {"kernel_size": 3, "stride": 2, "padding": 1}),
+    ("pytorch", "conv_transpose", {"weight_shape": (3, 4, 3, 3), "stride": 2, "padding": 1}),
+]
+
+
+@pytest.mark.parametrize(("framework", "op", "words"), LAYERS)
+def test_a_layer_is_drawn_as_the_node_that_it_becomes(
+    framework: str, op: str, words: dict[str, Any]
+) -> None:
+    layer = onnxpad.resolve(framework, op, input_shape=(1, 3, 8, 9), **words)
+    assert 'class="onnxpad-figure"' in (layer._repr_html_() or "")
+    weight = words.get("weight_shape")
+    model = layer.to_model(np.zeros(weight, np.float32) if weight else None)
+    node = drawing_of(onnxpad.inspect(model).chains[-1])
+    mine = layer_drawing(layer)
+    assert [one.holds for one in mine.frames] == [one.holds for one in node.frames]
+    assert mine[1:5] == node[1:5]
+    assert [one[:2] for one in mine.frames] == [one[:2] for one in node.frames]
+    assert mine.windows == node.windows
+
+
+def test_nothing_of_it_is_loaded_unless_asked_for() -> None:
+    code = (
+        "import sys, onnxpad\n"
+        f"found = onnxpad.inspect({str(KT)!r})\n"
+        "print({'jinja2', 'matplotlib', 'onnxpad.show'} & {*sys.modules})"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert shown.stdout == "set()\n"
+
+
+def test_without_the_extra_it_says_what_to_install(
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from onnxpad.show.pages import templates
+
+    monkeypatch.setattr(templates, "find_spec", lambda name: None if name == "matplotlib" else name)
+    assert run(["inspect", str(KT), "--html", str(tmp_path / "a.html")]) == 2
+    said = capsys.readouterr().err
+    assert "matplotlib is not installed" in said
+    assert "pip install jinja2 matplotlib" in said
+    assert onnxpad.inspect(str(KT))._repr_html_() is None
+    assert not (tmp_path / "a.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (("inspect", "m.onnx", "--html", "m.onnx"), "is an input"),
+        (("inspect", "m.onnx", "--html", "w.bin"), "is no page of HTML"),
+        (("inspect", "m.onnx", "--html", "-"), "needs the name of a file"),
+        (("inspect", ".", "--html", "a.html"), "--html is about one model"),
+        (("inspect", "m.onnx", "--html", "none/a.html"), "there is no folder"),
+        (("rewrite", "m.onnx", "-o", "o.onnx", "--html", "o.onnx"), "is an input"),
+        (("validate", ".", ".", "--html", "a.html"), "--html is about one model"),
+    ],
+)
+def test_nothing_else_is_overwritten(
+    line: tuple[str, ...],
+    said: str,
+    tmp_path: Path,
+    capsys: Captured,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(text_model("y = MaxPool <kernel_shape=[3]> (x)"), tmp_path / "m.onnx")
+    (tmp_path / "w.bin").write_bytes(b"weights")
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    assert run([*line]) == 2
+    assert said in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_page_is_replaced_by_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    for model in (KT, MODELS / "k_yolo_tiny_op15.onnx"):
+        page(0, "inspect", model, "--html", path)
+    assert "k_yolo_tiny_op15" in path.read_text(encoding="utf-8")
+    assert [one.name for one in tmp_path.iterdir()] == ["a.html"]
+
+
+def test_what_is_beyond_all_reading_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pages, "ROWS", 3)
+    rows = tuple((f"node {number}",) for number in range(5))
+    section = Section("s", "nodes", table=Table("nodes", ("node",), rows))
+    made = page_html(Page("a", "b", "fine", "c", (), (), (section,)), "1")
+    assert "node 2" in made
+    assert "node 3" not in made
+    assert "and 2 more, not shown here" in made

@@ -1,0 +1,199 @@
+"""explain --html DIR: every page is whole, every link leads somewhere, nothing is loaded."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from posixpath import dirname, join, normpath
+
+import numpy as np
+import onnx
+import pytest
+
+pytest.importorskip("jinja2", reason="the extra html is not installed")
+pytest.importorskip("matplotlib", reason="the extra html is not installed")
+
+from onnxpad.cli import run
+from onnxpad.explaining import Explanation, entries
+from onnxpad.reproducing.ways import judged, ways
+from onnxpad.runtimes.targets import all_targets, find_target
+from onnxpad.show.site import site_files
+from onnxpad.show.site.conformance import WORDS, conformance
+from onnxpad.show.site.contents import blocks_of, page_of
+from onnxpad.show.site.templates import filled
+
+
+class Page(HTMLParser):
+    """What a page has: ids, what it links to, what it loads, and headings."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.tags: Counter[str] = Counter()
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.tags[tag] += 1
+        self.ids += [given["id"]] if "id" in given else []
+        if tag == "a":
+            self.links.append(given["href"])
+        elif "src" in given or (tag == "link" and given["rel"] != "icon"):
+            self.loads.append(given.get("src") or given["href"])
+
+
+@pytest.fixture(scope="module")
+def files() -> dict[str, bytes]:
+    return site_files("1.2")
+
+
+@pytest.fixture(scope="module")
+def pages(files: dict[str, bytes]) -> dict[str, Page]:
+    return {name: Page(data.decode()) for name, data in files.items() if name.endswith(".html")}
+
+
+def broken(pages: dict[str, Page], names: set[str]) -> list[str]:
+    """Links that lead nowhere."""
+    found = []
+    for name, page in pages.items():
+        for link in [*page.links, *page.loads]:
+            path, _, anchor = link.partition("#")
+            target = normpath(join(dirname(name), path)) if path else name
+            if target not in names or (anchor and anchor not in pages[target].ids):
+                found.append(f"{name}: {link}")
+    return found
+
+
+def test_every_link_leads_somewhere(files: dict[str, bytes], pages: dict[str, Page]) -> None:
+    assert broken(pages, set(files)) == []
+    assert sum(len(page.links) for page in pages.values()) > 10_000
+
+
+def test_a_broken_link_would_be_noticed(files: dict[str, bytes], pages: dict[str, Page]) -> None:
+    other = Page('<a href="../index.html#nowhere"></a><a href="gone.html"></a>')
+    found = broken({**pages, "way/a.html": other}, set(files))
+    assert found == ["way/a.html: ../index.html#nowhere", "way/a.html: gone.html"]
+
+
+def test_every_entry_and_every_page_is_reached(
+    files: dict[str, bytes], pages: dict[str, Page]
+) -> None:
+    seen, waiting = {"index.html"}, ["index.html"]
+    while waiting:
+        name = waiting.pop()
+        for link in pages[name].links if name in pages else ():
+            path = link.partition("#")[0]
+            target = normpath(join(dirname(name), path)) if path else name
+            if target not in seen:
+                seen.add(target)
+                waiting.append(target)
+    assert {*files} - seen == {"style.css", "site.js", "search.js"}
+    kinds = Counter(name.partition("/")[0] for name in files)
+    expected = Counter(entry.kind for entry in entries())
+    assert {kind: kinds[kind] for kind in expected} == dict(expected)
+
+
+def test_files_differ_where_capitals_do_not_matter(files: dict[str, bytes]) -> None:
+    assert len({name.casefold() for name in files}) == len(files)
+
+
+def test_pages_are_well_made(files: dict[str, bytes], pages: dict[str, Page]) -> None:
+    for name, page in pages.items():
+        assert page.tags["h1"] == 1, name
+        assert len(page.ids) == len(set(page.ids)), name
+        assert page.tags["main"] == 1, name
+        assert not [one for one in page.loads if "//" in one], name
+        assert b"http://" not in files[name].replace(b"http://www.w3.org", b""), name
+    assert b"http" not in files["style.css"]
+    assert b"http" not in files["site.js"]
+
+
+def test_what_is_searched(files: dict[str, bytes], pages: dict[str, Page]) -> None:
+    script = files["search.js"].decode()
+    found = json.loads(script.removeprefix("window.onnxpadEntries = ").removesuffix(";\n"))
+    for _, _, address, _ in found:
+        path, _, anchor = address.partition("#")
+        assert path in pages
+        assert not anchor or anchor in pages[path].ids
+    words = ["ncnn", "asymmetric", "maxpool"]
+    hits = [one for one in found if all(word in " ".join(one).casefold() for word in words)]
+    assert "ncnn: MaxPool, asymmetric pads, more at the end" in {hit[0] for hit in hits}
+    assert {hit[1] for hit in hits} >= {"wrong"}
+
+
+def test_cells_say_what_the_judge_says() -> None:
+    table = conformance()
+    for way in ways()[::7]:
+        for name in all_targets():
+            target = find_target(name)
+            found = table.cells[way.name, name]
+            assert found.word == WORDS[judged(target, way).answer]
+            assert bool(found.evidence) == bool(judged(target, way).rows)
+    older = table.cells["lppool-symmetric-pads", "openvino@2025.3"]
+    assert (older.word, table.cells["lppool-symmetric-pads", "openvino"].word) == (
+        "refused",
+        "right",
+    )
+
+
+def test_each_model_can_be_loaded_and_has_its_arrays(files: dict[str, bytes]) -> None:
+    import io
+
+    for way in ways():
+        model = onnx.load_from_string(files[f"models/{way.name}.onnx"])
+        onnx.checker.check_model(model)
+        with np.load(io.BytesIO(files[f"models/{way.name}-input.npz"])) as given:
+            assert {one.name for one in model.graph.input} == set(given.files)
+        with np.load(io.BytesIO(files[f"models/{way.name}-expected.npz"])) as right:
+            assert {one.name for one in model.graph.output} == set(right.files), way.name
+
+
+@pytest.mark.parametrize("kind", ["pass", "convention"])
+def test_pictures(kind: str, files: dict[str, bytes]) -> None:
+    drawn = [
+        name
+        for name in files
+        if name.startswith(f"{kind}/") and b'<svg class="onnxpad-figure' in files[name]
+    ]
+    known = [name for name in files if name.startswith(f"{kind}/")]
+    assert len(drawn) > len(known) * 0.6
+
+
+def test_text_is_escaped() -> None:
+    entry = Explanation("trap", "<b>", "<script>alert(1)</script> & more", (("why", "<i>"),), "a<b")
+    page = page_of(entry, conformance())
+    html = filled("entry.html", root="", version="1", page=page, title="<t>")
+    assert "<script>alert" not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in html
+    assert "<b>" not in html
+    assert "<i>" not in html
+    assert "<t>" not in html
+
+
+def test_texts_become_paragraphs_tables_and_commands() -> None:
+    found = list(
+        blocks_of("One\nline.\n\n    $ typed\n      more\n\n| a | b |\n|---|---|\n| 1 | 2 |")
+    )
+    assert [block.kind for block in found] == ["text", "code", "table"]
+    assert found[0].text == "One line."
+    assert found[1].text == "$ typed\n  more"
+    assert (found[2].headers, found[2].rows) == (("a", "b"), (("1", "2"),))
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "site"
+    assert run(["explain", "--html", str(folder)]) == 0
+    assert f"open {folder / 'index.html'}" in capsys.readouterr().out
+    assert re.search(rb"<title>.*onnxpad</title>", (folder / "index.html").read_bytes())
+    (folder / "mine.txt").write_text("mine")
+    assert run(["explain", "--html", str(folder)]) == 2
+    assert "holds 'mine.txt'" in capsys.readouterr().err
+    assert run(["explain", "opencv", "--html", str(folder)]) == 2
+    assert "give nothing else" in capsys.readouterr().err
+    assert run(["explain", "--html", str(folder / "mine.txt")]) == 2
