@@ -66,6 +66,8 @@ def confirm(
     """
     random = np.random.default_rng(int.from_bytes(shop.source(16), "little"))
     cells = sum(math.prod(cut.shape(mismatch.sizes)) for cut in region.cuts)
+    if cells > shop.budget.cells:  # more than any evaluation may compute from them
+        return None
     kinds = list(product(_MAGNITUDES if ties else _GENERIC, _SIGNS))
     kinds *= _ROUNDS if cells < _SMALL else 1
     defaults = {name: one.numbers() for name, one in region.graphs[0].defaults.items()}

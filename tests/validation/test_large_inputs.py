@@ -1,0 +1,46 @@
+"""Images of 4096 by 4096 cells: proofs and runs of them end, and soon."""
+
+import time
+
+import numpy as np
+import pytest
+from onnx import ModelProto
+
+from onnxpad import rewrite, validate
+from onnxpad.validation import Verdict
+from tests.validation.builders import model, node
+
+SECONDS = 30.0
+"""Of CPU time; 1 to 3 were measured."""
+
+
+def image_model(**padding: object) -> ModelProto:
+    """A convolution and a max pool of stride 2 over an image of 16 million cells."""
+    window = {"kernel_shape": [3, 3], "strides": [2, 2]}
+    nodes = [
+        node("Conv", ["x", "w"], ["a"], name="conv", **window, **padding),
+        node("Relu", ["a"], ["b"], name="relu"),
+        node("MaxPool", ["b"], ["y"], name="pool", **window, **padding),
+    ]
+    weight = np.random.default_rng(0).standard_normal((2, 1, 3, 3)).astype(np.float32)
+    return model(nodes, {"w": weight}, shape=(1, 1, 4096, 4096))
+
+
+def test_a_large_image_ends() -> None:
+    before = image_model(auto_pad="SAME_UPPER")
+    after = rewrite(before).model
+    started = time.process_time()
+    report = validate(before, after, device="cpu", samples=1)
+    assert time.process_time() - started < SECONDS
+    assert report.verdict is Verdict.PROVED
+    assert report.run is not None
+    assert report.run.verdict is Verdict.IDENTICAL
+    assert report.input_shapes[0] == {"x": (1, 1, 4096, 4096)}
+
+
+@pytest.mark.sweep
+def test_a_wrong_change_of_a_large_image_is_found() -> None:
+    """It takes 10 s and more: the float64 evaluator judges 16 million cells."""
+    before, after = image_model(auto_pad="SAME_UPPER"), image_model(pads=[1, 1, 0, 0])
+    report = validate(before, after, device="cpu", samples=1)
+    assert report.verdict is Verdict.DIFFERENT
