@@ -204,6 +204,13 @@ def test_long_sizes_are_named_once_below_the_table() -> None:
     assert rest.startswith("s1 = floor((unk__9105-1)/2)+1\ns2 = floor((unk__9106-1)/2)+1\n")
 
 
+def test_what_is_written_where_the_batch_is_one_has_the_option_that_says_so() -> None:
+    found = inspect(MODELS / "k_unet_dyn_op13.onnx", target="ncnn")
+    text = inspection_text(found)
+    assert "  with --dim unk__9104=1: static-pads, written-defaults" in text
+    assert "no way; " not in text
+
+
 def test_a_narrow_terminal_leaves_out_who_else_pads_alike() -> None:
     found = inspect(MODELS / "k_unet_dyn_op13.onnx")
     narrow, wide = (inspection_text(found, Terminal(width)) for width in (80, 160))
