@@ -331,6 +331,7 @@ _WRITTEN = (
     "count_include_pad",
     "output_padding",
     "output_shape",
+    "padding_mode",
 )
 
 

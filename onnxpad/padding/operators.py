@@ -178,6 +178,13 @@ _ROWS = (
         auto_pad=False,
         why_left_alone="it pads or crops to a shape that is an input",
     ),
+    _onnx(
+        "GridSample",
+        Kind.OTHER,
+        auto_pad=False,
+        dilations=0,
+        why_left_alone="padding_mode says what points of the grid outside read, no cells are added",
+    ),
     _onnx("CausalConvWithState", Kind.OTHER, auto_pad=False, why_left_alone=_CAUSAL),
     _microsoft("FusedConv", Kind.CONVOLUTION, weight=1, added=3),
     _microsoft("NhwcFusedConv", Kind.CONVOLUTION, weight=1, added=3, channels_last=True),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 from onnxpad import processes
 from onnxpad.errors import RequestError, nearest
@@ -13,14 +17,17 @@ from onnxpad.model.opened import Model, ModelLike
 from onnxpad.reproducing.companions import companion
 from onnxpad.reproducing.cutting import Cut, cut_out
 from onnxpad.reproducing.reproducer import FILES, Reproducer
-from onnxpad.reproducing.search import chains_of, smallest
-from onnxpad.reproducing.specimens import drafted
+from onnxpad.reproducing.search import chains_of, falls_under, smallest
+from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import failing
 from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.targets import Target, find_target
 from onnxpad.validation.expected import Expected, expected
 from onnxpad.verbs import is_text, refuse_unless, verb
+
+SEEN = Path(__file__).parent / "seen.json"
+"""What runtimes did with the reproducers of their rows: `python -m tests.reproducing` writes it."""
 
 
 def reproduce(target: str, row: str) -> Reproducer:
@@ -48,7 +55,7 @@ def specimen(target: Target, address: str) -> Reproducer | None:
     """The same for a row that is there; None where no small model falls under it."""
     row = target.failures[address]
     meant = in_its_release(target, row)
-    one = smallest(meant, row)
+    one = seen_words(meant, address, row) or smallest(meant, row)
     others: set[Row] = set()
     if one is not None:
         model, feeds = drafted(one)
@@ -59,8 +66,34 @@ def specimen(target: Target, address: str) -> Reproducer | None:
             return None
         model, feeds = found(row)
     about = tuple(f"it {other.answer.does} as well: {other.what}" for other in others)
+    about += _was_seen(meant, address)
     command = f"onnxpad explain {target.name} --reproduce {address} -o DIR"
     return _reproducer(meant, (address, row), (model, feeds), about, command)
+
+
+def seen_words(target: Target, address: str, row: Row) -> Specimen | None:
+    """The model that was seen to show it where the smallest one does not; it must still fit."""
+    words = _all_seen().get(target.runtime, {}).get(address, {}).get("words")
+    if words is None:
+        return None
+    lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}
+    value = {"value": float(words["value"])} if "value" in words else {}
+    one = Specimen(**(words | lists | value))
+    return one if falls_under(target, row, one) else None
+
+
+def _was_seen(target: Target, address: str) -> tuple[str, ...]:
+    """What is to be said where the runtime was run and nothing showed the fault."""
+    verdict = _all_seen().get(target.name, {}).get(address, {}).get("verdict")
+    if verdict != "not shown":
+        return ()
+    return (f"{target.version} was run with small models of this kind, and none showed it",)
+
+
+@cache
+def _all_seen() -> dict[str, dict[str, dict[str, Any]]]:
+    found: dict[str, dict[str, dict[str, Any]]] = json.loads(SEEN.read_text("utf-8"))
+    return found
 
 
 @verb()
@@ -143,4 +176,4 @@ def _no_row(target: Target, row: str) -> RequestError:
     )
 
 
-__all__ = ["FILES", "Reproducer", "refuse_folder", "reproduce", "reproduce_node"]
+__all__ = ["FILES", "SEEN", "Reproducer", "refuse_folder", "reproduce", "reproduce_node"]

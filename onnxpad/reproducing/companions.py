@@ -14,6 +14,7 @@ from onnxpad.runtimes.conditions.rows import Row, every
 from onnxpad.runtimes.judge import plain_chain
 
 Made = tuple[Model, Mapping[str, Array]]
+_PLACES_ARE_INPUTS = 10
 _OPSETS = (17, 13, 12, 11, 10, 9, 19, 21, 22, 23, 24)
 _SHAPE = (1, 2, 4, 5)
 
@@ -28,7 +29,7 @@ def companion(name: str) -> Callable[[Row], Made] | None:
         opset = next((o for o in _OPSETS if every(row.when, plain_chain(o))), _OPSETS[0])
         feed = values(_SHAPE, types[0], None)
         model = assembled(
-            pieces,
+            [_at(opset, piece) for piece in pieces],
             {"x": (types[0], _SHAPE)},
             {"y": (types[1], None)},
             {key: np.asarray(value) for key, value in constants.items()},
@@ -39,10 +40,18 @@ def companion(name: str) -> Callable[[Row], Made] | None:
     return made
 
 
+def _at(opset: int, piece: Piece) -> Piece:
+    """The same as an opset writes it: places of a Slice are attributes below opset 10."""
+    if piece.operator != "Slice" or opset >= _PLACES_ARE_INPUTS:
+        return piece
+    places = {name: value.tolist() for name, value in _STARTS.items()}
+    return Piece("Slice", piece.inputs[:1], piece.outputs, places)
+
+
 def _block(axis: int, value: float) -> tuple[list[Piece], Mapping[str, Any], tuple[str, str]]:
-    """A Concat of a computed tensor and a block of constants."""
+    """A Concat of a tensor and a block of constants."""
     sizes = [1 if place == axis else size for place, size in enumerate(_SHAPE)]
-    pieces = [Piece("Relu", ["x"], ["r"]), Piece("Concat", ["r", "block"], ["y"], {"axis": axis})]
+    pieces = [Piece("Concat", ["x", "block"], ["z"], {"axis": axis}), Piece("Neg", ["z"], ["y"])]
     return pieces, {"block": np.full(sizes, value, np.float32)}, _FLOATS
 
 
@@ -57,10 +66,7 @@ _TWO: Mapping[str, Any] = {"two": np.array(2, np.float32)}
 _SCALES: Mapping[str, Any] = {
     "scale": np.array(1, np.float32),
     "zero": np.array(3, np.uint8),
-    "w": np.array([2, -1, 1, 3], np.int8).reshape(2, 2, 1, 1),
-    "w_zero": np.array(0, np.int8),
 }
-_READS = ["x", "scale", "zero", "w", "scale", "w_zero", "scale", "zero"]
 _BRANCHES = {
     "then_branch": [Piece("Relu", ["x"], ["a"])],
     "else_branch": [Piece("Neg", ["x"], ["b"])],
@@ -76,6 +82,15 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
     "Concat with a constant": _block(3, 1),
     "Concat with an infinite constant": _block(3, float("-inf")),
     "Concat with a constant on axis 0 or 1": _block(1, 1),
+    "Concat that no window reads": (
+        [
+            Piece("Relu", ["x"], ["r"]),
+            Piece("Neg", ["x"], ["n"]),
+            Piece("Concat", ["r", "n"], ["y"], {"axis": 3}),
+        ],
+        {},
+        _FLOATS,
+    ),
     "Gather": (
         [Piece("Relu", ["x"], ["r"]), Piece("Gather", ["r", "places"], ["y"], {"axis": 3})],
         {"places": np.array([2, 1, 0])},
@@ -91,13 +106,13 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         _FLOATS,
     ),
     "stored bool": (
-        [Piece("Neg", ["x"], ["n"]), Piece("Where", ["chosen", "x", "n"], ["y"])],
-        {"chosen": np.array([True, False, True, False, True])},
+        [Piece("If", ["chosen"], ["y"], _BRANCHES)],
+        {"chosen": np.ones((), bool)},
         _FLOATS,
     ),
     "uint8 that enters or leaves quantised operators": (
-        [Piece("QLinearConv", _READS, ["y"])],
+        [Piece("DequantizeLinear", ["x", "scale", "zero"], ["y"])],
         _SCALES,
-        ("uint8", "uint8"),
+        ("uint8", "float32"),
     ),
 }  # fmt: skip

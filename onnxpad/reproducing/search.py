@@ -23,26 +23,25 @@ from onnxpad.runtimes.judge import failing
 from onnxpad.runtimes.targets import Target
 
 Words = Mapping[str, Any]
+Scored = tuple[tuple[float, int, float], Specimen]
 _KEPT, _STEPS = 8, 4
 _BUILT = (*CONVOLUTIONS, *POOLS, "Pad")
 
 
-def smallest(target: Target, row: Row) -> Specimen | None:
+def smallest(target: Target, row: Row, operator: str = "") -> Specimen | None:
     """The smallest specimen of which `target` fails by `row`, and by as few others as can be.
 
-    Found by changing one word after the other: the nearest to what the row asks for go on.
+    Found by changing one word after the other: the nearest to what the row asks for go on. All
+    operators of the row are looked at, or one of them.
     """
-    found: list[tuple[tuple[float, int, float], Specimen]] = []
-    for operator in row.operators:
-        if operator in _BUILT:
-            found += _nearest(target, row, operator)
+    found: list[Scored] = []
+    for name in [operator] if operator else row.operators:
+        if name in _BUILT:
+            found += _nearest(target, row, name)
             if any(score[:2] == (0, 0) for score, _ in found):
                 break
     whole = [(score, one) for score, one in found if not score[0]]
     return min(whole, key=lambda pair: pair[0])[1] if whole else None
-
-
-Scored = tuple[tuple[float, int, float], Specimen]
 
 
 def _nearest(target: Target, row: Row, operator: str) -> list[Scored]:
@@ -51,7 +50,7 @@ def _nearest(target: Target, row: Row, operator: str) -> list[Scored]:
     seen: dict[Specimen, tuple[float, int, float]] = {}
     kept: list[Specimen] = [start]
     for _ in range(_STEPS):
-        drawn = [one for parent in kept for one in _varied(parent)]
+        drawn = [one for parent in kept for one in varied(parent)]
         for one in dict.fromkeys([*kept, *drawn]):
             if one not in seen:
                 seen[one] = _score(target, row, one)
@@ -95,7 +94,12 @@ def chains_of(one: Specimen) -> tuple[Chain, ...]:
     return tuple(chain for site in survey.sites() for chain in site.chains)
 
 
-def _varied(one: Specimen) -> Iterator[Specimen]:
+def falls_under(target: Target, row: Row, one: Specimen) -> bool:
+    """Whether the target fails a node of its model by this row."""
+    return any(row in failing(target, chain) for chain in chains_of(one))
+
+
+def varied(one: Specimen) -> Iterator[Specimen]:
     """The specimen with each of its words changed, or a few that go together."""
     for words in moves(one):
         if any(getattr(one, name) != value for name, value in words.items()):

@@ -14,6 +14,7 @@ from onnxpad.padding.operators import MICROSOFT, OPERATORS, Kind
 
 Words = dict[str, Any]
 _SEED = 7
+_INT64 = 7  # as TensorProto counts types
 _VALUE_INPUT, _AXES_INPUT = 11, 18
 POOLS = ("MaxPool", "AveragePool", "LpPool", f"{MICROSOFT}.QLinearAveragePool")
 QUANTISED = ("QLinearConv", "ConvInteger")
@@ -395,7 +396,7 @@ def _pad_inputs(draft: Draft, sides: list[list[int]]) -> Iterator[str]:
     if one.fed:
         yield draft.feed("pads", flat)
     elif one.computed:
-        yield draft.add("Abs", [draft.feed("pads", flat)], "computed_pads")
+        yield draft.add("Cast", [draft.feed("pads", flat.astype(np.int32))], "computed", to=_INT64)
     else:
         yield draft.constant("pads", flat)
     if one.value is not None:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.reproducing.search import chains_of
-from onnxpad.reproducing.specimens import Specimen
+from onnxpad.reproducing.specimens import Specimen, drafted
+from onnxpad.rewriting.for_target.anywhere import met_anywhere
 from onnxpad.runtimes.judge import Judgement, judge
 from onnxpad.runtimes.targets import Target
 
@@ -46,9 +48,18 @@ class Way:
 
 
 def judged(target: Target, way: Way) -> Judgement:
-    """What a target does with the model: the worst of its nodes counts."""
+    """What a target does with the model: the worst of its nodes counts.
+
+    So does what the target stops at wherever it stands, such as a quantised operator of uint8.
+    """
     found = [judge(target, chain) for chain in way.chains]
+    found += [one for *_, one in met_anywhere(_survey(way.specimen), target)]
     return max(found, key=lambda one: one.answer.rank)
+
+
+@cache
+def _survey(one: Specimen) -> Survey:
+    return Survey(drafted(one)[0], thorough=True)
 
 
 @cache

@@ -158,8 +158,7 @@ def rewrite(  # noqa: PLR0913  one option each
     the other side. `strict` raises ModelError where a pass skips a node or the target fails one,
     and changes nothing. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference;
     `limits_met` says so. `progress` is called with what is being done, how much of it is done,
-    and of how much. Only a graphsurgeon Graph is edited in place. Raises RequestError, and
-    ModelError for bad files.
+    and of how much. Only a Graph is edited in place. Raises RequestError, and ModelError.
     """
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)

@@ -108,10 +108,10 @@ def _needs_reason(node: PaddedNode) -> bool:
 
 def _table(nodes: Sequence[PaddedNode], terminal: Terminal | None, *, each: bool) -> str:
     """The nodes, in a narrow terminal without who else pads alike."""
-    rows, headers = _rows(nodes, each=each), HEADERS
+    rows = [HEADERS, *_rows(nodes, each=each)]
     if terminal and terminal.width < _ROOM_FOR_FITS:
-        rows, headers = [row[:-1] for row in rows], HEADERS[:-1]
-    return table(headers, rows, terminal, names=_NAMES, whole=_WHOLE)
+        rows = [row[:-1] for row in rows]
+    return table(rows[0], rows[1:], terminal, names=_NAMES, whole=_WHOLE)
 
 
 _ROOM_FOR_FITS = 100

@@ -54,6 +54,7 @@ from onnxpad.validation.samples import (
     other_sizes,
     random_samples,
     run_both,
+    with_maps,
 )
 from onnxpad.validation.sizes import channel_counts
 from onnxpad.validation.tolerance import tolerance_of
@@ -318,13 +319,14 @@ def _of_pair(
         source = (run_both(bench, pair, i, f, verifier.probes) for i, f in enumerate(drawn))
     for ran in source:
         bench.progress(f"sample {ran.index}")
-        findings.append(verifier.judged(ran))
+        findings.append(_located(verifier.judged(ran), ran))
         runs.append(ran.outputs(pair))
+        del ran  # what was captured inside of the models
     shown = None
     if counterexample is not None and not verifier.settled:
         bench.progress("the proof's counterexample")
         ran = run_both(bench, pair, len(runs), counterexample.inputs, verifier.probes)
-        shown = verifier.judged(ran)
+        shown = _located(verifier.judged(ran), ran)
         findings.append(shown)
         runs.append(ran.outputs(pair))
     rows, problem = optimised(bench, pair, runs, verifier.found)
@@ -344,6 +346,11 @@ def _of_pair(
     return _with_run(qualified(report, broken(*pair.both()), tuple(random)), shown)
 
 
+def _located(found: SampleFinding, ran: Ran) -> SampleFinding:
+    """The finding with where its outputs differ, unless both agree."""
+    return found if found.verdict else replace(found, outputs=with_maps(found.outputs, ran))
+
+
 def _at_other_sizes(
     bench: Bench, verifier: Verifier, sampler: Sampler, runs: list[Ran]
 ) -> tuple[int, list[SampleFinding]]:
@@ -357,7 +364,7 @@ def _at_other_sizes(
             count += 1
             if found is not None:
                 runs.append(ran)
-                return count, [found]
+                return count, [_located(found, ran)]
     except LimitMet as limit:
         bench.warn(f"further sizes were not tried: {limit}")
     return count, []
@@ -377,7 +384,7 @@ def _of_formulas(
         for ran in more_samples(bench, verifier.pair, sampler, sampler.settled, len(runs)):
             if found := verifier.judged_briefly(ran):
                 runs.append(ran)
-                return [found]
+                return [_located(found, ran)]
     except LimitMet as limit:
         bench.warn(f"further samples were not tried: {limit}")
     return []

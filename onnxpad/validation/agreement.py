@@ -38,12 +38,25 @@ def same(a: Array, b: Array) -> bool:
 
     onnxruntime's MaxPool gives either for a window without a real cell.
     """
+    if a is b:
+        return True
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     if a.dtype == object:
         return all(_same_items(x, y) for x, y in zip(a.flat, b.flat, strict=True))
     first, second = a.reshape(-1), b.reshape(-1)
     return all(_same_elements(first[part], second[part]) for part in _blocks(a.size))
+
+
+def same_bits(a: Array, b: Array) -> bool:
+    """Whether two arrays of numbers hold the same bits."""
+    if a.shape != b.shape or a.dtype != b.dtype or a.dtype == object:
+        return False
+    first, second = a.reshape(-1), b.reshape(-1)
+    parts = _blocks(a.size)
+    return all(
+        np.array_equal(first[part].view(np.uint8), second[part].view(np.uint8)) for part in parts
+    )
 
 
 def _same_elements(a: Array, b: Array) -> bool:

@@ -25,6 +25,8 @@ NOISE_RUNS = 4
 MOST_SESSIONS = 64
 # Beyond so many bytes of models, only the sessions used last stay open.
 MOST_BYTES, LEAST_SESSIONS = 256 * 2**20, 2
+# Parts of models hold copies of weights; the last ones may be in use.
+MOST_OF_PARTS, LEAST_PARTS = 8 * 2**20, 4
 FEW_NODES = 8
 # A model with noise has so many more operations behind each of its own.
 NOISE_FACTOR = 12
@@ -54,7 +56,7 @@ class Bench:
     _sizes: dict[Network, int] = field(default_factory=dict)
     _ran_on: dict[Network, tuple[str, ...]] = field(default_factory=dict)
     _parts: dict[object, Network] = field(default_factory=dict)
-    _noisy: dict[object, Network | None] = field(default_factory=dict)
+    _noisy: dict[tuple[Network, bool], Network | None] = field(default_factory=dict)
     # What is made of a network costs as much as what it was made of, or so many times more.
     _made_of: dict[Network, tuple[Network, int]] = field(default_factory=dict)
     _costs: dict[tuple[Network, Shapes], RunningCost | None] = field(default_factory=dict)
@@ -143,8 +145,13 @@ class Bench:
             trim()
 
     def close_large(self) -> None:
-        """Close the sessions whose models take much of the memory that sessions may take."""
+        """Close the sessions whose models take much of the memory that sessions may take.
+
+        Where there are such, parts of models go too.
+        """
         large = [key for key in self._sessions if self._sizes[key[0]] > MOST_BYTES // 8]
+        while large and self._parts:
+            self._forget(self._parts.pop(next(iter(self._parts))))
         for key in large:
             del self._sessions[key]
         if large:
@@ -202,7 +209,24 @@ class Bench:
         if key not in self._parts:
             self._parts[key] = cut(network, indices, kinds, outputs)
             self._made_of[self._parts[key]] = network, 1
+            self._sizes[self._parts[key]] = self._parts[key].model.ByteSize()
+        self._parts[key] = self._parts.pop(key)  # as the last one that was used
+        while len(self._parts) > LEAST_PARTS and self._bytes_of_parts() > MOST_OF_PARTS:
+            self._forget(self._parts.pop(next(iter(self._parts))))
         return self._parts[key]
+
+    def _bytes_of_parts(self) -> int:
+        return sum(self._sizes[one] for one in self._parts.values())
+
+    def _forget(self, network: Network) -> None:
+        """Let go of a model, of what was made of it, and of their sessions."""
+        for made in [one for one, (source, _) in self._made_of.items() if source is network]:
+            self._forget(made)
+        self._noisy = {key: noisy for key, noisy in self._noisy.items() if key[0] is not network}
+        for key in [key for key in self._sessions if key[0] is network]:
+            del self._sessions[key]
+        for known in (self._made_of, self._sizes, self._ran_on):
+            known.pop(network, None)
 
     def noise(
         self,

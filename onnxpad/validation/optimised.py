@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -15,6 +15,7 @@ from onnxpad.model.comparing.regions import Region
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap, relative_gap, same
 from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.difference_maps import difference_map
 from onnxpad.validation.report import OutputRow
 from onnxpad.validation.samples import Pair, Ran, output_row
 
@@ -95,7 +96,16 @@ def _row(
             ]
             total = np.asarray(sum(moved))
             bound = total if np.isfinite(total).all() else None
-    return output_row(ran.index, name, "on", (first, second), bound)
+    row = output_row(ran.index, name, "on", (first, second), bound)
+    if first is None or second is None or not row.where or not _were_equal(off, name):
+        return row
+    return replace(row, difference=difference_map(first, second))
+
+
+def _were_equal(off: tuple[Results, Results], name: str) -> bool:
+    """Whether the optimisations alone make an output differ."""
+    before, after = (None if isinstance(one, RunFailure) else one[name] for one in off)
+    return before is not None and after is not None and same(before, after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.shapes.types import Type
 from onnxpad.sessions import RunFailure, Session
-from onnxpad.validation.agreement import Bound, gap, largest, same
+from onnxpad.validation.agreement import Bound, gap, largest, same, same_bits
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.difference_maps import difference_map
 from onnxpad.validation.report import OutputRow
@@ -92,7 +92,17 @@ def run_both(
 ) -> Ran:
     """Both models on the same inputs, with the tensors `probes` beside the outputs."""
     before = bench.run(pair.before, feeds, probes)
-    return Ran(index, feeds, before, bench.run(pair.after, feeds, probes))
+    return _beside(index, feeds, before, bench.run(pair.after, feeds, probes))
+
+
+def _beside(index: int, feeds: Mapping[str, Array], before: Results, after: Results) -> Ran:
+    """A sample; what both models give with the same bits is held once."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        after = {
+            name: before[name] if name in before and same_bits(before[name], value) else value
+            for name, value in after.items()
+        }
+    return Ran(index, feeds, before, after)
 
 
 def random_samples(
@@ -117,6 +127,7 @@ def random_samples(
         if not isinstance(ran.before, RunFailure):
             settled = sampler.settled = draw
         yield ran
+        del ran  # the next one may need the memory
 
 
 def other_sizes(
@@ -205,7 +216,9 @@ def _first_that_runs(
     settled, probes = known
     draws = [*([settled] if settled else []), *sampler.draws()]
     first = sampler.sample(index, draws[0])
+    # Both at once: opening takes most memory, and runs leave some of theirs taken.
     opens = isinstance(bench.session(pair.before, probes, feeds=first), Session)
+    bench.session(pair.after, probes, feeds=first)
     best: tuple[Ran, Draw] | None = None
     patience = len(draws) if opens else 1
     for number, draw in enumerate(draws):
@@ -215,7 +228,7 @@ def _first_that_runs(
         before = bench.run(pair.before, feeds, probes)
         if not isinstance(before, RunFailure):
             after = bench.run(pair.after, feeds, probes)
-            return Ran(index, feeds, before, after), draw
+            return _beside(index, feeds, before, after), draw
         if best is None or isinstance(best[0].after, RunFailure):
             best = Ran(index, feeds, before, bench.run(pair.after, feeds, probes)), draw
             if not isinstance(best[0].after, RunFailure):
@@ -547,10 +560,20 @@ def output_row(
     found = gap(before, after, 0.0 if bound is None else bound)
     equal = same(before, after)
     allowed = None if bound is None else found.bound if found.where else largest(bound)
-    row = OutputRow(
+    return OutputRow(
         sample, name, level, shapes[0], shapes[1], equal, found.max_abs, allowed, found.where
     )
-    return replace(row, difference=difference_map(before, after)) if found.where else row
+
+
+def with_maps(rows: Sequence[OutputRow], ran: Ran) -> list[OutputRow]:
+    """The rows of a sample with where their outputs differ."""
+    pairs = [(_item(ran.before, row.output), _item(ran.after, row.output)) for row in rows]
+    return [
+        row
+        if row.equal or before is None or after is None
+        else replace(row, difference=difference_map(before, after))
+        for row, (before, after) in zip(rows, pairs, strict=True)
+    ]
 
 
 def _item(result: Mapping[str, Array] | RunFailure, name: str) -> Array | None:

@@ -4,8 +4,8 @@
     python -m tests.benchmarks.measure G3 P1      some of them
 
 Each ratio is the median of interleaved runs of both sides. Nothing here passes or fails: the
-figures depend on the machine, their ratios much less. G9 needs onnxscript and P5 onnxruntime;
-each is left out without it.
+figures depend on the machine, their ratios much less. G9 needs onnxscript, P4 and P5
+onnxruntime; each is left out without it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ from itertools import pairwise
 from pathlib import Path
 
 from tests.benchmarks import networks
-from tests.benchmarks.processes import ROOT, Cost, interleaved, median, whole_process
+from tests.benchmarks.processes import (
+    ROOT,
+    Cost,
+    interleaved,
+    median,
+    whole_process,
+    whole_tree,
+)
 
 PASSES = """
 from onnxpad.rewriting.rewrite import rewrite
@@ -42,6 +49,14 @@ SPLIT_THEN_ABSORB = LOADED + (
     "rewrite({path!r}, passes=['split-pads']).save({out!r}); "
     "rewrite({out!r}, passes=['absorb-pad']).save({out!r} + '2')"
 )
+SESSIONS = """
+import numpy as np, onnxruntime
+models = [onnxruntime.InferenceSession(path) for path in ({path!r}, {out!r})]
+for seed in range(3):
+    x = np.random.default_rng(seed).standard_normal((1, 3, 224, 224), np.float32)
+    [model.run(None, {{"x": x}}) for model in models]
+"""
+VALIDATE = "from onnxpad import validate; assert validate({path!r}, {out!r}, device='cpu').ok"
 PEER = """
 import onnx, onnx_ir
 from onnx_ir.passes.common import ShapeInferencePass
@@ -198,6 +213,22 @@ def p3(folder: Path) -> None:
         report("P3", f"{title} of 81 computed Pads / load+save", ours, trip, goal)
 
 
+def p4(folder: Path) -> None:
+    """validate of a rewritten ResNet-50 against two sessions of onnxruntime with three samples."""
+    if importlib.util.find_spec("onnxruntime") is None:
+        print("P4  left out: onnxruntime is not installed")
+        return
+    path = written(folder, "resnet50")
+    timed(REWRITE, path)
+    scripts = [text.format(path=path, out=f"{path}.out") for text in (VALIDATE, SESSIONS)]
+    validate, sessions = (partial(whole_tree, ["-c", script]) for script in scripts)
+    ours, theirs = interleaved(validate, sessions, 3)
+    report("P4", "validate of ResNet-50 / two sessions", ours, theirs, "<= 4")
+    memory = f"{ours.peak_mb / theirs.peak_mb:.2f}"
+    told = f"{ours.peak_mb:.0f} MB / {theirs.peak_mb:.0f} MB"
+    tell("P4", f"validate of ResNet-50 / two sessions, peak memory ({told})", memory, "<= 1.5")
+
+
 def p5(folder: Path) -> None:
     """Latency of what passes write for SAME, against explicit pads."""
     if importlib.util.find_spec("onnxruntime") is None:
@@ -228,6 +259,7 @@ GOALS: dict[str, Callable[[Path], None]] = {
     "P1": p1,
     "P2": p2,
     "P3": p3,
+    "P4": p4,
     "P5": p5,
 }
 

@@ -44,7 +44,7 @@ def test_a_shell_can_complete_verbs_and_options(monkeypatch: pytest.MonkeyPatch)
         ("onnxpad re", "1", {b"resolve", b"retarget", b"rewrite"}),
         ("onnxpad rewrite --in-", "2", {b"--in-place"}),
         ("onnxpad rewrite m.onnx --pass symmetric-pads-by-k", "4", {b"symmetric-pads-by-kernel"}),
-        ("onnxpad inspect m.onnx --target tens", "4", {b"tensorrt"}),
+        ("onnxpad inspect m.onnx --target tensorr", "4", {b"tensorrt"}),
         ("onnxpad explain exit", "2", {b"exit-codes"}),
         ("onnxpad retarget m.onnx --to pyt", "4", {b"pytorch"}),
     ):

@@ -71,7 +71,7 @@ def prepare() -> None:
     import onnxpad
 
     for found in pkgutil.walk_packages(onnxpad.__path__, "onnxpad."):
-        if not found.name.endswith("__main__"):
+        if not found.name.endswith("__main__") and ".integrations." not in found.name:
             importlib.import_module(found.name)
     importlib.import_module("onnxruntime")
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)

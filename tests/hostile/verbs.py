@@ -58,7 +58,8 @@ def reproduce(random: Random, model: str = "model.onnx") -> Command:
     target = random.choice(sorted(all_targets()))
     if random.random() < 0.2:
         rows = [*find_target(target).failures, "nothing", "\x1b[31m"]
-        line = ("explain", target, "--reproduce", random.choice(rows), "-o", "../out/made")
+        row = random.choice(rows)
+        line: tuple[str, ...] = ("explain", target, "--reproduce", row, "-o", "../out/made")
         return Command((*line, *_some(random, 0.2, "--json")))
     node = random.choice(["*", "*", "op", "[", "*op*"])
     asked = ("inspect", model, "--target", target, "--reproduce", node, "-o", "../out/made")

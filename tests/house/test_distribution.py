@@ -18,7 +18,7 @@ DATA = {
     path.relative_to(ROOT).as_posix()
     for folder in ("schemas", "topics", "reproducing/scripts")
     for path in (ROOT / "onnxpad" / folder).iterdir()
-} | {"onnxpad/py.typed", "onnxpad/runtimes/measured.json"}
+} | {"onnxpad/py.typed", "onnxpad/runtimes/measured.json", "onnxpad/reproducing/seen.json"}
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
+import onnxpad
 from tests.integrations.conftest import Host
-from tests.integrations.models import proved, shown
+from tests.integrations.models import shown
 
 pytestmark = pytest.mark.sweep
 
@@ -47,8 +48,10 @@ def test_what_is_shown_works(host: Callable[[str], Host]) -> None:
 def test_exports_are_rewritten_inside_of_the_with_alone(host: Callable[[str], Host]) -> None:
     tool = host("optimum")
     counts, reasons, restored = json.loads(tool.program(COMPARED).splitlines()[-1])
-    assert counts == [1097, 213]
+    (told,) = onnxpad.explain("integrations")
+    assert f"of {counts[0]} operators {counts[1]} are left" in told.text
     assert reasons[0].startswith("no target is called 'nonsense'")
     assert reasons[1].startswith("optimum post-processed no file")
     assert restored
-    assert proved(tool.folder / "before" / "model.onnx", tool.folder / "after" / "model.onnx")
+    before, after = (tool.folder / name / "model.onnx" for name in ("before", "after"))
+    assert onnxpad.validate(before, after, run_only=True).verdict in ("identical", "rounding")

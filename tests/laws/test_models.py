@@ -178,6 +178,8 @@ DRAWN_ELSEWHERE = {
     "all-axes": "test_pad_blocks.py",
     "finite-value": "test_written_forms.py",
     "plain-col2im": "test_plain_col2im.py",
+    "quantised-pad": "test_quantised_pad.py",
+    "repeated-mirrors": "test_repeated_mirrors.py",
     "spatial-pads": "test_pad_blocks.py",
     "static-pads": "test_static_pads.py",
     "zero-value": "test_zero_value.py",

@@ -23,7 +23,8 @@ _CONSTANTS = f"""
  int64[2] block = {{2, 3}}, int64[8] p1 = {{0,0,1,0,0,0,0,1}}, int64[8] p2 = {{0,0,0,1,0,0,1,0}},
  int64[8] p3 = {{0,0,1,-1,0,0,0,1}}, int64[2] p4 = {{1,2}}, int64[1] axis = {{3}},
  int64[8] p5 = {{0,1,0,0,0,0,0,0}}, float two = {{2}}, float zero = {{0}}, float least = {{-inf}},
- float deep = {{-1e9}},
+ float deep = {{-1e9}}, float[1,2,2,2] grid = {{0, 0, 1, 1, 2, 2, -1, 0}},
+ int64[8] p6 = {{0,0,0,7,0,0,0,0}},
  float[1] bias = {{2}}, int64[2] cropped = {{4, 4}}, float[1,18,6,6] offsets,
  int32[1,6] mask = {{1,1,1,1,1,1}}, float[4] spare = {{1, 2, 3, 4}}
 """
@@ -44,6 +45,8 @@ _NODES = """
  [plain] a13 = AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x)
  [norm] a14 = LpPool <kernel_shape = [3, 3], pads = [1, 1, 1, 0]> (x)
  [fold] a15 = Col2Im <pads = [1, 0, 0, 1]> (blocks, image, block)
+ [sample] a37 = GridSample <padding_mode = "border"> (x, grid)
+ [again] a38 = Pad <mode = "reflect"> (x, p6)
  [centre] a16 = CenterCropPad <axes = [2, 3]> (x, cropped)
  [integer] a17 = ConvInteger <pads = [1, 0, 0, 1]> (u, wq1, zx, zw)
  [linear] a18 = QLinearConv <auto_pad = "SAME_UPPER"> (u, sx, zx, wq2, sx, zw, sx, zx)
@@ -69,6 +72,9 @@ _NODES = """
  [zero_value] a34 = Pad (x, p1, zero)
  [endless] b1 = Pad (x, p1, least)
  [deepest] a35 = MaxPool <kernel_shape = [3, 3]> (b1)
+ [inside] b3 = Pad (d, p1)
+ [back] q2 = QuantizeLinear (b3, sx, zx)
+ [forth] a39 = DequantizeLinear (q2, sx, zx)
  [positive] r = Relu (x)
  [below] b2 = Pad (r, p1, deep)
  [held] a36 = MaxPool <kernel_shape = [3, 3]> (b2)
@@ -77,7 +83,7 @@ _NODES = """
 
 def every_operator() -> onnx.ModelProto:
     """A valid model at opset 18 whose nodes, tensors and lists all carry notes of their own."""
-    outputs = ", ".join(f"float[] a{number}" for number in range(1, 37))
+    outputs = ", ".join(f"float[] a{number}" for number in range(1, 40))
     model: onnx.ModelProto = onnx.parser.parse_model(
         '<ir_version: 10, opset_import: ["": 19, "com.microsoft": 1], producer_name: "a tool">\n'
         "every (float[1,1,6,6] x, uint8[1,1,6,6] u, float[1,1,9] l, float[1,6,6,1] t, "

@@ -89,6 +89,7 @@ SHOWN_BY: dict[str, tuple[tuple[str, ...], Shows]] = {
     "MAX_INTEGERS": (("Max",), _takes("int64")),
     "DROPOUT_TRAINING": (("Dropout",), _reads("training_mode")),
     "AXES_INPUT": (("Squeeze", "Unsqueeze"), _reads("axes")),
+    "SOFTMAX_OF_AXIS": (("Softmax",), lambda text: text.attributes["axis"].default_value.i == -1),
     "SHAPE_START": (("Shape",), _has_attribute("start")),
     "PAD_AXES": (("Pad",), _reads("axes")),
     "PAD_WRAP": (("Pad",), _mode("wrap")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -11,12 +12,20 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from onnx import numpy_helper
 
 from onnxpad.cli import run
 from onnxpad.errors import RequestError
 from onnxpad.explaining import explain
 from onnxpad.model.reading.survey import Survey
-from onnxpad.reproducing import FILES, Reproducer, in_its_release, reproduce
+from onnxpad.reproducing import (
+    FILES,
+    SEEN,
+    Reproducer,
+    in_its_release,
+    reproduce,
+    seen_words,
+)
 from onnxpad.reproducing.companions import companion
 from onnxpad.reproducing.search import chains_of, smallest
 from onnxpad.reproducing.specimens import drafted
@@ -195,3 +204,22 @@ def test_a_model_of_a_row_is_read_as_the_row_says() -> None:
     found = reproduce("ncnn", "pad-without-mode")
     (site,) = Survey(found.model, thorough=True).sites()
     assert "mode" not in dict(site.chain.attributes)
+
+
+def test_what_was_seen_still_falls_under_its_row() -> None:
+    seen = json.loads(SEEN.read_text("utf-8"))
+    assert seen
+    for name, rows in seen.items():
+        target = find_target(name)
+        assert rows.keys() <= target.failures.keys()
+        for address, record in rows.items():
+            assert record["verdict"] in {"wrong", "refused", "crash", "timeout", "not shown"}
+            row = target.failures[address]
+            assert "words" not in record or seen_words(target, address, row) is not None
+
+
+def test_what_was_seen_is_what_is_written() -> None:
+    """OpenCV writes 127 for -128, and other values as they are."""
+    found = reproduce("opencv", "pad-of-int8")
+    (value,) = (one for one in found.model.graph.initializer if one.name == "value")
+    assert numpy_helper.to_array(value) == -128

@@ -235,7 +235,9 @@ class ChainReader:
             bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
             chain = self._chain(node, bare, attributes, kernel, source)
             refusals.check_weight(node, weight, kernel)
-            if not chain.trouble or chain.axes:
+            if op.kind is Kind.OTHER:
+                chain = replace(chain, attributes=plain_attributes(attributes))
+            elif not chain.trouble or chain.axes:
                 chain = replace(
                     chain,
                     shape=source.dims,

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from onnx import (
@@ -26,12 +25,9 @@ from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.constant_folding import FOLDABLE, fold, shape_of
 from onnxpad.model.shapes.open_cells import MOST_OPEN, Array, is_open
-from onnxpad.model.shapes.types import UNKNOWN, Type, dtype_code, dtype_name
+from onnxpad.model.shapes.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS
-
-if TYPE_CHECKING:
-    from onnxpad.model.shapes.unknown_sizes import Hanging
 
 MAX_CONSTANT = 4096
 

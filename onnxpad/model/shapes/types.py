@@ -1,4 +1,4 @@
-"""What is known of a tensor's type: element type and sizes of its axes."""
+"""What is known of a tensor's type: element type and sizes of its axes, and what is not."""
 
 from __future__ import annotations
 
@@ -31,6 +31,14 @@ class Type(NamedTuple):
 
 
 UNKNOWN = Type()
+
+
+class Hanging(NamedTuple):
+    """What numbers hang on, what to try, and the dimensions where all of it hangs on these."""
+
+    reason: str = ""
+    hints: tuple[str, ...] = ()
+    roots: tuple[str, ...] = ()
 
 
 def dtype_name(code: int) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from onnx import NodeProto
@@ -13,20 +12,13 @@ from onnxpad.geometry.size import Size, Symbol, show
 from onnxpad.model.reading.context import Context, given_by, valued_inputs
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.shapes.constant_folding import FOLDABLE, fold, shape_of
+from onnxpad.model.shapes.types import Hanging
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _EXAMPLE = 640
 _MOST_PICKS = 64
 _PICKS = frozenset({"Gather", "Slice", "Split", "Squeeze", "Unsqueeze", "Reshape", "Identity"})
-
-
-class Hanging(NamedTuple):
-    """What numbers hang on, what to try, and the dimensions where all of it hangs on these."""
-
-    reason: str = ""
-    hints: tuple[str, ...] = ()
-    roots: tuple[str, ...] = ()
 
 
 def why_unknown(context: Context, name: str) -> Hanging:

@@ -24,7 +24,7 @@ from onnxpad.padding.effective_pads import axes_behind, effective_pads, floored,
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, reaches_kernel
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.steps.pads import full_pads, pad_refusal
+from onnxpad.rewriting.steps.pads import full_pads, integers_refusal, pad_refusal
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
@@ -65,4 +65,6 @@ def _refusal(chain: Chain, pads: Pads) -> Skip | None:
         return Skip("a pad is as wide as the kernel: a window may hold padding alone")
     if any(isinstance(axis.size, int) and axis.size < 1 for axis in chain.axes):
         return Skip("an axis has no cell to repeat")
-    return None
+    if not chain.dtype:
+        return Skip("the element type of its input is not known")
+    return integers_refusal(chain)

@@ -37,9 +37,14 @@ def pad_value(chain: Chain) -> Fill | Skip:
         if not values:
             return Skip(f"the lowest value of type '{chain.dtype or 'unknown'}' is not known")
         fill = Constant(values[0])
+    return integers_refusal(chain) or fill
+
+
+def integers_refusal(chain: Chain) -> Skip | None:
+    """Why the operator's data can have no Pad in front, where it is whole numbers."""
     if chain.opset < Since.PAD_INTEGERS and (chain.op.quantised or "int" in chain.dtype):
         return Skip(f"Pad of opset {chain.opset} takes no integers")
-    return fill
+    return None
 
 
 def pad_refusal(chain: Chain, pads: Pads) -> Skip | None:

@@ -26,4 +26,6 @@ QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 ANYWHERE = (*BRANCH, *STORED_BOOL, *QUANTISED_BYTES)
 """What some runtimes stop at wherever it stands; no pass writes it."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
-EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *RANK, *LOOKUP, *SHAPES, *ANYWHERE)
+CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")
+"""Copies of those around a Pad that moved in front of them."""
+EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *RANK, *LOOKUP, *SHAPES, *CONVERSIONS, *ANYWHERE)

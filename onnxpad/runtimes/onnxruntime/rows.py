@@ -33,7 +33,7 @@ OWN_OPERATORS = (
     *("com.microsoft.FusedConv", "com.microsoft.NhwcFusedConv", "com.microsoft.QLinearConv"),
     *("com.microsoft.NhwcMaxPool", "com.microsoft.QLinearAveragePool", "com.microsoft.Pad"),
     *("com.microsoft.MaxpoolWithMask", "com.microsoft.ConvTransposeWithDynamicPads"),
-    *("DeformConv", "MaxUnpool", "Col2Im", "CenterCropPad"),
+    *("DeformConv", "MaxUnpool", "Col2Im", "CenterCropPad", "GridSample"),
 )
 """Padded operators that onnxruntime's CPU provider runs and few others have."""
 

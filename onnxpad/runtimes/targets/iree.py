@@ -16,6 +16,7 @@ from onnxpad.runtimes.conditions.rows import (
     measured,
     miscomputes,
     refuses,
+    reported,
     takes,
     untried,
 )
@@ -72,12 +73,21 @@ _THREE_D_GROUPED = (Condition("the operator is 3-D", lambda c: c.rank == 3) & w.
     "the operator is 3-D with groups"
 )
 
+_GRID = reported("llvm/torch-mlir pull request 4186", "padding_mode border")
+_BEYOND_ZEROS = Condition(
+    "padding_mode is not zeros",
+    lambda c: c.attribute("padding_mode", "zeros") != "zeros",
+    cure="clamp the grid, and sample with padding_mode zeros",
+)
+
 TARGET = Target(
     _VERSION,
     (
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant and edge")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
+        takes("GridSample", by=_GRID),
+        refuses("GridSample", _BEYOND_ZEROS, by=_GRID),
         refuses(w.QUANTISED, ONE_D, by=_seen("QLinearConv and ConvInteger along one axis")),
         takes("QLinearConv", by=_seen("QLinearConv with symmetric pads and zero point 128")),
         refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),

@@ -63,6 +63,7 @@ TARGET = Target(
         refuses((*w.WINDOWS, *p.PAD), t.opset_above(19), by=_rknn("models of opset 21")),
         refuses("AveragePool", t.opset_above(18), by=_torch("averages of opset 19 and newer")),
         refuses(p.PAD, t.opset_above(17), by=_torch("Pad of opset 18 and newer")),
+        refuses("Identity", t.opset_above(18), by=_torch("Identity of opset 19 and newer")),
         refuses("MaxPool", t.opset_below(12), by=_iree("MaxPool of opset 11")),
         refuses((*CROP, *INPUT_CROP), t.opset_below(13), by=_iree("Slice of opset 11")),
         refuses((*w.WINDOWS, *p.PAD), t.EIGHT_BIT, by=_qnn("int8 and uint8")),

@@ -42,21 +42,24 @@ def changed_cards(changes: Iterable[Changed]) -> Iterator[Card]:
             f"change-{number}",
             f"{by}: {op} {names[0]}{more}",
             _words(before, after),
-            tuple(_pictures(before, after, visible(was), visible(is_now))),
+            tuple(_pictures(number, before, after, (visible(was), visible(is_now)))),
             legend(before, *([] if after is None else [after])),
             names[1:],
         )
 
 
-def _pictures(before: Drawing, after: Drawing | None, was: str, is_now: str) -> Iterator[Picture]:
+def _pictures(
+    number: int, before: Drawing, after: Drawing | None, words: tuple[str, str]
+) -> Iterator[Picture]:
+    (was, is_now), place = words, f"change-{number}"
     if after == before:
-        yield Picture(window_figure(before), f"before: {was}; after: {is_now}")
+        yield Picture(window_figure(before, place=place), f"before: {was}; after: {is_now}")
         return
-    yield Picture(window_figure(before, title="before"), f"before: {was}")
+    yield Picture(window_figure(before, title="before", place=place), f"before: {was}")
     if after is None:
         yield Picture("", f"after: {is_now}")
     else:
-        yield Picture(window_figure(after, title="after"), f"after: {is_now}")
+        yield Picture(window_figure(after, title="after", place=place), f"after: {is_now}")
 
 
 def _words(before: Drawing, after: Drawing | None) -> str:

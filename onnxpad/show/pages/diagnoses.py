@@ -8,10 +8,11 @@ from shlex import join
 
 from onnxpad.diagnosis import Diagnosis, NodeFinding
 from onnxpad.inspection import with_far_pad
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.chain import Chain
 from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.show.diagnoses import HEADERS, conclusion_lines, finding_row, other_lines
 from onnxpad.show.pages.changes import Changed, changed_cards
+from onnxpad.show.pages.drawings import pads_in_front
 from onnxpad.show.pages.page import Page, Section, Table
 from onnxpad.show.pages.validations import differing
 from onnxpad.show.wording import visible
@@ -54,16 +55,13 @@ def _sized_as(before: Chain, after: Chain) -> Chain:
     """The second chain at the sizes of the first, which ran."""
     if before.rank != after.rank:
         return after
-    axes = before.axes if before.pad is None else axes_in_front(before, _pads(before))
+    axes = before.axes if before.pad is None else axes_in_front(before, pads_in_front(before))
     sized = replace(after, axes=axes)
-    return sized if after.pad is None else replace(after, axes=axes_behind(sized, _pads(after)))
-
-
-def _pads(chain: Chain) -> Pads:
-    step = chain.pad
-    if step is None or step.unclear or not step.pads.begins:
-        return Pads.zero(chain.rank)
-    return Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
+    return (
+        sized
+        if after.pad is None
+        else replace(after, axes=axes_behind(sized, pads_in_front(after)))
+    )
 
 
 def _changes(nodes: Iterable[NodeFinding]) -> Iterator[Changed]:

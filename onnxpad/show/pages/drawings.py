@@ -8,7 +8,7 @@ from typing import NamedTuple
 from onnxpad.geometry.size import Size, lower_bound, show
 from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, is_same
-from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.operators import Kind
 from onnxpad.show.wording import counted, each_text, either
@@ -64,27 +64,35 @@ def drawing_of(chain: Chain) -> Drawing:
     if isinstance(pads, Skip) or not chain.axes:
         why = pads.reason if isinstance(pads, Skip) else "its windows are not known"
         return Drawing(chain.op.name, (), why=why)
+    front = pads_in_front(chain)
+    axes = axes_in_front(chain, front)
     drawn = Drawing(
         chain.op.name,
-        tuple(map(drawn_size, chain.axes)),
+        tuple(map(drawn_size, axes)),
         tuple(axis.kernel for axis in chain.axes),
         tuple(axis.stride for axis in chain.axes),
         tuple(axis.dilation for axis in chain.axes),
-        labels=tuple(_label(axis.size) for axis in chain.axes),
+        labels=tuple(_label(axis.size) for axis in axes),
     )
     if chain.op.kind is Kind.TRANSPOSED:
         return _of_transposed(chain, drawn, pads)
     frames = [Frame(pads.begins, pads.ends, held(chain.fill), chain.op.name)]
-    cells, step = drawn.cells, chain.pad
-    if step is not None and not step.unclear and step.pads.begins:
-        begins, ends = (side[chain.spatial] for side in (step.pads.begins, step.pads.ends))
-        frames.insert(0, Frame(begins, ends, _held_by(step), "Pad"))
-        cells = tuple(c - b - e for c, b, e in zip(cells, begins, ends, strict=True))
+    if chain.pad is not None:
+        frames.insert(0, Frame(front.begins, front.ends, _held_by(chain.pad), "Pad"))
+    ends = zip(drawn.cells, front.begins, front.ends, strict=True)
+    read = [size + begin + end for size, begin, end in ends]
     return drawn._replace(
-        cells=cells,
         frames=tuple(frame for frame in frames if any(frame.begins + frame.ends)),
-        windows=tuple(_count(chain, pads, axis) for axis in range(chain.rank)),
+        windows=tuple(_count(chain, pads, axis, size) for axis, size in enumerate(read)),
     )
+
+
+def pads_in_front(chain: Chain) -> Pads:
+    """What a Pad in front adds to the spatial axes."""
+    step = chain.pad
+    if step is None or step.unclear or not step.pads.begins:
+        return Pads.zero(chain.rank)
+    return Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
 
 
 def _of_pad(chain: Chain) -> Drawing:
@@ -150,10 +158,9 @@ def drawn_size(axis: Axis) -> int:
     return least + (axis.size.residue - least) % axis.size.modulus
 
 
-def _count(chain: Chain, pads: Pads, axis: int) -> int:
-    """Windows on one axis, at the size that is drawn."""
+def _count(chain: Chain, pads: Pads, axis: int, size: int) -> int:
+    """Windows on one axis of so many cells."""
     one = chain.axes[axis]
-    size = drawn_size(one)
     if is_same(chain.padding):
         return -(-size // one.stride)
     one = one._replace(size=size)

@@ -66,18 +66,21 @@ class Panel(NamedTuple):
     y: int
 
 
-def window_figure(drawing: Drawing, *, title: str = "") -> str:
+def window_figure(drawing: Drawing, *, title: str = "", place: str = "") -> str:
     """SVG of the cells, their padding, and the first, the second and the last window.
 
     Two axes are a grid, the last one across; one alone, or each of more than two, is a row. Empty
-    where nothing is known that could be drawn. Needs the extra `html`.
+    where nothing is known that could be drawn. A page that has one figure twice gives each another
+    `place`, so that names in them differ. Needs the extra `html`.
     """
     if drawing.why or not drawing.cells or min(drawing.cells) < 0:
         return ""
     strips = [strip_of(drawing, axis) for axis in range(len(drawing.cells))]
     if not all(strip.places for strip in strips):
         return ""
-    key = sha256(repr((drawing, title)).encode()).hexdigest()[:8]  # of its own among all figures
+    key = sha256(repr((drawing, title, place)).encode()).hexdigest()[
+        :8
+    ]  # of its own among all figures
     tiles = tuple(_tile(frame, key) for frame in drawing.frames)
     labels = [_label(drawing, axis) for axis in range(len(strips))]
     if len(strips) == 2:

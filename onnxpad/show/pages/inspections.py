@@ -161,7 +161,7 @@ def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
             alike.setdefault(kind, []).append(number)
     kinds = sorted(alike.items(), key=lambda one: one[0][0])
     for number, ((_, drawing), nodes) in enumerate(kinds[: CARDS + 1], 1):
-        if svg := window_figure(drawing):
+        if svg := window_figure(drawing, place=str(number)):
             names = tuple(visible(name_text(found.nodes[one])) for one in nodes)
             yield card_of(f"drawing-{number}", drawing, svg, names), set(nodes)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from hashlib import sha256
 from typing import NamedTuple
@@ -93,9 +94,16 @@ def page_html(page: Page, version: str) -> str:
 
 
 def fragment_html(page: Page) -> str:
-    """The same for a notebook: without a frame, and without scripts."""
+    """The same for a notebook: without frame and scripts, its places apart from other reports'."""
     styles = text_of("notebook.css") + text_of("figures.css")
-    return rendered("notebook.html", page=_without_empty(page), styles=styles)
+    html = rendered("notebook.html", page=_without_empty(page), styles=styles)
+    own = f"onnxpad-{sha256(html.encode()).hexdigest()[:8]}-"
+    drawn = {*re.findall(r"url\(#([^)]+)\)", html)}  # of figures: unique as they are
+
+    def apart(found: re.Match[str]) -> str:
+        return found[0] if found[2] in drawn else f'{found[1]}{own}{found[2]}"'
+
+    return re.sub(r'( id="| href="#| aria-labelledby=")([^"]+)"', apart, html)
 
 
 def _without_empty(page: Page) -> Page:

@@ -67,6 +67,33 @@ def test_where_it_would_show_it_is_refused(attributes: str, outputs: str, reason
     assert reason in done.skips[0].skip.reason
 
 
+def test_what_reads_its_own_padding_and_an_empty_axis_are_refused() -> None:
+    masked = text_model(
+        "y = com.microsoft.MaxpoolWithMask <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x, m)",
+        "float[1,1,6,6] x, int32[1,6] m",
+    )
+    (skip,) = rewrite(masked, passes="border-pads").skips
+    assert skip.skip.reason == "MaxpoolWithMask has an input that depends on its own padding"
+    (skip,) = rewrite(pool("kernel_shape = [2], pads = [1, 1]", 0), passes="border-pads").skips
+    assert skip.skip.reason == "an axis has no cell to repeat"
+
+
+def test_integers_have_no_pad_before_opset_11() -> None:
+    early = text_model(
+        "y = MaxPool <kernel_shape = [2], pads = [1, 1]> (x)", "int8[1,1,6] x", opset=10
+    )
+    (skip,) = rewrite(early, passes="border-pads").skips
+    assert skip.skip.reason == "Pad of opset 10 takes no integers"
+
+
+def test_a_type_that_nobody_knows_is_refused() -> None:
+    model = text_model(
+        "a = com.microsoft.Unheard (x) y = MaxPool <kernel_shape = [2], pads = [1, 1]> (a)"
+    )
+    (skip,) = rewrite(model, passes="border-pads").skips
+    assert skip.skip.reason == "the element type of its input is not known"
+
+
 def test_the_pad_goes_in_front_of_dequantize_linear() -> None:
     model = text_model(
         "q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) "

@@ -7,6 +7,7 @@ import onnx
 import pytest
 
 from onnxpad import inspect, rewrite
+from onnxpad.rewriting.passes import repeated_mirrors
 from tests.models.text import text_model
 from tests.oracle.interpreter import run_model
 
@@ -49,6 +50,12 @@ def test_what_is_no_wider_is_left_and_one_cell_refused() -> None:
     assert not rewrite(mirrored(4, (3, 3)), passes="repeated-mirrors").changed
     (skip,) = rewrite(mirrored(1, (1, 0)), passes="repeated-mirrors").skips
     assert skip.skip.reason == "axis 1 has no second cell to mirror"
+
+
+def test_a_very_wide_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeated_mirrors, "_MOST_PADS", 6)
+    (skip,) = rewrite(mirrored(2, (1000, 1000)), passes="repeated-mirrors").skips
+    assert skip.skip.reason == "it would take 7 Pads, 6 are the most"
 
 
 def test_inspect_shows_it_and_plain_pad_names_the_pass() -> None:

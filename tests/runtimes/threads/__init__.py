@@ -341,7 +341,7 @@ THREADS = (
         "1, 1, 4, 4",
         "float[1,1,1,2] g = {2, 2}",
         opset=16,
-        no_way="GridSample adds no cells: what it reads outside is not looked at",
+        no_way="GridSample adds no cells: its padding_mode is shown, and not rewritten",
     ),
     Thread(
         "opencv#24729",

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad import rewrite, validate
+from onnxpad import inspect, rewrite, validate
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.runtimes.targets import find_target
 from tests.models.text import text_model
@@ -108,6 +108,16 @@ def test_an_older_opset_lets_the_pad_stay(where: str, most: int) -> None:
     assert isinstance(after, onnx.ModelProto)
     assert opset_of(after) <= most < opset_of(thread.model())
     assert "Pad" in [node.op_type for node in after.graph.node]
+
+
+def test_what_grid_sample_reads_outside_is_shown() -> None:
+    """torch-mlir#4186."""
+    (thread,) = [one for one in THREADS if one.where == "torch-mlir#4186"]
+    found = inspect(thread.model(), target="iree")
+    assert found.nodes[0].written == {"padding_mode": "border"}
+    (judged,) = found.targets["iree"]
+    assert judged.judgement.reason == "padding_mode is not zeros"
+    assert judged.judgement.cures == ("clamp the grid, and sample with padding_mode zeros",)
 
 
 def padded(nodes: str, constants: str) -> onnx.ModelProto:

@@ -138,6 +138,8 @@ def test_figures_of_one_page_share_no_names() -> None:
     ]
     assert names[0]
     assert {*names[0]}.isdisjoint(names[1])
+    again = re.findall(r'id="([^"]+)"', window_figure(one, place="change-2"))
+    assert {*names[0]}.isdisjoint(again)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3, 4])

@@ -291,6 +291,12 @@ def test_notebooks_show_the_same_figures() -> None:
     assert html.count('class="onnxpad-figure"') == 6
     assert Document(html).unclosed == []
     assert "<script" not in html
+    places, leads = Document(html).places, Document(html).leads
+    assert {to[1:] for to in leads} <= {*places}
+    other = onnxpad.inspect(str(KT), target="opencv")._repr_html_()
+    assert other is not None
+    both = [place for place in (*places, *Document(other).places) if place.startswith("onnxpad-")]
+    assert len(set(both)) == len(both) - both.count("onnxpad-arrow") + 1
     written = onnxpad.rewrite(str(MODELS / "k_yolo_tiny_op15.onnx"))
     assert "Before and after" in (written._repr_html_() or "")
     assert onnxpad.explain("split-pads")[0]._repr_html_() is None
