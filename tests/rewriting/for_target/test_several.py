@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from onnxpad.runtimes.targets import find_target, find_targets
 from tests.rewriting.for_target.test_search import model_of
 from tests.runtimes.targets.generated import drawn
 
+MODELS = Path(__file__).parents[3] / "models"
 TOGETHER = ("opencv", "opencv-classic", "mnn", "ncnn", "openvino", "tinygrad")
 ASYMMETRIC = """<ir_version: 8, opset_import: ["" : 13]>
 g (float[%s,2,8,8] x) => (float[a,b,c,d] y) {
@@ -74,3 +76,16 @@ def test_onnxruntime_is_one_of_them() -> None:
     assert not done.unfit
     assert done.fitting is not None
     assert done.fitting.elsewhere == ()
+
+
+@pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.stem)
+def test_a_real_model_fits_all_or_names_who_stands_in_the_way(path: Path) -> None:
+    names = ["opencv", "ncnn", "openvino@2024.6", "webgpu"]
+    done = rewrite(path, target=names)
+    for one in done.unfit:
+        assert one.judgement.by
+        assert set(one.judgement.by) <= set(names)
+        assert one.judgement.reason.startswith(one.judgement.by[0])
+    if not done.unfit:
+        for name in names:
+            assert not rewrite(done.model, target=name).unfit
