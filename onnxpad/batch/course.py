@@ -325,7 +325,8 @@ def _edited(
 
     written = _written(edit, asked)
     against = edit.objection
-    refused = refusal_text(asked["model"], against, edit.found) if against else ""
+    failed = None if getattr(edit.compared, "ok", True) else edit.compared
+    refused = refusal_text(asked["model"], against, edit.found, failed) if against else ""
     changed = done if edit.written else f"would be {done}"
     result = changed if edit.found.changed else "unchanged"
     return {

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from onnxpad.model.editing.script import Edit, edit_record
 from onnxpad.model.reading.nodes import Address
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, Skip
-from onnxpad.reports import reported
+from onnxpad.reports import plain, reported
 
 SizeTexts: TypeAlias = tuple[str, ...]
 
@@ -18,7 +18,7 @@ SizeTexts: TypeAlias = tuple[str, ...]
     *("node.label as node", "node.scope as scope", "op", "before", "after", "output_before"),
     *("output_after", "resized", "same_values", "script as edits"),
 )
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Move:
     """One node that was moved: its padding and output sizes before and after.
 
@@ -35,7 +35,19 @@ class Move:
     resized: bool
     same_values: bool
     edits: tuple[Edit, ...]
-    chains: tuple[Chain, Chain] = field(repr=False)
+    chains: tuple[Chain, Chain]
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __str__(self) -> str:
+        """'Conv 'c': SAME_UPPER -> symmetric pads 1'."""
+        return f"{self.op} '{self.node.label}': {self.before} -> {self.after}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The move as it stands in the JSON of the report."""
+        found: dict[str, Any] = plain(self)
+        return found
 
     @property
     def script(self) -> list[dict[str, Any]]:
@@ -57,7 +69,7 @@ class Kept:
 @reported(
     "node.label as node", "node.scope as scope", "op", "skip.reason as reason", "skip.hints as try"
 )
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Refused:
     """One node that could not be moved; `tensor` is its input, of type `source`."""
 
@@ -67,3 +79,15 @@ class Refused:
     skip: Skip
     tensor: str
     source: Type
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def __str__(self) -> str:
+        """'skip: Conv 'c': why; try --dim ...'."""
+        return f"skip: {self.op} '{self.node.label}': {self.skip}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The skip as it stands in the JSON of the report."""
+        found: dict[str, Any] = plain(self)
+        return found

@@ -174,20 +174,16 @@ def rewrite(  # noqa: PLR0913  one option each
         earlier = (outcome.changes, given)
         whole = (dims or {}) if nodes is None and opened.surgeon is None else None
         fitting = _fitted(session, asked, selected, earlier, progress, whole) if asked else None
-        told = (outcome, _with_divisors(standing(session, rules, outcome), session, dims or {}))
+        skips = _with_divisors(standing(session, rules, outcome), session, dims or {})
         outcome.changes += fitting.changes if fitting else ()
+        name = asked.judge.target.name if asked else ""
         if strict:
-            _refuse_rest(told[1], fitting, asked.judge.target.name if asked else "")
+            _refuse_rest(skips, fitting, name)
         result = _finished(session, opened, outcome.changes)
-        report = _report(result, rules, told, session, dims, opened.source)
-        return replace(
-            report,
-            target=asked.judge.target.name if asked else "",
-            fitting=fitting,
-            original=partial(untouched, opened),
-            limits_met=tuple(work.met.values()),
-            carried=opened.carried,
-        )
+        report = _report(result, rules, (outcome, skips), session, dims, opened.source)
+        original, met = partial(untouched, opened), tuple(work.met.values())
+        more: dict[str, Any] = {"original": original, "limits_met": met, "carried": opened.carried}
+        return replace(report, target=name, fitting=fitting, **more)
 
 
 def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) -> None:

@@ -77,16 +77,20 @@ def _answers(verdicts: Sequence[NodeVerdict]) -> str:
     return ", ".join(parts) or "nothing to judge"
 
 
-def refusal_text(model: str, objection: str, found: Rewriting | Retargeting) -> str:
+def refusal_text(
+    model: str, objection: str, found: Rewriting | Retargeting, failed: Validation | None = None
+) -> str:
     """'nothing written for a.onnx: opencv would refuse 2 of its nodes: Conv 'c': why', and a try.
 
     What speaks against a model names a node with its reason, and what to type about it, or the
-    command that has all of them.
+    command that has all of them. `failed` is the validation that it did not pass.
     """
     reason, tried = "", ""
-    if unfit := getattr(found, "unfit", ()):
+    if failed is not None:
+        reason, tried = failed.reason, either(failed.hints)
+    elif unfit := getattr(found, "unfit", ()):
         reason, tried = _why_unfit(cast("Rewriting", found), unfit)
-    elif found.skips:
+    elif found.skips and objection.startswith("--strict"):
         skip = found.skips[0]
         more = f" and {len(found.skips) - 1} more" if found.skips[1:] else ""
         reason = f"{skip.op} '{skip.node.label}'{more}: {skip.skip.reason}"

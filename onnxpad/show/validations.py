@@ -77,7 +77,8 @@ def proof_lines(validation: Validation) -> Iterator[str]:
         return
     yield from (f"reading: {one}" for one in proof.readings)
     alone = "" if validation.run else "; nothing was run"
-    parts = f"{counted(len(proof.regions), 'changed part')} proved"
+    proved = counted(len(proof.regions), "changed part") if proof.regions else "nothing"
+    parts = f"{proved} proved"
     if proof.verdict == "proved":
         parts += f" over the reals, with a probability of error of {proof.probability:.1e}"
         parts = parts if proof.regions else "nothing changed, nothing to prove"

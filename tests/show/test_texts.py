@@ -12,6 +12,7 @@ from onnxpad.inspection import inspect
 from onnxpad.reports import json_line
 from onnxpad.retargeting import retarget
 from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.show.batches import refusal_text
 from onnxpad.show.inspections import inspection_text
 from onnxpad.show.retargetings import retargeting_text
 from onnxpad.show.rewritings import rewriting_record, rewriting_text
@@ -28,7 +29,7 @@ from onnxpad.show.wording import (
     shape_text,
     window_text,
 )
-from onnxpad.validation import validate
+from onnxpad.validation import Validation, Verdict, validate
 from tests.models.text import text_model
 from tests.models.traps import TRAPS
 
@@ -202,6 +203,26 @@ def test_long_sizes_are_named_once_below_the_table() -> None:
     assert max(map(len, table.splitlines())) <= 80
     assert "s1xs2" in table
     assert rest.startswith("s1 = floor((unk__9105-1)/2)+1\ns2 = floor((unk__9106-1)/2)+1\n")
+
+
+def test_what_is_written_where_the_batch_is_one_has_the_option_that_says_so() -> None:
+    found = inspect(MODELS / "k_unet_dyn_op13.onnx", target="ncnn")
+    text = inspection_text(found)
+    assert "  with --dim unk__9104=1: static-pads, written-defaults" in text
+    assert "no way; " not in text
+
+
+def test_a_failed_validation_is_the_reason_of_a_refusal() -> None:
+    done = rewrite(MODELS / "k_unet_dyn_op13.onnx")
+    assert done.skips
+    failed = Validation(Verdict.DIFFERENT, "b differs", "nobody", {}, "cpu", None, hints=("--dim",))
+    said = refusal_text("a.onnx", "it is not validated (different)", done, failed)
+    assert said == (
+        "nothing written for a.onnx: it is not validated (different): b differs\n  try     --dim"
+    )
+    assert refusal_text("a.onnx", "it would break c", done) == (
+        "nothing written for a.onnx: it would break c"
+    )
 
 
 def test_a_narrow_terminal_leaves_out_who_else_pads_alike() -> None:

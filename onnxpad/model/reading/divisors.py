@@ -11,15 +11,18 @@ from onnxpad.padding.chain import Chain, Unclear
 
 _TRIED = (2, 4, 8, 16, 32, 64)
 """Divisors of images that networks halve; the last is tried first, for what it settles."""
+_MOST_SITES = 2_000
 Divisors = tuple[tuple[str, int], ...]
 
 
 def settling_divisors(survey: Survey, given: Collection[str] = ()) -> Divisors:
     """The smallest of these divisors that makes as many computed pads known as the largest does.
 
-    Each is tried on the model itself; () where none helps, where there is nothing to help, and
-    where something is `given` of one of the dimensions already.
+    Each is tried on the model itself; () where none helps, where there is nothing to help, where
+    something is `given` of one of the dimensions already, and in models too large to be read again.
     """
+    if sum(1 for _ in survey.sites()) > _MOST_SITES:
+        return ()
     roots = tuple(dict.fromkeys(root for one in _open_pads(survey) for root in one.roots))
     if not roots or any(root in given for root in roots):
         return ()

@@ -389,4 +389,4 @@ def test_inspect_says_what_is_not_known_and_what_to_try() -> None:
     assert len(pads) == 3
     for node in pads:
         assert "computed from the size of axis 2 of" in node.reason
-        assert node.hints == ("--dim 'H=640' --dim 'W=640'",)
+        assert node.hints == ("--dim 'H=640' --dim 'W=640'", "--dim 'H%8=0' --dim 'W%8=0'")
