@@ -1,6 +1,7 @@
 """Images of 4096 by 4096 cells: proofs and runs of them end, and soon."""
 
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,9 @@ SECONDS = 30.0
 """Of CPU time; 1 to 3 were measured."""
 
 
-def image_model(**padding: object) -> ModelProto:
+def image_model(**padding: Any) -> ModelProto:
     """A convolution and a max pool of stride 2 over an image of 16 million cells."""
-    window = {"kernel_shape": [3, 3], "strides": [2, 2]}
+    window: dict[str, Any] = {"kernel_shape": [3, 3], "strides": [2, 2]}
     nodes = [
         node("Conv", ["x", "w"], ["a"], name="conv", **window, **padding),
         node("Relu", ["a"], ["b"], name="relu"),
