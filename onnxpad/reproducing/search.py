@@ -25,7 +25,7 @@ from onnxpad.runtimes.targets import Target
 Words = Mapping[str, Any]
 Scored = tuple[tuple[float, int, float], Specimen]
 _KEPT, _STEPS = 8, 4
-_BUILT = (*CONVOLUTIONS, *POOLS, "Pad")
+BUILT = (*CONVOLUTIONS, *POOLS, "Pad")
 
 
 def smallest(target: Target, row: Row, operator: str = "") -> Specimen | None:
@@ -36,7 +36,7 @@ def smallest(target: Target, row: Row, operator: str = "") -> Specimen | None:
     """
     found: list[Scored] = []
     for name in [operator] if operator else row.operators:
-        if name in _BUILT:
+        if name in BUILT:
             found += _nearest(target, row, name)
             if any(score[:2] == (0, 0) for score, _ in found):
                 break

@@ -27,7 +27,7 @@ from onnxpad.reproducing import (
     seen_words,
 )
 from onnxpad.reproducing.companions import companion
-from onnxpad.reproducing.search import chains_of, smallest
+from onnxpad.reproducing.search import BUILT, chains_of, smallest
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import judged, ways
 from onnxpad.runtimes.conditions.rows import Answer
@@ -59,7 +59,7 @@ def test_a_model_falls_under_every_row(name: str) -> None:
         meant = in_its_release(target, row)
         found = smallest(meant, row)
         if found is None:
-            if not any(map(companion, row.operators)):
+            if {*BUILT} & {*row.operators} and not any(map(companion, row.operators)):
                 missing.add(address)
             continue
         assert row in {one for chain in chains_of(found) for one in failing(meant, chain)}
