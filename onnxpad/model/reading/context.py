@@ -42,7 +42,8 @@ class Context:
     what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
     and the attribute that holds them. `ends` count the readers of a tensor that hand it on to
     nobody, with those of which that is not known yet; `alike` those that say the same. `zeros`
-    says of Pads by their key whether they write 0.
+    says of Pads by their key whether they write 0, `uses_inside` how often a graph inside a node
+    and those in it read a tensor, by the id of the graph.
     """
 
     document: Document
@@ -62,6 +63,7 @@ class Context:
     ends: dict[str, tuple[int, list[Node]]] = field(default_factory=dict)
     alike: dict[str, Counter[tuple[object, ...]]] = field(default_factory=dict)
     zeros: dict[int, bool] = field(default_factory=dict)
+    uses_inside: dict[tuple[str, str], int] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
     _inner_readers: dict[str, list[tuple[Scope, Node]]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)

@@ -205,8 +205,15 @@ def _around_body(place: _Place) -> _Place | None:
     if node.op_type != "If" or outer.constant(node.inputs[0]) is None:
         return None
     others = (body for _, body in outer.scope.children[node.key] if body is not scope)
-    idle = sum(_uses_in(body, place.name) for body in others)
+    idle = sum(_uses_inside(outer, body, place.name) for body in others)
     return place._replace(context=outer, idle_uses=place.idle_uses + idle)
+
+
+def _uses_inside(outer: Context, body: Scope, name: str) -> int:
+    asked = body.id, name
+    if asked not in outer.uses_inside:
+        outer.uses_inside[asked] = _uses_in(body, name)
+    return outer.uses_inside[asked]
 
 
 def _uses_in(scope: Scope, name: str) -> int:
