@@ -28,7 +28,7 @@ def test_uses_in_other_branches_are_counted_once(monkeypatch: pytest.MonkeyPatch
     graph.initializer.append(helper.make_tensor("p", TensorProto.INT64, [6], [0, 0, 1, 0, 0, 1]))
     graph.initializer.append(helper.make_tensor("c", TensorProto.BOOL, [], [True]))
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-    count, counted = [0], row_in_front._uses_in
+    count, counted = [0], row_in_front._uses_in  # noqa: SLF001
 
     def counting(scope: Scope, name: str) -> int:
         count[0] += 1
