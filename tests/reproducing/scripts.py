@@ -11,12 +11,12 @@ from tests.runtimes.live import Runtime
 from tests.runtimes.live.environments import command
 
 SECONDS = 120
-_OF_THE_SCRIPT = ("ModuleNotFoundError", "ImportError", "SyntaxError", "KeyError")
+_OF_THE_SCRIPT = ("ModuleNotFoundError", "ImportError", "SyntaxError")
 """What is no fault of the runtime: the script is wrong, or what it needs is not there."""
 
 
 def verdict_of(found: Reproducer, runtime: Runtime, folder: Path) -> str:
-    """What the written script shows: ok, wrong, refused, crash or timeout.
+    """What the written script shows: ok, wrong, refused, crash, timeout, or not understood.
 
     Raises RuntimeError where the script itself fails.
     """
@@ -43,6 +43,8 @@ def verdict_of(found: Reproducer, runtime: Runtime, folder: Path) -> str:
         raise RuntimeError(f"{found.target} {found.row}: {done.stderr[-300:]}")
     if done.returncode == 0:
         return "ok"
+    if "KeyError" in done.stderr:
+        return "not understood"  # a type of elements that the script has no name for
     if done.returncode < 0:
         return "crash"
     return "wrong" if "and should be" in done.stderr else "refused"
