@@ -59,15 +59,19 @@ def words_of(one: Specimen) -> dict[str, Any]:
 
 
 def candidates(target: Target, row: Row) -> list[Specimen]:
-    """Valid models under the row, those that fall under no other one first, then the smallest."""
-    found: dict[Specimen, tuple[int, float]] = {}
+    """Valid models under the row, the smallest first: those under no other one, if there are any.
+
+    What fails by another row as well does not show this one.
+    """
+    found: dict[Specimen, tuple[int, int]] = {}
     for operator in row.operators:
         first = smallest(target, row, operator)
         for one in dict.fromkeys((first, *varied(first))) if first else ():
             if falls_under(target, row, one) and _is_valid(one):
                 rows = {other for chain in chains_of(one) for other in failing(target, chain)}
                 found[one] = (len(rows), len(words_of(one)))
-    return sorted(found, key=lambda one: found[one])[:MOST]
+    alone = [one for one, (rows, _) in found.items() if rows == 1]
+    return sorted(alone or found, key=lambda one: found[one])[:MOST]
 
 
 def _is_valid(one: Specimen) -> bool:
