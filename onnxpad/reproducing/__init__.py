@@ -19,7 +19,7 @@ from onnxpad.reproducing.cutting import Cut, cut_out
 from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.search import chains_of, falls_under, smallest
 from onnxpad.reproducing.specimens import Specimen, drafted
-from onnxpad.runtimes.conditions.rows import Row
+from onnxpad.runtimes.conditions.rows import Answer, Row
 from onnxpad.runtimes.judge import failing
 from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.targets import Target, find_target
@@ -56,19 +56,44 @@ def specimen(target: Target, address: str) -> Reproducer | None:
     row = target.failures[address]
     meant = in_its_release(target, row)
     one = seen_words(meant, address, row) or smallest(meant, row)
-    others: set[Row] = set()
     if one is not None:
-        model, feeds = drafted(one)
-        others = {other for chain in chains_of(one) for other in failing(meant, chain)} - {row}
-    else:
-        found = next(filter(None, map(companion, row.operators)), None)
-        if found is None:
-            return None
-        model, feeds = found(row)
+        return showing(target, address, one)
+    found = next(filter(None, map(companion, row.operators)), None)
+    return None if found is None else _of_row(meant, address, row, found(row), ())
+
+
+def showing(target: Target, address: str, one: Specimen) -> Reproducer:
+    """The reproducer of a row with this model."""
+    row = target.failures[address]
+    meant = in_its_release(target, row)
+    others = {other for chain in chains_of(one) for other in failing(meant, chain)} - {row}
     about = tuple(f"it {other.answer.does} as well: {other.what}" for other in others)
-    about += _was_seen(meant, address)
-    command = f"onnxpad explain {target.name} --reproduce {address} -o DIR"
-    return _reproducer(meant, (address, row), (model, feeds), about, command)
+    return _of_row(meant, address, row, drafted(one), about)
+
+
+def _of_row(
+    meant: Target,
+    address: str,
+    row: Row,
+    kept: tuple[Model, Mapping[str, Array]],
+    about: tuple[str, ...],
+) -> Reproducer:
+    verdict = all_seen().get(meant.name, {}).get(address, {}).get("verdict")
+    if row.answer is Answer.MISCOMPUTES and verdict in _DOES_INSTEAD:
+        about += (f"run with this model, {meant.version} {_DOES_INSTEAD[verdict]}",)
+    if verdict == "not shown":
+        about += (f"{meant.version} was run with small models of this kind, and none showed it",)
+    command = f"onnxpad explain {meant.name} --reproduce {address} -o DIR"
+    made = _reproducer(meant, (address, row), kept, about, command)
+    return replace(made, shown=verdict != "not shown")
+
+
+_DOES_INSTEAD = {
+    "refused": "stops with an error",
+    "crash": "ends the process",
+    "timeout": "does not end",
+}
+"""What a runtime did where wrong numbers were looked for."""
 
 
 def seen_words(target: Target, address: str, row: Row) -> Specimen | None:
@@ -80,14 +105,6 @@ def seen_words(target: Target, address: str, row: Row) -> Specimen | None:
     value = {"value": float(words["value"])} if "value" in words else {}
     one = Specimen(**(words | lists | value))
     return one if falls_under(target, row, one) else None
-
-
-def _was_seen(target: Target, address: str) -> tuple[str, ...]:
-    """What is to be said where the runtime was run and nothing showed the fault."""
-    verdict = all_seen().get(target.name, {}).get(address, {}).get("verdict")
-    if verdict != "not shown":
-        return ()
-    return (f"{target.version} was run with small models of this kind, and none showed it",)
 
 
 @cache
@@ -185,4 +202,5 @@ __all__ = [
     "refuse_folder",
     "reproduce",
     "reproduce_node",
+    "showing",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto, helper, numpy_helper
 
 from onnxpad.model.assembled import Array, Piece, assembled
 from onnxpad.model.opened import Model
@@ -35,9 +36,18 @@ def companion(name: str) -> Callable[[Row], Made] | None:
             {key: np.asarray(value) for key, value in constants.items()},
             opset=opset,
         )
+        _lists_truth(model)
         return model, {"x": feed}
 
     return made
+
+
+def _lists_truth(model: Model) -> None:
+    """Bools as numbers in int32_data: OpenCV reads them from raw_data alone."""
+    for one in model.graph.initializer:
+        if one.data_type == TensorProto.BOOL:
+            listed = numpy_helper.to_array(one).ravel().tolist()
+            one.CopyFrom(helper.make_tensor(one.name, TensorProto.BOOL, one.dims, listed))
 
 
 def _at(opset: int, piece: Piece) -> Piece:
@@ -106,7 +116,7 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         _FLOATS,
     ),
     "stored bool": (
-        [Piece("If", ["chosen"], ["y"], _BRANCHES)],
+        [Piece("Neg", ["x"], ["n"]), Piece("Where", ["chosen", "x", "n"], ["y"])],
         {"chosen": np.ones((), bool)},
         _FLOATS,
     ),

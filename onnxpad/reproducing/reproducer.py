@@ -45,6 +45,12 @@ _ENDS = {
     "refuses": "does not load it, stops with an error, or ends the process",
     "miscomputes": "runs it, and the numbers or sizes are wrong, without a word",
 }
+_SHOWN = "{fault}. The model:", "To see it: `{program}`, which fails as long as it is so."
+_NOT_SHOWN = (
+    "What is known: {fault}. This model did not show it:",
+    "`{program}` runs it, and fails where the fault shows after all.",
+)
+"""How the text begins, and how the script is to be understood."""
 FILES = (
     *("model.onnx", "inputs.npz", "expected.npz", "run.py", "README.md"),
     *("inputs.json", "expected.json", "run.mjs"),
@@ -61,8 +67,9 @@ class Reproducer(Report):
     conditions; `about` says what else is worth knowing: other facts that hold for the model as
     well, or what of the user's model was replaced. `expected` follows the text: padded operators
     are evaluated in float64, all others run one by one in onnxruntime without optimisations;
-    `agrees` says what onnxruntime without optimisations makes of the whole. `folder` is where it
-    was written.
+    `agrees` says what onnxruntime without optimisations makes of the whole. `shown` is False where
+    the runtime was run with this model and others of the kind, and none showed the fault. `folder`
+    is where it was written.
     """
 
     target: str
@@ -78,6 +85,7 @@ class Reproducer(Report):
     about: tuple[str, ...] = ()
     folder: str = ""
     command: str = ""
+    shown: bool = True
 
     schema = 1
 
@@ -152,14 +160,15 @@ def _as_json(arrays: Mapping[str, Array]) -> bytes:
 
 
 def _text(found: Reproducer, version: str, names: list[str]) -> str:
+    starts, runs = _SHOWN if found.shown else _NOT_SHOWN
     lines = [
         f"# {found.version} {found.answer} {found.what}",
         "",
-        f"{found.version} {_ENDS[found.answer]}. The model:",
+        starts.format(fault=f"{found.version} {_ENDS[found.answer]}"),
         "",
         *(f"    {line}" for line in found.model_lines),
         "",
-        f"To see it: `{found.program}`, which fails as long as it is so.",
+        runs.format(program=found.program),
         "",
         _HOW_EXPECTED,
         f"onnxruntime on the CPU without optimisations {found.agrees}.",

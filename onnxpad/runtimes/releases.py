@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from onnxpad.runtimes.conditions.rows import Answer, Row
+from onnxpad.runtimes.conditions.rows import Answer, Certainty, Row
 
+_NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 _SPELLING = re.compile(r"v?\d+(\.\d+)*")
 
 
@@ -48,6 +50,16 @@ def rows_in(rows: Sequence[Row], releases: Sequence[str]) -> tuple[Row, ...]:
         for row in rows
         if (all if row.answer is Answer.TAKES else any)(_holds(row, one) for one in releases)
     )
+
+
+def shown_for(row: Row, release: str) -> Row:
+    """The same row, whose evidence says so where it was measured with another release alone."""
+    evidence = row.evidence
+    versions = _NUMBERS.findall(evidence.where)
+    is_of = any(are_one(one, release) or one.endswith(f".{release}") for one in versions)
+    if is_of or evidence.certainty is not Certainty.MEASURED:
+        return row
+    return replace(row, evidence=replace(evidence, other_than=release))
 
 
 def _begins(one: tuple[int, ...], other: tuple[int, ...]) -> bool:

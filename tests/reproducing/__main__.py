@@ -2,8 +2,9 @@
 
 python -m tests.reproducing --runtimes opencv,ncnn     writes onnxpad/reproducing/seen.json
 
-Where the smallest model does not show it, those that differ in one word are tried. A row that none
-shows is recorded as such, and printed: it may be wrong.
+What counts is the script as it is written for users. Where the smallest model does not show it,
+those that differ in one word are tried. A row that none shows is recorded as such, and printed: it
+may be wrong.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -19,27 +20,33 @@ from typing import Any
 import onnx
 
 from onnxpad.model.assembled import with_output_shapes
-from onnxpad.reproducing import SEEN, all_seen, specimen
+from onnxpad.reproducing import SEEN, all_seen, showing, specimen
 from onnxpad.reproducing.search import chains_of, falls_under, smallest, varied
 from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import failing
 from onnxpad.runtimes.targets import Target, find_target
 from onnxpad.validation.expected import expected
+from tests.reproducing.scripts import verdict_of
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.judging import Outcome
 from tests.runtimes.live.running import Case, run
 
 MOST = 80
-SHOWS = {"miscomputes": {"wrong"}, "refuses": {"refused", "crash", "timeout", "wrong"}}
+_ENDS = {"refused", "crash", "timeout"}
+SHOWS = {"miscomputes": {"wrong"}, "refuses": {*_ENDS, "wrong"}}
 _OF_THE_WORKER = ("has no placeholder", "has no batch axis", "not understood", "check_model")
 """What a worker of the tests says by itself, or of a model that is none."""
 
 
 def shows(row: Row, outcome: Outcome) -> bool:
     """Whether a runtime did what the row says, or worse."""
-    own = any(words in outcome.message for words in _OF_THE_WORKER)
-    return outcome.verdict in SHOWS[str(row.answer)] and not own
+    return outcome.verdict in SHOWS[str(row.answer)] and not _stopped_early(outcome)
+
+
+def _stopped_early(outcome: Outcome) -> bool:
+    """Whether the worker did not give the model to the runtime."""
+    return any(words in outcome.message for words in _OF_THE_WORKER)
 
 
 def words_of(one: Specimen) -> dict[str, Any]:
@@ -52,24 +59,29 @@ def words_of(one: Specimen) -> dict[str, Any]:
 
 
 def candidates(target: Target, row: Row) -> list[Specimen]:
-    """Valid models under the row, those that fall under no other one first, then the smallest."""
-    found: dict[Specimen, tuple[int, float]] = {}
+    """Valid models under the row, the smallest first: those under no other one, if there are any.
+
+    What fails by another row as well does not show this one.
+    """
+    found: dict[Specimen, tuple[int, int]] = {}
     for operator in row.operators:
         first = smallest(target, row, operator)
         for one in dict.fromkeys((first, *varied(first))) if first else ():
             if falls_under(target, row, one) and _is_valid(one):
                 rows = {other for chain in chains_of(one) for other in failing(target, chain)}
                 found[one] = (len(rows), len(words_of(one)))
-    return sorted(found, key=lambda one: found[one])[:MOST]
+    alone = [one for one, (rows, _) in found.items() if rows == 1]
+    return sorted(alone or found, key=lambda one: found[one])[:MOST]
 
 
 def _is_valid(one: Specimen) -> bool:
     model, feeds = drafted(one)
+    right = expected(model, feeds).outputs
     try:
-        onnx.checker.check_model(model)
-    except onnx.checker.ValidationError as error:
-        return "shape" in str(error)  # that of the output, which is not known yet
-    return bool(expected(model, feeds).outputs)
+        onnx.checker.check_model(with_output_shapes(model, right), full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
+        return False
+    return bool(right)
 
 
 def _case(one: Specimen, path: Path) -> Case:
@@ -80,32 +92,31 @@ def _case(one: Specimen, path: Path) -> Case:
 
 
 def looked_for(name: str, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each row of the newest release with what shows it, and what the runtime did."""
+    """Each row of the newest release with what shows it, and what its written script shows."""
     target = find_target(name)
-    rows = {address: row for address, row in target.failures.items() if row in target.rows}
-    firsts = {address: specimen(target, address) for address in rows}
-    cases = []
-    for number, made in enumerate(firsts.values()):
-        if made is not None:
-            path = folder / f"{number}.onnx"
-            onnx.save(made.model, path)
-            cases.append(Case(path, made.inputs, made.expected))
-    ran = dict(zip([a for a, m in firsts.items() if m], run(RUNTIMES[name], cases), strict=True))
-    for address, row in rows.items():
-        if address in ran and shows(row, ran[address]):
-            yield address, {"verdict": ran[address].verdict}
+    for address, row in target.failures.items():
+        if row not in target.rows:
             continue
-        others = candidates(target, row)
-        files = [_case(one, folder / f"{address}-{n}.onnx") for n, one in enumerate(others)]
-        hit = _first(row, others, run(RUNTIMES[name], files))
-        other = ran[address].verdict if address in ran else ""
-        yield address, hit or {"verdict": other if other in SHOWS["refuses"] else "not shown"}
+        first = specimen(target, address)
+        verdict = "" if first is None else verdict_of(first, RUNTIMES[name], folder / address)
+        if verdict in SHOWS[str(row.answer)]:
+            yield address, {"verdict": verdict}
+        else:
+            hit = _hit(target, address, folder)
+            yield address, hit or {"verdict": verdict if verdict in _ENDS else "not shown"}
 
 
-def _first(row: Row, others: Sequence[Specimen], ran: Sequence[Outcome]) -> dict[str, Any] | None:
-    for one, outcome in zip(others, ran, strict=True):
-        if shows(row, outcome):
-            return {"verdict": outcome.verdict, "words": words_of(one)}
+def _hit(target: Target, address: str, folder: Path) -> dict[str, Any] | None:
+    """The first model that shows a row, in the worker of the tests and in its own script."""
+    row, runtime = target.failures[address], RUNTIMES[target.name]
+    others = candidates(target, row)
+    files = [_case(one, folder / f"{address}-{n}.onnx") for n, one in enumerate(others)]
+    for number, (one, outcome) in enumerate(zip(others, run(runtime, files), strict=True)):
+        if shows(row, outcome) or _stopped_early(outcome):
+            made = showing(target, address, one)
+            verdict = verdict_of(made, runtime, folder / f"{address}-{number}")
+            if verdict in SHOWS[str(row.answer)]:
+                return {"verdict": verdict, "words": words_of(one)}
     return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from onnxpad.padding.chain import Chain
@@ -54,13 +54,20 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where a fact is known from: `where` is a version or a file, `what` what was run or read."""
+    """Where a fact is known from: `where` is a version or a file, `what` what was run or read.
+
+    `other_than` is the release that it is shown for, where another one was measured.
+    """
 
     certainty: Certainty
     where: str
     what: str
+    other_than: str = field(default="", compare=False)
 
     def __str__(self) -> str:
+        if self.other_than:
+            other = f"not with {self.other_than}"
+            return f"{self.certainty} with {self.where}, {other}: {self.what}"
         return f"{self.certainty}: {self.where}, {self.what}"
 
 

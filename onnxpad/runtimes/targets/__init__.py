@@ -12,7 +12,14 @@ from types import ModuleType
 from onnxpad.errors import RequestError
 from onnxpad.plugins import Plugins, name_of, text_of
 from onnxpad.runtimes.conditions.rows import Row
-from onnxpad.runtimes.releases import are_one, is_release, nearest_known, numbers, rows_in
+from onnxpad.runtimes.releases import (
+    are_one,
+    is_release,
+    nearest_known,
+    numbers,
+    rows_in,
+    shown_for,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +107,13 @@ def _in_release(target: Target, release: str) -> Target:
     nearest = nearest_known(release, known)
     if target.before and _is_older(release, nearest):
         return _in_release(all_targets()[target.before], release)
-    version = f"{target.name} {release.removeprefix('v')}"
+    written = release.removeprefix("v")
+    version = f"{target.name} {written}"
     return replace(
         target,
         version=version,
-        name=f"{target.name}@{release.removeprefix('v')}",
-        rows=rows_in(target.history, nearest),
+        name=f"{target.name}@{written}",
+        rows=tuple(shown_for(row, written) for row in rows_in(target.history, nearest)),
         note=_unmeasured(version, nearest, known, release),
     )
 

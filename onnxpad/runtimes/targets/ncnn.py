@@ -40,6 +40,9 @@ _ABOVE_TWO_AXES = replace(~t.tensor_rank(1, 2), lasting=True)
 _PADS_NOTHING = Condition(
     "all its pads are 0", p.of_step(lambda s: not s.unclear and not any(s.pads.flat))
 )
+_BEGINS = Condition(
+    "a begin pad is above 0", w.of_pads(lambda _, pads: any(pad > 0 for pad in pads.begins))
+)
 _FEEDS_OUTPUTS_ALONE = Condition(
     "its result is only an output of the model",
     lambda c: c.around.feeds_alone is Destination.OUTPUTS,
@@ -72,7 +75,12 @@ TARGET = Target(
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
         miscomputes("MaxPool", w.SAME, w.STRIDED, by=_seen("SAME pools with strides")),
         miscomputes("AveragePool", w.SAME, by=_seen("SAME averages")),
-        miscomputes("MaxPool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric MaxPool")),
+        miscomputes(
+            "MaxPool",
+            w.EXPLICIT_ASYMMETRIC,
+            _BEGINS | w.STRIDED | w.NEGATIVE_PADS | w.PADS_LIKE_KERNEL,
+            by=_seen("asymmetric MaxPool: begin pads count twice, and sizes are rounded up"),
+        ),
         refuses("AveragePool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric averages")),
         refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations")),
         refuses("AveragePool", w.DILATIONS_WRITTEN, by=_seen("averages with dilations, 1 or not")),

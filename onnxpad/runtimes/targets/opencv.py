@@ -39,13 +39,14 @@ TARGET = Target(
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
-        refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),
+        refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends where int32_data has them")),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS),
             w.SAME,
             _BEGIN_UNLIKE_CENTRED,
             by=_seen("SAME: pads as with stride 1 and without dilation"),
-            says="OpenCV computes SAME as if the stride were 1, so this output is wrong",
+            says="OpenCV pads SAME as SAME_UPPER without stride and dilation, so this output is "
+            "wrong",
         ),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
         miscomputes(

@@ -150,3 +150,18 @@ def test_explain_shows_the_history() -> None:
 
 def _numbers(release: str) -> tuple[int, ...]:
     return tuple(map(int, release.split(".")))
+
+
+@pytest.mark.parametrize("name", ["onnxruntime@1.17", "ncnn@20241226", "openvino@2024"])
+def test_evidence_shown_for_a_release_is_its_own_or_says_that_it_is_not(name: str) -> None:
+    release = name.partition("@")[2]
+    told = [str(row.evidence) for row in find_target(name).rows]
+    assert any(f", not with {release}: " in one for one in told)
+    for one in told:
+        assert release in one or not one.startswith("measured")
+    assert not any("not with" in str(row.evidence) for row in find_target("ncnn").rows)
+
+
+def test_a_row_is_the_same_in_every_release() -> None:
+    older, history = find_target("ncnn@20241226"), find_target("ncnn").history
+    assert set(older.rows) <= set(history)
