@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,11 +16,12 @@ import click
 from onnxpad.cli import arguments, destinations, html_files
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
 from onnxpad.cli.streams import show, terminal, working
-from onnxpad.errors import RequestError
+from onnxpad.errors import OnnxpadError, RequestError
 
 if TYPE_CHECKING:
     from onnxpad.show.pages.page import Page
     from onnxpad.validation import Validation
+    from onnxpad.validation.changed_padding import ChangedPadding
 
 
 _HELP = """Compare two models by a proof and by runs, or a model with a reference by runs.
@@ -164,9 +166,20 @@ def _page(found: Validation, options: dict[str, Any]) -> Page:
     from onnxpad.show.pages.validations import validation_page
 
     reference = [*options["data"], options["outputs"]]
-    return validation_page(
-        found, [name for name in (options["before"], options["after"], *reference) if name]
-    )
+    names = [name for name in (options["before"], options["after"], *reference) if name]
+    return validation_page(found, names, _changes(options))
+
+
+def _changes(options: dict[str, Any]) -> tuple[ChangedPadding, ...]:
+    """Changed nodes of two files; standard input was read, and is not there a second time."""
+    both = options["before"], options["after"]
+    if None in both or STANDARD in both:
+        return ()
+    from onnxpad.validation.changed_padding import changed_padding
+
+    with suppress(OnnxpadError):  # what cannot be drawn was compared all the same
+        return changed_padding(*both, options["dims"])
+    return ()
 
 
 def _diagnosing(options: dict[str, Any]) -> str:

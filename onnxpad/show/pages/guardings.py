@@ -7,10 +7,13 @@ from onnxpad.show.guardings import wrong_lines
 from onnxpad.show.pages.page import Page, Section
 from onnxpad.show.pages.validations import validation_page
 from onnxpad.show.wording import visible
+from onnxpad.validation.changed_padding import changed_padding
 
 
 def guarding_page(found: Guarding) -> Page:
     """The page about what a command made of a model."""
-    page = validation_page(found.validation, (found.before, found.after))
+    models = found.culprit.models if found.culprit else None
+    changes = changed_padding(*models) if models else ()
+    page = validation_page(found.validation, (found.before, found.after), changes)
     wrong = Section("change", "The wrong change", tuple(map(visible, wrong_lines(found))))
     return page._replace(title="What a command made of", sections=(wrong, *page.sections))

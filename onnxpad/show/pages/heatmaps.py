@@ -71,7 +71,9 @@ def said(found: DifferenceMap) -> str:
     parts = sum(value > 0 for row in found.cells for value in row)
     of = sum(map(len, found.cells))
     channels = [n for n, value in zip(found.channel_starts, found.channels, strict=True) if value]
-    text = f"the largest difference is {largest:.3g}; {parts} of {counted(of, 'part')} differ"
+    single = (found.rows[-1], found.columns[-1]) == (len(found.rows) - 1, len(found.columns) - 1)
+    noun = "place" if single else "square"
+    text = f"the largest difference is {largest:.3g}; {parts} of {counted(of, noun)} differ"
     if len(found.channels) > 1:
         text += f", in {len(channels)} of {counted(len(found.channels), 'channel')}"
     return text

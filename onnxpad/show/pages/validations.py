@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from onnxpad.inspection import with_far_pad
+from onnxpad.padding.chain import AutoPad, Chain, Skip
+from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.retargeting.labels import label_of
+from onnxpad.show.pages.changes import Changed, changed_cards
+from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.figures import reads_figure
 from onnxpad.show.pages.heatmaps import heatmap, said
 from onnxpad.show.pages.page import Card, Page, Picture, Section, Table
 from onnxpad.show.validations import proof_lines, row_cells, validation_text
-from onnxpad.show.wording import shape_text, visible
+from onnxpad.show.wording import pads_text, shape_text, visible
 from onnxpad.validation import OutputRow, Validation, Verdict
+from onnxpad.validation.changed_padding import ChangedPadding
 from onnxpad.validation.difference_maps import DifferenceMap
+from onnxpad.validation.report import EVALUATOR
 
 STATES = {
     Verdict.PROVED: "fine",
@@ -24,10 +32,20 @@ STATES = {
 _ROWS = ("sample", "output", "optimised")
 _MORE = ("difference", "allowed", "where")
 _PARTS = ("changed tensor", "computed from", "sizes tried")
+_ALONE = (
+    *("sample", "before", "after", "verdict", "difference", "allowed", "where"),
+    "computed by",
+)
+_JUDGES = {EVALUATOR: "onnxpad's float64 evaluator"}
 
 
-def validation_page(found: Validation, names: Sequence[str]) -> Page:
-    """The page about two models, or a model and a reference."""
+def validation_page(
+    found: Validation, names: Sequence[str], changes: Sequence[ChangedPadding] = ()
+) -> Page:
+    """The page about two models, or a model and a reference.
+
+    `changes` are padded nodes that the models do not have alike, which are drawn.
+    """
     return Page(
         "Validation of",
         visible(" against ".join(names)),
@@ -35,7 +53,51 @@ def validation_page(found: Validation, names: Sequence[str]) -> Page:
         visible(f"{found.verdict}: {found.reason}"),
         tuple(_lines(found)),
         tuple(map(visible, found.hints)),
-        tuple(validation_sections(found)),
+        (_changed(changes), *validation_sections(found)),
+    )
+
+
+def _changed(changes: Sequence[ChangedPadding]) -> Section:
+    """Both forms of each changed node side by side, those first that read other cells."""
+    told = [
+        Changed(
+            one.label,
+            one.op,
+            "changed",
+            _pads(one.before, one.nodes[0]),
+            _pads(one.after, one.nodes[1]),
+            None if one.before is None else with_far_pad(one.before),
+            None if one.after is None else with_far_pad(one.after),
+        )
+        for one in changes
+    ]
+    told.sort(key=lambda one: _reads_alike(one.before, one.after))
+    return Section(
+        "changes",
+        "The changed nodes, before and after",
+        ("Pads are written begin,end for each axis.",) if told else (),
+        cards=tuple(changed_cards(told)),
+        windows=True,
+        wide=True,
+    )
+
+
+def _reads_alike(before: Chain | None, after: Chain | None) -> bool:
+    if before is None or after is None:
+        return False
+    return drawing_of(before) == drawing_of(after)
+
+
+def _pads(chain: Chain | None, nodes: Sequence[str]) -> str:
+    """How a node pads, in words; of a place without it, what stands there."""
+    if chain is None:
+        return ", ".join(nodes) or "nothing in its place"
+    written = label_of(chain)
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip) or not chain.axes:
+        return written
+    return f"pads {pads_text(pads.flat)}" + (
+        f" ({written})" if isinstance(chain.padding, AutoPad) or chain.pad else ""
     )
 
 
@@ -59,9 +121,8 @@ def validation_sections(found: Validation) -> Iterator[Section]:
     )
     yield _parts(found)
     yield differing(found.outputs, found.compared)
-    rows = tuple(tuple(map(visible, row_cells(row))) for row in found.outputs)
-    headers = (*_ROWS, *found.compared, *_MORE)
-    yield Section("outputs", "Comparisons", table=Table("outputs by sample", headers, rows))
+    yield _alone(found)
+    yield _compared(found)
     if found.proof is not None:
         parts = tuple(
             (visible(", ".join(one.outputs)), visible(", ".join(sorted(one.cuts))), str(one.sizes))
@@ -69,6 +130,46 @@ def validation_sections(found: Validation) -> Iterator[Section]:
         )
         lines = tuple(map(visible, proof_lines(found)))
         yield Section("proof", "Proof", lines, table=Table("changed parts", _PARTS, parts))
+
+
+def _compared(found: Validation) -> Section:
+    """Outputs by sample, but those that nothing is known of where parts were run instead."""
+    unknown = [row for row in found.outputs if _is_unknown(row)]
+    told = [row for row in found.outputs if not (found.regions and _is_unknown(row))]
+    headers = (*_ROWS, *found.compared, *_MORE)
+    rows = tuple(tuple(map(visible, row_cells(row))) for row in told)
+    lines: tuple[str, ...] = ()
+    if unknown and found.regions:
+        missing = unknown[0].shape_before is None, unknown[0].shape_after is None
+        who = " and ".join(name for name, is_so in zip(found.compared, missing, strict=True) if is_so)
+        lines = (
+            f"'{who}' did not run as a whole, so that its outputs cannot be compared; the changed "
+            "parts above were.",
+        )
+    return Section("outputs", "Comparisons", lines, Table("outputs by sample", headers, rows))
+
+
+def _is_unknown(row: OutputRow) -> bool:
+    return not row.equal and row.max_abs is None and not row.other_shape
+
+
+def _alone(found: Validation) -> Section:
+    """What each changed part gave alone, and who computed it."""
+    rows = tuple(
+        (
+            str(row.sample),
+            visible(", ".join(row.before)),
+            visible(", ".join(row.after)),
+            str(row.verdict),
+            "-" if row.max_abs is None else f"{row.max_abs:.3g}",
+            "-" if row.bound is None else f"{row.bound:.3g}",
+            visible(row.where or row.reason or "-"),
+            _JUDGES.get(row.judge, row.judge),
+        )
+        for row in found.regions
+    )
+    table = Table("changed parts by sample", _ALONE, rows)
+    return Section("alone", "Changed parts, each computed alone", table=table)
 
 
 def _parts(found: Validation) -> Section:
@@ -80,6 +181,15 @@ def _parts(found: Validation) -> Section:
             where = f"{_capital(row.where)}. " if row.where else ""
             cards.append(map_card(f"part-{len(cards) + 1}", name, where, row.difference))
     lines = ("Each changed part, run alone on the same inputs in both forms.",) if cards else ()
+    lines += tuple(
+        visible(
+            f"{', '.join(row.before)} makes tensor {row.tensor} of another {row.where}: of other "
+            "shapes there is no heatmap."
+        )
+        for row in found.regions
+        if row.where.startswith("shape ")
+    )
+    lines = tuple(dict.fromkeys(lines))
     return Section("parts", "Changed parts that differ", lines, cards=tuple(cards), wide=True)
 
 
@@ -98,7 +208,14 @@ def differing(rows: Sequence[OutputRow], compared: Sequence[str]) -> Section:
             text = f"{_capital(row.where)}. " if row.where else ""
             cards.append(map_card(f"difference-{len(cards) + 1}", name, text, row.difference))
     lines = (f"How far {compared[1]} is from {compared[0]}, at most.",) if cards else ()
+    lines += tuple(dict.fromkeys(_other_shape(row, compared) for row in rows if row.other_shape))
     return Section("differences", "Where outputs differ", lines, cards=tuple(cards), wide=True)
+
+
+def _other_shape(row: OutputRow, compared: Sequence[str]) -> str:
+    shapes = zip((row.shape_before, row.shape_after), compared, strict=True)
+    said = " and ".join(f"{shape_text(shape)} in '{name}'" for shape, name in shapes)
+    return visible(f"Output {row.output} is {said}: of other shapes there is no heatmap.")
 
 
 def map_card(place: str, name: str, text: str, found: DifferenceMap) -> Card:

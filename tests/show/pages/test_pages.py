@@ -21,6 +21,7 @@ from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.page import Page, Section, Table, page_html
 from onnxpad.show.pages.resolutions import layer_drawing
 from onnxpad.show.pages.validations import validation_page
+from onnxpad.validation.changed_padding import changed_padding
 from tests.models.text import text_model
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
 
@@ -175,6 +176,70 @@ def test_what_each_model_reads_for_the_counterexample_is_drawn() -> None:
     assert boxes[0][0] == ("0", "0", str(3 * 16))
     assert boxes[1][0] == ("0", "0", str(2 * 16))
     assert boxes[1][1] == ("16", "16", str(2 * 16))  # of the weight
+
+
+CONV = "y = Conv <pads=[{}]> (x, w)"
+CONV_READS = "float[1,1,8,9] x, float[1,1,3,3] w"
+
+
+def validated(first: str, second: str, **options: Any) -> str:
+    """What the page says of two convolutions with these pads."""
+    pair = [text_model(CONV.format(pads), CONV_READS) for pads in (first, second)]
+    found = onnxpad.validate(*pair, **options)
+    text = page_html(validation_page(found, ("a", "b"), changed_padding(*pair)), "1")
+    check(text, Document(text))
+    return text
+
+
+def test_the_changed_node_is_drawn_before_and_after() -> None:
+    text = validated("1,0,1,2", "1,1,1,1", proof_only=True)
+    assert "before: pads 1,1 0,2" in text
+    assert "after: pads 1,1 1,1" in text
+    assert text.count('class="onnxpad-figure"') >= 2
+    assert "shifted by 1 along axis 3 (0,2 became 1,1)" in text
+    assert "may lie everywhere" in text
+
+
+def test_pads_of_another_total_are_not_called_shifted() -> None:
+    text = validated("1,1,1,1", "1,1,1,2", samples=1, device="cpu")
+    assert "shifted" not in text
+    assert "before: pads 1,1 1,1" in text
+    assert "after: pads 1,1 1,2" in text
+    assert "of other shapes there is no heatmap" in text
+    assert "[1, 1, 8, 9]" in text
+    assert "[1, 1, 8, 10]" in text
+
+
+def test_a_node_that_has_no_partner_is_drawn_alone() -> None:
+    reads = "float[1,1,8] x, float[1,1,3] w"
+    conv = text_model("y = Conv <pads=[1,1]> (x, w)", reads)
+    pad = text_model(
+        "p = Pad (x, a) y = Conv (p, w)", reads, constants="int64[6] a = {0, 0, 1, 0, 0, 1}"
+    )
+    for pair in ((conv, pad), (pad, conv)):
+        found = changed_padding(*pair)
+        assert "Conv" in {one.op for one in found}
+        validation = onnxpad.validate(*pair, proof_only=True)
+        text = page_html(validation_page(validation, ("a", "b"), found), "1")
+        check(text, Document(text))
+        assert "The changed nodes, before and after" in text
+
+
+def test_where_one_model_does_not_run_its_parts_are_told_with_who_computed_them() -> None:
+    said = "y = Conv <{}, dilations=[2,2]> (x, w)"
+    pair = [
+        text_model(said.format(pads), CONV_READS)
+        for pads in ('auto_pad="SAME_UPPER"', "pads=[2,2,2,2]")
+    ]
+    found = onnxpad.validate(*pair, samples=1, device="cpu")
+    assert found.ok
+    page = validation_page(found, ("a", "b"))
+    told = {one.place: one for one in page.sections}
+    assert told["outputs"].table is not None
+    assert told["outputs"].table.rows == ()
+    assert "did not run as a whole" in told["outputs"].lines[0]
+    assert told["alone"].table is not None
+    assert told["alone"].table.rows[0][-1] == "onnxpad's float64 evaluator"
 
 
 def test_validate_of_equal_models_has_no_heatmap(tmp_path: Path) -> None:
@@ -378,6 +443,17 @@ def test_nothing_else_is_overwritten(
     assert run([*line]) == 2
     assert said in capsys.readouterr().err
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_what_was_written_is_said(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "a.html"
+    for more in ((), ("--json",)):
+        assert run(["inspect", str(KT), "--html", str(path), *more]) == 0
+        said = capsys.readouterr()
+        assert said.err == f"wrote {path}\n"
+        assert "wrote" not in said.out
+    assert run(["inspect", str(KT), "--html", str(path), "-q"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_a_page_is_replaced_by_the_next(tmp_path: Path) -> None:
