@@ -9,10 +9,10 @@ from typing import NamedTuple, TypeAlias
 from onnxpad.padding.chain import Chain
 from onnxpad.show.pages.drawings import Drawing, drawing_of
 from onnxpad.show.pages.figures import legend, sentence, window_figure
-from onnxpad.show.pages.page import CARDS, Card, Picture
+from onnxpad.show.pages.page import CARDS, Card, Picture, Section
 from onnxpad.show.wording import visible
 
-
+_ORDER = "Pads are written as in ONNX: those at the begins of all axes, then those at the ends."
 _Both: TypeAlias = tuple[Drawing | None, Drawing | None]
 
 
@@ -31,8 +31,19 @@ class Changed(NamedTuple):
     after: Chain | None
 
 
-def changed_cards(changes: Iterable[Changed]) -> Iterator[Card]:
-    """A card for all nodes that changed alike."""
+def changes_section(
+    changes: Iterable[Changed], title: str = "Before and after", order: str = _ORDER
+) -> Section:
+    """The part of a page with a card for all nodes that changed alike.
+
+    `order` says in which order pads stand in `was` and `is_now`.
+    """
+    cards = tuple(_cards(changes))
+    lines = (order,) if cards else ()
+    return Section("changes", title, lines, cards=cards, windows=True, wide=True)
+
+
+def _cards(changes: Iterable[Changed]) -> Iterator[Card]:
     alike: dict[tuple[str, str, tuple[str, str], int, _Both], list[str]] = {}
     for one in changes:
         drawn = _drawn(one.before), _drawn(one.after)

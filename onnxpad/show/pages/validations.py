@@ -9,8 +9,8 @@ from onnxpad.inspection import with_far_pad
 from onnxpad.padding.chain import AutoPad, Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.retargeting.labels import label_of
-from onnxpad.show.pages.changes import Changed, changed_cards
-from onnxpad.show.pages.drawings import drawing_of
+from onnxpad.show.pages.changes import Changed, changes_section
+from onnxpad.show.pages.drawings import drawing_of, pads_in_front
 from onnxpad.show.pages.figures import reads_figure
 from onnxpad.show.pages.heatmaps import heatmap, said
 from onnxpad.show.pages.page import Card, Page, Picture, Section, Table
@@ -59,27 +59,14 @@ def validation_page(
 
 def _changed(changes: Sequence[ChangedPadding]) -> Section:
     """Both forms of each changed node side by side, those first that read other cells."""
-    told = [
-        Changed(
-            one.label,
-            one.op,
-            "changed",
-            _pads(one.before, one.nodes[0]),
-            _pads(one.after, one.nodes[1]),
-            None if one.before is None else with_far_pad(one.before),
-            None if one.after is None else with_far_pad(one.after),
-        )
-        for one in changes
-    ]
+    told = []
+    for one in changes:
+        both = tuple(None if c is None else with_far_pad(c) for c in (one.before, one.after))
+        words = (_pads(chain, nodes) for chain, nodes in zip(both, one.nodes, strict=True))
+        told.append(Changed(one.label, one.op, "changed", *words, *both))
     told.sort(key=lambda one: _reads_alike(one.before, one.after))
-    return Section(
-        "changes",
-        "The changed nodes, before and after",
-        ("Pads are written begin,end for each axis.",) if told else (),
-        cards=tuple(changed_cards(told)),
-        windows=True,
-        wide=True,
-    )
+    title = "The changed nodes, before and after"
+    return changes_section(told, title, "Pads are written begin,end for each axis.")
 
 
 def _reads_alike(before: Chain | None, after: Chain | None) -> bool:
@@ -92,13 +79,13 @@ def _pads(chain: Chain | None, nodes: Sequence[str]) -> str:
     """How a node pads, in words; of a place without it, what stands there."""
     if chain is None:
         return ", ".join(nodes) or "nothing in its place"
-    written = label_of(chain)
     pads = effective_pads(chain)
     if isinstance(pads, Skip) or not chain.axes:
-        return written
-    return f"pads {pads_text(pads.flat)}" + (
-        f" ({written})" if isinstance(chain.padding, AutoPad) or chain.pad else ""
-    )
+        return label_of(chain)
+    said = f"pads {pads_text(pads.flat)}"
+    said += f" ({chain.padding})" if isinstance(chain.padding, AutoPad) else ""
+    front = pads_in_front(chain)
+    return said + (f", behind a Pad of {pads_text(front.flat)}" if any(front.flat) else "")
 
 
 def _lines(found: Validation) -> Iterator[str]:
@@ -141,11 +128,14 @@ def _compared(found: Validation) -> Section:
     lines: tuple[str, ...] = ()
     if unknown and found.regions:
         missing = unknown[0].shape_before is None, unknown[0].shape_after is None
-        who = " and ".join(name for name, is_so in zip(found.compared, missing, strict=True) if is_so)
-        lines = (
-            f"'{who}' did not run as a whole, so that its outputs cannot be compared; the changed "
-            "parts above were.",
+        who = " and ".join(
+            name for name, is_so in zip(found.compared, missing, strict=True) if is_so
         )
+        said = (
+            f"'{who}' did not run as a whole, so that its outputs cannot be compared; the changed "
+            "parts above were."
+        )
+        lines = (visible(said),)
     return Section("outputs", "Comparisons", lines, Table("outputs by sample", headers, rows))
 
 
@@ -220,13 +210,8 @@ def _other_shape(row: OutputRow, compared: Sequence[str]) -> str:
 
 def map_card(place: str, name: str, text: str, found: DifferenceMap) -> Card:
     """A heatmap with its words."""
-    picture = heatmap(found, name=name)
-    return Card(
-        place,
-        name,
-        visible(f"{text}{_capital(said(found))}."),
-        (picture._replace(caption=""),),
-    )
+    said_of_it = visible(f"{text}{_capital(said(found))}.")
+    return Card(place, name, said_of_it, heatmap(found, name=name))
 
 
 _PART = r"(?:\d+:\d+|\d+|\((?:\d+, )*\d+\))"

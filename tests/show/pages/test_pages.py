@@ -78,6 +78,8 @@ def test_inspect(tmp_path: Path) -> None:
         tmp_path / "a.html",
     )
     assert "2 nodes will go wrong" in found.said
+    assert text.count('<article class="card wrong"') >= 1
+    assert "pads (begin,end of each axis)" in found.said
     assert "--target opencv --dim 'unk__9105%4=0'" in found.said
     assert "What opencv does" in found.said
     assert text.count('class="onnxpad-figure"') >= 3
@@ -147,6 +149,7 @@ def test_retarget_and_how_far_outputs_moved(tmp_path: Path) -> None:
     assert "4 nodes moved to pytorch" in found.said
     assert text.count('class="onnxpad-heatmap"') == 1
     assert "before: pads 0,0,1,1" in found.said
+    assert "Pads are written as in ONNX" in found.said
 
 
 def test_validate(tmp_path: Path, moved: Path) -> None:
@@ -157,6 +160,9 @@ def test_validate(tmp_path: Path, moved: Path) -> None:
     assert "Changed parts that differ" in found.said
     assert text.count('class="onnxpad-heatmap"') >= 4
     assert "by channel" in found.said
+    assert 'class="onnxpad-bars"' in text
+    assert re.search(r"\d+ of \d+ places? differ", found.said)
+    assert "The changed nodes, before and after" in found.said
 
 
 def test_what_each_model_reads_for_the_counterexample_is_drawn() -> None:
@@ -289,6 +295,7 @@ def test_guard(tmp_path: Path, moved: Path) -> None:
     )
     assert "What a command made of" in found.said
     assert "The wrong change" in found.said
+    assert "The changed nodes, before and after" in found.said
 
 
 def test_names_of_a_model_are_never_html(tmp_path: Path) -> None:
