@@ -78,12 +78,21 @@ def test_inspect(tmp_path: Path) -> None:
         tmp_path / "a.html",
     )
     assert "2 nodes will go wrong" in found.said
-    assert text.count('<article class="card wrong"') >= 1
     assert "pads (begin,end of each axis)" in found.said
     assert "--target opencv --dim 'unk__9105%4=0'" in found.said
     assert "What opencv does" in found.said
     assert text.count('class="onnxpad-figure"') >= 3
     assert "Conv__8990" in found.said
+
+
+def test_drawings_and_boxes_of_nodes_that_go_wrong_are_marked(tmp_path: Path) -> None:
+    model = MODELS / "t_same_string_ts.onnx"
+    text, _ = page(1, "inspect", model, "--target", "opencv", "--html", tmp_path / "a.html")
+    cards = re.findall(r'<article class="card( wrong)?" id="[^"]+">\s*<h3>Conv (\S+)', text)
+    assert [name for wrong, name in cards if wrong] == ["/f/f.2/Conv", "/f/f.4/Conv"]
+    assert len(cards) > 2
+    for name in ("/f/f.2/Conv", "/f/f.4/Conv"):
+        assert f'y="44">{name}</text>' in text
 
 
 def test_inspect_draws_nodes_that_are_alike_once(tmp_path: Path) -> None:

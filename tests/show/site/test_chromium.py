@@ -73,8 +73,8 @@ const box = row.closest(".scroll").getBoundingClientRect();
 const head = row.closest("table").tHead.getBoundingClientRect();
 const sticky = getComputedStyle(row.closest("table").tHead.rows[0].cells[0]).position === "sticky";
 const low = sticky ? Math.max(0, box.top) + head.height : 0;
-const { top } = row.getBoundingClientRect();
-document.title = JSON.stringify([top >= low - 1, top < innerHeight]);
+const place = row.getBoundingClientRect().top;
+document.title = JSON.stringify([place >= low - 1, place < innerHeight]);
 """
 WIDE = """
 const most = document.documentElement.clientWidth;
