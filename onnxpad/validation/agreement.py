@@ -144,7 +144,7 @@ def _where(beyond: NDArray[np.bool_]) -> str:
     if not spatial:
         return f"{int(beyond.sum())} of {beyond.size} elements"
     others = tuple(axis for axis in range(beyond.ndim) if axis not in spatial)
-    places = beyond.any(axis=others)
+    places = np.asarray(beyond.any(axis=others))
     if places.all():
         return "everywhere"
     said = _border_text(places, spatial) or _box_text(places, spatial) or "scattered"

@@ -64,7 +64,7 @@ def test_where_says_the_columns_that_differ_and_how_many_places() -> None:
     half = "the last 14 of 29 along axis 3; 308 of 638 places"
     assert differing((1, 2, 22, 29), np.s_[0, :, :, 15:]) == half
     both = "borders: the first 2 of 22 along axis 2, the last of 29 along axis 3; 78 of 638 places"
-    assert differing((1, 2, 22, 29), np.s_[:, :, :2], np.s_[..., 28]) == both
+    assert differing((1, 2, 22, 29), np.s_[:, :, :2], np.s_[:, :, :, 28]) == both
     corners = (np.s_[0, 0, 0, 0], np.s_[0, 0, 21, 28], np.s_[0, 0, 11, 14])
     assert differing((1, 1, 22, 29), *corners) == "scattered; 3 of 638 places"
 

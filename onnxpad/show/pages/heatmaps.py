@@ -49,13 +49,14 @@ def _drawn(
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    settings = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": f"{name} {title}",
-        "font.size": 9,
-        "font.sans-serif": ["DejaVu Sans"],
-    }
-    with rc_context(settings):
+    with rc_context(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": f"{name} {title}",
+            "font.size": 9,
+            "font.sans-serif": ["DejaVu Sans"],
+        }
+    ):
         figure = Figure(figsize=size, layout="constrained")
         draw(figure, figure.subplots())
         for one in figure.axes:

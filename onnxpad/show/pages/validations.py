@@ -61,9 +61,9 @@ def _changed(changes: Sequence[ChangedPadding]) -> Section:
     """Both forms of each changed node side by side, those first that read other cells."""
     told = []
     for one in changes:
-        both = tuple(None if c is None else with_far_pad(c) for c in (one.before, one.after))
-        words = (_pads(chain, nodes) for chain, nodes in zip(both, one.nodes, strict=True))
-        told.append(Changed(one.label, one.op, "changed", *words, *both))
+        before, after = (None if c is None else with_far_pad(c) for c in (one.before, one.after))
+        was, is_now = _pads(before, one.nodes[0]), _pads(after, one.nodes[1])
+        told.append(Changed(one.label, one.op, "changed", was, is_now, before, after))
     told.sort(key=lambda one: _reads_alike(one.before, one.after))
     title = "The changed nodes, before and after"
     return changes_section(told, title, "Pads are written begin,end for each axis.")
@@ -170,17 +170,17 @@ def _parts(found: Validation) -> Section:
             name = visible(f"{', '.join(row.before)}, sample {row.sample}, tensor {row.tensor}")
             where = f"{_capital(row.where)}. " if row.where else ""
             cards.append(map_card(f"part-{len(cards) + 1}", name, where, row.difference))
-    lines = ("Each changed part, run alone on the same inputs in both forms.",) if cards else ()
-    lines += tuple(
+    lines = ["Each changed part, run alone on the same inputs in both forms."] * bool(cards)
+    lines += [
         visible(
             f"{', '.join(row.before)} makes tensor {row.tensor} of another {row.where}: of other "
             "shapes there is no heatmap."
         )
         for row in found.regions
         if row.where.startswith("shape ")
-    )
-    lines = tuple(dict.fromkeys(lines))
-    return Section("parts", "Changed parts that differ", lines, cards=tuple(cards), wide=True)
+    ]
+    told = tuple(dict.fromkeys(lines))
+    return Section("parts", "Changed parts that differ", told, cards=tuple(cards), wide=True)
 
 
 def _capital(text: str) -> str:
@@ -197,9 +197,11 @@ def differing(rows: Sequence[OutputRow], compared: Sequence[str]) -> Section:
             name = visible(f"output {row.output}, sample {row.sample}, optimisations {row.level}")
             text = f"{_capital(row.where)}. " if row.where else ""
             cards.append(map_card(f"difference-{len(cards) + 1}", name, text, row.difference))
-    lines = (f"How far {compared[1]} is from {compared[0]}, at most.",) if cards else ()
-    lines += tuple(dict.fromkeys(_other_shape(row, compared) for row in rows if row.other_shape))
-    return Section("differences", "Where outputs differ", lines, cards=tuple(cards), wide=True)
+    lines = [f"How far {compared[1]} is from {compared[0]}, at most."] * bool(cards)
+    lines += dict.fromkeys(_other_shape(row, compared) for row in rows if row.other_shape)
+    return Section(
+        "differences", "Where outputs differ", tuple(lines), cards=tuple(cards), wide=True
+    )
 
 
 def _other_shape(row: OutputRow, compared: Sequence[str]) -> str:
