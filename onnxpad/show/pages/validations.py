@@ -19,7 +19,7 @@ from onnxpad.show.wording import pads_text, shape_text, visible
 from onnxpad.validation import OutputRow, Validation, Verdict
 from onnxpad.validation.changed_padding import ChangedPadding
 from onnxpad.validation.difference_maps import DifferenceMap
-from onnxpad.validation.report import EVALUATOR
+from onnxpad.validation.report import EVALUATOR, RegionRow
 
 STATES = {
     Verdict.PROVED: "fine",
@@ -151,8 +151,7 @@ def _alone(found: Validation) -> Section:
             visible(", ".join(row.before)),
             visible(", ".join(row.after)),
             str(row.verdict),
-            "-" if row.max_abs is None else f"{row.max_abs:.3g}",
-            "-" if row.bound is None else f"{row.bound:.3g}",
+            *(("shape", "-") if _is_shape(row) else (_number(row.max_abs), _number(row.bound))),
             visible(row.where or row.reason or "-"),
             _JUDGES.get(row.judge, row.judge),
         )
@@ -160,6 +159,14 @@ def _alone(found: Validation) -> Section:
     )
     table = Table("changed parts by sample", _ALONE, rows)
     return Section("alone", "Changed parts, each computed alone", table=table)
+
+
+def _is_shape(row: RegionRow) -> bool:
+    return row.where.startswith("shape ")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
 
 
 def _parts(found: Validation) -> Section:
@@ -177,7 +184,7 @@ def _parts(found: Validation) -> Section:
             "shapes there is no heatmap."
         )
         for row in found.regions
-        if row.where.startswith("shape ")
+        if _is_shape(row)
     ]
     told = tuple(dict.fromkeys(lines))
     return Section("parts", "Changed parts that differ", told, cards=tuple(cards), wide=True)

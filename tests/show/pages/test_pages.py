@@ -221,6 +221,7 @@ def test_pads_of_another_total_are_not_called_shifted() -> None:
     assert "before: pads 1,1 1,1" in text
     assert "after: pads 1,1 1,2" in text
     assert "of other shapes there is no heatmap" in text
+    assert ">inf<" not in text
     assert "[1, 1, 8, 9]" in text
     assert "[1, 1, 8, 10]" in text
 
