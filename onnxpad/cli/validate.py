@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,6 @@ from onnxpad.errors import OnnxpadError, RequestError
 if TYPE_CHECKING:
     from onnxpad.show.pages.page import Page
     from onnxpad.validation import Validation
-    from onnxpad.validation.changed_padding import ChangedPadding
 
 
 _HELP = """Compare two models by a proof and by runs, or a model with a reference by runs.
@@ -167,19 +165,18 @@ def _page(found: Validation, options: dict[str, Any]) -> Page:
 
     reference = [*options["data"], options["outputs"]]
     names = [name for name in (options["before"], options["after"], *reference) if name]
-    return validation_page(found, names, _changes(options))
-
-
-def _changes(options: dict[str, Any]) -> tuple[ChangedPadding, ...]:
-    """Changed nodes of two files; standard input was read, and is not there a second time."""
-    both = options["before"], options["after"]
-    if None in both or STANDARD in both:
-        return ()
+    if options["after"] is None:
+        return validation_page(found, names)
+    if STANDARD in names:
+        return validation_page(found, names, undrawn="a model came through standard input")
     from onnxpad.validation.changed_padding import changed_padding
 
-    with suppress(OnnxpadError):  # what cannot be drawn was compared all the same
-        return changed_padding(*both, options["dims"])
-    return ()
+    given = {name: options[name] for name in ("dims", "ambiguous", "timeout", "memory")}
+    try:
+        changes = changed_padding(options["before"], options["after"], **given)
+    except OnnxpadError as error:  # they were compared all the same
+        return validation_page(found, names, undrawn=str(error))
+    return validation_page(found, names, changes)
 
 
 def _diagnosing(options: dict[str, Any]) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from onnxpad import processes
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.comparing.regions import Region, regions
 from onnxpad.model.opened import ModelLike
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.padding.chain import Chain
+from onnxpad.padding.chain import Chain, Preference, Preferences
 from onnxpad.validation.interface import matched
 
 
@@ -27,15 +28,23 @@ class ChangedPadding(NamedTuple):
 
 
 def changed_padding(
-    before: ModelLike, after: ModelLike, dims: Mapping[str, int | str] | None = None
+    before: ModelLike,
+    after: ModelLike,
+    *,
+    dims: Mapping[str, int | str] | None = None,
+    ambiguous: Preference = None,
+    timeout: float | None = None,
+    memory: int | str | None = None,
 ) -> tuple[ChangedPadding, ...]:
     """Padded nodes of the main graph within parts that differ, in the order of the first model.
 
-    Raises OnnxpadError where a model cannot be read.
+    The options are those of `validate`. Raises OnnxpadError where a model cannot be read, and
+    LimitMet.
     """
-    first = open_network(before)
-    second = matched(_silent, first, open_network(after, first.folder))
-    known = _sites(first, dims), _sites(second, dims)
+    with processes.limited(timeout, memory):
+        first = open_network(before)
+        second = matched(_silent, first, open_network(after, first.folder))
+        known = _sites(first, dims, ambiguous), _sites(second, dims, ambiguous)
     return tuple(one for region in regions(first, second) for one in _paired(region, known))
 
 
@@ -43,8 +52,11 @@ def _silent(_text: str) -> None:
     """What was said when the models were compared is not said again."""
 
 
-def _sites(network: Network, dims: Mapping[str, int | str] | None) -> dict[int, Site]:
-    survey = Survey(network.model, dims=dims, folder=network.folder, thorough=True)
+def _sites(
+    network: Network, dims: Mapping[str, int | str] | None, ambiguous: Preference
+) -> dict[int, Site]:
+    prefer = Preferences(ambiguous)
+    survey = Survey(network.model, dims=dims, folder=network.folder, prefer=prefer, thorough=True)
     return {site.address.key: site for site in survey.sites() if site.address.scope == ""}
 
 

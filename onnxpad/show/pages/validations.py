@@ -40,18 +40,23 @@ _JUDGES = {EVALUATOR: "onnxpad's float64 evaluator"}
 
 
 def validation_page(
-    found: Validation, names: Sequence[str], changes: Sequence[ChangedPadding] = ()
+    found: Validation,
+    names: Sequence[str],
+    changes: Sequence[ChangedPadding] = (),
+    undrawn: str = "",
 ) -> Page:
     """The page about two models, or a model and a reference.
 
-    `changes` are padded nodes that the models do not have alike, which are drawn.
+    `changes` are padded nodes that the models do not have alike, which are drawn; `undrawn` says
+    why they are not.
     """
+    missing = [visible(f"the changed nodes are not drawn: {undrawn}")] * bool(undrawn)
     return Page(
         "Validation of",
         visible(" against ".join(names)),
         STATES[found.verdict],
         visible(f"{found.verdict}: {found.reason}"),
-        tuple(_lines(found)),
+        (*_lines(found), *missing),
         tuple(map(visible, found.hints)),
         (_changed(changes), *validation_sections(found)),
     )

@@ -16,6 +16,7 @@ import pytest
 
 import onnxpad
 from onnxpad.cli import run
+from onnxpad.errors import LimitMet
 from onnxpad.show.pages import page as pages
 from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.page import Page, Section, Table, page_html
@@ -213,6 +214,21 @@ def test_the_changed_node_is_drawn_before_and_after() -> None:
     assert text.count('class="onnxpad-figure"') >= 2
     assert "shifted by 1 along axis 3 (0,2 became 1,1)" in text
     assert "may lie everywhere" in text
+
+
+def test_why_changed_nodes_are_not_drawn_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = ("validate", KT, KT, "--proof-only", "--html", tmp_path / "a.html")
+    _, found = page(0, *line)
+    assert "not drawn" not in found.said
+
+    def failing(*_args: object, **_given: object) -> None:
+        raise LimitMet("it took 3 s")
+
+    monkeypatch.setattr("onnxpad.validation.changed_padding.changed_padding", failing)
+    _, found = page(0, *line)
+    assert "the changed nodes are not drawn: it took 3 s" in found.said
 
 
 def test_pads_of_another_total_are_not_called_shifted() -> None:
