@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import click
 from onnxpad import __version__
 from onnxpad.cli import destinations
 from onnxpad.cli.outcomes import STANDARD
+from onnxpad.cli.streams import show
 from onnxpad.errors import ModelError, RequestError
 
 if TYPE_CHECKING:
@@ -59,14 +61,16 @@ def _is_something_else(path: Path) -> bool:
 
 
 def write(path: str | None, page: Callable[[], Page]) -> None:
-    """Write a page, all or nothing; RequestError where that fails."""
+    """Write a page, all or nothing, and say so on standard error; RequestError where it fails."""
     if path is None:
         return
     from onnxpad.model.files.delivery import deliver
     from onnxpad.show.pages.page import page_html
+    from onnxpad.show.wording import visible
 
     data = page_html(page(), __version__).encode("utf-8", "backslashreplace")
     try:
         deliver([memoryview(data)], (), path, origin=None)
     except ModelError as error:
         raise RequestError(f"--html: {error}") from error.__cause__
+    show(f"wrote {visible(path)}\n", sys.stderr)

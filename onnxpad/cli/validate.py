@@ -15,7 +15,7 @@ import click
 from onnxpad.cli import arguments, destinations, html_files
 from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
 from onnxpad.cli.streams import show, terminal, working
-from onnxpad.errors import RequestError
+from onnxpad.errors import OnnxpadError, RequestError
 
 if TYPE_CHECKING:
     from onnxpad.show.pages.page import Page
@@ -164,9 +164,19 @@ def _page(found: Validation, options: dict[str, Any]) -> Page:
     from onnxpad.show.pages.validations import validation_page
 
     reference = [*options["data"], options["outputs"]]
-    return validation_page(
-        found, [name for name in (options["before"], options["after"], *reference) if name]
-    )
+    names = [name for name in (options["before"], options["after"], *reference) if name]
+    if options["after"] is None:
+        return validation_page(found, names)
+    if STANDARD in names:
+        return validation_page(found, names, undrawn="a model came through standard input")
+    from onnxpad.validation.changed_padding import changed_padding
+
+    given = {name: options[name] for name in ("dims", "ambiguous", "timeout", "memory")}
+    try:
+        changes = changed_padding(options["before"], options["after"], **given)
+    except OnnxpadError as error:  # they were compared all the same
+        return validation_page(found, names, undrawn=str(error))
+    return validation_page(found, names, changes)
 
 
 def _diagnosing(options: dict[str, Any]) -> str:

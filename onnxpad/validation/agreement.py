@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -134,28 +134,67 @@ def untelling(value: Array, bound: float) -> bool:
 
 
 def _where(beyond: NDArray[np.bool_]) -> str:
-    """Whether elements beyond their bound lie at borders of the spatial axes (2 and later).
+    """Which places of the spatial axes (2 and later) lie beyond their bound, and how many do.
 
     An axis of one or two cells has no inside that its borders could differ from.
     """
     if not beyond.any():
         return ""
-    rings = {
-        axis: max(1, size // 8) for axis, size in enumerate(beyond.shape) if axis > 1 and size > 2
-    }
-    if not rings:
+    spatial = [axis for axis, size in enumerate(beyond.shape) if axis > 1 and size > 2]
+    if not spatial:
         return f"{int(beyond.sum())} of {beyond.size} elements"
-    core = [slice(None)] * beyond.ndim
-    for axis, ring in rings.items():
-        core[axis] = slice(ring, -ring)
-    if beyond[tuple(core)].any():
+    others = tuple(axis for axis in range(beyond.ndim) if axis not in spatial)
+    places = np.asarray(beyond.any(axis=others))
+    if places.all():
         return "everywhere"
+    said = _border_text(places, spatial) or _box_text(places, spatial) or "scattered"
+    return f"{said}; {int(places.sum())} of {places.size} places"
+
+
+def _border_text(places: NDArray[np.bool_], names: Sequence[int]) -> str:
+    """'borders: the last 5 of 29 along axis 3'; '' where the inside differs as well.
+
+    A border is at most a quarter of its axis; each is told as thin as it is.
+    """
+    rings = [max(1, size // 4) for size in places.shape]
+    inside = [slice(ring, size - ring) for ring, size in zip(rings, places.shape, strict=True)]
+    if places[tuple(inside)].any():
+        return ""
     sides = []
-    for axis, ring in rings.items():
-        moved = np.moveaxis(beyond, axis, 0)
-        sides += [f"begin of axis {axis}"] if moved[:ring].any() else []
-        sides += [f"end of axis {axis}"] if moved[-ring:].any() else []
+    for axis, (name, size) in enumerate(zip(names, places.shape, strict=True)):
+        before = _touched(places, [*inside[:axis], slice(inside[axis].stop), *inside[axis + 1 :]])
+        begin = int(before[axis][-1]) + 1 if before[axis].size else 0
+        behind = _touched(places, [*inside[:axis], slice(begin, size), *inside[axis + 1 :]])
+        end = size - begin - int(behind[axis][0]) if behind[axis].size else 0
+        inside[axis] = slice(begin, size - end)
+        sides += [f"the {_many('first', begin)} of {size} along axis {name}"] * bool(begin)
+        sides += [f"the {_many('last', end)} of {size} along axis {name}"] * bool(end)
     return "borders: " + ", ".join(sides)
+
+
+def _box_text(places: NDArray[np.bool_], names: Sequence[int]) -> str:
+    """'the last 12 of 29 along axis 3'; '' where every axis is touched from end to end."""
+    sides = []
+    for name, size, touched in zip(names, places.shape, _touched(places, []), strict=True):
+        first, stop = int(touched[0]), int(touched[-1]) + 1
+        if stop - first == size:
+            continue
+        which = f"cells {first} to {stop - 1}" if stop - first > 1 else f"cell {first}"
+        which = f"the {_many('first', stop)}" if not first else which
+        which = f"the {_many('last', stop - first)}" if stop == size else which
+        sides.append(f"{which} of {size} along axis {name}")
+    return " and ".join(sides)
+
+
+def _touched(places: NDArray[np.bool_], part: Sequence[slice]) -> list[NDArray[np.intp]]:
+    """Along each axis of a part, the places where anything differs."""
+    seen = places[tuple(part)]
+    axes = range(seen.ndim)
+    return [np.flatnonzero(seen.any(axis=tuple(o for o in axes if o != axis))) for axis in axes]
+
+
+def _many(side: str, number: int) -> str:
+    return side if number == 1 else f"{side} {number}"
 
 
 def _nested(*arrays: Array) -> bool:

@@ -35,19 +35,38 @@ def test_ratio_is_the_worst_element_not_the_largest_difference() -> None:
     assert (found.max_abs, found.ratio) == (3.0, 2.0)
 
 
+def differing(shape: tuple[int, ...], *places: tuple[int | slice, ...]) -> str:
+    """Where arrays differ that are apart at these places."""
+    other = np.zeros(shape)
+    for place in places:
+        other[place] = 1
+    return gap(np.zeros(shape), other).where
+
+
 @pytest.mark.parametrize(
     ("place", "said"),
     [
-        ((0, 0, 0, 5), "borders: begin of axis 2"),
-        ((0, 0, 15, 5), "borders: end of axis 2"),
-        ((0, 0, 8, 15), "borders: end of axis 3"),
-        ((0, 0, 8, 8), "everywhere"),
+        ((0, 0, 0, 5), "borders: the first of 16 along axis 2; 1 of 256 places"),
+        ((0, 0, 15, 5), "borders: the last of 16 along axis 2; 1 of 256 places"),
+        ((0, 0, 8, 15), "borders: the last of 16 along axis 3; 1 of 256 places"),
+        ((0, 0, 8, 8), "cell 8 of 16 along axis 2 and cell 8 of 16 along axis 3; 1 of 256 places"),
+        ((0, 0), "everywhere"),
     ],
 )
 def test_where(place: tuple[int, ...], said: str) -> None:
-    other = np.zeros((1, 2, 16, 16))
-    other[place] = 1
-    assert gap(np.zeros_like(other), other).where == said
+    assert differing((1, 2, 16, 16), place) == said
+
+
+def test_where_says_the_columns_that_differ_and_how_many_places() -> None:
+    columns = np.s_[0, 0, :, 24:]
+    said = "borders: the last 5 of 29 along axis 3; 110 of 638 places"
+    assert differing((1, 2, 22, 29), columns) == said
+    half = "the last 14 of 29 along axis 3; 308 of 638 places"
+    assert differing((1, 2, 22, 29), np.s_[0, :, :, 15:]) == half
+    both = "borders: the first 2 of 22 along axis 2, the last of 29 along axis 3; 78 of 638 places"
+    assert differing((1, 2, 22, 29), np.s_[:, :, :2], np.s_[:, :, :, 28]) == both
+    corners = (np.s_[0, 0, 0, 0], np.s_[0, 0, 21, 28], np.s_[0, 0, 11, 14])
+    assert differing((1, 1, 22, 29), *corners) == "scattered; 3 of 638 places"
 
 
 def test_a_bound_as_large_as_the_value_tells_nothing() -> None:
@@ -58,17 +77,15 @@ def test_a_bound_as_large_as_the_value_tells_nothing() -> None:
 @pytest.mark.parametrize(
     ("shape", "place", "said"),
     [
-        ((1, 2, 1, 16), (0, 0, 0, 8), "everywhere"),
-        ((1, 2, 1, 16), (0, 0, 0, 15), "borders: end of axis 3"),
+        ((1, 2, 1, 16), (0, 0, 0, 8), "cell 8 of 16 along axis 3; 1 of 16 places"),
+        ((1, 2, 1, 16), (0, 0, 0, 15), "borders: the last of 16 along axis 3; 1 of 16 places"),
         ((1, 2, 2, 1), (0, 0, 1, 0), "1 of 4 elements"),
     ],
 )
 def test_an_axis_of_one_or_two_cells_has_no_borders(
     shape: tuple[int, ...], place: tuple[int, ...], said: str
 ) -> None:
-    other = np.zeros(shape)
-    other[place] = 1
-    assert gap(np.zeros(shape), other).where == said
+    assert differing(shape, place) == said
 
 
 def test_large_arrays_are_compared_without_large_copies() -> None:
@@ -80,5 +97,5 @@ def test_large_arrays_are_compared_without_large_copies() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert (found.max_abs, found.ratio, found.bound) == (3, 6, 0.5)
-    assert found.where == "borders: end of axis 2"
+    assert found.where == f"borders: the last of {1 << 22} along axis 2; 1 of {1 << 22} places"
     assert peak < 2 * first.nbytes

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from onnxpad.padding.chain import Chain
 from onnxpad.show.pages.drawings import Drawing, drawing_of
 from onnxpad.show.pages.figures import legend, sentence, window_figure
-from onnxpad.show.pages.page import CARDS, Card, Picture
+from onnxpad.show.pages.page import CARDS, Card, Picture, Section
 from onnxpad.show.wording import visible
+
+_ORDER = "Pads are written as in ONNX: those at the begins of all axes, then those at the ends."
+_Both: TypeAlias = tuple[Drawing | None, Drawing | None]
 
 
 class Changed(NamedTuple):
     """A node that was changed, `by` what; `was` and `is_now` say in words how it pads.
 
-    `after` is None where other operators take its place.
+    `before` or `after` is None where the other model has other operators in its place.
     """
 
     node: str
@@ -24,47 +27,90 @@ class Changed(NamedTuple):
     by: str
     was: str
     is_now: str
-    before: Chain
+    before: Chain | None
     after: Chain | None
 
 
-def changed_cards(changes: Iterable[Changed]) -> Iterator[Card]:
-    """A card for all nodes that changed alike."""
-    alike: dict[tuple[str, str, str, str, Drawing, Drawing | None], list[str]] = {}
+def changes_section(
+    changes: Iterable[Changed], title: str = "Before and after", order: str = _ORDER
+) -> Section:
+    """The part of a page with a card for all nodes that changed alike.
+
+    `order` says in which order pads stand in `was` and `is_now`.
+    """
+    cards = tuple(_cards(changes))
+    lines = (order,) if cards else ()
+    return Section("changes", title, lines, cards=cards, windows=True, wide=True)
+
+
+def _cards(changes: Iterable[Changed]) -> Iterator[Card]:
+    alike: dict[tuple[str, str, tuple[str, str], int, _Both], list[str]] = {}
     for one in changes:
-        drawn = drawing_of(one.before), None if one.after is None else drawing_of(one.after)
-        alike.setdefault((one.op, one.by, one.was, one.is_now, *drawn), []).append(one.node)
+        drawn = _drawn(one.before), _drawn(one.after)
+        known = one.before or one.after
+        axis = known.first_axis if known is not None and known.axes else 0
+        kind = one.op, one.by, (visible(one.was), visible(one.is_now)), axis, drawn
+        alike.setdefault(kind, []).append(one.node)
     for number, (kind, nodes) in enumerate(islice(alike.items(), CARDS + 1), 1):
-        op, by, was, is_now, before, after = kind
+        op, by, words, axis, drawn = kind
         more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
         names = tuple(map(visible, nodes))
         yield Card(
             f"change-{number}",
             f"{by}: {op} {names[0]}{more}",
-            _words(before, after),
-            tuple(_pictures(number, before, after, (visible(was), visible(is_now)))),
-            legend(before, *([] if after is None else [after])),
+            _words(*drawn, axis),
+            tuple(_pictures(number, *drawn, words)),
+            legend(*(one for one in drawn if one is not None)),
             names[1:],
         )
 
 
+def _drawn(chain: Chain | None) -> Drawing | None:
+    return None if chain is None else drawing_of(chain)
+
+
 def _pictures(
-    number: int, before: Drawing, after: Drawing | None, words: tuple[str, str]
+    number: int, before: Drawing | None, after: Drawing | None, words: tuple[str, str]
 ) -> Iterator[Picture]:
     (was, is_now), place = words, f"change-{number}"
-    if after == before:
+    if before is not None and after == before:
         yield Picture(window_figure(before, place=place), f"before: {was}; after: {is_now}")
         return
-    yield Picture(window_figure(before, title="before", place=place), f"before: {was}")
-    if after is None:
-        yield Picture("", f"after: {is_now}")
-    else:
-        yield Picture(window_figure(after, title="after", place=place), f"after: {is_now}")
+    for name, drawing, said in (("before", before, was), ("after", after, is_now)):
+        figure = "" if drawing is None else window_figure(drawing, title=name, place=place)
+        yield Picture(figure, f"{name}: {said}")
 
 
-def _words(before: Drawing, after: Drawing | None) -> str:
+def _words(before: Drawing | None, after: Drawing | None, first_axis: int) -> str:
+    if before is None or after is None:
+        known = before or after
+        return "" if known is None else visible(sentence(known))
     if after == before:
         return visible(f"The same cells are read, before and after: {sentence(before)}")
-    if after is None:
-        return visible(sentence(before))
-    return visible(f"Before: {sentence(before)} After: {sentence(after)}")
+    said = f"Before: {sentence(before)} After: {sentence(after)}"
+    return visible(" ".join(filter(None, (_moves(before, after, first_axis), said))))
+
+
+def _moves(before: Drawing, after: Drawing, first_axis: int) -> str:
+    """Where as many cells are added as before, and more or fewer of them at the begin."""
+    moved = []
+    if before.kernel and before.kernel == after.kernel:
+        for axis in range(len(before.kernel)):
+            was, now = _sides(before, axis), _sides(after, axis)
+            if sum(was) == sum(now) and was[0] != now[0]:
+                moved.append(
+                    f"shifted by {abs(now[0] - was[0])} along axis {first_axis + axis} "
+                    f"({was[0]},{was[1]} became {now[0]},{now[1]})"
+                )
+    if not moved:
+        return ""
+    return (
+        f"The pads are {' and '.join(moved)}: every window reads other cells, so that differences "
+        "may lie everywhere."
+    )
+
+
+def _sides(drawing: Drawing, axis: int) -> tuple[int, int]:
+    """Cells at the begin and the end of an axis that all frames together add."""
+    frames = drawing.frames
+    return sum(one.begins[axis] for one in frames), sum(one.ends[axis] for one in frames)

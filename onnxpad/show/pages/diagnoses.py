@@ -11,7 +11,7 @@ from onnxpad.inspection import with_far_pad
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.show.diagnoses import HEADERS, conclusion_lines, finding_row, other_lines
-from onnxpad.show.pages.changes import Changed, changed_cards
+from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.pages.drawings import pads_in_front
 from onnxpad.show.pages.page import Page, Section, Table
 from onnxpad.show.pages.validations import differing
@@ -38,13 +38,7 @@ def diagnosis_page(found: Diagnosis, model: str, plan: str | None) -> Page:
         (visible(join(retarget)),) if found.explained and found.plan.entries else (),
         (
             Section("nodes", title, table=Table("nodes that pad otherwise", HEADERS, rows)),
-            Section(
-                "changes",
-                "Before and after",
-                cards=tuple(changed_cards(_changes(nodes))),
-                windows=True,
-                wide=True,
-            ),
+            changes_section(_changes(nodes)),
             Section("others", "What else would do", tuple(map(visible, other_lines(found)))),
             differing(found.as_it_is or found.outputs, ("the reference", "the model as it is")),
         ),

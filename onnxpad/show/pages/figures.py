@@ -21,7 +21,7 @@ __all__ = ["Drawing", "Frame", "drawing_of", "figure_style", "sentence", "window
 Cells: TypeAlias = Sequence[range]
 Window: TypeAlias = tuple[str, range, range]
 """What it is, and its cells down and across."""
-_MOST_TAPS, _DOT = 500, CELL - 4
+_MOST_TAPS, _DOT = 500, (CELL // 2, CELL - 3)
 _ALONE = Strip(range(1), (range(1),) * 9, range(1), (range(1),) * 3, (), (0,))
 """The other axis of one that is drawn alone."""
 _SIGNS = {
@@ -205,7 +205,7 @@ def _taps(rows: Strip, columns: Strip, windows: Sequence[Window]) -> Iterator[st
             continue
         drawn = [p for p in tall if p in rows.places], [p for p in wide if p in columns.places]
         for top, left in product(*drawn):
-            yield f"M{columns.at(left) + _DOT} {rows.at(top) + _DOT}h0"
+            yield f"M{columns.at(left) + _DOT[0]} {rows.at(top) + _DOT[1]}h0"
 
 
 def _cut(rows: Strip, columns: Strip) -> str:

@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 from onnxpad.show.pages.templates import rendered
 
-_WIDE, _HIGH, _ACROSS, _DOWN = 132, 38, 148, 60
+_WIDE, _HIGH, _ACROSS, _DOWN, _NAMED = 132, 38, 148, 60, 14
+"""Sizes of a box and distances of boxes; so much higher where names stand in them."""
+_LONGEST = 20
+"""Letters of a name that a box can hold; the end of a longer one."""
 _MOST = 1500
 """Boxes that are drawn; of more a picture says nothing."""
 
@@ -22,11 +25,11 @@ class Vertex(NamedTuple):
 
 
 class _Box(NamedTuple):
-    """Where a box stands; `title` names its nodes."""
+    """Where a box stands; `title` names its nodes. Of those that go wrong the name is a line."""
 
     x: int
     y: int
-    lines: tuple[str, str]
+    lines: tuple[str, ...]
     to: str
     title: str
     state: str
@@ -46,15 +49,17 @@ def padded_graph(vertices: Sequence[Vertex], links: Sequence[tuple[int, int]]) -
     for number, row in enumerate(rows):
         members.setdefault(row, []).append(number)
     levels = _levels(sorted(members), arrows)
-    boxes = _placed(vertices, members, levels)
-    lines = [_arrow(boxes[one], boxes[other]) for one, other in arrows]
+    more = _NAMED * any(vertex.state == "wrong" for vertex in vertices)
+    boxes = _placed(vertices, members, levels, _DOWN + more)
+    lines = [_arrow(boxes[one], boxes[other], more) for one, other in arrows]
     return rendered(
         "graph.svg",
         boxes=list(boxes.values()),
         arrows=lines,
-        size=(_WIDE, _HIGH),
+        size=(_WIDE, _HIGH + more),
         width=max(box.x for box in boxes.values()) + _WIDE,
-        height=max(box.y for box in boxes.values()) + _HIGH,
+        height=max(box.y for box in boxes.values()) + _HIGH + more,
+        side=90 if any(_is_long(boxes[one], boxes[other], more) for one, other in arrows) else 8,
         title=f"{len(vertices)} padded nodes and which of them read each other",
     )
 
@@ -88,7 +93,10 @@ def _levels(numbers: Sequence[int], arrows: Sequence[tuple[int, int]]) -> dict[i
 
 
 def _placed(
-    vertices: Sequence[Vertex], members: Mapping[int, Sequence[int]], levels: Mapping[int, int]
+    vertices: Sequence[Vertex],
+    members: Mapping[int, Sequence[int]],
+    levels: Mapping[int, int],
+    down: int,
 ) -> dict[int, _Box]:
     across: dict[int, int] = {}
     boxes = {}
@@ -97,16 +105,26 @@ def _placed(
         across[level] = place + 1
         first, names = vertices[row], [vertices[number].name for number in members[row]]
         times = f"{len(names)} x " if len(names) > 1 else ""
-        lines = f"{times}{first.lines[0]}", first.lines[1]
+        name = [_short(names[0])] if first.state == "wrong" else []
+        lines = (f"{times}{first.lines[0]}", first.lines[1], *name)
         title = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-        boxes[row] = _Box(place * _ACROSS, level * _DOWN, lines, first.to, title, first.state)
+        boxes[row] = _Box(place * _ACROSS, level * down, lines, first.to, title, first.state)
     return boxes
 
 
-def _arrow(one: _Box, other: _Box) -> str:
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"
+
+
+def _is_long(one: _Box, other: _Box, more: int) -> bool:
+    """Whether an arrow passes others, at their side."""
+    return other.y - one.y > _DOWN + more
+
+
+def _arrow(one: _Box, other: _Box, more: int) -> str:
     """A path from the lower edge of one box to the upper edge of the other."""
-    x, y, to_x, to_y = one.x + _WIDE // 2, one.y + _HIGH, other.x + _WIDE // 2, other.y - 3
-    if to_y - y > _DOWN:
+    x, y, to_x, to_y = one.x + _WIDE // 2, one.y + _HIGH + more, other.x + _WIDE // 2, other.y - 3
+    if _is_long(one, other, more):
         side = max(x, to_x) + 112
         return f"M{x} {y}C{side} {y + 20} {side} {to_y - 20} {to_x} {to_y}"
     return f"M{x} {y}C{x} {y + 12} {to_x} {to_y - 12} {to_x} {to_y}"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from onnxpad.show.pages.page import Picture
 from onnxpad.show.wording import counted, visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from onnxpad.validation.difference_maps import DifferenceMap
 
@@ -21,37 +23,47 @@ _INK = "#010203"
 _MOST_TICKS = 9
 
 
-def heatmap(found: DifferenceMap, *, name: str) -> Picture:
+def heatmap(found: DifferenceMap, *, name: str) -> tuple[Picture, ...]:
     """The largest difference by place, by channel and by item of the batch; needs the extra `html`.
 
     `name` says of what. Infinite differences have the colour of the largest.
     """
+    size = (4.6, 1.8) if _is_flat(found) else (4.6, 3.4)
+    title = f"{name}: {said(found)}"
+    drawn = [_drawn(name, title, "onnxpad-heatmap", size, partial(_plane, found))]
+    for what, starts, values in _beside(found):
+        if len(values) > 1:
+            bars = partial(_bars, what, starts, values)
+            drawn.append(_drawn(name, f"{name} by {what}", "onnxpad-bars", (2.6, size[1]), bars))
+    return tuple(map(Picture, drawn))
+
+
+def _drawn(
+    name: str,
+    title: str,
+    kind: str,
+    size: tuple[float, float],
+    draw: Callable[[Figure, Axes], None],
+) -> str:
+    """One figure of so many inches as SVG."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    beside = [
-        (title, starts, values) for title, starts, values in _beside(found) if len(values) > 1
-    ]
     with rc_context(
         {
             "svg.fonttype": "none",
-            "svg.hashsalt": name,
+            "svg.hashsalt": f"{name} {title}",
             "font.size": 9,
             "font.sans-serif": ["DejaVu Sans"],
         }
     ):
-        figure = Figure(
-            figsize=(4.2 + 2.4 * len(beside), 1.8 if _is_flat(found) else 3.4), layout="constrained"
-        )
-        axes = figure.subplots(1, 1 + len(beside), squeeze=False)[0]
-        _plane(figure, axes[0], found)
-        for one, (title, starts, values) in zip(axes[1:], beside, strict=True):
-            _bars(one, title, starts, values)
+        figure = Figure(figsize=size, layout="constrained")
+        draw(figure, figure.subplots())
         for one in figure.axes:
             _in_ink(one)
         written = io.StringIO()
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})
-    return Picture(_of_the_page(written.getvalue(), f"{name}: {said(found)}"), name)
+    return _of_the_page(written.getvalue(), title, kind)
 
 
 def _beside(found: DifferenceMap) -> list[tuple[str, Sequence[int], Sequence[float]]]:
@@ -71,7 +83,9 @@ def said(found: DifferenceMap) -> str:
     parts = sum(value > 0 for row in found.cells for value in row)
     of = sum(map(len, found.cells))
     channels = [n for n, value in zip(found.channel_starts, found.channels, strict=True) if value]
-    text = f"the largest difference is {largest:.3g}; {parts} of {counted(of, 'part')} differ"
+    single = (found.rows[-1], found.columns[-1]) == (len(found.rows) - 1, len(found.columns) - 1)
+    noun = "place" if single else "square"
+    text = f"the largest difference is {largest:.3g}; {parts} of {counted(of, noun)} differ"
     if len(found.channels) > 1:
         text += f", in {len(channels)} of {counted(len(found.channels), 'channel')}"
     return text
@@ -84,7 +98,7 @@ def _finite(values: Sequence[Sequence[float]]) -> list[list[float]]:
     return [[value if isfinite(value) else top for value in row] for row in values]
 
 
-def _plane(figure: Any, axes: Axes, found: DifferenceMap) -> None:  # noqa: ANN401
+def _plane(found: DifferenceMap, figure: Figure, axes: Axes) -> None:
     cells = _finite(found.cells)
     largest = max(map(max, cells)) or 1.0
     shape: Literal["auto", "equal"] = "auto" if _is_flat(found) else "equal"
@@ -102,7 +116,9 @@ def _plane(figure: Any, axes: Axes, found: DifferenceMap) -> None:  # noqa: ANN4
     figure.colorbar(image, ax=axes, format="%.2g")
 
 
-def _bars(axes: Axes, title: str, starts: Sequence[int], values: Sequence[float]) -> None:
+def _bars(
+    title: str, starts: Sequence[int], values: Sequence[float], _figure: Figure, axes: Axes
+) -> None:
     (heights,) = _finite([values])
     axes.bar(range(len(heights)), heights, width=1.0, color="#d1495b")
     step = -(-len(heights) // _MOST_TICKS)
@@ -121,7 +137,7 @@ def _in_ink(axes: Axes) -> None:
         spine.set_color(_INK)
 
 
-def _of_the_page(svg: str, title: str) -> str:
+def _of_the_page(svg: str, title: str, kind: str) -> str:
     """The figure without its head, in the colour of the page's text, with its title.
 
     Names of its parts are drawn from `name`, so that figures of one page do not share them.
@@ -132,6 +148,6 @@ def _of_the_page(svg: str, title: str) -> str:
     inner = re.sub(r'<g id="[^"]*"', "<g", inner)
     inner = re.sub(r"<metadata>.*?</metadata>", "", inner, flags=re.DOTALL)
     label = escape(visible(title))
-    begin = f'<svg class="onnxpad-heatmap" role="img" aria-label="{label}"'
+    begin = f'<svg class="{kind}" role="img" aria-label="{label}"'
     head, _, rest = inner.replace("<svg", begin, 1).partition(">")
     return f"{head}><title>{label}</title>{rest}"

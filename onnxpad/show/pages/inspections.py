@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 _TRAPS = ("node", "operator", "trap", "what happens", "passes that help")
 _VERDICTS = ("node", "operator", "verdict", "why", "rewrite --target writes")
+_PADS = "pads (begin,end of each axis)"
 _NEXT = "next: "
 _FAILING = ("refused", "wrong", "off-device")
 _GRAPH = (
     "Red: goes wrong; dashed: in a trap, or not known. A row of nodes that look alike is one box.",
+    "Pads are written begin,end for each axis.",
 )
 
 
@@ -153,17 +155,20 @@ def _unknown(found: Inspection) -> Iterator[str]:
 
 def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
     """A card for all nodes that look alike, with their numbers; those that go wrong first."""
-    wrong = {one.node for one in found.findings}
-    alike: dict[tuple[bool, Drawing], list[int]] = {}
+    worth = {one.node for one in found.findings}
+    wrong = _wrong(found)
+    alike: dict[tuple[bool, bool, Drawing], list[int]] = {}
     for number, (node, chain) in enumerate(zip(found.nodes, found.chains, strict=False)):
         if is_worth_a_row(node):
-            kind = node.node not in wrong, drawing_of(with_far_pad(chain))
+            state = node.node not in wrong, node.node not in worth
+            kind = *state, drawing_of(with_far_pad(chain))
             alike.setdefault(kind, []).append(number)
-    kinds = sorted(alike.items(), key=lambda one: one[0][0])
-    for number, ((_, drawing), nodes) in enumerate(kinds[: CARDS + 1], 1):
+    kinds = sorted(alike.items(), key=lambda one: one[0][:2])
+    for number, ((fine, _, drawing), nodes) in enumerate(kinds[: CARDS + 1], 1):
         if svg := window_figure(drawing, place=str(number)):
             names = tuple(visible(name_text(found.nodes[one])) for one in nodes)
-            yield card_of(f"drawing-{number}", drawing, svg, names), set(nodes)
+            card = card_of(f"drawing-{number}", drawing, svg, names)
+            yield card._replace(state="" if fine else "wrong"), set(nodes)
 
 
 def card_of(place: str, drawing: Drawing, svg: str, names: tuple[str, ...]) -> Card:
@@ -175,8 +180,12 @@ def card_of(place: str, drawing: Drawing, svg: str, names: tuple[str, ...]) -> C
     )
 
 
+def _wrong(found: Inspection) -> set[str]:
+    return {one.node for one in found.findings if one.kind in _FAILING}
+
+
 def _graph(found: Inspection, places: Mapping[int, str]) -> str:
-    wrong = {one.node for one in found.findings if one.kind in _FAILING}
+    wrong = _wrong(found)
     vertices = [
         Vertex(
             (node.op, pads_text(node.pads) if any(node.pads or (0,)) else _unpadded(node)),
@@ -199,7 +208,8 @@ def _unpadded(node: PaddedNode) -> str:
 
 def _nodes(found: Inspection, leads: _Leads) -> Table:
     rows = tuple(leads.row(name_text(node), *node_cells(node)) for node in found.nodes)
-    return Table("operators that can pad", HEADERS, rows)
+    headers = tuple(_PADS if header == "pads" else header for header in HEADERS)
+    return Table("operators that can pad", headers, rows)
 
 
 def _placement(found: Inspection, leads: _Leads) -> Table:

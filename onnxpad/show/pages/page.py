@@ -36,7 +36,10 @@ class Picture(NamedTuple):
 
 
 class Card(NamedTuple):
-    """Figures of one kind of node; `key` is HTML made by `legend`, `nodes` are the others."""
+    """Figures of one kind of node; `key` is HTML made by `legend`, `nodes` are the others.
+
+    `state` is 'wrong' for one that goes wrong.
+    """
 
     place: str
     title: str
@@ -44,6 +47,7 @@ class Card(NamedTuple):
     pictures: tuple[Picture, ...]
     key: str = ""
     nodes: tuple[str, ...] = ()
+    state: str = ""
 
 
 class Section(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnxpad.inspection import with_far_pad
 from onnxpad.retargeting import Retargeting
-from onnxpad.show.pages.changes import Changed, changed_cards
+from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.pages.page import Page, Section, Table
 from onnxpad.show.pages.validations import map_card
 from onnxpad.show.retargetings import (
@@ -45,13 +45,7 @@ def retargeting_page(
         (),
         (
             Section("breaks", "What would break", lines=tuple(map(visible, found.breaks))),
-            Section(
-                "changes",
-                "Before and after",
-                cards=tuple(changed_cards(_changes(found))),
-                windows=True,
-                wide=True,
-            ),
+            changes_section(_changes(found)),
             Section("skips", "Left as they were", table=Table("skipped nodes", _SKIPS, skips)),
             Section(
                 "unchanged",

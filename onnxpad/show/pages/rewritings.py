@@ -11,7 +11,7 @@ from onnxpad.padding.expansion import Expansion, Itself
 from onnxpad.retargeting.labels import label_of
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.rewrite import Rewriting
-from onnxpad.show.pages.changes import Changed, changed_cards
+from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.pages.page import Page, Section, Table
 from onnxpad.show.pages.validations import STATES, validation_sections
 from onnxpad.show.rewritings import changes_text, rewriting_text
@@ -56,13 +56,7 @@ def rewriting_page(
         tuple(_lines(text)),
         tuple(_commands(model, written, compared)),
         (
-            Section(
-                "changes",
-                "Before and after",
-                cards=tuple(changed_cards(_changes(found))),
-                windows=True,
-                wide=True,
-            ),
+            changes_section(_changes(found)),
             Section(
                 "unfit",
                 "No way",

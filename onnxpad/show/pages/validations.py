@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from onnxpad.inspection import with_far_pad
+from onnxpad.padding.chain import AutoPad, Chain, Skip
+from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.retargeting.labels import label_of
+from onnxpad.show.pages.changes import Changed, changes_section
+from onnxpad.show.pages.drawings import drawing_of, pads_in_front
 from onnxpad.show.pages.figures import reads_figure
 from onnxpad.show.pages.heatmaps import heatmap, said
 from onnxpad.show.pages.page import Card, Page, Picture, Section, Table
 from onnxpad.show.validations import proof_lines, row_cells, validation_text
-from onnxpad.show.wording import shape_text, visible
+from onnxpad.show.wording import pads_text, shape_text, visible
 from onnxpad.validation import OutputRow, Validation, Verdict
+from onnxpad.validation.changed_padding import ChangedPadding
 from onnxpad.validation.difference_maps import DifferenceMap
+from onnxpad.validation.report import EVALUATOR, RegionRow
 
 STATES = {
     Verdict.PROVED: "fine",
@@ -24,19 +32,65 @@ STATES = {
 _ROWS = ("sample", "output", "optimised")
 _MORE = ("difference", "allowed", "where")
 _PARTS = ("changed tensor", "computed from", "sizes tried")
+_ALONE = (
+    *("sample", "before", "after", "verdict", "difference", "allowed", "where"),
+    "computed by",
+)
+_JUDGES = {EVALUATOR: "onnxpad's float64 evaluator"}
 
 
-def validation_page(found: Validation, names: Sequence[str]) -> Page:
-    """The page about two models, or a model and a reference."""
+def validation_page(
+    found: Validation,
+    names: Sequence[str],
+    changes: Sequence[ChangedPadding] = (),
+    undrawn: str = "",
+) -> Page:
+    """The page about two models, or a model and a reference.
+
+    `changes` are padded nodes that the models do not have alike, which are drawn; `undrawn` says
+    why they are not.
+    """
+    missing = [visible(f"the changed nodes are not drawn: {undrawn}")] * bool(undrawn)
     return Page(
         "Validation of",
         visible(" against ".join(names)),
         STATES[found.verdict],
         visible(f"{found.verdict}: {found.reason}"),
-        tuple(_lines(found)),
+        (*_lines(found), *missing),
         tuple(map(visible, found.hints)),
-        tuple(validation_sections(found)),
+        (_changed(changes), *validation_sections(found)),
     )
+
+
+def _changed(changes: Sequence[ChangedPadding]) -> Section:
+    """Both forms of each changed node side by side, those first that read other cells."""
+    told = []
+    for one in changes:
+        before, after = (None if c is None else with_far_pad(c) for c in (one.before, one.after))
+        was, is_now = _pads(before, one.nodes[0]), _pads(after, one.nodes[1])
+        told.append(Changed(one.label, one.op, "changed", was, is_now, before, after))
+    told.sort(key=lambda one: _reads_alike(one.before, one.after))
+    title = "The changed nodes, before and after"
+    return changes_section(told, title, "Pads are written begin,end for each axis.")
+
+
+def _reads_alike(before: Chain | None, after: Chain | None) -> bool:
+    if before is None or after is None:
+        return False
+    return drawing_of(before) == drawing_of(after)
+
+
+def _pads(chain: Chain | None, nodes: Sequence[str]) -> str:
+    """How a node pads, in words; of a place without it, what stands there."""
+    if chain is None:
+        return ", ".join(nodes) or "nothing in its place"
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip) or not chain.axes:
+        return label_of(chain)
+    said = f"pads {pads_text(pads.flat)}"
+    said += f" ({chain.padding})" if isinstance(chain.padding, AutoPad) else ""
+    front = pads_in_front(chain)
+    return said + (f", behind a Pad of {pads_text(front.flat)}" if any(front.flat) else "")
 
 
 def _lines(found: Validation) -> Iterator[str]:
@@ -59,9 +113,8 @@ def validation_sections(found: Validation) -> Iterator[Section]:
     )
     yield _parts(found)
     yield differing(found.outputs, found.compared)
-    rows = tuple(tuple(map(visible, row_cells(row))) for row in found.outputs)
-    headers = (*_ROWS, *found.compared, *_MORE)
-    yield Section("outputs", "Comparisons", table=Table("outputs by sample", headers, rows))
+    yield _alone(found)
+    yield _compared(found)
     if found.proof is not None:
         parts = tuple(
             (visible(", ".join(one.outputs)), visible(", ".join(sorted(one.cuts))), str(one.sizes))
@@ -69,6 +122,56 @@ def validation_sections(found: Validation) -> Iterator[Section]:
         )
         lines = tuple(map(visible, proof_lines(found)))
         yield Section("proof", "Proof", lines, table=Table("changed parts", _PARTS, parts))
+
+
+def _compared(found: Validation) -> Section:
+    """Outputs by sample, but those that nothing is known of where parts were run instead."""
+    unknown = [row for row in found.outputs if _is_unknown(row)]
+    told = [row for row in found.outputs if not (found.regions and _is_unknown(row))]
+    headers = (*_ROWS, *found.compared, *_MORE)
+    rows = tuple(tuple(map(visible, row_cells(row))) for row in told)
+    lines: tuple[str, ...] = ()
+    if unknown and found.regions:
+        missing = unknown[0].shape_before is None, unknown[0].shape_after is None
+        who = " and ".join(
+            name for name, is_so in zip(found.compared, missing, strict=True) if is_so
+        )
+        said = (
+            f"'{who}' did not run as a whole, so that its outputs cannot be compared; the changed "
+            "parts above were."
+        )
+        lines = (visible(said),)
+    return Section("outputs", "Comparisons", lines, Table("outputs by sample", headers, rows))
+
+
+def _is_unknown(row: OutputRow) -> bool:
+    return not row.equal and row.max_abs is None and not row.other_shape
+
+
+def _alone(found: Validation) -> Section:
+    """What each changed part gave alone, and who computed it."""
+    rows = tuple(
+        (
+            str(row.sample),
+            visible(", ".join(row.before)),
+            visible(", ".join(row.after)),
+            str(row.verdict),
+            *(("shape", "-") if _is_shape(row) else (_number(row.max_abs), _number(row.bound))),
+            visible(row.where or row.reason or "-"),
+            _JUDGES.get(row.judge, row.judge),
+        )
+        for row in found.regions
+    )
+    table = Table("changed parts by sample", _ALONE, rows)
+    return Section("alone", "Changed parts, each computed alone", table=table)
+
+
+def _is_shape(row: RegionRow) -> bool:
+    return row.where.startswith("shape ")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3g}"
 
 
 def _parts(found: Validation) -> Section:
@@ -79,8 +182,17 @@ def _parts(found: Validation) -> Section:
             name = visible(f"{', '.join(row.before)}, sample {row.sample}, tensor {row.tensor}")
             where = f"{_capital(row.where)}. " if row.where else ""
             cards.append(map_card(f"part-{len(cards) + 1}", name, where, row.difference))
-    lines = ("Each changed part, run alone on the same inputs in both forms.",) if cards else ()
-    return Section("parts", "Changed parts that differ", lines, cards=tuple(cards), wide=True)
+    lines = ["Each changed part, run alone on the same inputs in both forms."] * bool(cards)
+    lines += [
+        visible(
+            f"{', '.join(row.before)} makes tensor {row.tensor} of another {row.where}: of other "
+            "shapes there is no heatmap."
+        )
+        for row in found.regions
+        if _is_shape(row)
+    ]
+    told = tuple(dict.fromkeys(lines))
+    return Section("parts", "Changed parts that differ", told, cards=tuple(cards), wide=True)
 
 
 def _capital(text: str) -> str:
@@ -97,19 +209,23 @@ def differing(rows: Sequence[OutputRow], compared: Sequence[str]) -> Section:
             name = visible(f"output {row.output}, sample {row.sample}, optimisations {row.level}")
             text = f"{_capital(row.where)}. " if row.where else ""
             cards.append(map_card(f"difference-{len(cards) + 1}", name, text, row.difference))
-    lines = (f"How far {compared[1]} is from {compared[0]}, at most.",) if cards else ()
-    return Section("differences", "Where outputs differ", lines, cards=tuple(cards), wide=True)
+    lines = [f"How far {compared[1]} is from {compared[0]}, at most."] * bool(cards)
+    lines += dict.fromkeys(_other_shape(row, compared) for row in rows if row.other_shape)
+    return Section(
+        "differences", "Where outputs differ", tuple(lines), cards=tuple(cards), wide=True
+    )
+
+
+def _other_shape(row: OutputRow, compared: Sequence[str]) -> str:
+    shapes = zip((row.shape_before, row.shape_after), compared, strict=True)
+    said = " and ".join(f"{shape_text(shape)} in '{name}'" for shape, name in shapes)
+    return visible(f"Output {row.output} is {said}: of other shapes there is no heatmap.")
 
 
 def map_card(place: str, name: str, text: str, found: DifferenceMap) -> Card:
     """A heatmap with its words."""
-    picture = heatmap(found, name=name)
-    return Card(
-        place,
-        name,
-        visible(f"{text}{_capital(said(found))}."),
-        (picture._replace(caption=""),),
-    )
+    said_of_it = visible(f"{text}{_capital(said(found))}.")
+    return Card(place, name, said_of_it, heatmap(found, name=name))
 
 
 _PART = r"(?:\d+:\d+|\d+|\((?:\d+, )*\d+\))"

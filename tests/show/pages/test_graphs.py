@@ -78,3 +78,12 @@ def test_names_are_escaped_and_without_links_nothing_is_drawn() -> None:
     assert "<script" not in svg
     assert bad in [title.text for title in ET.fromstring(svg).iter("title")]  # noqa: S314
     assert padded_graph([vertex("a"), vertex("b")], []) == ""
+
+
+def test_boxes_of_nodes_that_go_wrong_say_their_names() -> None:
+    long = "backbone/stage1/block12/conv"
+    both = [vertex("fine"), vertex(long, "MaxPool")._replace(state="wrong")]
+    svg = padded_graph(both, [(0, 1)])
+    assert ">…" + long[-19:] + "</text>" in svg
+    assert ">fine</text>" not in svg
+    assert '<rect width="132" height="52"' in svg

@@ -16,11 +16,13 @@ import pytest
 
 import onnxpad
 from onnxpad.cli import run
+from onnxpad.errors import LimitMet
 from onnxpad.show.pages import page as pages
 from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.page import Page, Section, Table, page_html
 from onnxpad.show.pages.resolutions import layer_drawing
 from onnxpad.show.pages.validations import validation_page
+from onnxpad.validation.changed_padding import changed_padding
 from tests.models.text import text_model
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
 
@@ -77,10 +79,21 @@ def test_inspect(tmp_path: Path) -> None:
         tmp_path / "a.html",
     )
     assert "2 nodes will go wrong" in found.said
+    assert "pads (begin,end of each axis)" in found.said
     assert "--target opencv --dim 'unk__9105%4=0'" in found.said
     assert "What opencv does" in found.said
     assert text.count('class="onnxpad-figure"') >= 3
     assert "Conv__8990" in found.said
+
+
+def test_drawings_and_boxes_of_nodes_that_go_wrong_are_marked(tmp_path: Path) -> None:
+    model = MODELS / "t_same_string_ts.onnx"
+    text, _ = page(1, "inspect", model, "--target", "opencv", "--html", tmp_path / "a.html")
+    cards = re.findall(r'<article class="card( wrong)?" id="[^"]+">\s*<h3>Conv (\S+)', text)
+    assert [name for wrong, name in cards if wrong] == ["/f/f.2/Conv", "/f/f.4/Conv"]
+    assert len(cards) > 2
+    for name in ("/f/f.2/Conv", "/f/f.4/Conv"):
+        assert f'y="44">{name}</text>' in text
 
 
 def test_inspect_draws_nodes_that_are_alike_once(tmp_path: Path) -> None:
@@ -146,6 +159,7 @@ def test_retarget_and_how_far_outputs_moved(tmp_path: Path) -> None:
     assert "4 nodes moved to pytorch" in found.said
     assert text.count('class="onnxpad-heatmap"') == 1
     assert "before: pads 0,0,1,1" in found.said
+    assert "Pads are written as in ONNX" in found.said
 
 
 def test_validate(tmp_path: Path, moved: Path) -> None:
@@ -156,6 +170,9 @@ def test_validate(tmp_path: Path, moved: Path) -> None:
     assert "Changed parts that differ" in found.said
     assert text.count('class="onnxpad-heatmap"') >= 4
     assert "by channel" in found.said
+    assert 'class="onnxpad-bars"' in text
+    assert re.search(r"\d+ of \d+ places? differ", found.said)
+    assert "The changed nodes, before and after" in found.said
 
 
 def test_what_each_model_reads_for_the_counterexample_is_drawn() -> None:
@@ -175,6 +192,86 @@ def test_what_each_model_reads_for_the_counterexample_is_drawn() -> None:
     assert boxes[0][0] == ("0", "0", str(3 * 16))
     assert boxes[1][0] == ("0", "0", str(2 * 16))
     assert boxes[1][1] == ("16", "16", str(2 * 16))  # of the weight
+
+
+CONV = "y = Conv <pads=[{}]> (x, w)"
+CONV_READS = "float[1,1,8,9] x, float[1,1,3,3] w"
+
+
+def validated(first: str, second: str, **options: Any) -> str:
+    """What the page says of two convolutions with these pads."""
+    pair = [text_model(CONV.format(pads), CONV_READS) for pads in (first, second)]
+    found = onnxpad.validate(*pair, **options)
+    text = page_html(validation_page(found, ("a", "b"), changed_padding(*pair)), "1")
+    check(text, Document(text))
+    return text
+
+
+def test_the_changed_node_is_drawn_before_and_after() -> None:
+    text = validated("1,0,1,2", "1,1,1,1", proof_only=True)
+    assert "before: pads 1,1 0,2" in text
+    assert "after: pads 1,1 1,1" in text
+    assert text.count('class="onnxpad-figure"') >= 2
+    assert "shifted by 1 along axis 3 (0,2 became 1,1)" in text
+    assert "may lie everywhere" in text
+
+
+def test_why_changed_nodes_are_not_drawn_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = ("validate", KT, KT, "--proof-only", "--html", tmp_path / "a.html")
+    _, found = page(0, *line)
+    assert "not drawn" not in found.said
+
+    def failing(*_args: object, **_given: object) -> None:
+        raise LimitMet("it took 3 s")
+
+    monkeypatch.setattr("onnxpad.validation.changed_padding.changed_padding", failing)
+    _, found = page(0, *line)
+    assert "the changed nodes are not drawn: it took 3 s" in found.said
+
+
+def test_pads_of_another_total_are_not_called_shifted() -> None:
+    text = validated("1,1,1,1", "1,1,1,2", samples=1, device="cpu")
+    assert "shifted" not in text
+    assert "before: pads 1,1 1,1" in text
+    assert "after: pads 1,1 1,2" in text
+    assert "of other shapes there is no heatmap" in text
+    assert ">inf<" not in text
+    assert "[1, 1, 8, 9]" in text
+    assert "[1, 1, 8, 10]" in text
+
+
+def test_a_node_that_has_no_partner_is_drawn_alone() -> None:
+    reads = "float[1,1,8] x, float[1,1,3] w"
+    conv = text_model("y = Conv <pads=[1,1]> (x, w)", reads)
+    pad = text_model(
+        "p = Pad (x, a) y = Conv (p, w)", reads, constants="int64[6] a = {0, 0, 1, 0, 0, 1}"
+    )
+    for pair in ((conv, pad), (pad, conv)):
+        found = changed_padding(*pair)
+        assert "Conv" in {one.op for one in found}
+        validation = onnxpad.validate(*pair, proof_only=True)
+        text = page_html(validation_page(validation, ("a", "b"), found), "1")
+        check(text, Document(text))
+        assert "The changed nodes, before and after" in text
+
+
+def test_where_one_model_does_not_run_its_parts_are_told_with_who_computed_them() -> None:
+    said = "y = Conv <{}, dilations=[2,2]> (x, w)"
+    pair = [
+        text_model(said.format(pads), CONV_READS)
+        for pads in ('auto_pad="SAME_UPPER"', "pads=[2,2,2,2]")
+    ]
+    found = onnxpad.validate(*pair, samples=1, device="cpu")
+    assert found.ok
+    page = validation_page(found, ("a", "b"))
+    told = {one.place: one for one in page.sections}
+    assert told["outputs"].table is not None
+    assert told["outputs"].table.rows == ()
+    assert "did not run as a whole" in told["outputs"].lines[0]
+    assert told["alone"].table is not None
+    assert told["alone"].table.rows[0][-1] == "onnxpad's float64 evaluator"
 
 
 def test_validate_of_equal_models_has_no_heatmap(tmp_path: Path) -> None:
@@ -224,6 +321,7 @@ def test_guard(tmp_path: Path, moved: Path) -> None:
     )
     assert "What a command made of" in found.said
     assert "The wrong change" in found.said
+    assert "The changed nodes, before and after" in found.said
 
 
 def test_names_of_a_model_are_never_html(tmp_path: Path) -> None:
@@ -378,6 +476,17 @@ def test_nothing_else_is_overwritten(
     assert run([*line]) == 2
     assert said in capsys.readouterr().err
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_what_was_written_is_said(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "a.html"
+    for more in ((), ("--json",)):
+        assert run(["inspect", str(KT), "--html", str(path), *more]) == 0
+        said = capsys.readouterr()
+        assert said.err == f"wrote {path}\n"
+        assert "wrote" not in said.out
+    assert run(["inspect", str(KT), "--html", str(path), "-q"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_a_page_is_replaced_by_the_next(tmp_path: Path) -> None:

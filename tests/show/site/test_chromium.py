@@ -26,6 +26,56 @@ const [first] = links;
 document.title = JSON.stringify([links.length > 2, first.textContent, first.getAttribute("href"),
   document.getElementById("found-count").textContent]);
 """
+WORDS = """
+const field = document.getElementById("find");
+const said = [];
+const texts = ["pools ncnn asymmetric", "asymetric averagepool opencv", "ncnn zzzzqqqq maxpool",
+  "pad"];
+for (const text of texts) {
+  field.value = text; field.dispatchEvent(new Event("input"));
+  const links = [...document.querySelectorAll("#found a")];
+  said.push([links.length, links.length ? links[0].textContent : "",
+    document.getElementById("found-count").textContent]);
+}
+document.title = JSON.stringify(said);
+"""
+KEYS = """
+const field = document.getElementById("find");
+field.value = "ncnn averagepool"; field.dispatchEvent(new Event("input"));
+const links = [...document.querySelectorAll("#found a")];
+const press = (key) => document.activeElement.dispatchEvent(
+  new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+const at = () => links.indexOf(document.activeElement);
+const said = [];
+field.focus();
+for (const key of ["ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp"]) { press(key); said.push(at()); }
+said.push(document.activeElement === field);
+links[0].addEventListener("click", (event) => { event.preventDefault(); said.push("opened"); });
+press("Enter");
+document.title = JSON.stringify(said);
+"""
+COLUMNS = """
+const table = document.querySelector("table.matrix");
+const field = document.querySelector(".search input");
+const seen = (row) => [...row.cells].filter((cell) => cell.offsetWidth > 0).length;
+const said = [seen(table.rows[1])];
+for (const text of ["ncnn", "ncnn asymmetric", ""]) {
+  field.value = text; field.dispatchEvent(new Event("input"));
+  const row = [...table.tBodies[0].rows].find((one) => !one.hidden);
+  said.push([seen(row), document.querySelector(".search [role=status]").textContent]);
+}
+document.title = JSON.stringify(said);
+"""
+ANCHOR = """
+location.hash = "#ncnn";
+const row = document.getElementById("ncnn");
+const box = row.closest(".scroll").getBoundingClientRect();
+const head = row.closest("table").tHead.getBoundingClientRect();
+const sticky = getComputedStyle(row.closest("table").tHead.rows[0].cells[0]).position === "sticky";
+const low = sticky ? Math.max(0, box.top) + head.height : 0;
+const place = row.getBoundingClientRect().top;
+document.title = JSON.stringify([place >= low - 1, place < innerHeight]);
+"""
 WIDE = """
 const most = document.documentElement.clientWidth;
 const all = [...document.querySelectorAll("body *")];
@@ -74,3 +124,40 @@ def test_search_answers(page: str, site: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_sticks_out(page: str, width: int, site: Path, tmp_path: Path) -> None:
     assert said_by(site / page, WIDE, tmp_path, f"--window-size={width},900") == []
+
+
+def test_search_takes_plurals_misspellings_and_words_that_are_nowhere(
+    site: Path, tmp_path: Path
+) -> None:
+    plural, typo, unknown, many = said_by(site / "index.html", WORDS, tmp_path)
+    assert plural[1].startswith("ncnn: ")
+    assert "asymmetric" in plural[1]
+    assert typo[1].startswith("opencv: AveragePool, asymmetric")
+    assert 'read as "asymmetric"' in typo[2]
+    assert unknown[1].startswith("ncnn: MaxPool")
+    assert "with 2 of 3 words" in unknown[2]
+    assert many[0] == 12
+    assert "the first 12 are shown" in many[2]
+
+
+def test_hits_are_reached_with_arrows_and_enter(site: Path, tmp_path: Path) -> None:
+    assert said_by(site / "index.html", KEYS, tmp_path) == [0, 1, 0, -1, True, "opened"]
+
+
+def test_a_runtime_in_the_search_of_the_table_leaves_its_column(site: Path, tmp_path: Path) -> None:
+    all_of_them, one, fewer, again = said_by(site / "works/MaxPool.html", COLUMNS, tmp_path)
+    assert all_of_them > 10
+    shown, total = re.findall(r"\d+", one[1])[:2]
+    assert shown == total
+    assert one == [2, f"{total} of {total}, only ncnn"]
+    assert fewer[0] == 2
+    assert 0 < int(fewer[1].split()[0]) < int(total)
+    assert again == [all_of_them, ""]
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_anchor_is_not_behind_the_head_of_the_table(
+    width: int, site: Path, tmp_path: Path
+) -> None:
+    page = next((site / "way").glob("maxpool-asym*.html"))
+    assert said_by(page, ANCHOR, tmp_path, f"--window-size={width},900") == [True, True]

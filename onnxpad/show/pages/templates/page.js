@@ -37,14 +37,26 @@
     table.parentElement.before(box);
     const rows = [...table.tBodies[0].rows];
     const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+    const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim().toLowerCase());
+    const columnsOf = (word) => (table.classList.contains("matrix")
+      ? heads.map((head, column) => [head, column]).filter(([head, column]) => column && head.includes(word)) : []);
     field.addEventListener("input", () => {
       const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const named = new Map(words.map((word) => [word, columnsOf(word)]).filter(([, found]) => found.length));
+      const columns = [...named.values()].flat();
       let shown = 0;
       for (const row of rows) {
-        row.hidden = !words.every((word) => texts.get(row).includes(word));
+        row.hidden = !words.every((word) => named.has(word) || texts.get(row).includes(word));
         shown += row.hidden ? 0 : 1;
       }
-      count.textContent = words.length ? `${shown} of ${rows.length}` : "";
+      for (const row of named.size || table.dataset.narrowed ? table.rows : []) {
+        [...row.cells].forEach((cell, column) => {
+          cell.hidden = column > 0 && named.size > 0 && !columns.some(([, one]) => one === column);
+        });
+      }
+      table.dataset.narrowed = named.size ? "columns" : "";
+      const only = named.size ? `, only ${[...new Set(columns.map(([head]) => head))].join(", ")}` : "";
+      count.textContent = words.length ? `${shown} of ${rows.length}${only}` : "";
     });
   }
 
