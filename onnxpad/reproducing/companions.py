@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
 
-from onnxpad.model.assembled import Array, Piece, assembled
+from onnxpad.model.assembled import Array, Piece, assembled, list_bools
 from onnxpad.model.opened import Model
 from onnxpad.reproducing.specimens import values
 from onnxpad.runtimes.conditions.rows import Row, every
@@ -36,18 +35,10 @@ def companion(name: str) -> Callable[[Row], Made] | None:
             {key: np.asarray(value) for key, value in constants.items()},
             opset=opset,
         )
-        _lists_truth(model)
+        list_bools(model)  # OpenCV reads them from raw_data alone
         return model, {"x": feed}
 
     return made
-
-
-def _lists_truth(model: Model) -> None:
-    """Bools as numbers in int32_data: OpenCV reads them from raw_data alone."""
-    for one in model.graph.initializer:
-        if one.data_type == TensorProto.BOOL:
-            listed = numpy_helper.to_array(one).ravel().tolist()
-            one.CopyFrom(helper.make_tensor(one.name, TensorProto.BOOL, one.dims, listed))
 
 
 def _at(opset: int, piece: Piece) -> Piece:
