@@ -572,7 +572,9 @@ def _instead(before: Chain, after: Expansion, entry: InFront) -> tuple[InFront, 
 
 
 def _reads_on(after: Expansion) -> bool:
-    """Whether the Pad still reads what it read."""
+    """Whether what stands in the place of the Pad, if only an Identity, reads what it read."""
     place = after.itself
-    node = None if place is None else after.steps[place]
-    return isinstance(node, Itself) and dict(node.inputs).get(0, Read(0)) == Read(0)
+    node = after.steps[after.results[0].step if place is None else place]
+    if isinstance(node, Itself):
+        return dict(node.inputs).get(0, Read(0)) == Read(0)
+    return node.op_type == "Identity" and node.inputs == (Read(0),)

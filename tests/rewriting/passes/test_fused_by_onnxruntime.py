@@ -471,6 +471,20 @@ def test_one_pool_does_not_leave_a_pad_to_another_that_starts_to_read_it(
     np.testing.assert_array_equal(found, wanted)
 
 
+def test_a_pad_of_no_cells_stays_where_it_keeps_another_from_a_pool() -> None:
+    """onnxruntime removes the Identity in its place, and fuses the Pad in front of that."""
+    model = parser.parse_model("""<ir_version: 8, opset_import: ["" : 13]>
+g (uint8[1,1,4,4] x) => (uint8[a,b,c,d] y)
+    <int64[8] p = {0, 0, 0, 1, 0, 0, 0, 1}, int64[8] q = {0, 0, 0, 0, 0, 0, 0, 0}> {
+    t = Pad(x, p)
+    u = Pad<mode="edge">(t, q)
+    y = MaxPool<kernel_shape=[2, 1], strides=[3, 2], pads=[1, 0, 0, 0], ceil_mode=1>(u)
+}""")
+    rewritten = rewrite(model, passes="plain-pad")
+    assert not rewritten.changed
+    assert "onnxruntime" in rewritten.skips[0].skip.reason
+
+
 def test_two_pools_do_not_become_equal_in_one_round() -> None:
     body = (
         't = Pad (x, p) [one] y = MaxPool <kernel_shape = [2], auto_pad = "SAME_LOWER", '
