@@ -137,13 +137,14 @@ def refusal_of_onnx(model: ModelLike) -> str | None:
     from onnxpad.model.files.texts import no_text
 
     try:
-        proto = model
-        if isinstance(model, str | os.PathLike) and Path(model).is_file():
-            proto = load(model, load_external_data=False)
+        path = os.fspath(model) if isinstance(model, str | os.PathLike) else None
+        if path is not None and not Path(path).is_file():
+            return None
+        proto = model if path is None else load(path, load_external_data=False)
         if isinstance(proto, ModelProto) and (broken := no_text(proto)) is not None:
             return f"the text {broken!r:.80} in it is no UTF-8; mend it, or export it again"
-        if proto is not model:
-            checker.check_model(os.fspath(model))
+        if path is not None:
+            checker.check_model(path)
         elif isinstance(proto, ModelProto) and not any(external_tensors(proto)):
             checker.check_model(proto)
     except checker.ValidationError as error:
