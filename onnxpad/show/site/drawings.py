@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from onnxpad.errors import OnnxpadError, RequestError
 from onnxpad.frameworks.conventions import all_conventions
-from onnxpad.frameworks.layer import Fill, Layer, Role
+from onnxpad.frameworks.layer import Layer, Role
 from onnxpad.model.opened import Model
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
@@ -18,8 +18,9 @@ from onnxpad.reproducing.ways import Way, ways
 from onnxpad.resolving import Resolution, resolve_general
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.rewrite import rewrite
-from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, drawing_of, sentence
+from onnxpad.show.pages.drawings import Drawing, drawing_of, sentence
 from onnxpad.show.pages.figures import legend, window_figure
+from onnxpad.show.pages.resolutions import layer_drawing
 from onnxpad.show.site.links import address_of
 
 _CELLS, _KERNEL, _STRIDE = (7, 8), 3, 2
@@ -124,28 +125,9 @@ def _worked_out(name: str, layer: Layer, padding: object) -> Resolution | None:
     return None
 
 
-def _held(found: Resolution) -> str:
-    """What padded cells hold."""
-    if found.plan.is_pool:
-        return NOT_COUNTED
-    return "0" if found.plan.fill is Fill.ZEROS else str(found.plan.fill)
-
-
 def _of_resolution(found: Resolution) -> Drawing:
-    slides = found.plan.slides
-    begins = tuple(slide.begin for slide in slides)
-    ends = tuple(slide.end for slide in slides)
-    sizes = tuple(slide.size for slide in slides)
-    steps = (
-        tuple(slide.kernel for slide in slides),
-        tuple(slide.stride for slide in slides),
-        tuple(slide.dilation for slide in slides),
-    )
-    pads = any(begins + ends)
-    if found.plan.is_transposed:
-        cells = tuple((one.size - 1) * one.stride + one.span for one in slides)
-        cut = Frame(tuple(-one for one in begins), tuple(-one for one in ends), "", found.op)
-        labels = tuple(f"written by {size}" for size in sizes)
-        return Drawing(found.op, cells, *steps, (cut,) * pads, sizes, True, labels)  # noqa: FBT003
-    frame = Frame(begins, ends, _held(found), found.op)
-    return Drawing(found.op, sizes, *steps, (frame,) * pads, tuple(one.output for one in slides))
+    drawn = layer_drawing(found)
+    if not drawn.scatters:
+        return drawn._replace(op=found.op)
+    labels = tuple(f"written by {slide.size}" for slide in found.plan.slides)
+    return drawn._replace(op=found.op, labels=labels)
