@@ -19,7 +19,7 @@ from onnxpad.retargeting.habits import Habits, habits_of, named_convention
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
 from onnxpad.retargeting.labels import held
 from onnxpad.retargeting.windows_read import differs
-from onnxpad.runtimes.onnxruntime.safe_spelling import spelled
+from onnxpad.runtimes.onnxruntime.runtime_check import spelled
 
 
 class Meaning(StrEnum):

@@ -22,7 +22,7 @@ from onnxpad.padding.operators import Since
 from onnxpad.reports import plain, reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
-from onnxpad.runtimes.onnxruntime.safe_spelling import Neighbours, Writer
+from onnxpad.runtimes.onnxruntime.runtime_check import Choice, Neighbours, RuntimeCheck
 
 MAX_ROUNDS = 10_000
 
@@ -135,18 +135,18 @@ def run(
     passes: Sequence[Pass],
     selected: Callable[[Address], bool],
     progress: Callable[[str, int, int], None] | None = None,
-    writer: Writer | None = None,
+    check: RuntimeCheck | None = None,
 ) -> Outcome:
     """Apply `passes` in the given order to the nodes for which `selected` holds.
 
-    `writer` chooses what is written of them, by default for onnxruntime.
+    `check` chooses what is written of them, by default what onnxruntime runs right.
     """
-    writer = writer or Writer()
+    check = check or RuntimeCheck()
     outcome = Outcome()
     for number, rule in enumerate(passes):
         if progress:
             progress(rule.name, number, len(passes))
-        _run_pass(session, rule, selected, outcome, writer)
+        _run_pass(session, rule, selected, outcome, check)
         outcome.starts.append(Start(len(outcome.changes), len(outcome.refusals)))
     return outcome
 
@@ -156,7 +156,7 @@ def _run_pass(
     rule: Pass,
     selected: Callable[[Address], bool],
     outcome: Outcome,
-    writer: Writer,
+    check: RuntimeCheck,
 ) -> None:
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
@@ -165,7 +165,7 @@ def _run_pass(
         for site in session.sites():
             if not selected(session.as_given(site)):
                 continue
-            verdict = _decide(session, rule, site, writer, neighbours)
+            verdict = _decide(session, rule, site, check, neighbours)
             if isinstance(verdict, Change):
                 outcome.changes.append(verdict)
                 again |= _uncovers(verdict)
@@ -196,9 +196,9 @@ def _absorbs(before: Chain, after: Chain) -> bool:
 
 
 def _decide(
-    session: EditSession, rule: Pass, site: Site, writer: Writer, neighbours: Neighbours
+    session: EditSession, rule: Pass, site: Site, check: RuntimeCheck, neighbours: Neighbours
 ) -> Change | Refusal | Clones | Later | None:
-    results = [_rewrite(session, rule, chain, site, writer) for chain in site.chains]
+    results = [_rewrite(session, rule, chain, site, check) for chain in site.chains]
     groups = _groups(site.chains, results)
     if max(groups) > 0:
         if session.tell_apart(site, groups):
@@ -240,17 +240,21 @@ def _wish(chain: Chain, result: Verdict) -> object:
     return written(replace(chain, pad=None)), chain.conflict_settled, after
 
 
-def would_change(session: EditSession, rule: Pass, site: Site, writer: Writer) -> bool:
+def would_change(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) -> bool:
     """Whether the pass has a way to rewrite the node, in at least one of its readings."""
     return any(
-        not isinstance(_rewrite(session, rule, one, site, writer), Skip) for one in site.chains
+        not isinstance(_rewrite(session, rule, one, site, check), Skip) for one in site.chains
     )
 
 
-def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site, writer: Writer) -> Verdict:
+def _rewrite(
+    session: EditSession, rule: Pass, chain: Chain, site: Site, check: RuntimeCheck
+) -> Verdict:
     label = site.address.label
-    name = rule.name if writer.alone is None else f"{rule.name} for {writer.alone.name}"
-    found = session.remembered(name, chain, lambda: _that_runs(rule, chain, label, writer))
+    name = rule.name if check.alone is None else f"{rule.name} for {check.alone.name}"
+    choice = session.remembered(name, chain, lambda: _choice(rule, chain, label, check))
+    check.held_back |= choice.held_back
+    found = choice.result
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
         return found
     if found.writes_integers and as_nodes(site.contexts[0]):
@@ -258,11 +262,11 @@ def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site, writer:
     return found
 
 
-def _that_runs(rule: Pass, chain: Chain, label: str, writer: Writer) -> Verdict:
-    """What the writer takes of the pass's ways, or why none can be written."""
+def _choice(rule: Pass, chain: Chain, label: str, check: RuntimeCheck) -> Choice:
+    """What the check takes of the pass's ways, or why none can be written."""
     if chain.trouble and chain.trouble.too_new:
-        return Skip(chain.trouble.reason)
-    return writer.chosen(chain, _ways(rule, chain, label))
+        return Choice(Skip(chain.trouble.reason), held_back=False)
+    return check.first_that_runs(chain, _ways(rule, chain, label))
 
 
 def _ways(rule: Pass, chain: Chain, label: str) -> Iterator[Verdict]:

@@ -33,7 +33,7 @@ from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.work import work_of
-from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
+from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
@@ -151,7 +151,7 @@ def _carry_out(
     owners = Owners(units)
     plans = [verdict.way for verdict in wanted if isinstance(verdict.way, PassPlan)]
     ways = [tuple((name, plan.alone or alone) for name in plan.passes) for plan in plans]
-    writers = {False: Writer(), True: Writer(judge.target)}
+    checks = {False: RuntimeCheck(), True: RuntimeCheck(judge.target)}
     changes: list[Change] = []
     for depth in range(MAX_STEPS):
         for name, own in sorted({way[depth] for way in ways if len(way) > depth}):
@@ -163,7 +163,7 @@ def _carry_out(
             ]
             for unit in mine:
                 places |= chosen(session, unit, obstacles(session, unit, judge), rule)
-            changes += advance(session, rule, places, owners, writers[own])
+            changes += advance(session, rule, places, owners, checks[own])
     return changes
 
 

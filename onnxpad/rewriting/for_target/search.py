@@ -24,7 +24,7 @@ from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, run, would_change
 from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
+from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 MAX_STEPS = 4
 MAX_TRIALS, MAX_TRIALS_FOR_A_HINT = 400, 150
@@ -46,9 +46,9 @@ def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pa
     return places | unit.readers if has_pad else places
 
 
-def would_do(session: EditSession, places: set[Place], rule: Pass, writer: Writer) -> bool:
+def would_do(session: EditSession, places: set[Place], rule: Pass, check: RuntimeCheck) -> bool:
     """Whether a pass would change any of the nodes."""
-    return any(would_change(session, rule, site, writer) for site in session.sites_at(places))
+    return any(would_change(session, rule, site, check) for site in session.sites_at(places))
 
 
 def advance(
@@ -56,10 +56,10 @@ def advance(
     rule: Pass,
     wanted: set[Place],
     owners: Owners,
-    writer: Writer,
+    check: RuntimeCheck,
 ) -> tuple[Change, ...]:
     """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
-    outcome = run(session, [rule], lambda address: address.place in wanted, writer=writer)
+    outcome = run(session, [rule], lambda address: address.place in wanted, check=check)
     for change in outcome.changes:
         unit = owners.of(change.node.place)
         for edit in change.edits:
@@ -174,15 +174,15 @@ class Planner:
 
     def _search(self, part: Excerpt, floor: Answer) -> PassPlan | NoWay:
         """A way that onnxruntime runs as well, else one for the target alone."""
-        writer, alone = Writer(), Writer(self.judge.target)
-        found = self._with(writer, part, floor)
-        if isinstance(found, PassPlan) or not writer.held_back:
+        check, alone = RuntimeCheck(), RuntimeCheck(self.judge.target)
+        found = self._with(check, part, floor)
+        if isinstance(found, PassPlan) or not check.held_back:
             return found
         other = self._with(alone, part, floor)
         return replace(other, alone=True) if isinstance(other, PassPlan) else found
 
-    def _with(self, writer: Writer, part: Excerpt, floor: Answer) -> PassPlan | NoWay:
-        search = _PassSearch(part, self.judge, self._rules, self._wishes, writer, self._steps)
+    def _with(self, check: RuntimeCheck, part: Excerpt, floor: Answer) -> PassPlan | NoWay:
+        search = _PassSearch(part, self.judge, self._rules, self._wishes, check, self._steps)
         return search.result(floor, self._most)
 
 
@@ -193,7 +193,7 @@ class _PassSearch:
         judge: Judge,
         rules: list[Pass],
         wishes: Wishes,
-        writer: Writer,
+        check: RuntimeCheck,
         steps: _Steps,
     ) -> None:
         self._part = part
@@ -201,7 +201,7 @@ class _PassSearch:
         self._judge = judge
         self._rules = rules
         self._wishes = wishes
-        self._writer = writer
+        self._check = check
         self._trials = 1
         readers = frozenset(("", key) for key in part.readers)
         fronts = frozenset(("", key) for key in part.fronts)
@@ -246,7 +246,7 @@ class _PassSearch:
             if self._trials >= most_trials:
                 return
             wanted = chosen(session, state.unit, found, rule)
-            if would_do(session, wanted, rule, self._writer):
+            if would_do(session, wanted, rule, self._check):
                 if not self._steps.take(len(self._part.model.graph.node)):
                     return
                 yield from self._tried(state, session.fork(), rule, wanted)
@@ -257,7 +257,7 @@ class _PassSearch:
         """The state behind one more pass; nothing where others came to the same model before."""
         self._trials += 1
         unit = replace(state.unit, made=dict(state.unit.made))
-        advance(session, rule, wanted, Owners([unit]), self._writer)
+        advance(session, rule, wanted, Owners([unit]), self._check)
         looks: bytes = session.finish().SerializeToString(deterministic=True)
         if looks in self._seen:
             return

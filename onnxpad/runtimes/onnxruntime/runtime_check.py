@@ -1,8 +1,9 @@
-"""What is written of a rewrite, spelled so that the runtime that it is for runs it right.
+"""The check of every rewrite: does the runtime that it is for still run the node right?
 
-Asked once for every rewrite: what the runtime computed right before, it must compute right after,
-and what it computed wrongly it must still load. Without a target the runtime is onnxruntime: where
-its Pad fusion would harm what is written, auto_pad=VALID keeps the Pad apart, or there is a Skip.
+Asked once for every rewrite, by the pipeline and by retargeting: what the runtime computed right
+before, it must compute right after, and what it computed wrongly it must still load. Without a
+target the runtime is onnxruntime: where its Pad fusion would harm what is written, the rewrite is
+spelled otherwise (auto_pad=VALID keeps the Pad apart), or held back, which is a Skip.
 For releases up to 1.20 count_include_pad is written as well where it says nothing else.
 
 With a target, what both run right comes first, as onnxruntime is what validates the model. For a
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from onnxpad.padding.chain import (
     Around,
@@ -49,29 +50,43 @@ Saying: TypeAlias = tuple[tuple[tuple[int, int, int], ...], Operator, Padding, b
 _COUNTS = ("count_include_pad", 1)
 
 
-class Writer:
+class Choice(NamedTuple):
+    """What is written of a pass's ways, or why nothing is.
+
+    `held_back` says whether onnxruntime's Pad fusion kept one of them from being written as it is.
+    """
+
+    result: Verdict
+    held_back: bool
+
+
+class RuntimeCheck:
     """Chooses what is written of a pass's ways: for onnxruntime, or for the target `alone`.
 
-    `held_back` says whether onnxruntime's Pad fusion kept a way from being written as it is.
+    `held_back` says whether any choice that was asked for so far held a way back.
     """
 
     def __init__(self, alone: Target | None = None) -> None:
         self.alone = alone
         self.held_back = False
 
-    def chosen(self, before: Chain, ways: Iterable[Verdict]) -> Verdict:
-        """The first of `ways` that is run right, spelled so that it is; or why none is.
-
-        Where the target runs none of them, what onnxruntime runs: another pass may go on from
-        there.
-        """
+    def first_that_runs(self, before: Chain, ways: Iterable[Verdict]) -> Choice:
+        """The first of `ways` that is run right, spelled so that it is; or why none is."""
         held: list[Chain | Expansion] = []
+        return Choice(self._first(before, ways, held), bool(held))
+
+    def _first(
+        self, before: Chain, ways: Iterable[Verdict], held: list[Chain | Expansion]
+    ) -> Verdict:
+        """The same; into `held` goes what the fusion keeps from being written as it is.
+
+        Where the target runs no way, what onnxruntime runs: another pass may go on from there.
+        """
         safe: Chain | Expansion | None = None
         refusal: Skip | None = None
         for way in ways:
             found = spelled(before, way)
             if not isinstance(way, Skip) and found != way and _loads(before, way):
-                self.held_back = True
                 held.append(way)
             if isinstance(found, Skip):
                 if found is way and refusal is None and safe is None:
