@@ -21,8 +21,8 @@ from onnxpad.padding.chain import Pads
 from onnxpad.padding.effective_pads import effective_pads
 
 Vector = NDArray[np.float64]
-Change: TypeAlias = tuple[int, int]
-Effect: TypeAlias = tuple[Change, Vector]
+Flip: TypeAlias = tuple[int, int]
+Effect: TypeAlias = tuple[Flip, Vector]
 _MOST_CELLS = 20_000
 Shift: TypeAlias = tuple[int, ...]
 _MOST_TRIES, _MOST_IN_VAIN = 20_000, 5_000
@@ -198,10 +198,10 @@ class Search:
             yield
 
 
-def changed(chosen: Choice, *changes: Change) -> Choice:
+def changed(chosen: Choice, *flips: Flip) -> Choice:
     """The choices with other options at some places."""
     found = list(chosen)
-    for number, option in changes:
+    for number, option in flips:
         found[number] = option
     return tuple(found)
 
@@ -269,7 +269,7 @@ def _cancel(one: Shift | None, other: Shift | None) -> bool:
     return any(one) and all(a + b == 0 for a, b in zip(one, other, strict=True))
 
 
-def _shift(search: Search, chosen: Choice, change: Change) -> Shift | None:
+def _shift(search: Search, chosen: Choice, change: Flip) -> Shift | None:
     """By how many cells of the model's input a change moves what is behind it, for each axis."""
     number, option = change
     runner = search.runner
@@ -300,7 +300,7 @@ def effects(
     target: ReferenceValues,
     chosen: Choice,
     tried: Mapping[Choice, Score],
-    changes: Sequence[Change],
+    changes: Sequence[Flip],
 ) -> tuple[Vector, list[Effect]] | None:
     """What is left of the first reference that differs, and what each change takes off it.
 

@@ -23,7 +23,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass
-class MoveOutcome:
+class MoveLog:
     """Everything that was done and not done, in graph order."""
 
     changes: list[Move] = field(default_factory=list)
@@ -37,7 +37,7 @@ def run(
     rule: MoveRule,
     selected: Callable[[Address], bool],
     progress: Progress | None = None,
-) -> MoveOutcome:
+) -> MoveLog:
     """Move every selected node; sizes behind a node whose output changed are read anew."""
     return _Run(session, rule, selected, progress).run()
 
@@ -56,31 +56,31 @@ class _Run:
         self._progress = progress
         self._done: set[Place] = set()
         self._sound: tuple[str, ...] | None = None
-        self._outcome = MoveOutcome()
+        self._log = MoveLog()
 
-    def run(self) -> MoveOutcome:
+    def run(self) -> MoveLog:
         known = -1
-        while known < len(self._outcome.changes):
-            known = len(self._outcome.changes)
+        while known < len(self._log.changes):
+            known = len(self._log.changes)
             self._ask_again()
             while self._round():
                 pass
         self._in_order()
         if self._sound is not None:
             now = breaks(self._session.document)
-            self._outcome.breaks = tuple(one for one in now if one not in self._sound)
-        return self._outcome
+            self._log.breaks = tuple(one for one in now if one not in self._sound)
+        return self._log
 
     def _ask_again(self) -> None:
         """Nodes that were refused are decided anew: what stood beside them may have moved."""
-        for refused in self._outcome.skips:
+        for refused in self._log.skips:
             self._done.discard(refused.node.place)
-        self._outcome.skips.clear()
+        self._log.skips.clear()
 
     def _in_order(self) -> None:
         """Moves in graph order, whatever was asked twice."""
         places = {one.address.label: n for n, one in enumerate(self._session.sites())}
-        self._outcome.changes.sort(key=lambda move: places.get(move.node.label, len(places)))
+        self._log.changes.sort(key=lambda move: places.get(move.node.label, len(places)))
 
     def _round(self) -> bool:
         """Nodes up to one that makes another reading necessary; False at the end."""
@@ -118,7 +118,7 @@ class _Run:
         if first == site.chain:
             shown = label_of(site.chain, None)
             kept = Kept(site.address, site.op, shown, self._rule.why(site.chain))
-            self._outcome.unchanged.append(kept)
+            self._log.unchanged.append(kept)
             return False
         return self._move(site, first)
 
@@ -134,7 +134,7 @@ class _Run:
 
     def _refuse(self, site: Site, skip: Skip) -> None:
         tensor = site.node.inputs[0] if site.node.inputs else ""
-        self._outcome.skips.append(
+        self._log.skips.append(
             Refused(site.address, site.op, site.chain, skip, tensor, site.input_type)
         )
 
@@ -150,7 +150,7 @@ class _Run:
         edits = session.change(site, after)
         if resized:
             session.tidy(resizings(session.document, known, site.address))
-        self._outcome.changes.append(
+        self._log.changes.append(
             Move(
                 site.address,
                 site.op,

@@ -15,7 +15,7 @@ from onnxpad.model.editing.session import EditSession
 from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.forms import forms_of
 from onnxpad.padding.operators import Since
@@ -119,7 +119,7 @@ class Start(NamedTuple):
 
 
 @dataclass
-class Outcome:
+class PassLog:
     """Everything that the passes did and did not do, in order.
 
     `starts` has an entry for each pass, and one for the end.
@@ -136,26 +136,26 @@ def run(
     selected: Callable[[Address], bool],
     progress: Callable[[str, int, int], None] | None = None,
     check: RuntimeCheck | None = None,
-) -> Outcome:
+) -> PassLog:
     """Apply `passes` in the given order to the nodes for which `selected` holds.
 
     `check` chooses what is written of them, by default what onnxruntime runs right.
     """
     check = check or RuntimeCheck()
-    outcome = Outcome()
+    log = PassLog()
     for number, rule in enumerate(passes):
         if progress:
             progress(rule.name, number, len(passes))
-        _run_pass(session, rule, selected, outcome, check)
-        outcome.starts.append(Start(len(outcome.changes), len(outcome.refusals)))
-    return outcome
+        _run_pass(session, rule, selected, log, check)
+        log.starts.append(Start(len(log.changes), len(log.refusals)))
+    return log
 
 
 def _run_pass(
     session: EditSession,
     rule: Pass,
     selected: Callable[[Address], bool],
-    outcome: Outcome,
+    log: PassLog,
     check: RuntimeCheck,
 ) -> None:
     for _ in range(MAX_ROUNDS):
@@ -167,7 +167,7 @@ def _run_pass(
                 continue
             verdict = _decide(session, rule, site, check, neighbours)
             if isinstance(verdict, Change):
-                outcome.changes.append(verdict)
+                log.changes.append(verdict)
                 again |= _uncovers(verdict)
                 expanded |= isinstance(verdict.after, Expansion)
             elif isinstance(verdict, Clones):
@@ -179,7 +179,7 @@ def _run_pass(
                 refusals.append(verdict)
         # New nodes may be read where those that they replace could not.
         if not again and not (expanded and refusals):
-            outcome.refusals += refusals
+            log.refusals += refusals
             return
     raise InternalError(f"pass {rule.name} does not come to an end")
 
@@ -222,14 +222,14 @@ def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
     return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
 
 
-def _groups(chains: Sequence[Chain], results: Sequence[Verdict]) -> Sequence[int]:
+def _groups(chains: Sequence[Chain], results: Sequence[PassResult]) -> Sequence[int]:
     """A number for each reading of a node, by which those share one body that want the same."""
     if len(chains) == 1:
         return (0,)
     return grouped([_wish(*pair) for pair in zip(chains, results, strict=True)])
 
 
-def _wish(chain: Chain, result: Verdict) -> object:
+def _wish(chain: Chain, result: PassResult) -> object:
     """What is to be written; readings that are left alone share one wish, whatever the reason.
 
     Edits are the difference of two chains, so both must be written alike for one set of edits.
@@ -249,7 +249,7 @@ def would_change(session: EditSession, rule: Pass, site: Site, check: RuntimeChe
 
 def _rewrite(
     session: EditSession, rule: Pass, chain: Chain, site: Site, check: RuntimeCheck
-) -> Verdict:
+) -> PassResult:
     label = site.address.label
     name = rule.name if check.alone is None else f"{rule.name} for {check.alone.name}"
     choice = session.remembered(name, chain, lambda: _choice(rule, chain, label, check))
@@ -269,13 +269,13 @@ def _choice(rule: Pass, chain: Chain, label: str, check: RuntimeCheck) -> Choice
     return check.first_that_runs(chain, _ways(rule, chain, label))
 
 
-def _ways(rule: Pass, chain: Chain, label: str) -> Iterator[Verdict]:
+def _ways(rule: Pass, chain: Chain, label: str) -> Iterator[PassResult]:
     yield _checked(rule, chain, rule.rewrite(chain), label)
     for other in rule.otherwise(chain):
         yield _checked(rule, chain, other, label)
 
 
-def _checked(rule: Pass, chain: Chain, found: Verdict, label: str) -> Verdict:
+def _checked(rule: Pass, chain: Chain, found: PassResult, label: str) -> PassResult:
     """A pass's result; InternalError where it brings forms that it does not declare."""
     after = found if isinstance(found, Skip) else outside_group(chain, found)
     if isinstance(after, Expansion) and not chain.opset:
@@ -305,7 +305,7 @@ class Undone(NamedTuple):
     edits: int
 
 
-def standing(session: EditSession, passes: Sequence[Pass], outcome: Outcome) -> list[Refusal]:
+def standing(session: EditSession, passes: Sequence[Pass], log: PassLog) -> list[Refusal]:
     """Refusals that still hold when the last pass is through.
 
     One goes where later changes took from the node every form that its pass removes, where the
@@ -315,9 +315,9 @@ def standing(session: EditSession, passes: Sequence[Pass], outcome: Outcome) -> 
     kept = []
     chains: dict[Place, tuple[Chain, ...]] | None = None
     for number, rule in enumerate(passes):
-        begins, ends = outcome.starts[number], outcome.starts[number + 1]
-        again, later = last[rule.name] > number, len(outcome.changes) > ends.changes
-        for refusal in outcome.refusals[begins.refusals : ends.refusals]:
+        begins, ends = log.starts[number], log.starts[number + 1]
+        again, later = last[rule.name] > number, len(log.changes) > ends.changes
+        for refusal in log.refusals[begins.refusals : ends.refusals]:
             if later and chains is None:
                 chains = {site.address.place: site.chains for site in session.sites()}
             now = None if chains is None else chains.get(refusal.node.place)

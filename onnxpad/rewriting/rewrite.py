@@ -24,7 +24,7 @@ from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planne
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import (
     Change,
-    Outcome,
+    PassLog,
     Refusal,
     Undone,
     are_undone,
@@ -170,17 +170,17 @@ def rewrite(  # noqa: PLR0913  one option each
         session = session_on(opened, dims, reading, thorough=bool(asked))
         selected = selection(session, nodes)
         given = {site.address.place: site.chains for site in session.sites()} if asked else {}
-        outcome = run(session, rules, selected, progress)
-        earlier = (outcome.changes, given)
+        log = run(session, rules, selected, progress)
+        earlier = (log.changes, given)
         whole = (dims or {}) if nodes is None and opened.surgeon is None else None
         fitting = _fitted(session, asked, selected, earlier, progress, whole) if asked else None
-        skips = _with_divisors(standing(session, rules, outcome), session, dims or {})
-        outcome.changes += fitting.changes if fitting else ()
+        skips = _with_divisors(standing(session, rules, log), session, dims or {})
+        log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
         if strict:
             _refuse_rest(skips, fitting, name)
-        result = _finished(session, opened, outcome.changes)
-        report = _report(result, rules, (outcome, skips), session, dims, opened.source)
+        result = _finished(session, opened, log.changes)
+        report = _report(result, rules, (log, skips), session, dims, opened.source)
         original, met = partial(untouched, opened), tuple(work.met.values())
         more: dict[str, Any] = {"original": original, "limits_met": met, "carried": opened.carried}
         return replace(report, target=name, fitting=fitting, **more)
@@ -262,16 +262,16 @@ def _finished(session: EditSession, opened: Opened, changes: Sequence[Change]) -
 def _report(
     model: ModelOrGraph,
     rules: Sequence[Any],
-    done: tuple[Outcome, Sequence[Refusal]],
+    done: tuple[PassLog, Sequence[Refusal]],
     session: EditSession,
     dims: Mapping[str, int | str] | None,
     source: Source | None,
 ) -> Rewriting:
-    outcome, refusals = done
+    log, refusals = done
     return Rewriting(
         edited=model,
         passes=tuple(rule.name for rule in rules),
-        changes=tuple(outcome.changes),
+        changes=tuple(log.changes),
         skips=tuple(one for one in refusals if not one.skip.moot),
         script=tuple(session.script),
         assumed=dict(dims or {}),

@@ -206,12 +206,12 @@ def describe_edit(edit: Edit) -> str:
             return f"{edit.node.label}: {_change(edit)}"
 
 
-Change: TypeAlias = (
+EditOfNode: TypeAlias = (
     SetAttribute | RemoveAttribute | SetInput | SetOutput | RemoveNode | RemoveUnused
 )
 
 
-def _change(edit: Change) -> str:
+def _change(edit: EditOfNode) -> str:
     match edit:
         case SetAttribute(_, name, value):
             return f"set {name}={_text(value)}"

@@ -102,8 +102,8 @@ class Preparation:
 
     def _name_all_axes(self, session: EditSession) -> None:
         pads = {s.address for s in session.sites() if s.chain.op.kind is Kind.PAD}
-        outcome = run(session, [find_pass("all-axes")], lambda address: address in pads)
-        self.changes += outcome.changes
+        log = run(session, [find_pass("all-axes")], lambda address: address in pads)
+        self.changes += log.changes
 
 
 def _better(session: EditSession, judge: Judge, now: int) -> Iterator[int]:

@@ -59,13 +59,13 @@ def advance(
     check: RuntimeCheck,
 ) -> tuple[Change, ...]:
     """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
-    outcome = run(session, [rule], lambda address: address.place in wanted, check=check)
-    for change in outcome.changes:
+    log = run(session, [rule], lambda address: address.place in wanted, check=check)
+    for change in log.changes:
         unit = owners.of(change.node.place)
         for edit in change.edits:
             if unit is not None and isinstance(edit, InsertNode):
                 owners.wrote(unit, edit.address.place, title_of(edit))
-    return tuple(outcome.changes)
+    return tuple(log.changes)
 
 
 def title_of(edit: InsertNode) -> str:

@@ -27,9 +27,9 @@ from onnxpad.padding.chain import (
     Padding,
     Pads,
     PadStep,
+    PassResult,
     Skip,
     Unclear,
-    Verdict,
 )
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant, Fill, Implicit
@@ -56,7 +56,7 @@ class Choice(NamedTuple):
     `held_back` says whether onnxruntime's Pad fusion kept one of them from being written as it is.
     """
 
-    result: Verdict
+    result: PassResult
     held_back: bool
 
 
@@ -70,14 +70,14 @@ class RuntimeCheck:
         self.alone = alone
         self.held_back = False
 
-    def first_that_runs(self, before: Chain, ways: Iterable[Verdict]) -> Choice:
+    def first_that_runs(self, before: Chain, ways: Iterable[PassResult]) -> Choice:
         """The first of `ways` that is run right, spelled so that it is; or why none is."""
         held: list[Chain | Expansion] = []
         return Choice(self._first(before, ways, held), bool(held))
 
     def _first(
-        self, before: Chain, ways: Iterable[Verdict], held: list[Chain | Expansion]
-    ) -> Verdict:
+        self, before: Chain, ways: Iterable[PassResult], held: list[Chain | Expansion]
+    ) -> PassResult:
         """The same; into `held` goes what the fusion keeps from being written as it is.
 
         Where the target runs no way, what onnxruntime runs: another pass may go on from there.
@@ -102,7 +102,7 @@ class RuntimeCheck:
         return safe or refusal or Skip("")
 
 
-def _both(first: Skip | None, found: Skip, way: Verdict) -> Skip:
+def _both(first: Skip | None, found: Skip, way: PassResult) -> Skip:
     """The first reason, and what a way has to say that is itself a Skip."""
     if first is None or not isinstance(way, Skip):
         return first or found
@@ -139,7 +139,7 @@ def _beside_another(chain: Chain) -> Chain:
     return replace(chain, around=replace(chain.around, front=(*front, *chain.around.front[1:])))
 
 
-def spelled(before: Chain, after: Verdict) -> Verdict:
+def spelled(before: Chain, after: PassResult) -> PassResult:
     """`after`, if need be with auto_pad=VALID, which keeps Pads apart; or why it cannot be."""
     if isinstance(after, Skip):
         return after
@@ -169,7 +169,7 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
     return Skip(f"written like that, {rows[0].told(apart)}") if rows else None
 
 
-def _left_alone(before: Chain, after: Verdict) -> Skip | None:
+def _left_alone(before: Chain, after: PassResult) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
     for other in _left_behind(before, after):
         found = harm(other, doubtful=True)
@@ -183,7 +183,7 @@ def _left_alone(before: Chain, after: Verdict) -> Skip | None:
     return None
 
 
-def _left_behind(before: Chain, after: Verdict) -> tuple[Chain, ...]:
+def _left_behind(before: Chain, after: PassResult) -> tuple[Chain, ...]:
     """What alone reads a Pad that the operator stops to read; readers that are alike count once."""
     found: tuple[Chain, ...] = ()
     if isinstance(after, Chain):
@@ -291,7 +291,7 @@ class Neighbours:
         self._left: set[tuple[str, int]] = set()
         self._stayed: set[tuple[str, int]] = set()
 
-    def admits(self, readings: Iterable[tuple[Chain, Verdict]]) -> bool:
+    def admits(self, readings: Iterable[tuple[Chain, PassResult]]) -> bool:
         """Remember what is to be written of a node in each of its readings.
 
         False where it has to be read anew: a neighbour that was not like it says by now what it
@@ -312,7 +312,7 @@ class Neighbours:
 
 
 def _moves(
-    before: Chain, after: Verdict
+    before: Chain, after: PassResult
 ) -> Iterator[tuple[tuple[str, int], Saying | None, Saying]]:
     """Pads with other readers as well: what behind each said before, and says now.
 
@@ -329,7 +329,7 @@ def _moves(
             yield key, said if key in stayed else None, saying
 
 
-def _sayings(before: Chain, after: Verdict) -> Iterator[Saying]:
+def _sayings(before: Chain, after: PassResult) -> Iterator[Saying]:
     """What the operator says that reads what it read."""
     if isinstance(after, Chain):
         yield _saying(after)
