@@ -71,7 +71,7 @@ def places(survey: Survey, network: Network) -> Places:
     plain: list[str] = []
     unclear: list[str] = []
     pads: dict[int, str] = {}
-    for site in survey.sites():
+    for site in survey.sites_now():
         index = network.producers.get(site.node.outputs[0]) if site.node.outputs else None
         label = site.address.label
         if site.address.scope or index is None:

@@ -9,7 +9,7 @@ from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.nodes import Address, Place
+from onnxpad.model.reading.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.sizes_downstream import breaks, inferred_sizes, resizings
 from onnxpad.padding.chain import Chain, Skip
@@ -54,7 +54,7 @@ class _Run:
         self._rule = rule
         self._selected = selected
         self._progress = progress
-        self._done: set[Place] = set()
+        self._done: set[NodeId] = set()
         self._sound: tuple[str, ...] | None = None
         self._log = MoveLog()
 
@@ -74,23 +74,23 @@ class _Run:
     def _ask_again(self) -> None:
         """Nodes that were refused are decided anew: what stood beside them may have moved."""
         for refused in self._log.skips:
-            self._done.discard(refused.node.place)
+            self._done.discard(refused.node.id)
         self._log.skips.clear()
 
     def _in_order(self) -> None:
         """Moves in graph order, whatever was asked twice."""
-        places = {one.address.label: n for n, one in enumerate(self._session.sites())}
-        self._log.changes.sort(key=lambda move: places.get(move.node.label, len(places)))
+        order = {one.address.label: n for n, one in enumerate(self._session.sites_now())}
+        self._log.changes.sort(key=lambda move: order.get(move.node.label, len(order)))
 
     def _round(self) -> bool:
         """Nodes up to one that makes another reading necessary; False at the end."""
-        sites = list(self._session.sites())
+        sites = self._session.sites_now()
         for site in sites:
-            place, given = site.address.place, self._session.as_given(site)
+            node_id, given = site.address.id, self._session.as_given(site)
             wanted = self._selected(given) and self._rule.concerns(given)
-            if place in self._done or not wanted:
+            if node_id in self._done or not wanted:
                 continue
-            self._done.add(place)
+            self._done.add(node_id)
             if self._progress:
                 self._progress(site.address.label, len(self._done) - 1, len(sites))
             if self._handle(site):
@@ -129,7 +129,7 @@ class _Run:
     def _tell_apart(self, site: Site, groups: list[int]) -> bool:
         if not self._session.tell_apart(site, groups):
             return False
-        self._done.discard(site.address.place)
+        self._done.discard(site.address.id)
         return True
 
     def _refuse(self, site: Site, skip: Skip) -> None:

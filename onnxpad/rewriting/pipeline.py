@@ -12,7 +12,7 @@ from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.names import as_nodes
 from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute, edit_record
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.nodes import Address, Place
+from onnxpad.model.reading.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, PassResult, Skip
@@ -162,7 +162,7 @@ def _run_pass(
         refusals: list[Refusal] = []
         again = expanded = False
         neighbours = Neighbours()
-        for site in session.sites():
+        for site in session.sites_now():
             if not selected(session.as_given(site)):
                 continue
             verdict = _decide(session, rule, site, check, neighbours)
@@ -313,14 +313,14 @@ def standing(session: EditSession, passes: Sequence[Pass], log: PassLog) -> list
     """
     last = {rule.name: number for number, rule in enumerate(passes)}
     kept = []
-    chains: dict[Place, tuple[Chain, ...]] | None = None
+    chains: dict[NodeId, tuple[Chain, ...]] | None = None
     for number, rule in enumerate(passes):
         begins, ends = log.starts[number], log.starts[number + 1]
         again, later = last[rule.name] > number, len(log.changes) > ends.changes
         for refusal in log.refusals[begins.refusals : ends.refusals]:
             if later and chains is None:
-                chains = {site.address.place: site.chains for site in session.sites()}
-            now = None if chains is None else chains.get(refusal.node.place)
+                chains = {site.address.id: site.chains for site in session.sites_now()}
+            now = None if chains is None else chains.get(refusal.node.id)
             if not again and not (later and now and _settled(refusal, rule, now)):
                 kept.append(refusal)
     return kept
@@ -339,9 +339,9 @@ def are_undone(changes: Sequence[Change]) -> bool:
 
 
 def _by_node(changes: Iterable[Change]) -> Iterable[Sequence[Change]]:
-    found: dict[Place, list[Change]] = {}
+    found: dict[NodeId, list[Change]] = {}
     for change in changes:
-        found.setdefault(change.node.place, []).append(change)
+        found.setdefault(change.node.id, []).append(change)
     return found.values()
 
 

@@ -15,7 +15,7 @@ from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, Opened, open_model, untouched
 from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
-from onnxpad.model.reading.nodes import Place
+from onnxpad.model.reading.nodes import NodeId
 from onnxpad.model.reading.survey import selection, without_collections
 from onnxpad.padding.chain import Chain, Preference, Preferences
 from onnxpad.padding.effective_pads import facts_text, multiples_text
@@ -169,7 +169,7 @@ def rewrite(  # noqa: PLR0913  one option each
         reading = Preferences(ambiguous, legacy_split)
         session = session_on(opened, dims, reading, thorough=bool(asked))
         selected = selection(session, nodes)
-        given = {site.address.place: site.chains for site in session.sites()} if asked else {}
+        given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
         log = run(session, rules, selected, progress)
         earlier = (log.changes, given)
         whole = (dims or {}) if nodes is None and opened.surgeon is None else None
@@ -231,7 +231,7 @@ def _fitted(
     session: EditSession,
     asked: Planner,
     selected: Selected,
-    earlier: tuple[Sequence[Change], Mapping[Place, Sequence[Chain]]],
+    earlier: tuple[Sequence[Change], Mapping[NodeId, Sequence[Chain]]],
     progress: Progress | None,
     whole: Mapping[str, int | str] | None,
 ) -> Fitted:

@@ -45,6 +45,6 @@ def test_an_operator_on_an_empty_axis_is_no_internal_error() -> None:
 def test_a_chain_has_no_sizes_of_another_number_of_axes() -> None:
     """A model that runs may have a rank that its file denies."""
     model = tiny("[op] y = MaxPool <kernel_shape = [3], pads = [1, 1]> (x)", "float[1,1,9]")
-    (site,) = Survey(model).sites()
+    (site,) = Survey(model).sites_now()
     assert sized(site.chain, (4, 4)) is None
     assert sized(site.chain, (4,)) is not None

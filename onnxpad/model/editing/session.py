@@ -83,7 +83,7 @@ class EditSession(Survey):
         """Make the node compute `after`; the edits are applied and remembered."""
         if not self._owned:
             self._take_copy()
-        site = self._sites[site.address.place]
+        site = self._sites[site.address.id]
         self._stale = True
         self._changed.append((site, tuple(site.node.outputs)))
         edits = emit(site, after, self._names)
@@ -121,7 +121,7 @@ class EditSession(Survey):
         scope = site.contexts[0].scope
         if not self._owned:
             self._take_copy()
-            site = self._sites[site.address.place]
+            site = self._sites[site.address.id]
             scope = site.contexts[0].scope
         calls = calls_by_group(site.contexts, groups)
         if calls is None or not can_be_cloned(scope):

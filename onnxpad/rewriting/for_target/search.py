@@ -12,7 +12,7 @@ from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import Excerpt, excerpt
 from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node, Place
+from onnxpad.model.reading.nodes import Node, NodeId
 from onnxpad.model.reading.scopes import Document
 from onnxpad.model.shapes.types import Type
 from onnxpad.padding.forms import Form
@@ -32,39 +32,39 @@ MAX_TRIALS, MAX_TRIALS_FOR_A_HINT = 400, 150
 _STEPS_PER_TRIAL, STEPS_PER_NODE = 15, 15
 
 
-def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
+def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[NodeId]:
     """Nodes that a pass is to look at: those that the target does not take, and Pads before them.
 
     For a pass that folds Pads, what reads them as well.
     """
-    places = {obstacle.place for obstacle in found}
-    if unit.focus in places:
-        places |= unit.fronts
+    ids = {obstacle.id for obstacle in found}
+    if unit.focus in ids:
+        ids |= unit.fronts
     if Form.PAD_NODE not in rule.removes:
-        return places
-    has_pad = any(site.chain.op.kind is Kind.PAD for site in session.sites_at(places))
-    return places | unit.readers if has_pad else places
+        return ids
+    has_pad = any(site.chain.op.kind is Kind.PAD for site in session.sites_at(ids))
+    return ids | unit.readers if has_pad else ids
 
 
-def would_do(session: EditSession, places: set[Place], rule: Pass, check: RuntimeCheck) -> bool:
+def would_do(session: EditSession, ids: set[NodeId], rule: Pass, check: RuntimeCheck) -> bool:
     """Whether a pass would change any of the nodes."""
-    return any(would_change(session, rule, site, check) for site in session.sites_at(places))
+    return any(would_change(session, rule, site, check) for site in session.sites_at(ids))
 
 
 def advance(
     session: EditSession,
     rule: Pass,
-    wanted: set[Place],
+    wanted: set[NodeId],
     owners: Owners,
     check: RuntimeCheck,
 ) -> tuple[Change, ...]:
     """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
-    log = run(session, [rule], lambda address: address.place in wanted, check=check)
+    log = run(session, [rule], lambda address: address.id in wanted, check=check)
     for change in log.changes:
-        unit = owners.of(change.node.place)
+        unit = owners.of(change.node.id)
         for edit in change.edits:
             if unit is not None and isinstance(edit, InsertNode):
-                owners.wrote(unit, edit.address.place, title_of(edit))
+                owners.wrote(unit, edit.address.id, title_of(edit))
     return tuple(log.changes)
 
 
@@ -209,8 +209,8 @@ class _PassSearch:
         self._opened = session = part.opened()
         self._before = work_of(session.typed_contexts())
         found = tuple(obstacles(session, unit, judge))
-        unit.tolerated = readers.union(fronts).intersection(one.place for one in found)
-        left = tuple(one for one in found if one.place not in unit.tolerated)
+        unit.tolerated = readers.union(fronts).intersection(one.id for one in found)
+        left = tuple(one for one in found if one.id not in unit.tolerated)
         looks: bytes = part.model.SerializeToString(deterministic=True)
         self._seen = {looks}
         self._start = _State((), Cost(), 0, left, 0, unit, looks, part.types)
@@ -252,7 +252,7 @@ class _PassSearch:
                 yield from self._tried(state, session.fork(), rule, wanted)
 
     def _tried(
-        self, state: _State, session: EditSession, rule: Pass, wanted: set[Place]
+        self, state: _State, session: EditSession, rule: Pass, wanted: set[NodeId]
     ) -> Iterator[_State]:
         """The state behind one more pass; nothing where others came to the same model before."""
         self._trials += 1
@@ -269,7 +269,7 @@ class _PassSearch:
         found = tuple(obstacles(session, unit, self._judge))
         passes, weight = (*state.passes, rule.name), state.weight + step
         nodes = session.document.main.ordered()
-        written = unit.moved({("", node.key): ("", place) for place, node in enumerate(nodes)})
+        written = unit.moved({("", node.key): ("", index) for index, node in enumerate(nodes)})
         types = dict(session.contexts[0].types)
         yield _State(passes, total, weight, found, len(unit.made), written, looks, types)
 

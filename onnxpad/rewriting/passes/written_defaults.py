@@ -46,7 +46,7 @@ def rewrite(chain: Chain) -> PassResult:
         return Skip("everything is written", moot=True)
     composer = Composer(chain.opset, chain.dtype)
     node = composer.itself(sets=missing, removes=removes)
-    return composer.finish(*(Made(node.step, place) for place in range(len(chain.outputs))))
+    return composer.finish(*(Made(node.step, index) for index in range(len(chain.outputs))))
 
 
 def _of_windows(chain: Chain) -> dict[str, AttributeValue]:

@@ -395,10 +395,10 @@ def _behind_zeros(chain: Chain) -> Chain:
 
 def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
     """The steps of an expansion that are the operator, or a pool in its place, as chains."""
-    for place, node in enumerate(after.steps):
+    for index, node in enumerate(after.steps):
         written = _with(before, after, node)
         if written is not None:
-            yield place, written
+            yield index, written
 
 
 def _of_any_size(chain: Chain, data: Operand | None) -> Chain:

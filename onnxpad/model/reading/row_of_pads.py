@@ -17,7 +17,7 @@ from onnxpad.model.reading.crossing import data_position, hands_on
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import vanishes
 from onnxpad.model.reading.pads import is_pad, read_pad
-from onnxpad.model.reading.reach import readers_behind
+from onnxpad.model.reading.readers_for_fusion import readers_behind
 from onnxpad.model.reading.scopes import Scope
 from onnxpad.padding.chain import Chain, InFront, Pads, PadStep, Unclear
 
