@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from onnxpad.diagnosis import Cause, diagnose
-from onnxpad.diagnosis.places import sized
+from onnxpad.diagnosis.suspects import sized
 from onnxpad.model.reading.survey import Survey
 from tests.models import runaway
 from tests.models.tiny import tiny

@@ -180,10 +180,8 @@ class _Reader:
             for position, name in enumerate(node.outputs):
                 if not name:
                     continue
-                found, known = (
-                    results[position] if position < len(results) else None,
-                    types.get(name),
-                )
+                found = results[position] if position < len(results) else None
+                known = types.get(name)
                 if known is not None:
                     known = types[name] = joined(context, node, known, found or UNKNOWN)
                 elif found is not None:
