@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import onnx
@@ -223,7 +223,9 @@ def test_a_plan_reaches_every_call_of_a_function_with_constants_of_its_type() ->
 
 
 @pytest.mark.parametrize(("ambiguous", "pads"), [("pads", [0, 1]), ("auto_pad", [1, 1])])
-def test_auto_pad_and_pads_do_not_outlive_a_move(ambiguous: str, pads: list[int]) -> None:
+def test_auto_pad_and_pads_do_not_outlive_a_move(
+    ambiguous: Literal["auto_pad", "pads"], pads: list[int]
+) -> None:
     """Runtimes read the auto_pad of a node that says both, and the move would be in the pads."""
     node = f'[op] y = MaxPool <auto_pad = "SAME_UPPER", pads = {pads}, {WINDOWS}> (x)'
     model = text_model(node, outputs=Y)
