@@ -24,10 +24,10 @@ from onnx import (
 from onnx.inliner import inline_local_functions
 
 from onnxpad.errors import ModelError
+from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.inference_bounds import calls_in
-from onnxpad.model.shapes.types import Type
 from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
 Array = NDArray[Any]

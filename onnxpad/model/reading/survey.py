@@ -12,14 +12,14 @@ from pathlib import Path
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.model.reading.context import Context, seen_in
-from onnxpad.model.reading.document import open_document
-from onnxpad.model.reading.nodes import Address, Node, NodeId
-from onnxpad.model.reading.reader import Reading, context_address, read
-from onnxpad.model.reading.scopes import Document, address_of
+from onnxpad.model.graph.context import Context, context_address, seen_in
+from onnxpad.model.graph.document import open_document
+from onnxpad.model.graph.nodes import Address, Node, NodeId
+from onnxpad.model.graph.scopes import Document, address_of
+from onnxpad.model.graph.types import UNKNOWN, Type
+from onnxpad.model.reading.reader import Reading, read
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.result_types import merge
-from onnxpad.model.shapes.types import UNKNOWN, Type
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, PadStep, Preferences, Skip
 from onnxpad.padding.effective_pads import effective_pads
 
@@ -122,7 +122,7 @@ class Survey:
         if any(_is_open(found) for context in self.contexts for found in _made(context)):
             from onnxpad.model.shapes.shape_inference import infer
 
-            return self._once(infer(Reading(list(self._contexts)), self._inferred or {})).contexts
+            return self._once(infer(self._contexts, self._inferred or {})).contexts
         return self._contexts
 
     def sites_now(self) -> tuple[Site, ...]:
@@ -196,7 +196,7 @@ class Survey:
         from onnxpad.model.shapes.shape_inference import infer
 
         believing = self._inferred is not None or not _declares(reading)
-        inferred = infer(reading, self._inferred or {}, believing=believing)
+        inferred = infer(reading.contexts, self._inferred or {}, believing=believing)
         if inferred == self._inferred:
             return None
         self._inferred = inferred
