@@ -61,7 +61,7 @@ class Context:
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     ends: dict[str, tuple[int, list[Node]]] = field(default_factory=dict)
-    alike: dict[str, Counter[tuple[object, ...]]] = field(default_factory=dict)
+    alike: dict[str, Counter[tuple[bool, tuple[object, ...]]]] = field(default_factory=dict)
     zeros: dict[int, bool] = field(default_factory=dict)
     uses_inside: dict[tuple[str, str], int] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None

@@ -45,6 +45,13 @@ Gone = frozenset[tuple[str, str]]
 NONE_GONE: Gone = frozenset()
 
 
+class _Twins(NamedTuple):
+    """Nodes that onnxruntime makes one of, and such as make results of the graph, which stay."""
+
+    made_one: int
+    results: int
+
+
 def row_in_front(
     context: Context,
     node: Node,
@@ -59,20 +66,26 @@ def row_in_front(
     """
     place: _Place | None = _Place(context, name, tuple(range(rank)))
     found: list[InFront] = []
-    untold, readers = False, 1
-    reading = (context, node, name)
+    untold, readers, reading = False, 1, (context, node, name)
+    equal = _twins(*reading).results
     for _ in range(_STEPS_BACK):
         if place is None or _ends(place.context, place.name):
             break
-        readers = max(readers, _readers(place, gone) - _twins(*reading))
+        readers = max(readers, _readers(place, gone) - _twins(*reading).made_one)
         maker = place.context.scope.producers.get(place.name)
         if maker is None or place.context.document.function(maker) is not None:
-            place = _outside(place, maker)
+            outer = _outside(place, maker)
+            call = place.context.call
+            if outer is not None and call is not None and outer.context is place.context.caller:
+                reading = (outer.context, call, outer.name)
+                equal += _twins(*reading).results
+            place = outer
         elif is_pad(maker):
-            found.append(replace(_entry(place, maker, rank), readers=readers, untold=untold))
+            entry = replace(_entry(place, maker, rank), readers=readers, untold=untold)
+            found.append(replace(entry, equal_results=equal))
             reading = (place.context, maker, maker.inputs[0])
             place = place._replace(name=maker.inputs[0], idle_uses=0)
-            readers, untold = 1, False
+            readers, untold, equal = 1, False, 0
         else:
             untold |= maker.op_type == "Expand"
             place = _before(place, maker)
@@ -157,15 +170,28 @@ def _unread(context: Context, name: str) -> int:
     return settled
 
 
-def _twins(context: Context, node: Node, name: str) -> int:
-    """How many other nodes compute what `node` does; results of the graph are told apart."""
-    results = context.scope.outputs
-    if context.scope.uses.get(name, 0) < 2 or results.intersection(node.outputs):
-        return 0
+def _twins(context: Context, node: Node, name: str) -> _Twins:
+    """The other nodes that compute what `node` does."""
+    if context.scope.uses.get(name, 0) < 2:
+        return _Twins(0, 0)
     if name not in context.alike:
-        apart = (one for one in context.readers(name) if not results.intersection(one.outputs))
-        context.alike[name] = Counter(_written(context, one) for one in apart)
-    return context.alike[name][_written(context, node)] - 1
+        found = context.alike[name] = Counter[tuple[bool, tuple[object, ...]]]()
+        results = _results(context)
+        for one in context.readers(name):
+            found[not results.isdisjoint(one.outputs), _written(context, one)] += 1
+    written = _written(context, node)
+    results_of_graph, others = (context.alike[name][made, written] for made in (True, False))
+    apart = max(results_of_graph, 1)
+    return _Twins(max(others + results_of_graph - apart, 0), apart - 1)
+
+
+def _results(context: Context) -> frozenset[str]:
+    """Tensors of the scope that are results of the graph, a function being part of its caller."""
+    scope, call = context.scope, context.call
+    if call is None or context.caller is None or not isinstance(scope.proto, FunctionProto):
+        return scope.outputs
+    results, own = _results(context.caller), scope.proto.output
+    return frozenset(one for one, name in zip(own, call.outputs, strict=False) if name in results)
 
 
 def _written(context: Context, node: Node) -> tuple[object, ...]:
