@@ -356,4 +356,4 @@ class Skip:
         return self.reason + (f"; try {' or '.join(self.hints)}" if self.hints else "")
 
 
-Verdict: TypeAlias = "Chain | Expansion | Skip"
+PassResult: TypeAlias = "Chain | Expansion | Skip"

@@ -14,7 +14,7 @@ from onnx import ModelProto
 from onnxpad.errors import RequestError
 from onnxpad.model.reading.context import Context, seen_in
 from onnxpad.model.reading.document import open_document
-from onnxpad.model.reading.nodes import Address, Node, Place
+from onnxpad.model.reading.nodes import Address, Node, NodeId
 from onnxpad.model.reading.reader import Reading, context_address, read
 from onnxpad.model.reading.scopes import Document, address_of
 from onnxpad.model.shapes.dimensions import Dimensions
@@ -87,7 +87,7 @@ class Survey:
         self._prefer = prefer
         self._user_dims = dict(dims or {})
         self._dimensions = Dimensions(dims)
-        self._sites: dict[Place, Site] = {}
+        self._sites: dict[NodeId, Site] = {}
         self._contexts: Sequence[Context] = ()
         self._open(model)
         self._dimensions.check_used()
@@ -125,19 +125,22 @@ class Survey:
             return self._once(infer(Reading(list(self._contexts)), self._inferred or {})).contexts
         return self._contexts
 
-    def sites(self) -> Iterator[Site]:
-        """Every padded node in graph order, read anew where the model has changed."""
-        if self._stale:
-            self._read()
-        yield from self._sites.values()
+    def sites_now(self) -> tuple[Site, ...]:
+        """Every padded node of the model as it stands, in graph order.
 
-    def sites_at(self, places: Collection[Place]) -> Iterator[Site]:
-        """The padded nodes among `places` in graph order: looked up, however many others are."""
+        A snapshot: what is changed afterwards shows in the next one.
+        """
         if self._stale:
             self._read()
-        known = [place for place in places if place in self._sites]
-        for place in sorted(known, key=self._order.__getitem__):
-            yield self._sites[place]
+        return tuple(self._sites.values())
+
+    def sites_at(self, ids: Collection[NodeId]) -> Iterator[Site]:
+        """The padded nodes among `ids` in graph order: looked up, however many others are."""
+        if self._stale:
+            self._read()
+        known = [node_id for node_id in ids if node_id in self._sites]
+        for node_id in sorted(known, key=self._order.__getitem__):
+            yield self._sites[node_id]
 
     @without_collections()
     def _open(self, model: ModelProto) -> None:
@@ -156,7 +159,7 @@ class Survey:
             quantises=old.quantises,
         )
         self._contexts = seen_in(self._document, self._contexts)
-        self._sites = {site.address.place: site for site in _group(self._contexts)}
+        self._sites = {site.address.id: site for site in _group(self._contexts)}
 
     def _forget_all(self) -> None:
         self._inferred: dict[str, dict[str, Type]] | None = None
@@ -177,8 +180,8 @@ class Survey:
                 break
             reading = again
         self._contexts = reading.contexts
-        self._sites = {s.address.place: s for s in _group(reading.contexts)}
-        self._order = {place: number for number, place in enumerate(self._sites)}
+        self._sites = {s.address.id: s for s in _group(reading.contexts)}
+        self._order = {node_id: number for number, node_id in enumerate(self._sites)}
 
     def _is_doubted(self, reading: Reading) -> bool:
         """Whether a padded node reads a size that the file declares and inference has not seen."""
@@ -290,7 +293,7 @@ def _is_computed_from_nameless(step: PadStep | None) -> bool:
 def _nameless(reading: Reading) -> frozenset[str]:
     """Padded inputs, and weights that give the kernel, that have a size without any name."""
     found = set()
-    for context, node, chain in reading.sites():
+    for context, node, chain in reading.padded_nodes():
         read = list(node.inputs[:1])
         trouble = chain.trouble
         lacks_kernel = trouble and not trouble.too_new and not chain.axes
@@ -327,7 +330,7 @@ def selection(survey: Survey, nodes: str | Sequence[str] | None) -> Callable[[Ad
     if nodes is None:
         return lambda _: True
     globs = [nodes] if isinstance(nodes, str) else list(nodes)
-    labels = [site.address.label for site in survey.sites()] if globs else []
+    labels = [site.address.label for site in survey.sites_now()] if globs else []
     for glob in globs:
         if not any(_matches(label, glob) for label in labels):
             raise _nothing(glob, labels)
@@ -343,7 +346,7 @@ def known_names(survey: Survey, names: Sequence[str], asker: str) -> None:
 
     `asker` is what names them, as messages call it.
     """
-    labels = [site.address.label for site in survey.sites()] if names else []
+    labels = [site.address.label for site in survey.sites_now()] if names else []
     for name in names:
         if name not in labels:
             raise RequestError(f"{asker}: {_nothing(name, labels)}")

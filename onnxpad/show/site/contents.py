@@ -35,7 +35,7 @@ class Word(NamedTuple):
 class Fact(NamedTuple):
     """One fact about a runtime, as the page of the target lists it."""
 
-    place: str
+    anchor: str
     word: str
     what: str
     releases: str
@@ -99,9 +99,9 @@ def _ways_of(entry: Explanation) -> Iterator[Way]:
 
 def _target_facts(name: str) -> Iterator[Fact]:
     target = find_target(name)
-    for place, row in facts_of(target):
-        command = f"onnxpad explain {name} --reproduce {place} -o DIR" if row.answer.fails else ""
-        yield Fact(place, WORDS[row.answer], row.what, row.held, str(row.evidence), command)
+    for anchor, row in facts_of(target):
+        command = f"onnxpad explain {name} --reproduce {anchor} -o DIR" if row.answer.fails else ""
+        yield Fact(anchor, WORDS[row.answer], row.what, row.held, str(row.evidence), command)
 
 
 def blocks_of(text: str) -> Iterator[Block]:
