@@ -146,7 +146,7 @@ def chains_behind(context: Context, pad: Node, read: ReadChain) -> tuple[Chain, 
 def _readers(reached: _Reached, gone: Gone) -> int:
     """Places that read a tensor; of the branches of an If that is settled, the one taken."""
     scope = reached.context.scope
-    if scope.owner(reached.name) is not scope:
+    if not scope.defines(reached.name):
         return 0
     count = scope.uses.get(reached.name, 0) - (reached.key in gone) - reached.idle_uses
     return count - _unread(reached.context, reached.name) if count > 1 else count
@@ -225,23 +225,36 @@ def _outside(reached: _Reached, maker: Node | None) -> _Reached | None:
 
 
 def _around_body(reached: _Reached) -> _Reached | None:
-    """The graph around a branch of an If whose condition is known."""
-    outer, scope = reached.context.outer, reached.context.scope
-    node = scope.holder
-    if outer is None or node is None:
+    """The graph around branches of Ifs whose conditions are known that defines the tensor."""
+    found = _defined_around(reached.context, reached.name)
+    if found is None:
         return None
-    if node.op_type != "If" or outer.constant(node.inputs[0]) is None:
-        return None
-    others = (body for _, body in outer.scope.children[node.key] if body is not scope)
-    idle = sum(_uses_inside(outer, body, reached.name) for body in others)
+    outer, idle = found
     return reached._replace(context=outer, idle_uses=reached.idle_uses + idle)
 
 
-def _uses_inside(outer: Context, body: Scope, name: str) -> int:
-    asked = body.id, name
-    if asked not in outer.uses_inside:
-        outer.uses_inside[asked] = _uses_in(body, name)
-    return outer.uses_inside[asked]
+def _defined_around(branch: Context, name: str) -> tuple[Context, int] | None:
+    """Where a tensor of an outer graph is defined, and how often branches beside read it.
+
+    Each branch asks once, so that a tree of Ifs costs no more than it has branches.
+    """
+    if name not in branch.defined_around:
+        outer, found = branch.outer, None
+        beside = None if outer is None else _uses_beside(outer, branch.scope, name)
+        if outer is not None and beside is not None:
+            further = (outer, 0) if outer.scope.defines(name) else _defined_around(outer, name)
+            found = further and (further[0], further[1] + beside)
+        branch.defined_around[name] = found
+    return branch.defined_around[name]
+
+
+def _uses_beside(outer: Context, branch: Scope, name: str) -> int | None:
+    """How often branches that are not taken read a tensor; None where that is not known."""
+    node = branch.holder
+    if node is None or node.op_type != "If" or outer.constant(node.inputs[0]) is None:
+        return None
+    others = (body for _, body in outer.scope.children[node.key] if body is not branch)
+    return sum(_uses_in(body, name) for body in others)
 
 
 def _uses_in(scope: Scope, name: str) -> int:
