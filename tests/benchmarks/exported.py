@@ -23,6 +23,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -139,6 +140,15 @@ HEADER = (
 )
 
 
+@cache
+def to_start(target: str) -> float:
+    """CPU seconds of the command on a model of one node."""
+    with tempfile.TemporaryDirectory() as given:
+        model = Path(given) / "one.onnx"
+        onnx.save(parser.parse_model(ONE_NODE), model)
+        return min(ask(model, target, Path(given) / "out.onnx").cpu for _ in range(2))
+
+
 def load_and_save(model: Path, folder: Path) -> float:
     """CPU seconds that onnx takes, imports left out."""
     script = ROUND_TRIP.format(path=str(model), out=str(folder / "copy.onnx"))
@@ -182,7 +192,7 @@ def reasons(report: Mapping[str, Any]) -> str:
     return "; ".join(sorted(found))[:200]
 
 
-def measure(name: str, path: Path, targets: list[str], *, runs: bool) -> Iterator[Row]:
+def measure(name: str, path: Path, targets: list[str], started: list[str]) -> Iterator[Row]:
     """The rows of one network."""
     inputs = dict(np.load(path.with_suffix(".npz")))
     case = Case(path, inputs, {})
@@ -194,10 +204,8 @@ def measure(name: str, path: Path, targets: list[str], *, runs: bool) -> Iterato
     with tempfile.TemporaryDirectory() as given:
         folder = Path(given)
         own = load_and_save(path, folder)
-        one = folder / "one.onnx"
-        onnx.save(parser.parse_model(ONE_NODE), one)
         for target in targets:
-            start = min(ask(one, target, folder / "none.onnx").cpu for _ in range(2))
+            start = to_start(target)
             out = folder / "out.onnx"
             out.unlink(missing_ok=True)
             asked = ask(path, target, out, *dims)
@@ -221,7 +229,7 @@ def measure(name: str, path: Path, targets: list[str], *, runs: bool) -> Iterato
             if out.exists():
                 same = all(near(run(out, inputs, optimised=o), wanted) for o in (False, True))
                 row.onnxruntime = "same" if same else "differs"
-            if runs:
+            if target in started:
                 row.before = live(target, path, case)
                 row.after = live(target, out, case) if out.exists() else ""
             yield row
@@ -233,7 +241,7 @@ def main(arguments: list[str]) -> int:
     options.add_argument("folder", type=Path)
     options.add_argument("--networks", help="names, with commas (default: all of the folder)")
     options.add_argument("--targets", default=",".join(TARGETS), help="names, with commas")
-    options.add_argument("--no-runs", action="store_true", help="do not start the runtimes")
+    options.add_argument("--live", default=",".join(TARGETS), help="the runtimes to start")
     given = options.parse_args(arguments)
     names = given.networks.split(",") if given.networks else None
     sys.stdout.write(HEADER + "\n")
@@ -241,7 +249,7 @@ def main(arguments: list[str]) -> int:
     for path in sorted(given.folder.glob("*.onnx")):
         if (names and path.stem not in names) or not path.with_suffix(".npz").exists():
             continue
-        for row in measure(path.stem, path, given.targets.split(","), runs=not given.no_runs):
+        for row in measure(path.stem, path, given.targets.split(","), given.live.split(",")):
             sys.stdout.write(f"{row}\n")
             sys.stdout.flush()
             bad += row.is_slow or row.is_wrong or row.silence > SILENT
