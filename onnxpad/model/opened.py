@@ -131,8 +131,19 @@ def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
     return proto_of(model), None
 
 
-def referring_model(model: ModelLike) -> tuple[ModelProto, Path | None, LeftWeights | None]:
-    """The same; large weights of a file stay there where that is possible, and are referred to."""
+def referring_model(
+    model: ModelLike | Opened,
+) -> tuple[ModelProto, Path | None, LeftWeights | None]:
+    """The same; large weights of a file stay there where that is possible, and are referred to.
+
+    What was opened is not changed; it has to be a file.
+    """
+    if isinstance(model, Opened):
+        proto = ModelProto()
+        proto.CopyFrom(proto_of(model.model))
+        left = refer(proto, model.source) if model.source else None
+        folder = model.source.folder if model.source else None
+        return (proto if left else completed(proto, model.source)), folder, left
     if isinstance(model, str | os.PathLike):
         suspect(partial(refusal_of_onnx, model))
         if not is_standard(model) and (found := read_unread(model)):

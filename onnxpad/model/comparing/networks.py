@@ -25,7 +25,7 @@ from onnx.inliner import inline_local_functions
 
 from onnxpad.errors import ModelError
 from onnxpad.model.files.left_weights import LeftWeights
-from onnxpad.model.opened import ModelLike, referring_model, whole_model
+from onnxpad.model.opened import ModelLike, Opened, referring_model, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.inference_bounds import calls_in
 from onnxpad.model.shapes.types import Type
@@ -258,7 +258,7 @@ def open_network(model: ModelLike, folder: Path | None = None) -> Network:
     return Network(proto, own_folder or folder)
 
 
-def open_lean_network(model: ModelLike, folder: Path | None = None) -> Network:
+def open_lean_network(model: ModelLike | Opened, folder: Path | None = None) -> Network:
     """The same; large weights stay in the file, to be compared and run at little memory."""
     proto, own_folder, left = referring_model(model)
     return Network(proto, own_folder or folder, left)

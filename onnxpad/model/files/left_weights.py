@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from onnx import ModelProto, TensorProto
 
+from onnxpad.errors import InternalError
 from onnxpad.model.files.external import external_tensors
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.files.splicing import raw_data_header, raw_data_of, spliced
@@ -78,7 +79,8 @@ def refer(model: ModelProto, source: Source) -> LeftWeights | None:
     """Let a model refer to the weights that were left in its file; it is changed in place.
 
     None, with the model as it was, where nothing was left in a file, where it has external data
-    already, or two initializers of one name.
+    already, or two initializers of one name. Raises InternalError where a weight that was left has
+    been edited.
     """
     held, file, light = model.graph.initializer, source.data, source.light
     if not isinstance(file, UnreadFile) or light is None or source.path is None:
@@ -89,7 +91,9 @@ def refer(model: ModelProto, source: Source) -> LeftWeights | None:
     for tensor in held:
         if tensor.name not in light.tensors:
             continue
-        _, start, end = light.tensors[tensor.name]
+        stub, start, end = light.tensors[tensor.name]
+        if TensorProto.FromString(stub).SerializeToString() != tensor.SerializeToString():
+            raise InternalError("a weight was edited without being read")
         place = raw_data_of(file, start, end)
         if place is None or tensor.HasField("raw_data"):
             tensor.ParseFromString(file.read(start, end))
