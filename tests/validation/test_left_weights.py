@@ -111,8 +111,7 @@ def test_a_file_that_changes_meanwhile_is_an_error(
     first = written(tmp_path / "m.onnx", model())
     second = written(tmp_path / "n.onnx", model(pads=True))
     from onnxpad import validation
-
-    matched = validation.matched
+    from onnxpad.validation.interface import matched
 
     def changing(*given: object) -> object:
         first.write_bytes(model(seed=1).SerializeToString())
