@@ -74,7 +74,7 @@ def rewritten(job: Job, request: Request) -> Done:
     if request.judging is not None and (found.changed or request.certificate):
         from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
 
-        validation = validate(before(job.model, found), found.model, **request.judging)
+        validation = validate(before(job.model, found), found.unread, **request.judging)
     certify = _certifier(job, validation, request)
     objection = _against(found, validation, request)
     return _concluded(job, request, found, validation, objection, certify)
@@ -110,7 +110,7 @@ def retargeted(job: Job, request: Request) -> Done:
     if request.judging is not None and found.changed:
         from onnxpad.validation.distances import distances  # loads numpy, and onnxruntime
 
-        moved = distances(before(job.model, found), found.model, **request.judging)
+        moved = distances(before(job.model, found), found.unread, **request.judging)
     return _concluded(job, request, found, moved, _against_moving(found, request))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
+from itertools import islice
 from math import prod
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type, dtype_code, is_named
 from onnxpad.model.reading.survey import Survey
 from onnxpad.model.shapes.dimensions import Dimensions
-from onnxpad.model.shapes.inference_bounds import follows_little
+from onnxpad.model.shapes.inference_bounds import every_node, follows_little
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, plain_domain
 
 _SMALL = 64
@@ -67,6 +68,10 @@ class RunningCost(NamedTuple):
         return RunningCost(*(factor * one for one in self))
 
 
+def _has_many_nodes(graph: GraphProto) -> bool:
+    return next(islice(every_node(graph.node), _MOST_NODES, None), None) is not None
+
+
 def types_of(values: Mapping[str, NDArray[Any]]) -> dict[str, Type]:
     """Types of arrays by name."""
     return {name: Type(str(value.dtype), value.shape) for name, value in values.items()}
@@ -104,7 +109,7 @@ class RunningCosts:
 
     def __init__(self, model: ModelProto) -> None:
         graph = model.graph
-        told = not (model.functions or graph.sparse_initializer or len(graph.node) > _MOST_NODES)
+        told = not (model.functions or graph.sparse_initializer or _has_many_nodes(graph))
         self._bare = _without_claims(model) if told else None
         self._inputs = graph.input
         self._known: dict[tuple[tuple[str, Type], ...], RunningCost | None] = {}

@@ -198,6 +198,7 @@ _TOGETHER: tuple[Words, ...] = (
     {"pads": (2, 2), "kernel": 2},
     {"pads": (1, 1), "kernel": 1},
     {"size": 1, "pads": (0, 0)},
+    {"size": 1, "pads": (0, 0), "stride": 3},
 )
 _TOGETHER_IN_PADS: tuple[Words, ...] = (
     {"mode": "reflect", "pads": (7, 7)},

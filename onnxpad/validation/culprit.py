@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import LimitMet, OnnxpadError
-from onnxpad.model.comparing.networks import Network, Operation, open_network
+from onnxpad.model.comparing.networks import Network, Operation, open_lean_network
 from onnxpad.model.comparing.pieces import cut, standalone
 from onnxpad.model.comparing.regions import Region
 from onnxpad.model.opened import Model, ModelLike
@@ -58,8 +58,8 @@ def culprit(
     differs on them.
     """
     bench = Bench(Settings(device="cuda" if found.device == "cuda" else "cpu"))
-    first = open_network(before)
-    pair = Pair(first, matched(bench.warn, first, open_network(after, first.folder)))
+    first = open_lean_network(before)
+    pair = Pair(first, matched(bench.warn, first, open_lean_network(after, first.folder)))
     verifier = Verifier(bench, pair)
     for ran in _runs(bench, pair, verifier, (found, dims)):
         try:

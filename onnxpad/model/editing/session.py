@@ -197,6 +197,13 @@ class Edited:
         return with_weights(self.edited, self.source)
 
     @property
+    def unread(self) -> Any:  # noqa: ANN401 - as `model`, or what rooms of this package open
+        """The edited model to be compared, whose large weights are still in its file."""
+        if self.source is None or self.carried is not None:
+            return self.model
+        return Opened(self.edited, self.source, owned=False)
+
+    @property
     def changed(self) -> bool:
         """Whether anything was edited; changes that take each other back are none."""
         return bool(self.script)

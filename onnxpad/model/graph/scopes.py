@@ -119,10 +119,14 @@ class Scope:
         """The scope, this or an enclosing one, that defines the tensor."""
         scope: Scope | None = self
         while scope is not None:
-            if name in scope.producers or name in scope.initializers or name in scope.input_places:
+            if scope.defines(name):
                 return scope
             scope = scope.parent
         return None
+
+    def defines(self, name: str) -> bool:
+        """Whether the tensor is a result, an initializer or an input of this very scope."""
+        return name in self.producers or name in self.initializers or name in self.input_places
 
 
 @dataclass(eq=False)

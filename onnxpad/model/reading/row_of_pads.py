@@ -45,6 +45,13 @@ Gone = frozenset[tuple[str, str]]
 NONE_GONE: Gone = frozenset()
 
 
+class _Twins(NamedTuple):
+    """Nodes that onnxruntime makes one of, and such as make results of the graph, which stay."""
+
+    made_one: int
+    results: int
+
+
 def row_in_front(
     context: Context,
     node: Node,
@@ -59,20 +66,26 @@ def row_in_front(
     """
     reached: _Reached | None = _Reached(context, name, tuple(range(rank)))
     found: list[InFront] = []
-    untold, readers = False, 1
-    reading = (context, node, name)
+    untold, readers, reading = False, 1, (context, node, name)
+    equal = _twins(*reading).results
     for _ in range(_STEPS_BACK):
         if reached is None or _ends(reached.context, reached.name):
             break
-        readers = max(readers, _readers(reached, gone) - _twins(*reading))
+        readers = max(readers, _readers(reached, gone) - _twins(*reading).made_one)
         maker = reached.context.scope.producers.get(reached.name)
         if maker is None or reached.context.document.function(maker) is not None:
-            reached = _outside(reached, maker)
+            outer = _outside(reached, maker)
+            call = reached.context.call
+            if outer is not None and call is not None and outer.context is reached.context.caller:
+                reading = (outer.context, call, outer.name)
+                equal += _twins(*reading).results
+            reached = outer
         elif is_pad(maker):
-            found.append(replace(_entry(reached, maker, rank), readers=readers, untold=untold))
+            entry = replace(_entry(reached, maker, rank), readers=readers, untold=untold)
+            found.append(replace(entry, equal_results=equal))
             reading = (reached.context, maker, maker.inputs[0])
             reached = reached._replace(name=maker.inputs[0], idle_uses=0)
-            readers, untold = 1, False
+            readers, untold, equal = 1, False, 0
         else:
             untold |= maker.op_type == "Expand"
             reached = _before(reached, maker)
@@ -133,7 +146,7 @@ def chains_behind(context: Context, pad: Node, read: ReadChain) -> tuple[Chain, 
 def _readers(reached: _Reached, gone: Gone) -> int:
     """Places that read a tensor; of the branches of an If that is settled, the one taken."""
     scope = reached.context.scope
-    if scope.owner(reached.name) is not scope:
+    if not scope.defines(reached.name):
         return 0
     count = scope.uses.get(reached.name, 0) - (reached.key in gone) - reached.idle_uses
     return count - _unread(reached.context, reached.name) if count > 1 else count
@@ -157,15 +170,28 @@ def _unread(context: Context, name: str) -> int:
     return settled
 
 
-def _twins(context: Context, node: Node, name: str) -> int:
-    """How many other nodes compute what `node` does; results of the graph are told apart."""
-    results = context.scope.outputs
-    if context.scope.uses.get(name, 0) < 2 or results.intersection(node.outputs):
-        return 0
+def _twins(context: Context, node: Node, name: str) -> _Twins:
+    """The other nodes that compute what `node` does."""
+    if context.scope.uses.get(name, 0) < 2:
+        return _Twins(0, 0)
     if name not in context.alike:
-        apart = (one for one in context.readers(name) if not results.intersection(one.outputs))
-        context.alike[name] = Counter(_written(context, one) for one in apart)
-    return context.alike[name][_written(context, node)] - 1
+        found = context.alike[name] = Counter[tuple[bool, tuple[object, ...]]]()
+        results = _results(context)
+        for one in context.readers(name):
+            found[not results.isdisjoint(one.outputs), _written(context, one)] += 1
+    written = _written(context, node)
+    results_of_graph, others = (context.alike[name][made, written] for made in (True, False))
+    apart = max(results_of_graph, 1)
+    return _Twins(max(others + results_of_graph - apart, 0), apart - 1)
+
+
+def _results(context: Context) -> frozenset[str]:
+    """Tensors of the scope that are results of the graph, a function being part of its caller."""
+    scope, call = context.scope, context.call
+    if call is None or context.caller is None or not isinstance(scope.proto, FunctionProto):
+        return scope.outputs
+    results, own = _results(context.caller), scope.proto.output
+    return frozenset(one for one, name in zip(own, call.outputs, strict=False) if name in results)
 
 
 def _written(context: Context, node: Node) -> tuple[object, ...]:
@@ -199,23 +225,36 @@ def _outside(reached: _Reached, maker: Node | None) -> _Reached | None:
 
 
 def _around_body(reached: _Reached) -> _Reached | None:
-    """The graph around a branch of an If whose condition is known."""
-    outer, scope = reached.context.outer, reached.context.scope
-    node = scope.holder
-    if outer is None or node is None:
+    """The graph around branches of Ifs whose conditions are known that defines the tensor."""
+    found = _defined_around(reached.context, reached.name)
+    if found is None:
         return None
-    if node.op_type != "If" or outer.constant(node.inputs[0]) is None:
-        return None
-    others = (body for _, body in outer.scope.children[node.key] if body is not scope)
-    idle = sum(_uses_inside(outer, body, reached.name) for body in others)
+    outer, idle = found
     return reached._replace(context=outer, idle_uses=reached.idle_uses + idle)
 
 
-def _uses_inside(outer: Context, body: Scope, name: str) -> int:
-    asked = body.id, name
-    if asked not in outer.uses_inside:
-        outer.uses_inside[asked] = _uses_in(body, name)
-    return outer.uses_inside[asked]
+def _defined_around(branch: Context, name: str) -> tuple[Context, int] | None:
+    """Where a tensor of an outer graph is defined, and how often branches beside read it.
+
+    Each branch asks once, so that a tree of Ifs costs no more than it has branches.
+    """
+    if name not in branch.defined_around:
+        outer, found = branch.outer, None
+        beside = None if outer is None else _uses_beside(outer, branch.scope, name)
+        if outer is not None and beside is not None:
+            further = (outer, 0) if outer.scope.defines(name) else _defined_around(outer, name)
+            found = further and (further[0], further[1] + beside)
+        branch.defined_around[name] = found
+    return branch.defined_around[name]
+
+
+def _uses_beside(outer: Context, branch: Scope, name: str) -> int | None:
+    """How often branches that are not taken read a tensor; None where that is not known."""
+    node = branch.holder
+    if node is None or node.op_type != "If" or outer.constant(node.inputs[0]) is None:
+        return None
+    others = (body for _, body in outer.scope.children[node.key] if body is not branch)
+    return sum(_uses_in(body, name) for body in others)
 
 
 def _uses_in(scope: Scope, name: str) -> int:

@@ -89,6 +89,7 @@ class Survey:
         self._dimensions = Dimensions(dims)
         self._sites: dict[NodeId, Site] = {}
         self._contexts: Sequence[Context] = ()
+        self._typed: Sequence[Context] | None = None
         self._open(model)
         self._dimensions.check_used()
 
@@ -119,11 +120,18 @@ class Survey:
 
     def typed_contexts(self) -> Sequence[Context]:
         """The same, with what inference finds of every tensor where some size lacks a name."""
-        if any(_is_open(found) for context in self.contexts for found in _made(context)):
-            from onnxpad.model.shapes.shape_inference import infer
+        if self._stale or self._typed is None:
+            self._typed = self._with_open_types(self.contexts)
+        return self._typed
 
-            return self._once(infer(self._contexts, self._inferred or {})).contexts
-        return self._contexts
+    def _with_open_types(self, contexts: Sequence[Context]) -> Sequence[Context]:
+        if not any(_is_open(found) for context in contexts for found in _made(context)):
+            return contexts
+        from onnxpad.model.shapes.shape_inference import infer
+
+        inferred = infer(contexts, self._inferred or {})
+        reading = Reading(list(contexts))
+        return self._once(inferred).contexts if _tells_more(inferred, reading) else contexts
 
     def sites_now(self) -> tuple[Site, ...]:
         """Every padded node of the model as it stands, in graph order.
@@ -158,7 +166,7 @@ class Survey:
             read_again=old.read_again,
             quantises=old.quantises,
         )
-        self._contexts = seen_in(self._document, self._contexts)
+        self._contexts, self._typed = seen_in(self._document, self._contexts), None
         self._sites = {site.address.id: site for site in _group(self._contexts)}
 
     def _forget_all(self) -> None:
@@ -169,7 +177,7 @@ class Survey:
     @without_collections()
     def _read(self) -> None:
         """Read the model, and again as long as inference may tell what the reading lacks."""
-        self._stale = False
+        self._stale, self._typed = False, None
         reading, nameless = self._once(), frozenset[str]()
         for _ in range(MAX_INFERENCES):
             before, nameless = nameless, _nameless(reading) if self._thorough else nameless

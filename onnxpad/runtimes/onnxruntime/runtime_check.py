@@ -339,6 +339,11 @@ def _sayings(before: Chain, after: PassResult) -> Iterator[Saying]:
                 yield _saying(one)
 
 
+def _with_equal_ones(entry: InFront) -> InFront:
+    """The Pad when what reads it makes no result: onnxruntime makes one of equal readers."""
+    return replace(entry, readers=entry.readers - entry.equal_results, equal_results=0)
+
+
 def _with_readers_less(front: tuple[InFront, ...], equals: int) -> tuple[InFront, ...]:
     return tuple(replace(one, readers=max(1, one.readers - equals)) for one in front)
 
@@ -395,10 +400,15 @@ def _behind_zeros(chain: Chain) -> Chain:
 
 def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
     """The steps of an expansion that are the operator, or a pool in its place, as chains."""
+    results = {one.step for one in after.results}
     for index, node in enumerate(after.steps):
         written = _with(before, after, node)
-        if written is not None:
-            yield index, written
+        if written is None:
+            continue
+        if index not in results:
+            front = tuple(_with_equal_ones(one) for one in written.around.front)
+            written = replace(written, around=replace(written.around, front=front))
+        yield index, written
 
 
 def _of_any_size(chain: Chain, data: Operand | None) -> Chain:

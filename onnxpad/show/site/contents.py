@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from onnxpad.explaining import Explanation, entries
 from onnxpad.padding.forms import Form, forms_of
+from onnxpad.reproducing import last_run
 from onnxpad.reproducing.ways import Way, ways
 from onnxpad.runtimes.targets import find_target
 from onnxpad.show.site.conformance import WORDS, Cell, Table, facts_of
@@ -41,6 +42,7 @@ class Fact(NamedTuple):
     releases: str
     evidence: str
     command: str
+    ran: str
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,8 @@ def _target_facts(name: str) -> Iterator[Fact]:
     target = find_target(name)
     for anchor, row in facts_of(target):
         command = f"onnxpad explain {name} --reproduce {anchor} -o DIR" if row.answer.fails else ""
-        yield Fact(anchor, WORDS[row.answer], row.what, row.held, str(row.evidence), command)
+        evidence, ran = str(row.evidence), last_run(name, anchor)
+        yield Fact(anchor, WORDS[row.answer], row.what, row.held, evidence, command, ran)
 
 
 def blocks_of(text: str) -> Iterator[Block]:
