@@ -20,7 +20,7 @@ def overhangs(chain: Chain, pads: Pads) -> bool:
 
 
 class LastWindow(NamedTuple):
-    """Where the last window of an axis starts in the padded input, rounded down and up."""
+    """Where the last window of an axis starts in the padded input: `floor` rounds down, `start` up."""
 
     size: int
     begin: int
