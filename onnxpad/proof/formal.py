@@ -311,10 +311,10 @@ class Formal:
         """A function of numbers, cell by cell; `op` and `parameters` say which."""
         columns = np.broadcast_arrays(*args)
         rows = np.stack([column.ravel() for column in columns], axis=-1)
-        found, place = np.unique(rows, axis=0, return_inverse=True)
+        found, positions = np.unique(rows, axis=0, return_inverse=True)
         fixed = tuple(sorted(parameters.items()))
         made = [self._function_of(op, parameters, fixed, tuple(row)) for row in found.tolist()]
-        return np.asarray(made, np.int64)[place.ravel()].reshape(columns[0].shape)
+        return np.asarray(made, np.int64)[positions.ravel()].reshape(columns[0].shape)
 
     def _function_of(
         self, op: str, parameters: Mapping[str, Any], fixed: Hashable, args: tuple[int, ...]

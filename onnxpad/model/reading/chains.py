@@ -95,7 +95,7 @@ def _listed(context: Context, node: Node, op: Operator) -> bool | None:
     """Whether a scale or zero point of a QLinearConv is no scalar."""
     if op.name != "QLinearConv":
         return False
-    names = [node.inputs[place] for place in _SCALES_AND_ZERO_POINTS if place < len(node.inputs)]
+    names = [node.inputs[one] for one in _SCALES_AND_ZERO_POINTS if one < len(node.inputs)]
     found = [context.type_of(name).dims for name in names if name]
     return None if None in found and not any(found) else any(found)
 
@@ -111,12 +111,12 @@ def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[boo
 
 def pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding | None:
     """Pads that come as an input of the operator, which leaves `rank` axes to them."""
-    place = op.pads_input
-    if place is None or len(node.inputs) <= place or not node.inputs[place]:
+    position = op.pads_input
+    if position is None or len(node.inputs) <= position or not node.inputs[position]:
         return None
-    numbers = constant_integers(context, node.inputs[place])
+    numbers = constant_integers(context, node.inputs[position])
     if numbers is None:
-        found = why_unknown(context, node.inputs[place])
+        found = why_unknown(context, node.inputs[position])
         sizes = f", {found.reason}" if found.reason else ""
         reason = f"its pads are computed while the model runs{sizes}"
         return Unclear(reason, found.hints, roots=found.roots)

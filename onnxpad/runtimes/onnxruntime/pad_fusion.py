@@ -252,11 +252,11 @@ def _kept_cells(chain: Chain, rest: tuple[InFront, ...]) -> Pads:
 
 
 def _window(
-    axis: Axis, size: int, ahead: int, cells: list[int], place: int
+    axis: Axis, size: int, ahead: int, cells: list[int], number: int
 ) -> tuple[bool, bool, bool]:
     """Whether a window reads fused cells, other cells, and such of a Pad that stays."""
     begin, end, stay, stay_end = cells
-    start = place * axis.stride - ahead
+    start = number * axis.stride - ahead
     read = range(start, start + axis.span, axis.dilation)
 
     def reads(low: int, high: int) -> bool:
