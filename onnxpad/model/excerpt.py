@@ -130,14 +130,14 @@ class _Cutter:
         for node in list(self._kept.values()):
             self._gather(node)
         nodes = self._context.scope.in_order(self._kept.values())
-        places = {node.key: index for index, node in enumerate(nodes)}
+        numbers = {node.key: index for index, node in enumerate(nodes)}
         fronts = pads_before(self._context, self._focus)
         return Excerpt(
             self._written(nodes),
             self._types,
-            places[self._focus.key],
-            tuple(places[node.key] for node in readers if node.key in places),
-            tuple(places[node.key] for node in fronts if node.key in places),
+            numbers[self._focus.key],
+            tuple(numbers[node.key] for node in readers if node.key in numbers),
+            tuple(numbers[node.key] for node in fronts if node.key in numbers),
         )
 
     def _gather(self, node: Node) -> None:
