@@ -207,7 +207,7 @@ class Survey:
         if inferred == self._inferred:
             return None
         self._inferred = inferred
-        if _tells_more(inferred, reading):
+        if _tells_more(inferred, reading.contexts):
             return self._once()
         return None if believing else reading
 
@@ -255,9 +255,7 @@ def _declares(reading: Reading) -> bool:
     return any(context.scope.proto.value_info for context in reading.contexts)
 
 
-def _tells_more(
-    inferred: Mapping[str, Mapping[str, Type]], contexts: Sequence[Context]
-) -> bool:
+def _tells_more(inferred: Mapping[str, Mapping[str, Type]], contexts: Sequence[Context]) -> bool:
     """Whether inference found what the contexts do not know yet."""
     read = {context_address(context): context.types for context in contexts}
     return any(
