@@ -130,8 +130,7 @@ class Survey:
         from onnxpad.model.shapes.shape_inference import infer
 
         inferred = infer(contexts, self._inferred or {})
-        reading = Reading(list(contexts))
-        return self._once(inferred).contexts if _tells_more(inferred, reading) else contexts
+        return self._once(inferred).contexts if _tells_more(inferred, contexts) else contexts
 
     def sites_now(self) -> tuple[Site, ...]:
         """Every padded node of the model as it stands, in graph order.
@@ -208,7 +207,7 @@ class Survey:
         if inferred == self._inferred:
             return None
         self._inferred = inferred
-        if _tells_more(inferred, reading):
+        if _tells_more(inferred, reading.contexts):
             return self._once()
         return None if believing else reading
 
@@ -256,9 +255,9 @@ def _declares(reading: Reading) -> bool:
     return any(context.scope.proto.value_info for context in reading.contexts)
 
 
-def _tells_more(inferred: Mapping[str, Mapping[str, Type]], reading: Reading) -> bool:
-    """Whether inference found what the reading does not know yet."""
-    read = {context_address(context): context.types for context in reading.contexts}
+def _tells_more(inferred: Mapping[str, Mapping[str, Type]], contexts: Sequence[Context]) -> bool:
+    """Whether inference found what the contexts do not know yet."""
+    read = {context_address(context): context.types for context in contexts}
     return any(
         merge(found, read.get(address, {}).get(name, UNKNOWN))
         != read.get(address, {}).get(name, UNKNOWN)
