@@ -12,7 +12,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import external_data_helper, helper, numpy_helper
 
-from onnxpad.proof.outcomes import Undecided
+from onnxpad.proof.endings import Undecided
 
 Array = NDArray[Any]
 _STANDARD = ("", "ai.onnx")

@@ -13,14 +13,14 @@ from onnxpad.proof.call import Budget, Readings
 from onnxpad.proof.classes import Numbering
 from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.proof.cuts import Cutting, Side
+from onnxpad.proof.endings import Undecided
 from onnxpad.proof.equalities import Equalities, Limits, Proved, Refuted, equal
 from onnxpad.proof.field import Source
 from onnxpad.proof.graphs import Graph, Input, Outside, read
-from onnxpad.proof.outcomes import Undecided
 from onnxpad.proof.regions import Clock, Cut, Workshop
 from onnxpad.proof.sizes import Fact
 
-Verdict = Literal["proved", "refuted", "undecided"]
+Decision = Literal["proved", "refuted", "undecided"]
 _FORMULA = re.compile(r"(\d+)\*(\w+)(?:\+(\d+))?")
 _FACT = re.compile(r"%(\d+)==?(\d+)")
 
@@ -36,7 +36,7 @@ class Proof:
     runtime does with the models.
     """
 
-    verdict: Verdict
+    verdict: Decision
     reason: str = ""
     regions: tuple[Proved, ...] = ()
     counterexample: Counterexample | None = None

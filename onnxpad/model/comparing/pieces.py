@@ -123,7 +123,7 @@ def variant(
             value.type.tensor_type.shape.dim.add().dim_value = size
     made = network.nodes[indices[-1]].output[0]
     session = EditSession(part.model)
-    site = next((one for one in session.sites() if made in one.node.outputs), None)
+    site = next((one for one in session.sites_now() if made in one.node.outputs), None)
     if site is None:
         raise InternalError(f"the node that makes '{made}' is not padded where it stands alone")
     after = change(site.chain)
