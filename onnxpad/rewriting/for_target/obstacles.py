@@ -26,6 +26,8 @@ from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
 from onnxpad.runtimes.targets import Target
 
 _GONE: Place = ("", -1)
+_JOINING = ("Concat", "Clip", "AveragePool")
+"""What a Slice of passes that write pieces is read by."""
 _STAYING = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX)
 
 
@@ -221,11 +223,11 @@ def _reads_cells(context: Context, node: Node, name: str) -> bool:
 def _told_apart(context: Context, node: Node, op: str) -> str:
     """The name under which targets speak of a node without padding.
 
-    Of Slice, whether it reads an input of the model and is no part of a Concat; of Concat, whether
-    it joins a constant or what Expand makes, whether that is infinite, and on which axis.
+    Of Slice, whether it reads an input of the model, and not for a Concat; of Concat, whether it
+    joins a constant or what Expand makes, whether that is infinite, and on which axis.
     """
     if op == "Slice" and node.outputs and any(is_model_input(context, x) for x in node.inputs[:1]):
-        joined = any(one.op_type == "Concat" for one in context.readers(node.outputs[0]))
+        joined = any(one.op_type in _JOINING for one in context.readers(node.outputs[0]))
         return op if joined else INPUT_CROP[0]
     if op != "Concat":
         return op
@@ -234,9 +236,22 @@ def _told_apart(context: Context, node: Node, op: str) -> str:
     made = [name for one in expands for name in one.inputs[:1]]
     stored = [name for name in node.inputs if context.constant_tensor(name) is not None]
     if not made and not stored:
-        return PIECES[0] if _feeds_windows(context, node) else LOOSE_PIECES[0]
+        loose = _joins_input(context, node) and not _feeds_windows(context, node)
+        return LOOSE_PIECES[0] if loose else PIECES[0]
     kinds = OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS
     return kinds[any(_is_infinite(context, name) for name in (*made, *stored))]
+
+
+def _joins_input(context: Context, node: Node, far: int = 8) -> bool:
+    """Whether a Concat joins parts of an input of the model, and nothing that is computed."""
+    for name in node.inputs:
+        if is_model_input(context, name):
+            return True
+        maker = context.scope.producers.get(name)
+        handing = maker is not None and maker.op_type in ("Concat", "Slice", "Clip")
+        if far and handing and _joins_input(context, maker, far - 1):
+            return True
+    return False
 
 
 def _feeds_windows(context: Context, node: Node, far: int = 8) -> bool:

@@ -2,11 +2,11 @@
 
 CROP = ("Slice", "Slice of an input", "Identity")
 INPUT_CROP = ("Slice of an input",)
-"""Slice that reads an input of the model."""
+"""Slice that reads an input of the model, for others than Concat, Clip and average pools."""
 PIECES = ("Concat",)
-"""Concat of computed tensors, which a convolution or a pool reads, perhaps behind other pieces."""
+"""Concat of tensors that the model computes, or that a convolution or a pool reads."""
 LOOSE_PIECES = ("Concat that no window reads",)
-"""Concat of computed tensors that goes elsewhere."""
+"""Concat of parts of an input of the model that goes elsewhere."""
 BLOCKS = ("Concat with a constant", "Concat with an infinite constant")
 OUTER_BLOCKS = (
     "Concat with a constant on axis 0 or 1",
@@ -16,6 +16,7 @@ INFINITE_BLOCKS = (BLOCKS[1], OUTER_BLOCKS[1])
 JOIN = (*PIECES, *LOOSE_PIECES, *BLOCKS, *OUTER_BLOCKS)
 FACTOR = ("Mul",)
 ARITHMETIC = ("Abs", "Add", "Div", "Mul", "Pow", "Sqrt", "Sub")
+LIMIT = ("Clip",)
 RANK = ("Squeeze", "Unsqueeze")
 LOOKUP = ("Gather",)
 BRANCH = ("If",)
@@ -28,4 +29,4 @@ ANYWHERE = (*BRANCH, *STORED_BOOL, *QUANTISED_BYTES)
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
 CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")
 """Copies of those around a Pad that moved in front of them."""
-EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *RANK, *LOOKUP, *SHAPES, *CONVERSIONS, *ANYWHERE)
+EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *LIMIT, *RANK, *LOOKUP, *SHAPES, *CONVERSIONS, *ANYWHERE)

@@ -14,6 +14,7 @@ from onnxpad.runtimes.conditions.companions import (
     CROP,
     FACTOR,
     INPUT_CROP,
+    LIMIT,
     LOOKUP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
@@ -53,7 +54,7 @@ TARGET = Target(
     (
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad with its mode written")),
-        takes((*CROP, *FACTOR), by=_seen("rewritten forms")),
+        takes((*CROP, *FACTOR, *LIMIT), by=_seen("rewritten forms")),
         refuses("Identity", by=_seen("models of nothing else")),
         miscomputes(INPUT_CROP, by=_seen("Slice of an input")),
         takes(PIECES, by=_seen("Concat of Slices of what the model computes")),

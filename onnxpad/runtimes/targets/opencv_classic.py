@@ -11,6 +11,7 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     BRANCH,
     CROP,
+    LIMIT,
     LOOKUP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
@@ -79,7 +80,7 @@ TARGET = Target(
         takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
         takes(p.PAD, by=_seen("Pad of mode constant, of all axes")),
         takes(
-            (*CROP, *PIECES, *LOOSE_PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC, *RANK),
+            (*CROP, *PIECES, *LOOSE_PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC, *LIMIT, *RANK),
             by=_seen("rewritten forms"),
         ),
         miscomputes(OUTER_BLOCKS, by=_seen("Concat with a constant on axis 0 or 1")),

@@ -17,6 +17,7 @@ from onnxpad.runtimes.conditions.companions import (
     CROP,
     FACTOR,
     INPUT_CROP,
+    LIMIT,
     LOOKUP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
@@ -46,7 +47,7 @@ TARGET = Target(
     (
         takes(w.WINDOWS, by=_ort("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_ort("Pad of mode constant that writes 0")),
-        takes(CROP, by=_ncnn("rewritten forms")),
+        takes((*CROP, *LIMIT), by=_ncnn("rewritten forms")),
         miscomputes(FACTOR, by=_tflite("Mul with a constant for each cell")),
         miscomputes(INPUT_CROP, by=_ncnn("Slice of an input")),
         takes(PIECES, by=_ncnn("Concat of Slices of what the model computes")),
