@@ -17,7 +17,7 @@ import click
 
 from onnxpad import __version__
 from onnxpad.cli.arguments import renamed
-from onnxpad.cli.outcomes import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
+from onnxpad.cli.exits import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
 from onnxpad.cli.streams import WINDOWS
 from onnxpad.errors import OnnxpadError, fault_in
 

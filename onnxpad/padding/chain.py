@@ -200,11 +200,13 @@ class InFront:
     and of several readers the most; those that are equal count once. `at_run_time` says that its
     pads hang on sizes that the file leaves open, `follows_transpose` that a Transpose stands in
     front of it, `copied_out` that its input has one other reader, an Identity that makes a result
-    of the graph. `key` names the node.
+    of the graph, `equal_results` how many readers are equal but make results of the graph, which
+    keeps them apart. `key` names the node.
     """
 
     pad: PadStep
     readers: int = 1
+    equal_results: int = 0
     order: tuple[int, ...] = ()
     untold: bool = False
     at_run_time: bool = False
@@ -354,4 +356,4 @@ class Skip:
         return self.reason + (f"; try {' or '.join(self.hints)}" if self.hints else "")
 
 
-Verdict: TypeAlias = "Chain | Expansion | Skip"
+PassResult: TypeAlias = "Chain | Expansion | Skip"

@@ -19,7 +19,7 @@ from onnxpad.retargeting.habits import Habits, habits_of, named_convention
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
 from onnxpad.retargeting.labels import held
 from onnxpad.retargeting.windows_read import differs
-from onnxpad.runtimes.onnxruntime.safe_spelling import spelled
+from onnxpad.runtimes.onnxruntime.runtime_check import spelled
 
 
 class Meaning(StrEnum):
@@ -78,7 +78,7 @@ def _is_same(axis: Axis, pair: Pair, source: Habits | None) -> bool:
 def _is_same_at(axis: Axis, pair: Pair, source: Habits | None, size: int) -> bool:
     sized = Axis(size, axis.kernel, axis.stride, axis.dilation)
     if source is not None:
-        found: list[Pair] = list(source.places(axis, size))
+        found: list[Pair] = list(source.pairs(axis, size))
     else:
         pairs = [same_pads(sized, lower=lower) for lower in (False, True)]
         found = [one for one in pairs if one is not None]
@@ -244,7 +244,7 @@ def _spot(axis: Axis, habits: Habits, *, rounds_up: bool) -> _Spot:
 def _wanted(axis: Axis, habits: Habits, size: int, *, rounds_up: bool) -> Pair | None:
     """The first of the convention's own ways that gives ceil(size/stride) windows."""
     sized = axis._replace(size=size)
-    for pair in habits.places(axis, size):
+    for pair in habits.pairs(axis, size):
         if _count(sized, pair, rounds_up=rounds_up) == -(-size // axis.stride):
             return pair
     return None

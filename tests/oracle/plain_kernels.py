@@ -60,7 +60,9 @@ def _mod(call: Call) -> Outputs:
 def _clip(call: Call) -> Outputs:
     """min(max(x, low), high); attributes before opset 11."""
     x, bounds = call.need(0), (call.optional(1), call.optional(2))
-    low, high = (call.get(n) if b is None else b for n, b in zip(("min", "max"), bounds, strict=True))
+    low, high = (
+        call.get(n) if b is None else b for n, b in zip(("min", "max"), bounds, strict=True)
+    )
     x = x if low is None else np.maximum(x, x.dtype.type(low))
     return (x if high is None else np.minimum(x, x.dtype.type(high)),)
 

@@ -71,7 +71,7 @@ def perturbed(network: Network, *, roundings: float = 1 / 16) -> Network | None:
     if not kinds:
         return None
     phases = [helper.make_node("Cast", [PHASE], [_phase(kind)], to=kind) for kind in sorted(kinds)]
-    return Network(_with_nodes(network, [*phases, *nodes]), network.folder)
+    return Network(_with_nodes(network, [*phases, *nodes]), network.folder, network.left)
 
 
 def jumps(network: Network) -> bool:

@@ -13,16 +13,16 @@ from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.attributes import Bindings, Unbound, Value
-from onnxpad.model.reading.behind import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.context import Context, has_value, is_stored
-from onnxpad.model.reading.in_front import front_of
 from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.model_inputs import is_model_input
+from onnxpad.model.reading.near_and_far_pads import front_of
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
 from onnxpad.model.reading.quantised import between, input_of
+from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.refusals import describe
-from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, Reader, chains_behind, readers_of
+from onnxpad.model.reading.row_of_pads import NONE_GONE, Gone, Reader, chains_behind, readers_of
 from onnxpad.model.reading.scopes import Scope
 from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.types import Type

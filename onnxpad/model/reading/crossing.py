@@ -259,6 +259,6 @@ def hands_on(context: Context, node: Node) -> bool:
 def facts_of(context: Context, node: Node) -> Facts:
     """The other inputs where they are small constants; one that is left out is empty."""
     position = data_position(context, node)
-    names = [name for place, name in enumerate(node.inputs) if place != position]
+    names = [name for index, name in enumerate(node.inputs) if index != position]
     others = [context.constant(name) if name else LEFT_OUT for name in names]
     return Facts(context.attributes(node), others, context.scope.opset)

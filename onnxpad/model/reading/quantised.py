@@ -91,7 +91,7 @@ def _along(
     axis = attributes.get("axis", 1)
     if value.ndim != 1 or not isinstance(axis, int) or not -rank <= axis < rank:
         return None
-    return value.reshape([-1 if place == axis % rank else 1 for place in range(rank)])
+    return value.reshape([-1 if index == axis % rank else 1 for index in range(rank)])
 
 
 def input_of(node: Node, position: int) -> str:

@@ -14,7 +14,7 @@ from onnxpad.geometry.budgets import CALLS, DEEPEST, READ_AGAIN, READ_NODES
 from onnxpad.model.reading.attributes import bindings_of
 from onnxpad.model.reading.chains import ChainReader
 from onnxpad.model.reading.context import MAX_CONSTANT, Context, held_constant, tensor_type
-from onnxpad.model.reading.in_front import behind_pads
+from onnxpad.model.reading.near_and_far_pads import behind_pads
 from onnxpad.model.reading.nodes import Node, refuse_no_text
 from onnxpad.model.reading.quantised import quantises
 from onnxpad.model.reading.scopes import Document, Scope
@@ -86,7 +86,7 @@ class Reading:
         found = (chain for context in self.contexts for chain in context.chains.values())
         return {id(chain): chain for chain in found}.values()
 
-    def sites(self) -> Iterator[tuple[Context, Node, Chain]]:
+    def padded_nodes(self) -> Iterator[tuple[Context, Node, Chain]]:
         """Every padded node in graph order, function bodies once for each kind of call."""
         for context in self.contexts:
             for node in context.scope.ordered():
@@ -177,10 +177,11 @@ class _Reader:
         for node in context.scope.ordered():
             results = self._results(context, node)
             by_word = context.reads_declared_only(node)
-            for place, name in enumerate(node.outputs):
+            for position, name in enumerate(node.outputs):
                 if not name:
                     continue
-                found, known = results[place] if place < len(results) else None, types.get(name)
+                found = results[position] if position < len(results) else None
+                known = types.get(name)
                 if known is not None:
                     known = types[name] = joined(context, node, known, found or UNKNOWN)
                 elif found is not None:

@@ -379,8 +379,8 @@ def _reshape(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     if facts.attributes().get("allowzero") == 1 and 0 in wanted:
         return Type(dtype, tuple(None if size == 0 else size for size in wanted))
     kept = [
-        (dims[place] if dims and place < len(dims) else None) if size == 0 else size
-        for place, size in enumerate(wanted)
+        (dims[index] if dims and index < len(dims) else None) if size == 0 else size
+        for index, size in enumerate(wanted)
     ]
     # A size that could be 0 or below would keep another, or be worked out from the rest.
     sure = (size is not None and (size == 0 or lower_bound(size) > 0) for size in kept)

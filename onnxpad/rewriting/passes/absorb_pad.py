@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, PadStep, PassResult, Skip
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,
@@ -58,7 +58,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
     return found
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """Pads in a row taken away together, or the one behind operators in between."""
     if chain.pad is None or chain.far_pad is None or chain.op.kind is Kind.PAD:
         return

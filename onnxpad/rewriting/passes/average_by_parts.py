@@ -23,7 +23,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from onnxpad.geometry.windows import Axis, cells_within
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Made, Operand, Read
 from onnxpad.padding.fills import Implicit
@@ -49,7 +49,7 @@ class Part(NamedTuple):
     stride: int = 1
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Average what each window has of the data."""
     if chain.op.kind is not Kind.AVERAGE or chain.fill is not Implicit.NOTHING:
         return Skip("no average that leaves out its padding", moot=True)
@@ -105,7 +105,7 @@ def _parts(axis: Axis, begin: int, end: int) -> list[Part] | Skip:
     return found
 
 
-def _joined(chain: Chain, rows: list[list[Part] | None]) -> Verdict:
+def _joined(chain: Chain, rows: list[list[Part] | None]) -> PassResult:
     """One axis with a border after the other; axes without one are averaged with the first."""
     composer = Composer(chain.opset, chain.dtype)
     result: Made | None = None

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from onnxpad.padding.chain import Chain, PadStep, Skip, Verdict
+from onnxpad.padding.chain import Chain, PadStep, PassResult, Skip
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
@@ -37,7 +37,7 @@ _CLIP_SINCE = {"float32": 6, "float64": 12}
 """The first opset whose Clip onnxruntime runs."""
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Join border cells, clipped to the value, to the input."""
     step = chain.pad
     if chain.op.kind is not Kind.PAD or step is None:

@@ -15,7 +15,7 @@ Example: Conv 1x3 with dilations=[1, 4] becomes Conv 1x3 with dilations=[4, 4].
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Made
 from onnxpad.padding.forms import Form
@@ -25,7 +25,7 @@ REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Give axes with a kernel of one cell the dilation of the others."""
     dilations = {axis.dilation for axis in chain.axes}
     if not chain.op.has_windows or len(dilations) < 2:

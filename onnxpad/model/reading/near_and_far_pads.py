@@ -21,8 +21,8 @@ from onnxpad.model.reading.crossing import (
     made_of,
     path_to,
 )
-from onnxpad.model.reading.fusing import beyond_reach, out_of_reach, pad_behind
 from onnxpad.model.reading.lowest_cells import lowest_cell
+from onnxpad.model.reading.made_by_pad import beyond_reach, out_of_reach, pad_behind
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import MAY_VANISH, made_by
 from onnxpad.model.reading.pads import constant_integers, is_pad, read_pad
@@ -33,7 +33,7 @@ from onnxpad.model.reading.quantised import (
     is_in_blocks,
     quantised,
 )
-from onnxpad.model.reading.row_in_front import (
+from onnxpad.model.reading.row_of_pads import (
     NONE_GONE,
     Gone,
     Readers,
@@ -177,8 +177,8 @@ def _computed(context: Context, node: Node, carried: _Carried) -> _Carried | Non
     if isinstance(value, str):
         return carried if hands_on(context, node) else None
     position = data_position(context, node)
-    for place, name in enumerate(node.inputs):
-        if name and place != position and not _is_even(context.type_of(name).dims, carried):
+    for index, name in enumerate(node.inputs):
+        if name and index != position and not _is_even(context.type_of(name).dims, carried):
             return None
     if node.op_type in BINARY:
         if facts.others[0] is None or (node.op_type == "Div" and value.dtype.kind != "f"):
