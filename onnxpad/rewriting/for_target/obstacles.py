@@ -28,7 +28,7 @@ from onnxpad.runtimes.targets import Target
 _GONE: NodeId = ("", -1)
 _JOINING = ("Concat", "Clip", "AveragePool")
 """What a Slice of passes that write pieces is read by."""
-_HANDING = ("Concat", "Slice", "Clip")
+_FAR = 64
 _STAYING = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX)
 
 
@@ -237,19 +237,26 @@ def _told_apart(context: Context, node: Node, op: str) -> str:
     made = [name for one in expands for name in one.inputs[:1]]
     stored = [name for name in node.inputs if context.constant_tensor(name) is not None]
     if not made and not stored:
-        loose = _joins_input(context, node) and not _feeds_windows(context, node)
-        return LOOSE_PIECES[0] if loose else PIECES[0]
+        among = _feeds_windows(context, node) or _behind_windows(context, node)
+        return PIECES[0] if among else LOOSE_PIECES[0]
     kinds = OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS
     return kinds[any(_is_infinite(context, name) for name in (*made, *stored))]
 
 
-def _joins_input(context: Context, node: Node, far: int = 8) -> bool:
-    """Whether a Concat joins parts of an input of the model, and nothing that is computed."""
-    makers = map(context.scope.producers.get, node.inputs)
-    handing = (one for one in makers if one is not None and one.op_type in _HANDING)
-    return any(is_model_input(context, name) for name in node.inputs) or (
-        far > 0 and any(_joins_input(context, one, far - 1) for one in handing)
-    )
+def _behind_windows(context: Context, node: Node) -> bool:
+    """Whether a convolution or a pool stands somewhere in front of a node."""
+    pending, seen = [node], {node.key}
+    for one in pending:
+        if len(seen) > _FAR:
+            return False
+        chain = context.chains.get(one.key)
+        if chain is not None and chain.axes:
+            return True
+        makers = map(context.scope.producers.get, one.inputs)
+        more = [maker for maker in makers if maker is not None and maker.key not in seen]
+        seen.update(maker.key for maker in more)
+        pending += more
+    return False
 
 
 def _feeds_windows(context: Context, node: Node, far: int = 8) -> bool:

@@ -4,9 +4,9 @@ CROP = ("Slice", "Slice of an input", "Identity")
 INPUT_CROP = ("Slice of an input",)
 """Slice that reads an input of the model, for others than Concat, Clip and average pools."""
 PIECES = ("Concat",)
-"""Concat of tensors that the model computes, or that a convolution or a pool reads."""
+"""Concat behind a convolution or a pool, or which one reads."""
 LOOSE_PIECES = ("Concat that no window reads",)
-"""Concat of parts of an input of the model that goes elsewhere."""
+"""Concat with no convolution or pool in front of it or behind."""
 BLOCKS = ("Concat with a constant", "Concat with an infinite constant")
 OUTER_BLOCKS = (
     "Concat with a constant on axis 0 or 1",
@@ -24,7 +24,10 @@ STORED_BOOL = ("stored bool",)
 """Whatever reads a stored tensor of bool."""
 QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 """uint8 of the model's inputs or results, or of a Cast, on a quantised operator."""
-ANYWHERE = (*BRANCH, *STORED_BOOL, *QUANTISED_BYTES)
+GATE = ("Mul by the HardSigmoid of another tensor",)
+"""With alpha of 1/6 and beta of 0.5, as torch writes Hardsigmoid and MobileNetV3 has it."""
+COMPUTED_CROP = ("Slice of an open size by computed starts or ends",)
+ANYWHERE = (*BRANCH, *STORED_BOOL, *QUANTISED_BYTES, *GATE, *COMPUTED_CROP)
 """What some runtimes stop at wherever it stands; no pass writes it."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
 CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")

@@ -1,4 +1,9 @@
-"""ncnn, models through pnnx."""
+"""ncnn, models through pnnx.
+
+Of a model with open sizes, give pnnx one inputshape: with inputshape2 as well it drops every Slice
+that crops cells, and the network runs with other sizes, without a word (measured with ncnn
+1.0.20261020, pnnx 20261020).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,7 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
+    COMPUTED_CROP,
     CROP,
     FACTOR,
     INPUT_CROP,
@@ -49,6 +55,13 @@ _FEEDS_OUTPUTS_ALONE = Condition(
     lambda c: c.around.feeds_alone is Destination.OUTPUTS,
 )
 
+_FOR_ONE_SIZE = Condition(
+    "pnnx writes the numbers of its inputshape into it; with inputshape2 it drops it, or ncnn "
+    "does not load the model",
+    lambda _: True,
+    cure="give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone",
+)
+
 TARGET = Target(
     _VERSION,
     (
@@ -61,6 +74,11 @@ TARGET = Target(
         refuses(LOOSE_PIECES, by=_seen("Concat at the end of a model: it ends")),
         miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_seen("Concat with a constant")),
         refuses(LOOKUP, by=_seen("Gather")),
+        miscomputes(
+            COMPUTED_CROP,
+            _FOR_ONE_SIZE,
+            by=_seen("Slice to the size of another tensor, sizes open: it crops to one size"),
+        ),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(("Pow", "Sqrt"), by=_seen("LpPool written with Pow")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),

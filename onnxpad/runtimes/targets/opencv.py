@@ -8,6 +8,7 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     CROP,
+    GATE,
     JOIN,
     LIMIT,
     LOOKUP,
@@ -46,6 +47,12 @@ TARGET = Target(
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT), by=_seen("rewritten forms")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
+        miscomputes(
+            GATE,
+            by=_seen("Mul by the HardSigmoid of another tensor"),
+            says="OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is "
+            "not about padding",
+        ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends where int32_data has them")),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS),

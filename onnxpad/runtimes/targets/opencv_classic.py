@@ -11,6 +11,7 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     BRANCH,
     CROP,
+    GATE,
     LIMIT,
     LOOKUP,
     LOOSE_PIECES,
@@ -93,6 +94,12 @@ TARGET = Target(
             QUANTISED_BYTES, by=_seen("uint8 inputs and results of quantised models: 128 apart")
         ),
         refuses(BRANCH, by=_seen("If")),
+        miscomputes(
+            GATE,
+            by=_seen("Mul by the HardSigmoid of another tensor"),
+            says="OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is "
+            "not about padding",
+        ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")
