@@ -42,7 +42,8 @@ from onnxpad.runtimes.onnxruntime.pad_fusion import (
     may_reach_kernel,
     worse,
 )
-from onnxpad.runtimes.targets import Target, find_target
+from onnxpad.runtimes.onnxruntime.reference import reference
+from onnxpad.runtimes.targets import Target
 
 _TRY = ("--pass absorb-pad",)
 Saying: TypeAlias = tuple[tuple[tuple[int, int, int], ...], Operator, Padding, bool, bool]
@@ -165,7 +166,7 @@ def spelled(before: Chain, after: PassResult) -> PassResult:
 def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
     """What the target `onnxruntime` has against the operator as it would be, fusion aside."""
     apart = replace(written, around=replace(written.around, front=(), weight_front=()))
-    rows = newly_failing(find_target("onnxruntime"), before, apart)
+    rows = newly_failing(reference(), before, apart)
     return Skip(f"written like that, {rows[0].told(apart)}") if rows else None
 
 
