@@ -11,14 +11,14 @@ from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
 from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
+from onnxpad.model.graph.attributes import Unbound
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import constant_integers
+from onnxpad.model.graph.nodes import Address, NodeId
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
-from onnxpad.model.reading.attributes import Unbound
-from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
-from onnxpad.model.reading.nodes import Address, NodeId
 from onnxpad.model.reading.padded_graph import padded_links
-from onnxpad.model.reading.pads import constant_integers
-from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.surroundings import Observer
 from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.padding.chain import (

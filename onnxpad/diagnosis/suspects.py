@@ -187,7 +187,7 @@ def spelled(chain: Chain, sizes: Sizes) -> Chain | None:
     pads = effective_pads(found)
     if isinstance(pads, Skip):
         return found
-    return replace(found, padding=pads, ceil_mode=False, output_shape=())
+    return replace(found.with_padding(pads), ceil_mode=False, output_shape=())
 
 
 class Choices:

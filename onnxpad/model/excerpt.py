@@ -16,11 +16,11 @@ from onnx import (
 
 from onnxpad.geometry.budgets import ROW
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.context import Context, has_value, tensor_type
+from onnxpad.model.graph.context import Context, has_value, tensor_type
+from onnxpad.model.graph.model_inputs import EXCERPT, OUTER, is_model_input
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.crossing import CROSSABLE
-from onnxpad.model.reading.model_inputs import EXCERPT, OUTER, is_model_input
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.shapes.types import Type
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_NODES = 64

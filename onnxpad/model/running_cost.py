@@ -18,12 +18,12 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import Type, dtype_code, is_named
 from onnxpad.model.reading.survey import Survey
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.inference_bounds import every_node, follows_little
-from onnxpad.model.shapes.types import Type, dtype_code, is_named
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, plain_domain
 
 _SMALL = 64

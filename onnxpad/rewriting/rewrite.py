@@ -14,9 +14,9 @@ from onnxpad.model.editing.script import Edit
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
+from onnxpad.model.graph.nodes import NodeId
 from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, Opened, open_model, untouched
 from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
-from onnxpad.model.reading.nodes import NodeId
 from onnxpad.model.reading.survey import selection, without_collections
 from onnxpad.padding.chain import Chain, Preference, Preferences
 from onnxpad.padding.effective_pads import facts_text, multiples_text

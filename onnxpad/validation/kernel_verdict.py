@@ -16,7 +16,7 @@ from onnxpad.errors import LimitMet
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.networks import bodies
 from onnxpad.model.comparing.random_nodes import random_nodes
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.types import Type
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.processes import ChildEnded
 from onnxpad.proof import Counterexample, Limits, Proof, prove

@@ -51,10 +51,10 @@ from onnxpad.model.editing.script import (
     SetMetadata,
     SetOutput,
 )
-from onnxpad.model.reading.context import MAX_CONSTANT
-from onnxpad.model.reading.nodes import Address, Node
-from onnxpad.model.reading.scopes import Document, Scope
-from onnxpad.model.shapes.constant_folding import FOLDABLE
+from onnxpad.model.graph.constant_folding import FOLDABLE
+from onnxpad.model.graph.context import MAX_CONSTANT
+from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.padding.operators import PLAIN_DOMAINS, AttributeValue
 
 

@@ -40,9 +40,9 @@ from onnxpad.model.editing.script import (
     SetInput,
     SetOutput,
 )
-from onnxpad.model.reading.document import open_document
-from onnxpad.model.reading.nodes import Address
-from onnxpad.model.reading.scopes import Scope
+from onnxpad.model.graph.document import open_document
+from onnxpad.model.graph.nodes import Address
+from onnxpad.model.graph.scopes import Scope
 
 
 class Twins:

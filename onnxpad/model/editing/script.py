@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.graph.nodes import Address
 from onnxpad.padding.operators import AttributeValue
 from onnxpad.reports import plain
 

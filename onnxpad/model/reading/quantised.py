@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import Document
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Document
 from onnxpad.padding.chain import Between, Conversion, Dequantised, PadStep
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, AttributeValue, Since

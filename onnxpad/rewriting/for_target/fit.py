@@ -8,8 +8,8 @@ from typing import NamedTuple
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import pads_before, readers_of
-from onnxpad.model.reading.nodes import NodeId
-from onnxpad.model.reading.scopes import address_of
+from onnxpad.model.graph.nodes import NodeId
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.obstacles import (

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.model_inputs import is_model_input
-from onnxpad.model.reading.nodes import Node, NodeId
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.model_inputs import is_model_input
+from onnxpad.model.graph.nodes import Node, NodeId
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind

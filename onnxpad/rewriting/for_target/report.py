@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from onnxpad.model.reading.nodes import Address, NodeId
+from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.reports import plain, reported
 from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.conditions.rows import OpenBatch

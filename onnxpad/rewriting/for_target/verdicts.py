@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.nodes import Address, NodeId
-from onnxpad.model.reading.scopes import address_of
+from onnxpad.model.graph.nodes import Address, NodeId
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.unknown_sizes import lost_at
 from onnxpad.padding.chain import Chain

@@ -4,8 +4,8 @@ import pytest
 from onnx import GraphProto, TensorProto, helper
 
 from onnxpad import inspect
+from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.reading import row_of_pads
-from onnxpad.model.reading.scopes import Scope
 
 
 def branch(depth: int, name: str) -> GraphProto:

@@ -10,10 +10,10 @@ from onnx import ModelProto, TensorProto, helper
 
 import onnxpad
 from onnxpad.geometry.budgets import PLANNED
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.reading import reader, survey
-from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.reader import Reading
-from onnxpad.model.reading.scopes import Scope
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.rewriting.for_target import search
 from onnxpad.rewriting.pipeline import Change
