@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad import processes
@@ -19,7 +20,7 @@ from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, Opened, open_mo
 from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
 from onnxpad.model.reading.survey import selection, without_collections
 from onnxpad.padding.chain import Chain, Preference, Preferences
-from onnxpad.padding.effective_pads import facts_text, multiples_text
+from onnxpad.padding.effective_pads import multiples_text
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
@@ -55,6 +56,7 @@ class OperatorCounts(NamedTuple):
 
 
 DEFAULT_PASSES = ("explicit-pads",)
+_NAMED = 2
 Progress = Callable[[str, int, int], None]
 
 
@@ -118,10 +120,28 @@ class Rewriting(Edited, Report):
     def unfit(self) -> tuple[NodeVerdict, ...]:
         """Nodes that the target still refuses or computes wrongly: there is no way for them.
 
+        `save` writes nothing where there are some, unless it is asked to.
         Of what the passes brought, nodes as well of which nothing is known; where the device is
         required, those that are left to the CPU.
         """
         return _unfit(self.fitting)
+
+    def save(self, path: str | PathLike[str], *, although_unfit: bool = False) -> None:
+        """Write the model: byte for byte the input where nothing changed.
+
+        External data stays where it is when the folder is the same, and is copied otherwise.
+        Raises ModelError where the target cannot be written, and where there are `unfit` nodes,
+        unless it is to be written `although_unfit`; nothing half-written stays.
+        """
+        if self.unfit and not although_unfit:
+            named = "; ".join(map(str, self.unfit[:_NAMED]))
+            more = len(self.unfit) - _NAMED
+            others = f"; and {more} more, which .unfit has" if more > 0 else ""
+            raise ModelError(
+                f"{self.target} does not take {len(self.unfit)} of the nodes, so nothing is "
+                f"written: {named}{others}. save(path, although_unfit=True) writes it as it is"
+            )
+        super().save(path)
 
     @property
     def fitted(self) -> dict[str, Any] | None:
@@ -235,11 +255,7 @@ def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) 
     if skips:
         raise ModelError(f"strict allows no skips, and there are {len(skips)}: {skips[0]}")
     if unfit := _unfit(fitting):
-        facts = facts_text(fitting.opening.facts) if fitting else ""
-        raise ModelError(
-            f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0]}"
-            + (f"; try {facts}" if facts else "")
-        )
+        raise ModelError(f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0]}")
 
 
 def _unfit(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:
