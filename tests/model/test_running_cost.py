@@ -185,3 +185,11 @@ def test_large_inputs_are_looked_at_as_they_are(monkeypatch: pytest.MonkeyPatch)
     for width in (900, 800, 700):
         costs.bound({"input": Type("float32", (1, width, width, 3))})
     assert looks == [(1, width, width, 3) for width in (900, 800, 700)]
+
+
+def test_nodes_of_bodies_count_as_nodes() -> None:
+    """A look at thousands takes longer than the start of a child, wherever they stand."""
+    relus = [node("Relu", ["x"], ["z"]) for _ in range(2_100)]
+    body = helper.make_graph(relus, "body", [], [value("z", [1])])
+    model = made_of([node("If", ["c"], ["y"], then_branch=body)], [value("x", [1])])
+    assert RunningCosts(model).content == b""
