@@ -17,6 +17,9 @@ from onnxpad.padding.chain import Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import Kind, PadInput, operator, pads_are_attributes
 
+_INPUTS = tuple(PadInput)
+_BUT_VALUE = tuple(place for place in PadInput if place is not PadInput.VALUE)
+
 
 def is_pad(node: Node) -> bool:
     """Whether a node is a Pad of any domain."""
@@ -74,10 +77,9 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:
     """Inputs behind the data that the model computes, and whose numbers are known all the same."""
-    names = {position: _input(node, position) for position in PadInput}
-    if not isinstance(fill, Constant):
-        del names[PadInput.VALUE]
-    return tuple(p for p, name in names.items() if name and context.constant_tensor(name) is None)
+    positions = _INPUTS if isinstance(fill, Constant) else _BUT_VALUE
+    named = ((position, _input(node, position)) for position in positions)
+    return tuple(p for p, name in named if name and context.constant_tensor(name) is None)
 
 
 def _placed(
