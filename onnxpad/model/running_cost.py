@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
+from itertools import islice
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,12 +18,12 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import Type, dtype_code, is_named
 from onnxpad.model.reading.survey import Survey
 from onnxpad.model.shapes.dimensions import Dimensions
-from onnxpad.model.shapes.inference_bounds import follows_little
-from onnxpad.model.shapes.types import Type, dtype_code, is_named
+from onnxpad.model.shapes.inference_bounds import every_node, follows_little
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, plain_domain
 
 _SMALL = 64
@@ -67,6 +68,10 @@ class RunningCost(NamedTuple):
         return RunningCost(*(factor * one for one in self))
 
 
+def _has_many_nodes(graph: GraphProto) -> bool:
+    return next(islice(every_node(graph.node), _MOST_NODES, None), None) is not None
+
+
 def types_of(values: Mapping[str, NDArray[Any]]) -> dict[str, Type]:
     """Types of arrays by name."""
     return {name: Type(str(value.dtype), value.shape) for name, value in values.items()}
@@ -104,7 +109,7 @@ class RunningCosts:
 
     def __init__(self, model: ModelProto) -> None:
         graph = model.graph
-        told = not (model.functions or graph.sparse_initializer or len(graph.node) > _MOST_NODES)
+        told = not (model.functions or graph.sparse_initializer or _has_many_nodes(graph))
         self._bare = _without_claims(model) if told else None
         self._inputs = graph.input
         self._known: dict[tuple[tuple[str, Type], ...], RunningCost | None] = {}
@@ -236,9 +241,9 @@ def _cost_of_scope(context: Context, kept: set[str] | None) -> RunningCost | Non
     """The cost of one graph; `kept` are tensors that stay until its end, None for all."""
     cells = memory = steps = peak = 0
     nodes = list(context.scope.ordered())
-    last = {name: place for place, node in enumerate(nodes) for name in _read_by(context, node)}
+    last = {name: index for index, node in enumerate(nodes) for name in _read_by(context, node)}
     dying: dict[int, int] = {}
-    for place, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         work = _steps(context, node)
         made = [_size(context.type_of(name)) for name in node.outputs if name]
         if work is None or None in made:
@@ -249,10 +254,10 @@ def _cost_of_scope(context: Context, kept: set[str] | None) -> RunningCost | Non
             cells += count
             memory += count * width
             if kept is not None and name not in kept:
-                end = last.get(name, place)
+                end = last.get(name, index)
                 dying[end] = dying.get(end, 0) + count * width
         peak = max(peak, memory)
-        memory -= dying.pop(place, 0)
+        memory -= dying.pop(index, 0)
     return RunningCost(cells, peak, steps)
 
 
@@ -290,7 +295,7 @@ def _cells(context: Context, node: Node, place: int) -> int | None:
 def _steps(context: Context, node: Node) -> int | None:
     if node.domain not in PLAIN_DOMAINS and plain_domain(node.domain) != MICROSOFT:
         return None
-    read = [_cells(context, node, place) for place in range(len(node.inputs))]
+    read = [_cells(context, node, index) for index in range(len(node.inputs))]
     wrote = [_size(context.type_of(name)) for name in node.outputs if name]
     if None in read or None in wrote:
         return None

@@ -53,7 +53,7 @@ _SIZED = {"CenterCropPad", "Expand", "Resize", "Split", "TopK", "Upsample"}
 
 def is_bounded(model: ModelProto, *, data_prop: bool) -> bool:
     """Whether inference ends, at a cost that grows with nothing but the size of the model."""
-    nodes = _every(model.graph.node)
+    nodes = every_node(model.graph.node)
     if not model.functions and _FOLLOWED.isdisjoint(node.op_type for node in nodes):
         return True  # nothing of what the look is for can be found
     look = _Look(model)
@@ -78,7 +78,7 @@ def calls_in(model: ModelProto) -> int:
 
     def count(nodes: Iterable[NodeProto], depth: int) -> int:
         total = 0
-        for node in _every(nodes):
+        for node in every_node(nodes):
             key = (node.domain, node.op_type)
             if key not in functions:
                 continue
@@ -92,12 +92,12 @@ def calls_in(model: ModelProto) -> int:
     return count(model.graph.node, 0)
 
 
-def _every(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+def every_node(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
     """Nodes with those of their bodies."""
     for node in nodes:
         yield node
         for body in _bodies(node):
-            yield from _every(body.node)
+            yield from every_node(body.node)
 
 
 def _bodies(node: NodeProto) -> Iterator[GraphProto]:

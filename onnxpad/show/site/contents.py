@@ -36,7 +36,7 @@ class Word(NamedTuple):
 class Fact(NamedTuple):
     """One fact about a runtime, as the page of the target lists it."""
 
-    place: str
+    anchor: str
     word: str
     what: str
     releases: str
@@ -101,10 +101,10 @@ def _ways_of(entry: Explanation) -> Iterator[Way]:
 
 def _target_facts(name: str) -> Iterator[Fact]:
     target = find_target(name)
-    for place, row in facts_of(target):
-        command = f"onnxpad explain {name} --reproduce {place} -o DIR" if row.answer.fails else ""
-        evidence, ran = str(row.evidence), last_run(name, place)
-        yield Fact(place, WORDS[row.answer], row.what, row.held, evidence, command, ran)
+    for anchor, row in facts_of(target):
+        command = f"onnxpad explain {name} --reproduce {anchor} -o DIR" if row.answer.fails else ""
+        evidence, ran = str(row.evidence), last_run(name, anchor)
+        yield Fact(anchor, WORDS[row.answer], row.what, row.held, evidence, command, ran)
 
 
 def blocks_of(text: str) -> Iterator[Block]:

@@ -20,12 +20,12 @@ from onnx import (
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import FOLDED_CELLS
-from onnxpad.model.reading.attributes import Bindings, Value, read_attributes, resolved
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import Document, Scope
-from onnxpad.model.shapes.constant_folding import FOLDABLE, fold, shape_of
-from onnxpad.model.shapes.open_cells import MOST_OPEN, Array, is_open
-from onnxpad.model.shapes.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
+from onnxpad.model.graph.attributes import Bindings, Value, read_attributes, resolved
+from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open
+from onnxpad.model.graph.scopes import Document, Scope
+from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -42,8 +42,8 @@ class Context:
     what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
     and the attribute that holds them. `ends` count the readers of a tensor that hand it on to
     nobody, with those of which that is not known yet; `alike` those that say the same. `zeros`
-    says of Pads by their key whether they write 0, `uses_inside` how often a graph inside a node
-    and those in it read a tensor, by the id of the graph.
+    says of Pads by their key whether they write 0. `defined_around` says of a branch of an If which
+    graph around it defines a tensor, and how often branches that are not taken read it.
     """
 
     document: Document
@@ -61,9 +61,9 @@ class Context:
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     ends: dict[str, tuple[int, list[Node]]] = field(default_factory=dict)
-    alike: dict[str, Counter[tuple[object, ...]]] = field(default_factory=dict)
+    alike: dict[str, Counter[tuple[bool, tuple[object, ...]]]] = field(default_factory=dict)
     zeros: dict[int, bool] = field(default_factory=dict)
-    uses_inside: dict[tuple[str, str], int] = field(default_factory=dict)
+    defined_around: dict[str, tuple[Context, int] | None] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
     _inner_readers: dict[str, list[tuple[Scope, Node]]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)
@@ -99,8 +99,10 @@ class Context:
 
     def is_declared_only(self, name: str) -> bool:
         """Whether a size of a tensor, here or in an enclosing graph, is only declared."""
-        outer = self.outer
-        return name in self.declared_only or (outer is not None and outer.is_declared_only(name))
+        context: Context | None = self
+        while context is not None and name not in context.declared_only:
+            context = context.outer
+        return context is not None
 
     def reads_declared_only(self, node: Node) -> bool:
         """Whether a node reads such a tensor."""
@@ -393,3 +395,13 @@ def condition(context: Context, node: Node) -> bool | None:
     if found is None or is_open(found) or found.size != 1:
         return None
     return bool(found.reshape(-1)[0])
+
+
+def context_address(context: Context) -> str:
+    """Names a context the same way in every reading of the same document."""
+    outer: Context | None = context
+    while outer is not None and outer.caller is None:
+        outer = outer.outer
+    if outer is None or outer.caller is None or outer.call is None:
+        return context.scope.id
+    return f"{context.scope.id}@{context_address(outer.caller)}.{outer.call.key}"
