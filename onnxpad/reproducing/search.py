@@ -134,7 +134,8 @@ def _choices(one: Specimen) -> Iterator[tuple[str, Iterable[Any]]]:
     if one.operator in QUANTISED:
         yield from _CHOICES_OF_QUANTISED
     elif one.operator in CONVOLUTIONS:
-        yield from (("weight", ("computed", "computed, one channel", "padded")), ("dtype", ("float64", "bfloat16")))
+        yield "weight", ("computed", "computed, one channel", "padded")
+        yield "dtype", ("float64", "bfloat16")
     if one.operator in CONVOLUTIONS:
         yield from _CHOICES_OF_CONVOLUTIONS
     if one.kind is Kind.TRANSPOSED:
