@@ -80,8 +80,8 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         _STARTS,
         _FLOATS,
     ),
-    "Concat with a constant": _block(3, 1),
-    "Concat with an infinite constant": _block(3, float("-inf")),
+    "Concat with a constant": _block(2, 1),
+    "Concat with an infinite constant": _block(2, float("-inf")),
     "Concat with a constant on axis 0 or 1": _block(1, 1),
     "Concat that no window reads": (
         [
