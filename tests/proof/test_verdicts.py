@@ -11,8 +11,8 @@ import pytest
 from onnx import helper, numpy_helper
 
 from onnxpad.proof import Limits, Proof, Readings, prove
+from onnxpad.proof.endings import Undecided
 from onnxpad.proof.graphs import Constant, read
-from onnxpad.proof.outcomes import Undecided
 from onnxpad.proof.shapes import shapes_of
 from tests.proof.small_models import text
 

@@ -4,9 +4,9 @@ import pytest
 from onnx import GraphProto, TensorProto, helper
 
 from onnxpad import inspect
+from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.reading import row_of_pads
-from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.survey import Survey
 
 
