@@ -54,7 +54,8 @@ class Composed(Draft):
     def scaled(self, *shape: int) -> Array:
         """Weights that keep the numbers about as large as they are."""
         fan = max(1, int(np.prod(shape[1:])))
-        return (self.rng.normal(size=shape) / np.sqrt(fan)).astype(np.float32)
+        found: Array = (self.rng.normal(size=shape) / fan**0.5).astype(np.float32)
+        return found
 
     def numbers(self, values: object, kind: type[np.generic]) -> str:
         return self.constant(np.array(values, kind))
