@@ -166,9 +166,13 @@ def _wanted(chain: Chain) -> str:
 
 
 def _window_refusal(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Skip | None:
-    dilated = any(axis.dilation > 1 for axis in chain.axes)
-    if chain.op.kind is Kind.MAX and dilated and not _same_fill(chain, step.fill):
-        return Skip(f"the Pad writes {step.fill}, and a dilated window may hold its cells alone")
+    if chain.op.kind is Kind.MAX and not _same_fill(chain, step.fill):
+        writes = f"the Pad writes {step.fill}, and"
+        if any(axis.dilation > 1 for axis in chain.axes):
+            return Skip(f"{writes} a dilated window may hold its cells alone")
+        sides = zip(chain.axes * 2, folded.flat, (own + folded).flat, strict=True)
+        if any(cells and total >= axis.kernel for axis, cells, total in sides):
+            return Skip(f"{writes} with the pool's own pads its cells reach the kernel")
     if rounds_up(chain):
         source = replace(chain, axes=axes_in_front(chain, folded))
         if not same_windows_when_padded(source, folded, own):

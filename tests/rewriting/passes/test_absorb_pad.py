@@ -42,6 +42,7 @@ from tests.rewriting.passes.absorbing import (
 )
 from tests.rewriting.passes.expanded import drawn, levels
 
+Pair = tuple[int, int]
 PAD, VALUE = "Pad (x, p)", "Pad (x, p, c)"
 INTEGERS = f"uint8[1,1,3] k = {{1, 2, 3}}, uint8 zero = {{7}}, {ONE_EACH}"
 POOLED = {"kernel_shape": [3], "pads": [1, 1]}
@@ -1065,3 +1066,22 @@ def test_networks(seed: int) -> None:
         assert agree(result(done, output, optimised=False), wanted)
         if agree(result(model, output, optimised=True), wanted):
             assert agree(result(done, output, optimised=True), wanted)
+
+
+@pytest.mark.parametrize("cells", list(product(range(3), repeat=2)))
+@pytest.mark.parametrize("own", list(product(range(3), repeat=2)))
+@pytest.mark.parametrize("kernel", [1, 2, 3])
+def test_a_zero_that_no_data_is_below(kernel: int, own: Pair, cells: Pair) -> None:
+    """Behind a Relu: a window of padding alone holds 0 where a Pad wrote it, and -inf elsewhere."""
+    pads = f"int64[6] p = {{0, 0, {cells[0]}, 0, 0, {cells[1]}}}"
+    pool = f"MaxPool <kernel_shape = [{kernel}], pads = [{own[0]}, {own[1]}]> (b)"
+    least = max(1, kernel - sum(own) - sum(cells))
+    for size in (least, least + 1):
+        text = f"a = Pad (x, p) b = Relu (a) [op] y = {pool}"
+        model = text_model(text, f"float[1,1,{size}]", constants=pads)
+        x = np.arange(-1.0, size - 1).astype(np.float32).reshape(1, 1, size)
+        after = rewrite(model, passes=[RULE]).model
+        assert isinstance(after, onnx.ModelProto)
+        np.testing.assert_array_equal(
+            run_model(after, {"x": x})["y"], run_model(model, {"x": x})["y"]
+        )
