@@ -25,6 +25,8 @@ REASONS = {
     "too many numbers are computed with sizes": "a count for every cell, as large as the data",
     "lemma 2 asks for ": "strides and moduli make more sizes than the limit",
     "the budget of ": "many open axes of a large window",
+    "SAME over an axis of 0 cells": "what is in front leaves no cells at a stated size",
+    "Gather by indices that are not known": "indices that a caller may give instead",
     "the first model has no result at any size": "there is nothing to prove",
 }
 """Why a right rewrite may be undecided: how its reason begins, and what is behind it."""
