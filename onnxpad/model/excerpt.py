@@ -23,7 +23,7 @@ from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.crossing import CROSSABLE
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
-MAX_NODES = 64
+MAX_NODES = 128
 LARGE = 65_536
 _INNER = "t"
 _FRONT = CROSSABLE | {"Pad"}

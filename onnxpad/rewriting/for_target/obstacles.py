@@ -244,7 +244,10 @@ def _told_apart(context: Context, node: Node, op: str) -> str:
 
 
 def _behind_windows(context: Context, node: Node) -> bool:
-    """Whether a convolution or a pool stands somewhere in front of a node."""
+    """Whether a convolution or a pool stands, or may stand, somewhere in front of a node.
+
+    In front of what an excerpt shows there may be one.
+    """
     pending, seen = [node], {node.key}
     for one in pending:
         if len(seen) > _FAR:
@@ -252,11 +255,19 @@ def _behind_windows(context: Context, node: Node) -> bool:
         chain = context.chains.get(one.key)
         if chain is not None and chain.axes:
             return True
-        makers = map(context.scope.producers.get, one.inputs)
-        more = [maker for maker in makers if maker is not None and maker.key not in seen]
-        seen.update(maker.key for maker in more)
-        pending += more
+        for name in one.inputs[: None if one is node else 1]:
+            maker = context.scope.producers.get(name)
+            if maker is not None and maker.key not in seen:
+                seen.add(maker.key)
+                pending.append(maker)
+            elif maker is None and _is_cut_off(context, name):
+                return True
     return False
+
+
+def _is_cut_off(context: Context, name: str) -> bool:
+    """Whether what makes a tensor is not in the excerpt."""
+    return name in context.scope.inputs and not is_model_input(context, name)
 
 
 def _feeds_windows(context: Context, node: Node, far: int = 8) -> bool:

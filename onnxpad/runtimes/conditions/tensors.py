@@ -119,3 +119,9 @@ def _open_batch(chain: Chain) -> OpenBatch:
 
 
 BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch, asks=_open_batch, lasting=True)
+
+TAKEN_FOR_HARDSWISH = Condition(
+    "OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is not about padding",
+    lambda _: True,
+    cure="write that HardSigmoid as Clip(y / 6 + 0.5, 0, 1), which OpenCV takes",
+)

@@ -96,9 +96,8 @@ TARGET = Target(
         refuses(BRANCH, by=_seen("If")),
         miscomputes(
             GATE,
+            t.TAKEN_FOR_HARDSWISH,
             by=_seen("Mul by the HardSigmoid of another tensor"),
-            says="OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is "
-            "not about padding",
         ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),
         miscomputes(

@@ -62,9 +62,8 @@ TARGET = Target(
         refuses(BRANCH, by=_torch("If")),
         miscomputes(
             GATE,
+            t.TAKEN_FOR_HARDSWISH,
             by=_new("Mul by the HardSigmoid of another tensor"),
-            says="OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is "
-            "not about padding",
         ),
         refuses(STORED_BOOL, by=_new("stored tensors of bool: it ends")),
         miscomputes(QUANTISED_BYTES, by=_classic("uint8 inputs and results: 128 apart")),

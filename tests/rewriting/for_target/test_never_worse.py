@@ -14,7 +14,7 @@ from tests.models.real import model_paths
 from tests.runtimes.targets import probes
 from tests.runtimes.targets.predict import chains, predicted
 
-FEW = ("onnxruntime", "openvino", "tvm")
+FEW = ("onnxruntime@1.31", "openvino", "tvm")
 """Targets that take almost everything."""
 
 TWO = """<ir_version: 8, opset_import: ["" : 17]>

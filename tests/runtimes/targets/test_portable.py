@@ -9,7 +9,7 @@ import pytest
 from onnxpad import rewrite
 from tests.runtimes.targets import corpus
 
-LEAST = 40
+LEAST = 56
 
 
 @pytest.mark.sweep

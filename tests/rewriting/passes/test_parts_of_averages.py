@@ -1,0 +1,73 @@
+"""average-by-parts: windows at the border are averages of what they have of the data."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.validation import validate
+from tests.models.text import text_model
+from tests.oracle.interpreter import run_model
+
+RULE = "average-by-parts"
+MARGINS = (0, 0), (1, 0), (0, 1), (1, 1), (2, 1)
+
+
+def average(attributes: str, shape: str = "1, 2, 7", opset: int = 13) -> onnx.ModelProto:
+    return text_model(
+        f"y = AveragePool <{attributes}> (x)",
+        inputs=f"float[{shape}] x",
+        outputs=f"float[{', '.join(f'd{place}' for place in range(shape.count(',') + 1))}] y",
+        opset=opset,
+    )
+
+
+def reason(model: onnx.ModelProto) -> str:
+    done = rewrite(model, passes=RULE)
+    assert not done.changed
+    (skip,) = done.skips
+    return skip.skip.reason
+
+
+@pytest.mark.parametrize("dilation", [1, 2])
+@pytest.mark.parametrize("ceil", [0, 1])
+def test_every_small_window(ceil: int, dilation: int) -> None:
+    rewritten = 0
+    rng = np.random.default_rng(3)
+    for (begin, end), kernel, stride, size in product(MARGINS, (2, 3), (1, 2, 3), (4, 5, 6)):
+        if max(begin, end) >= kernel:
+            continue
+        model = average(
+            f"kernel_shape = [{kernel}], strides = [{stride}], pads = [{begin}, {end}], "
+            f"ceil_mode = {ceil}, dilations = [{dilation}]",
+            f"1, 2, {size}",
+            opset=19,
+        )
+        done = rewrite(model, passes=RULE)
+        if not done.changed:
+            continue
+        rewritten += 1
+        assert isinstance(done.model, onnx.ModelProto)
+        x = {"x": rng.normal(size=(1, 2, size)).astype(np.float32)}
+        np.testing.assert_allclose(
+            run_model(done.model, x)["y"], run_model(model, x)["y"], rtol=1e-5, atol=1e-5
+        )
+        pools = [node for node in done.model.graph.node if node.op_type == "AveragePool"]
+        assert not any(any(a.ints) for node in pools for a in node.attribute if a.name == "pads")
+    assert rewritten > 30
+
+
+def test_two_axes_are_proved() -> None:
+    model = average("kernel_shape = [3, 3], strides = [2, 1], pads = [1, 1, 1, 1]", "1, 2, 7, 9")
+    done = rewrite(model, passes=RULE)
+    assert validate(model, done.model).verdict == "proved"
+
+
+def test_what_is_left() -> None:
+    assert "not known" in reason(average("kernel_shape = [3], pads = [1, 1]", "1, 2, n"))
+    alone = "kernel_shape = [2], dilations = [3], pads = [1, 1]"
+    assert reason(average(alone, "1, 2, 2", opset=19))
