@@ -16,7 +16,7 @@ from onnxpad.model.reading.attributes import Bindings, Unbound, Value
 from onnxpad.model.reading.context import Context, has_value, is_stored
 from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.model_inputs import is_model_input
-from onnxpad.model.reading.near_and_far_pads import front_of
+from onnxpad.model.reading.near_and_far_pads import follows_window, front_of
 from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
 from onnxpad.model.reading.quantised import between, input_of
@@ -46,6 +46,7 @@ from onnxpad.padding.operators import (
     Destination,
     Kind,
     Operator,
+    PadInput,
     operator,
 )
 
@@ -382,6 +383,7 @@ def _pad_chain(
             feeds_channels_last=feeds_channels_last(context, node),
             behind=behind,
             between=between(context, node, step) if context.document.quantises else None,
+            follows_window=PadInput.AXES in step.listed and follows_window(context, node.inputs[0]),
             key=(context.scope.id, node.key),
         ),
         attributes=plain_attributes(context.attributes(node)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isclose
 
 from onnxpad.model.reading.context import Context, is_stored
 from onnxpad.model.reading.nodes import Node
@@ -11,11 +12,21 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
     BRANCH,
+    CONVERSIONS,
+    DEQUANTISES,
+    DEQUANTISES_IMAGES,
+    GATES,
+    LISTED_SCALES,
     QUANTISED_BYTES,
     STORED_BOOL,
 )
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
+
+_HARD_SWISH = (1 / 6, 0.5)
+"""alpha and beta of the HardSigmoid in x * HardSigmoid(x)."""
+_IMAGE = 4
+"""The axes of a batch of images."""
 
 
 def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node, str, Judgement]]:
@@ -42,6 +53,39 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield STORED_BOOL[0]
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
+    if node.op_type == "Mul" and _is_gate(context, node):
+        yield GATES[0]
+    if node.op_type in CONVERSIONS:
+        yield from _conversion(context, node)
+
+
+def _is_gate(context: Context, node: Node) -> bool:
+    """Whether one factor is a HardSigmoid as in HardSwish, but not of the other factor."""
+    for name in node.inputs:
+        maker = context.scope.producers.get(name)
+        if maker is None or maker.op_type != "HardSigmoid" or maker.inputs[0] in node.inputs:
+            continue
+        found = context.attributes(maker)
+        alpha, beta = found.get("alpha"), found.get("beta")
+        if (
+            isinstance(alpha, float)
+            and beta == _HARD_SWISH[1]
+            and isclose(alpha, _HARD_SWISH[0], rel_tol=1e-5)
+        ):
+            return True
+    return False
+
+
+def _conversion(context: Context, node: Node) -> Iterator[str]:
+    """What is said of a QuantizeLinear or DequantizeLinear."""
+    if any(context.type_of(name).dims for name in node.inputs[1:] if name):
+        yield LISTED_SCALES[0]
+    if node.op_type == "DequantizeLinear" and node.inputs[0] in context.scope.producers:
+        dims = context.type_of(node.inputs[0]).dims
+        if not is_stored(context, node.inputs[0]):
+            yield DEQUANTISES[0]
+            if dims is not None and len(dims) >= _IMAGE:
+                yield DEQUANTISES_IMAGES[0]
 
 
 def _changes_hands(context: Context, node: Node) -> bool:

@@ -23,7 +23,21 @@ STORED_BOOL = ("stored bool",)
 """Whatever reads a stored tensor of bool."""
 QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 """uint8 of the model's inputs or results, or of a Cast, on a quantised operator."""
-ANYWHERE = (*BRANCH, *STORED_BOOL, *QUANTISED_BYTES)
+DEQUANTISES = ("DequantizeLinear of a computed tensor",)
+DEQUANTISES_IMAGES = ("DequantizeLinear of a computed tensor of four or more axes",)
+LISTED_SCALES = ("scales or zero points in a list",)
+"""Of a QuantizeLinear or DequantizeLinear, even if the list has one element."""
+GATES = ("Mul by a HardSigmoid of another tensor",)
+"""Such as squeeze-and-excitation has it; alpha is 1/6 and beta 0.5, both written."""
+ANYWHERE = (
+    *BRANCH,
+    *STORED_BOOL,
+    *QUANTISED_BYTES,
+    *DEQUANTISES,
+    *DEQUANTISES_IMAGES,
+    *LISTED_SCALES,
+    *GATES,
+)
 """What some runtimes stop at wherever it stands; no pass writes it."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
 CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")

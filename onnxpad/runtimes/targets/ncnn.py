@@ -12,6 +12,7 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     CROP,
+    DEQUANTISES,
     FACTOR,
     INPUT_CROP,
     LOOKUP,
@@ -63,6 +64,7 @@ TARGET = Target(
         refuses("LpPool", by=_seen("LpPool")),
         refuses(("Pow", "Sqrt"), by=_seen("LpPool written with Pow")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
+        refuses(DEQUANTISES, by=_seen("QuantizeLinear and DequantizeLinear alone")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         miscomputes(
             (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, _ABOVE_TWO_AXES, by=_seen("batches of 2")

@@ -5,7 +5,14 @@ from __future__ import annotations
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP, STORED_BOOL
+from onnxpad.runtimes.conditions.companions import (
+    ARITHMETIC,
+    CROP,
+    GATES,
+    JOIN,
+    LOOKUP,
+    STORED_BOOL,
+)
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -39,6 +46,11 @@ TARGET = Target(
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
+        miscomputes(
+            GATES,
+            by=_seen("a HardSigmoid that scales another tensor"),
+            says="OpenCV takes it for HardSwish; leave out the HardSigmoid's beta of 0.5",
+        ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends where int32_data has them")),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS),

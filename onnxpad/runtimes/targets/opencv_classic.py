@@ -11,6 +11,7 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     BRANCH,
     CROP,
+    GATES,
     LOOKUP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
@@ -92,6 +93,11 @@ TARGET = Target(
             QUANTISED_BYTES, by=_seen("uint8 inputs and results of quantised models: 128 apart")
         ),
         refuses(BRANCH, by=_seen("If")),
+        miscomputes(
+            GATES,
+            by=_seen("a HardSigmoid that scales another tensor"),
+            says="OpenCV takes it for HardSwish; leave out the HardSigmoid's beta of 0.5",
+        ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")
