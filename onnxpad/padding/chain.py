@@ -136,7 +136,8 @@ class Weight(NamedTuple):
 
     `whole` is the type in which the numbers of a quantised weight are stored, be it in front of a
     DequantizeLinear, '' for others; `zero_point` is its zero point, None where that is not known
-    or not one number.
+    or not one number. `handed_on` says that an Identity hands on a tensor that has a value, as
+    torch writes weights that several layers share.
     """
 
     shape: Shape = None
@@ -148,6 +149,7 @@ class Weight(NamedTuple):
     listed: bool | None = False
     whole: str = ""
     zero_point: int | None = None
+    handed_on: bool = False
 
 
 NO_WEIGHT = Weight()

@@ -71,7 +71,10 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     if maker is not None and maker.op_type == "DequantizeLinear":
         kind, at = _whole(context, maker.inputs[0], input_of(maker, 2))
         return Weight(found.dims, found.dtype, stored, has_value=value, whole=kind, zero_point=at)
-    return Weight(found.dims, found.dtype, stored, has_value=value)
+    handed = (
+        maker is not None and maker.op_type == "Identity" and has_value(context, maker.inputs[0])
+    )
+    return Weight(found.dims, found.dtype, stored, has_value=value, handed_on=handed)
 
 
 def _whole(context: Context, name: str, zero: str) -> tuple[str, int | None]:

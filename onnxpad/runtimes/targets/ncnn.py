@@ -70,7 +70,7 @@ TARGET = Target(
             (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, _ABOVE_TWO_AXES, by=_seen("batches of 2")
         ),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
-        miscomputes("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
+        miscomputes("Conv", w.WEIGHT_MADE, by=_seen("convolutions with computed weights")),
         miscomputes("Conv", w.SAME, f.BEHIND_PAD, by=_seen("Pad in front of SAME convolutions")),
         refuses(w.TRANSPOSED, w.AUTO_PAD, by=_seen("auto_pad of ConvTranspose")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),

@@ -111,3 +111,23 @@ def test_opencv_takes_gates_for_hard_swish(target: str, gate: str, *, wrong: boo
         f"{{ p = GlobalAveragePool(x) g = {gate} }}"
     )
     assert (GATE in answers(model, target)) is wrong
+
+
+@pytest.mark.parametrize(
+    ("weight", "targets", "fails"),
+    [
+        ("Identity(stored)", ["ncnn", "opencv-classic", "opencv", "mnn"], False),
+        ("Identity(stored)", ["onnx2torch"], True),
+        ("Mul(stored, stored)", ["ncnn", "opencv-classic", "onnx2torch"], True),
+    ],
+)
+def test_who_takes_a_weight_that_is_handed_on(
+    weight: str, targets: Sequence[str], *, fails: bool
+) -> None:
+    model: onnx.ModelProto = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> m (float[1,1,6,6] x) => (float[1,1,5,5] y) '
+        f"<float[1,1,2,2] stored = {{1, 2, 3, 4}}> {{ w = {weight} "
+        "y = Conv<kernel_shape=[2, 2], strides=[1, 1], pads=[0, 0, 0, 0]>(x, w) }"
+    )
+    for target in targets:
+        assert answers(model, target)["Conv"].fails is fails
