@@ -1,4 +1,7 @@
-"""The course of a command that edits models: where each goes, what speaks against it, the end."""
+"""Commands that edit models: the report on one, or a line for each of many.
+
+What is done with a model is `batch.course`; the whole way is told in `onnxpad.cli`.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -296,6 +296,14 @@ class Chain:
     inputs: tuple[bool, ...] = ()
     outputs: tuple[bool, ...] = ()
     around: Around = NOTHING
+
+    def with_padding(self, padding: Padding) -> Chain:
+        """The chain where a rewrite writes `padding`: what settled how it was read is settled.
+
+        The one way to give a chain other padding. A node that says auto_pad and pads loses the one
+        that does not hold, and what the user preferred says nothing of the new padding.
+        """
+        return replace(self, padding=padding, read_as=NO_PREFERENCE)
 
     @property
     def counts_padding(self) -> bool:

@@ -11,7 +11,7 @@ from onnxpad.frameworks.layer import Divisor, Given, Pair, Rounding
 from onnxpad.frameworks.rules import CROP_BOTH, split
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip, is_same
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.operators import Kind, Since
@@ -149,11 +149,9 @@ def cropped(chain: Chain, cuts: list[CropAndAdd]) -> Chain:
     """The chain with (begin, end, output_padding) for each axis."""
     growth = tuple(more for _, _, more in cuts)
     return replace(
-        chain,
-        padding=Pads(tuple(b for b, _, _ in cuts), tuple(e for _, e, _ in cuts)),
+        chain.with_padding(Pads(tuple(b for b, _, _ in cuts), tuple(e for _, e, _ in cuts))),
         output_padding=growth if any(growth) else (),
         output_shape=(),
-        read_as=NO_PREFERENCE,
     )
 
 
@@ -446,7 +444,7 @@ def _written(bare: Chain, meaning: Meaning, pads: Pads, habits: Habits) -> Chain
         if isinstance(found, Skip):
             return found
         padding = found
-    changed = replace(bare, padding=padding, ceil_mode=bare.ceil_mode and not is_same(padding))
+    changed = replace(bare.with_padding(padding), ceil_mode=bare.ceil_mode and not is_same(padding))
     return _finished(changed, habits)
 
 

@@ -9,7 +9,7 @@ from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.nodes import Address, NodeId
+from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.sizes_downstream import breaks, inferred_sizes, resizings
 from onnxpad.padding.chain import Chain, Skip

@@ -12,9 +12,9 @@ from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.names import as_nodes
 from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute, edit_record
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.nodes import Address, NodeId
+from onnxpad.model.graph.nodes import Address, NodeId
+from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.survey import Site
-from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.forms import forms_of

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import Type
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import NOMINAL, Cost, cells, multiply_adds_of_cells, width
@@ -46,8 +46,8 @@ def work_of_node(context: Context, node: Node) -> Cost:
 
 
 def _windows(chain: Chain, read: Type, made: Type) -> int:
-    places = read if chain.op.kind is Kind.TRANSPOSED else made
-    return multiply_adds_of_cells(chain, _cells(places), [axis.kernel for axis in chain.axes])
+    windows = read if chain.op.kind is Kind.TRANSPOSED else made
+    return multiply_adds_of_cells(chain, _cells(windows), [axis.kernel for axis in chain.axes])
 
 
 def _cells(found: Type) -> int:

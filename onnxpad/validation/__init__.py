@@ -13,8 +13,8 @@ from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable
 from onnxpad.model.comparing.networks import Network, open_lean_network
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
+from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike
-from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Preference
 from onnxpad.sessions import Device, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent

@@ -13,7 +13,9 @@ from onnxpad.errors import InternalError, ModelError
 from onnxpad.model.comparing.networks import open_lean_network
 from onnxpad.model.comparing.pieces import exposed, renamed
 from onnxpad.model.opened import open_model
+from onnxpad.proof.graphs import Constant
 from onnxpad.validation import Verdict
+from onnxpad.validation.interface import matched
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no file is left unread there")
 OLD = (1_000_000_000, 1_000_000_000)
@@ -100,8 +102,16 @@ def test_a_difference_in_the_last_bytes_of_a_weight_is_seen(tmp_path: Path) -> N
     tensor = other.graph.initializer[2]
     tensor.raw_data = tensor.raw_data[:-4] + np.float32(3).tobytes()
     paths = written(tmp_path / "m.onnx", model()), written(tmp_path / "n.onnx", other)
-    for options in ({"proof_only": True}, {"run_only": True, "device": "cpu", "samples": 1}):
-        assert validate(*paths, **options).verdict is Verdict.DIFFERENT
+    found = validate(*paths, run_only=True, device="cpu", samples=1)
+    assert found.verdict is Verdict.DIFFERENT
+
+
+def test_the_kernel_reads_what_was_left(tmp_path: Path) -> None:
+    network = open_lean_network(written(tmp_path / "m.onnx", model()))
+    for left, held in zip(network.model.graph.initializer, model().graph.initializer, strict=True):
+        one, other = Constant(left, network.outside), Constant(held, None)
+        assert one.digest() == other.digest()
+        np.testing.assert_array_equal(one.numbers(), other.numbers())
 
 
 @pytest.mark.parametrize("options", [{"proof_only": True}, {"run_only": True, "device": "cpu"}])
@@ -110,14 +120,12 @@ def test_a_file_that_changes_meanwhile_is_an_error(
 ) -> None:
     first = written(tmp_path / "m.onnx", model())
     second = written(tmp_path / "n.onnx", model(pads=True))
-    from onnxpad import validation
-    from onnxpad.validation.interface import matched
 
     def changing(*given: object) -> object:
         first.write_bytes(model(seed=1).SerializeToString())
         return matched(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(validation, "matched", changing)
+    monkeypatch.setattr("onnxpad.validation.matched", changing)
     with pytest.raises(ModelError, match=r"m\.onnx: the file was changed while onnxpad worked"):
         validate(first, second, **options)  # type: ignore[arg-type]
 

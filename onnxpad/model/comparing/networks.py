@@ -25,10 +25,10 @@ from onnx.inliner import inline_local_functions
 
 from onnxpad.errors import ModelError
 from onnxpad.model.files.left_weights import LeftWeights
+from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike, Opened, referring_model, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.inference_bounds import calls_in
-from onnxpad.model.shapes.types import Type
 from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
 Array = NDArray[Any]

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from onnxpad.model.editing.names import Names, next_key, stem
 from onnxpad.model.editing.script import Edit, InsertNode, SetInput, SetOutput
-from onnxpad.model.reading.context import Context, is_stored
+from onnxpad.model.graph.context import Context, is_stored
+from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.crossing import BINARY, CONVERSIONS, MAX_STEPS, RULES, data_position
-from onnxpad.model.reading.nodes import Address, Node
 from onnxpad.model.reading.quantised import is_in_blocks
-from onnxpad.model.reading.scopes import address_of
 from onnxpad.padding.expansion import Named, Numbers, Read, Step
 from onnxpad.padding.operators import PLAIN_DOMAINS
 

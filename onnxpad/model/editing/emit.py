@@ -22,11 +22,11 @@ from onnxpad.model.editing.script import (
     SetInput,
     SetOutput,
 )
-from onnxpad.model.reading.context import Context
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.model.graph.scopes import Scope, address_of
 from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.near_and_far_pads import pads_in_a_row
-from onnxpad.model.reading.nodes import Address, Node
-from onnxpad.model.reading.scopes import Scope, address_of
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import AutoPad, Chain, Dequantised, NewPad, Pads, PadStep
 from onnxpad.padding.expansion import (

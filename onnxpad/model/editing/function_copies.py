@@ -8,9 +8,9 @@ from onnx import FunctionProto, NodeProto
 
 from onnxpad.errors import InternalError
 from onnxpad.model.editing.script import CloneFunction
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Address, Node
-from onnxpad.model.reading.scopes import Document, Scope, address_of
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.model.graph.scopes import Document, Scope, address_of
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.fills import Constant
 

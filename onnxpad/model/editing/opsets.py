@@ -21,10 +21,10 @@ from onnxpad.model.editing.script import (
     SetAttribute,
     SetInput,
 )
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import address_of
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.padding.operators import PLAIN_DOMAINS, AttributeValue, Since
 
 _SAME = frozenset(

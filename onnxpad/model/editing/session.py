@@ -19,11 +19,11 @@ from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.files.saving import save, write_unchanged
+from onnxpad.model.graph.nodes import Address
+from onnxpad.model.graph.scopes import address_of
+from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
-from onnxpad.model.reading.nodes import Address
-from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.expansion import Expansion
 

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.context import Context
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import constant_integers
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Document
 from onnxpad.model.reading.crossing import (
     BINARY,
     CROSSABLE,
@@ -23,9 +26,8 @@ from onnxpad.model.reading.crossing import (
 )
 from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.made_by_pad import beyond_reach, out_of_reach, pad_behind
-from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import MAY_VANISH, made_by
-from onnxpad.model.reading.pads import constant_integers, is_pad, read_pad
+from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.quantised import (
     dequantised,
     dequantised_input,
@@ -42,7 +44,6 @@ from onnxpad.model.reading.row_of_pads import (
     row_in_front,
     siblings,
 )
-from onnxpad.model.reading.scopes import Document
 from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator
@@ -134,20 +135,20 @@ def _reranked(
         return None
     grows = node.op_type == "Unsqueeze"
     rank = len(carried.begins) + (len(axes) if grows else 0)
-    places = sorted({int(axis) + rank if axis < 0 else int(axis) for axis in axes})
-    if len(places) < len(axes) or not 0 <= places[0] <= places[-1] < rank:
+    ordered = sorted({int(axis) + rank if axis < 0 else int(axis) for axis in axes})
+    if len(ordered) < len(axes) or not 0 <= ordered[0] <= ordered[-1] < rank:
         return None
-    if not grows and set(places) & set(carried.padded):
+    if not grows and set(ordered) & set(carried.padded):
         return None
     sides = []
     for side in (carried.begins, carried.ends):
         cells = list(side)
-        for place in places if grows else reversed(places):
-            cells[place : place + (not grows)] = [0] if grows else []
+        for axis in ordered if grows else reversed(ordered):
+            cells[axis : axis + (not grows)] = [0] if grows else []
         sides.append(tuple(cells))
     value = carried.value
     if not isinstance(value, str):
-        value = np.expand_dims(value, places) if grows else value.squeeze(tuple(places))
+        value = np.expand_dims(value, ordered) if grows else value.squeeze(tuple(ordered))
     return _Carried(sides[0], sides[1], value)
 
 
@@ -364,10 +365,10 @@ def _behind_more(context: Context, path: Path, rank: int, last: Node | None) -> 
     if found is None or not is_pad(found[1]):
         return None
     crossed = f"{last.op_type} '{last.name or path.source}'" if last else "the call"
-    place = f"in front of {crossed}" if last else "outside the function"
+    where = f"in front of {crossed}" if last else "outside the function"
     step = read_pad(*found, rank)
     name = found[1].name or found[1].outputs[0]
-    return replace(beyond_reach(step, f"the Pad '{name}' stands {place}"), crossed=(crossed,))
+    return replace(beyond_reach(step, f"the Pad '{name}' stands {where}"), crossed=(crossed,))
 
 
 def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from onnxpad.model.reading.nodes import NodeId
+from onnxpad.model.graph.nodes import NodeId
 from onnxpad.model.reading.survey import Site
 
 LARGEST, _MOST = 4000, 6

@@ -8,13 +8,17 @@ from dataclasses import replace
 import numpy as np
 
 from onnxpad.geometry.budgets import AXES
-from onnxpad.model.reading.attributes import Unbound
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.refusals import LARGEST
+from onnxpad.model.graph.attributes import Unbound
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.shapes.unknown_sizes import why_unknown
 from onnxpad.padding.chain import Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import Kind, PadInput, operator, pads_are_attributes
+
+_INPUTS = tuple(PadInput)
+_BUT_VALUE = tuple(place for place in PadInput if place is not PadInput.VALUE)
 
 
 def is_pad(node: Node) -> bool:
@@ -73,34 +77,9 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:
     """Inputs behind the data that the model computes, and whose numbers are known all the same."""
-    names = {place: _input(node, place) for place in PadInput}
-    if not isinstance(fill, Constant):
-        del names[PadInput.VALUE]
-    return tuple(p for p, name in names.items() if name and context.constant_tensor(name) is None)
-
-
-def constant_integers(context: Context, name: str) -> tuple[int, ...] | None:
-    """A constant tensor of integers as a flat tuple, or None; also for numbers no pad can be."""
-    numbers = any_integers(context, name)
-    return None if any(abs(number) > LARGEST for number in numbers or ()) else numbers
-
-
-def any_integers(context: Context, name: str) -> tuple[int, ...] | None:
-    """A constant tensor of integers as a flat tuple, or None."""
-    if not name:
-        return None
-    array = context.constant(name)
-    if array is None or array.dtype.kind not in "iu":
-        return None
-    return tuple(int(value) for value in array.reshape(-1))
-
-
-def any_floats(context: Context, name: str) -> tuple[float, ...] | None:
-    """A constant tensor of floating point as a flat tuple, or None."""
-    array = context.constant(name) if name else None
-    if array is None or array.dtype.kind != "f":
-        return None
-    return tuple(float(value) for value in array.reshape(-1))
+    positions = _INPUTS if isinstance(fill, Constant) else _BUT_VALUE
+    named = ((position, _input(node, position)) for position in positions)
+    return tuple(p for p, name in named if name and context.constant_tensor(name) is None)
 
 
 def _placed(
@@ -117,12 +96,12 @@ def _placed(
         return _unclear(rank, f"the Pad has {len(flat)} pads for {len(axes)} listed axes", mode)
     if rank is None:
         return _unclear(rank, "the Pad lists axes of an input of unknown rank", mode)
-    places = [axis + rank if axis < 0 else axis for axis in axes]
-    if any(not 0 <= place < rank for place in places) or len(set(places)) < len(places):
+    positive = [axis + rank if axis < 0 else axis for axis in axes]
+    if any(not 0 <= axis < rank for axis in positive) or len(set(positive)) < len(positive):
         return _unclear(rank, f"the Pad's axes {list(axes)} do not fit {rank} axes", mode)
     begins, ends = [0] * rank, [0] * rank
-    for index, place in enumerate(places):
-        begins[place], ends[place] = flat[index], flat[count + index]
+    for index, axis in enumerate(positive):
+        begins[axis], ends[axis] = flat[index], flat[count + index]
     return PadStep(Pads(tuple(begins), tuple(ends)), fill, mode)
 
 
@@ -159,8 +138,6 @@ def _why_not_constant(context: Context, name: str) -> Unclear:
     if producer is None:
         return Unclear(f"the Pad's pads '{name}' are not constant")
     if name not in context.hanging:
-        from onnxpad.model.shapes.unknown_sizes import why_unknown
-
         context.hanging[name] = why_unknown(context, name)
     found = context.hanging[name]
     sizes = f"; they are {found.reason}" if found.reason else ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import Document
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Document
 from onnxpad.padding.chain import Between, Conversion, Dequantised, PadStep
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, AttributeValue, Since
@@ -301,7 +301,7 @@ def _is_pair(context: Context, first: Node, second: Node) -> bool:
         return False
     axes = [context.attributes(node).get("axis", 1) for node in (first, second)]
     return axes[0] == axes[1] and all(
-        _equal(context, input_of(first, place), input_of(second, place)) for place in (1, 2)
+        _equal(context, input_of(first, one), input_of(second, one)) for one in (1, 2)
     )
 
 

@@ -11,62 +11,36 @@ from onnx import FunctionProto, GraphProto, TensorProto
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import CALLS, DEEPEST, READ_AGAIN, READ_NODES
-from onnxpad.model.reading.attributes import bindings_of
+from onnxpad.model.graph.attributes import bindings_of
+from onnxpad.model.graph.context import (
+    MAX_CONSTANT,
+    Context,
+    context_address,
+    held_constant,
+    tensor_type,
+)
+from onnxpad.model.graph.nodes import Node, refuse_no_text
+from onnxpad.model.graph.scopes import Document, Scope
+from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.reading.chains import ChainReader
-from onnxpad.model.reading.context import MAX_CONSTANT, Context, held_constant, tensor_type
 from onnxpad.model.reading.near_and_far_pads import behind_pads
-from onnxpad.model.reading.nodes import Node, refuse_no_text
 from onnxpad.model.reading.quantised import quantises
-from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.result_types import (
     MICROSOFT_RULES,
     branch_types,
     carried_types,
     constant_type,
+    joined,
     merge,
     padded_type,
     quantised_result,
     sizes_behind,
     window_type,
 )
-from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, places, ruled, scales_of
-from onnxpad.model.shapes.types import UNKNOWN, Type
+from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, ruled
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Kind, Operator, operator
-
-_SETTLING = ("Slice", "Resize", "Upsample")
-_NO_SHAPES = 2
-"""Tensors of this rank and more are no shapes, whose values inference follows."""
-
-
-def is_settled(context: Context, node: Node) -> bool:
-    """Whether a Slice, Resize or Upsample reads from constants what it makes of sizes."""
-    if node.op_type not in _SETTLING or node.domain not in PLAIN_DOMAINS or not node.inputs:
-        return False
-    source = context.type_of(node.inputs[0])
-    if source.dims is None or len(source.dims) < _NO_SHAPES:
-        return False
-    facts = NodeFacts(context, node)
-    if node.op_type == "Slice":
-        return None not in places(facts)
-    return bool(scales_of(node.op_type, len(node.inputs), facts))
-
-
-def joined(context: Context, node: Node, declared: Type, found: Type) -> Type:
-    """What is known of a result that a rule found and the file or inference declares.
-
-    Of a settled one, what is declared counts only on axes whose size in front is not known.
-    """
-    whole = merge(declared, found)
-    if not is_settled(context, node) or whole.dims is None or found.dims is None:
-        return whole
-    source = context.type_of(node.inputs[0]).dims or (None,) * len(whole.dims)
-    if len(source) != len(whole.dims):
-        return whole
-    sides = zip(whole.dims, found.dims, source, strict=True)
-    return Type(whole.dtype, tuple(own if read is not None else said for said, own, read in sides))
-
 
 Declared = Mapping[str, Mapping[str, Type]]
 
@@ -200,7 +174,7 @@ class _Reader:
             return self._padded(context, node, op)
         children = context.scope.children
         inner = children.get(node.key, ())
-        bodies = [self._body(context, node, place, body) for place, body in inner]
+        bodies = [self._body(context, node, attribute, body) for attribute, body in inner]
         if node.domain in PLAIN_DOMAINS or node.domain == MICROSOFT:
             rules = MICROSOFT_RULES if node.domain == MICROSOFT else PLAIN_RULES
             if node.inputs and (rule := rules.get(node.op_type)):
@@ -211,9 +185,9 @@ class _Reader:
             return branch_types(bodies if taken is None else [taken])
         return ()
 
-    def _body(self, context: Context, node: Node, place: str, scope: Scope) -> Context:
+    def _body(self, context: Context, node: Node, attribute: str, scope: Scope) -> Context:
         body = Context(self.document, scope, self.folder, outer=context, bindings=context.bindings)
-        context.bodies[node.key, place] = body
+        context.bodies[node.key, attribute] = body
         self._declare(body)
         if node.op_type == "Loop" and isinstance(scope.proto, GraphProto):
             body.types.update(carried_types(scope.proto, body.types))
@@ -281,16 +255,6 @@ class _Reader:
             made = self._made[id(chain)] = window_type(chain)
         dtype = quantised_result(context, node, op) if op.quantised else ""
         return (made._replace(dtype=dtype) if dtype else made,)
-
-
-def context_address(context: Context) -> str:
-    """Names a context the same way in every reading of the same document."""
-    outer: Context | None = context
-    while outer is not None and outer.caller is None:
-        outer = outer.outer
-    if outer is None or outer.caller is None or outer.call is None:
-        return context.scope.id
-    return f"{context.scope.id}@{context_address(outer.caller)}.{outer.call.key}"
 
 
 def _constant_key(context: Context, name: str) -> bytes | None:

@@ -11,14 +11,14 @@ from onnx import FunctionProto
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import READERS
-from onnxpad.model.reading.attributes import bindings_of
-from onnxpad.model.reading.context import Context, valued_inputs
+from onnxpad.model.graph.attributes import bindings_of
+from onnxpad.model.graph.context import Context, valued_inputs
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.reading.crossing import data_position, hands_on
-from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import vanishes
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.readers_for_fusion import readers_behind
-from onnxpad.model.reading.scopes import Scope
 from onnxpad.padding.chain import Chain, InFront, Pads, PadStep, Unclear
 
 _STEPS_BACK = 64

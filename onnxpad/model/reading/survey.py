@@ -12,14 +12,14 @@ from pathlib import Path
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.model.reading.context import Context, seen_in
-from onnxpad.model.reading.document import open_document
-from onnxpad.model.reading.nodes import Address, Node, NodeId
-from onnxpad.model.reading.reader import Reading, context_address, read
-from onnxpad.model.reading.scopes import Document, address_of
+from onnxpad.model.graph.context import Context, context_address, seen_in
+from onnxpad.model.graph.document import open_document
+from onnxpad.model.graph.nodes import Address, Node, NodeId
+from onnxpad.model.graph.scopes import Document, address_of
+from onnxpad.model.graph.types import UNKNOWN, Type
+from onnxpad.model.reading.reader import Reading, read
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.result_types import merge
-from onnxpad.model.shapes.types import UNKNOWN, Type
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, PadStep, Preferences, Skip
 from onnxpad.padding.effective_pads import effective_pads
 
@@ -129,9 +129,8 @@ class Survey:
             return contexts
         from onnxpad.model.shapes.shape_inference import infer
 
-        reading = Reading(list(contexts))
-        inferred = infer(reading, self._inferred or {})
-        return self._once(inferred).contexts if _tells_more(inferred, reading) else contexts
+        inferred = infer(contexts, self._inferred or {})
+        return self._once(inferred).contexts if _tells_more(inferred, contexts) else contexts
 
     def sites_now(self) -> tuple[Site, ...]:
         """Every padded node of the model as it stands, in graph order.
@@ -204,11 +203,11 @@ class Survey:
         from onnxpad.model.shapes.shape_inference import infer
 
         believing = self._inferred is not None or not _declares(reading)
-        inferred = infer(reading, self._inferred or {}, believing=believing)
+        inferred = infer(reading.contexts, self._inferred or {}, believing=believing)
         if inferred == self._inferred:
             return None
         self._inferred = inferred
-        if _tells_more(inferred, reading):
+        if _tells_more(inferred, reading.contexts):
             return self._once()
         return None if believing else reading
 
@@ -256,9 +255,9 @@ def _declares(reading: Reading) -> bool:
     return any(context.scope.proto.value_info for context in reading.contexts)
 
 
-def _tells_more(inferred: Mapping[str, Mapping[str, Type]], reading: Reading) -> bool:
-    """Whether inference found what the reading does not know yet."""
-    read = {context_address(context): context.types for context in reading.contexts}
+def _tells_more(inferred: Mapping[str, Mapping[str, Type]], contexts: Sequence[Context]) -> bool:
+    """Whether inference found what the contexts do not know yet."""
+    read = {context_address(context): context.types for context in contexts}
     return any(
         merge(found, read.get(address, {}).get(name, UNKNOWN))
         != read.get(address, {}).get(name, UNKNOWN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from onnx import (
@@ -16,13 +16,13 @@ from onnx import (
 )
 
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.model.reading.context import Context, tensor_type
-from onnxpad.model.reading.document import GRAPH, GRAPHS
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.reader import Reading, context_address, is_settled
-from onnxpad.model.reading.scopes import Scope
+from onnxpad.model.graph.context import Context, context_address, tensor_type
+from onnxpad.model.graph.document import GRAPH, GRAPHS
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Scope
+from onnxpad.model.graph.types import Type, dtype_code, dtype_name
 from onnxpad.model.shapes.native_inference import infer_shapes
-from onnxpad.model.shapes.types import Type, dtype_code, dtype_name
+from onnxpad.model.shapes.result_types import is_settled
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 SMALL = 64
@@ -35,14 +35,14 @@ Inferred = Mapping[str, Mapping[str, Type]]
 class Skeleton:
     """The reduced model, and where the bodies of its nodes came from.
 
-    `places` maps a path of (node, attribute) steps through the skeleton to the context that was
+    `contexts` maps a path of (node, attribute) steps through the skeleton to the context that was
     reduced there; `symbols` gives symbolic sizes back by name. `before` are the types that an
     inference before this one has found.
     """
 
     model: ModelProto
     before: Inferred
-    places: dict[tuple[tuple[int, str], ...], Context] = field(default_factory=dict)
+    contexts: dict[tuple[tuple[int, str], ...], Context] = field(default_factory=dict)
     symbols: dict[str, Symbol] = field(default_factory=dict)
     inputs: dict[str, Type] = field(default_factory=dict)
     believing: bool = True
@@ -79,7 +79,7 @@ def _reduce(
     path: tuple[tuple[int, str], ...],
     bodies: Bodies,
 ) -> None:
-    skeleton.places[path] = context
+    skeleton.contexts[path] = context
     for tensor in context.scope.initializers.values():
         if _is_small(tensor):
             target.initializer.append(tensor)
@@ -230,22 +230,22 @@ def _value_info(skeleton: Skeleton, name: str, found: Type) -> ValueInfoProto:
 
 
 def infer(
-    reading: Reading, before: Inferred, *, believing: bool = True
+    contexts: Sequence[Context], before: Inferred, *, believing: bool = True
 ) -> dict[str, dict[str, Type]]:
     """Types that inference finds, by address of the context and tensor.
 
-    They are those of which the reading does not know all without inference: what leads to no such
+    They are those of which the contexts do not know all without inference: what leads to no such
     type is left out. `before` is what an inference before this one has found. Without
     `believing`, what the file declares of results that inference can find is left out.
     A model that inference cannot digest gives nothing: the sizes stay unknown.
     """
     bodies = {
         (id(context.outer), context.scope.id): context
-        for context in reading.contexts
+        for context in contexts
         if context.outer is not None
     }
     found: dict[str, dict[str, Type]] = {}
-    for context in reading.contexts:
+    for context in contexts:
         if context.outer is None and (context.caller is not None or not context.scope.is_function):
             for address, name, inferred in _infer_context(
                 reduce_context(context, bodies, before, believing=believing)
@@ -259,7 +259,7 @@ def _infer_context(skeleton: Skeleton) -> Iterator[tuple[str, str, Type]]:
         result = infer_shapes(skeleton.model, data_prop=True)
     except Exception:  # noqa: BLE001  inference raises many kinds; unknown sizes are an answer
         return
-    for path, context in skeleton.places.items():
+    for path, context in skeleton.contexts.items():
         graph = _follow(result.graph, path)
         for value in (*graph.value_info, *graph.output):
             yield from _readable(skeleton, context, value)

@@ -15,12 +15,12 @@ import numpy as np
 from onnxpad.geometry.cuts import FAR, cells_of_cut
 from onnxpad.geometry.size import Size, floor_divide, lower_bound, residue, times
 from onnxpad.geometry.sums import Sum, added, at_least, scaled, size_of, sum_of
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.pads import any_floats, any_integers
-from onnxpad.model.shapes.open_cells import sizes_of
-from onnxpad.model.shapes.types import Type, dtype_name
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import any_floats, any_integers
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.open_cells import sizes_of
+from onnxpad.model.graph.types import Type, dtype_name
 
 
 class RuleFacts:
@@ -59,6 +59,8 @@ _KEEP = (
     *("LayerNormalization", "LpNormalization", "MeanVarianceNormalization"),
     *("Softmax", "LogSoftmax", "Hardmax"),
 )
+_MATRIX = 2
+"""Axes of a matrix."""
 _BROADCAST = ("Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "Mod")
 _LOGIC = ("And", "Or", "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual")
 
@@ -206,6 +208,26 @@ _REDUCTIONS = (
     *("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2"),
     *("ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"),
 )
+
+
+def _matmul(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+    """Matrices in the last two axes, the others broadcast (MatMul-13); vectors are left out."""
+    dtype, first, second = inputs[0].dtype, inputs[0].dims, inputs[1].dims
+    if first is None or second is None or min(len(first), len(second)) < _MATRIX:
+        return Type(dtype)
+    batch = broadcast([Type("", first[:-2]), Type("", second[:-2])], facts).dims or ()
+    return Type(dtype, (*batch, first[-2], second[-1]))
+
+
+def _gemm(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+    """Rows of the first matrix and columns of the second, as they are transposed (Gemm-13)."""
+    dtype, first, second = inputs[0].dtype, inputs[0].dims, inputs[1].dims
+    if first is None or second is None or (len(first), len(second)) != (_MATRIX, _MATRIX):
+        return Type(dtype)
+    across, down = (bool(facts.attributes().get(name, 0)) for name in ("transA", "transB"))
+    return Type(dtype, (first[across], second[not down]))
+
+
 RULES: dict[str, ShapeRule] = {
     **dict.fromkeys(_KEEP, keep),
     **dict.fromkeys(_BROADCAST, broadcast),
@@ -216,6 +238,8 @@ RULES: dict[str, ShapeRule] = {
     "Where": _where,
     "Transpose": _transpose,
     "Concat": _concat,
+    "Gemm": _gemm,
+    "MatMul": _matmul,
     "Unsqueeze": _unsqueeze,
     "Squeeze": _squeeze,
     **dict.fromkeys(_REDUCTIONS, _reduced),
@@ -313,7 +337,7 @@ def _slice(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type(dtype, tuple(sizes))
 
 
-def places(facts: RuleFacts) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+def slice_bounds(facts: RuleFacts) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
     """Starts and ends of a Slice where they are constant."""
     return _known(_list(facts, "starts", 1)), _known(_list(facts, "ends", 2))
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import isclose
 
-from onnxpad.model.reading.context import Context, is_stored
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.graph.context import Context, is_stored
+from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
     BRANCH,
+    COMPUTED_CROP,
     CONVERSIONS,
     DEQUANTISES,
     DEQUANTISES_IMAGES,
-    GATES,
+    GATE,
     LISTED_SCALES,
     QUANTISED_BYTES,
     STORED_BOOL,
@@ -23,10 +23,9 @@ from onnxpad.runtimes.conditions.companions import (
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 
-_HARD_SWISH = (1 / 6, 0.5)
-"""alpha and beta of the HardSigmoid in x * HardSigmoid(x)."""
 _IMAGE = 4
 """The axes of a batch of images."""
+_BETA, _NEAR = 0.5, 1e-6
 
 
 def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node, str, Judgement]]:
@@ -53,27 +52,33 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield STORED_BOOL[0]
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
-    if node.op_type == "Mul" and _is_gate(context, node):
-        yield GATES[0]
+    if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
+        yield GATE[0]
+    if node.op_type == "Slice" and _cuts_where_computed(context, node):
+        yield COMPUTED_CROP[0]
     if node.op_type in CONVERSIONS:
         yield from _conversion(context, node)
 
 
-def _is_gate(context: Context, node: Node) -> bool:
-    """Whether one factor is a HardSigmoid as in HardSwish, but not of the other factor."""
-    for name in node.inputs:
-        maker = context.scope.producers.get(name)
-        if maker is None or maker.op_type != "HardSigmoid" or maker.inputs[0] in node.inputs:
-            continue
-        found = context.attributes(maker)
-        alpha, beta = found.get("alpha"), found.get("beta")
-        if (
-            isinstance(alpha, float)
-            and beta == _HARD_SWISH[1]
-            and isclose(alpha, _HARD_SWISH[0], rel_tol=1e-5)
-        ):
-            return True
-    return False
+def _gates(context: Context, node: Node, name: str) -> bool:
+    """Whether one factor is a HardSigmoid, its beta written, of what is not the other."""
+    maker = context.scope.producers.get(name)
+    if maker is None or maker.op_type != "HardSigmoid" or maker.inputs[0] in node.inputs:
+        return False
+    written = context.attributes(maker)
+    alpha, beta = written.get("alpha", 0.2), written.get("beta")
+    return isinstance(alpha, float) and abs(alpha - 1 / 6) < _NEAR and beta == _BETA
+
+
+def _cuts_where_computed(context: Context, node: Node) -> bool:
+    """Whether a Slice of cells, not of the numbers of a shape, is cut where the model computes."""
+    shape = context.type_of(node.inputs[0]).dims or ()
+    is_open = any(not isinstance(size, int) for size in shape[1:])
+    return (
+        len(shape) > 2
+        and is_open
+        and any(name and context.constant(name) is None for name in node.inputs[1:3])
+    )
 
 
 def _conversion(context: Context, node: Node) -> Iterator[str]:

@@ -8,7 +8,7 @@ from math import lcm
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Symbol
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.graph.nodes import Address
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads, settling

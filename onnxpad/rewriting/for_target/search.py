@@ -11,10 +11,10 @@ from onnxpad.geometry.budgets import PLANNED
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import Excerpt, excerpt
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node, NodeId
-from onnxpad.model.reading.scopes import Document
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node, NodeId
+from onnxpad.model.graph.scopes import Document
+from onnxpad.model.graph.types import Type
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
@@ -166,7 +166,8 @@ class Planner:
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._known:
-            found = self._search(part, floor)
+            begins = self._steps.take(len(part.model.graph.node))
+            found = self._search(part, floor) if begins else NoWay((), ())
             # What is wrong shows in the whole model alone, where no pass was tried.
             is_blind = isinstance(found, PassPlan) and not found.passes
             self._known[key] = NoWay((), ()) if is_blind else found

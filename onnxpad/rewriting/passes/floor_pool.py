@@ -75,8 +75,7 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
             ("--pass counted-padding",),
         )
     return replace(
-        chain,
-        padding=wider,
+        chain.with_padding(wider),
         ceil_mode=False,
         fill=Implicit.NOTHING if counts else chain.fill,
     )

@@ -37,7 +37,7 @@ from math import prod
 
 from onnxpad.geometry.budgets import LARGEST_SIZE
 from onnxpad.geometry.windows import holds_padding_alone
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, PassResult, Skip
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import (
     axes_behind,
     effective_pads,
@@ -157,10 +157,8 @@ def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> PassResult:
 
 def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
     return replace(
-        chain,
+        chain.with_padding(Pads.zero(chain.rank)),
         axes=axes_behind(chain, pads),
-        padding=Pads.zero(chain.rank),
         ceil_mode=rounds_up(chain),
         pad=new_pad(chain, pads, fill),
-        read_as=NO_PREFERENCE,
     )

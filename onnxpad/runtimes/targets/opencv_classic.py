@@ -11,7 +11,8 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     BRANCH,
     CROP,
-    GATES,
+    GATE,
+    LIMIT,
     LOOKUP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
@@ -80,7 +81,7 @@ TARGET = Target(
         takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
         takes(p.PAD, by=_seen("Pad of mode constant, of all axes")),
         takes(
-            (*CROP, *PIECES, *LOOSE_PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC, *RANK),
+            (*CROP, *PIECES, *LOOSE_PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC, *LIMIT, *RANK),
             by=_seen("rewritten forms"),
         ),
         miscomputes(OUTER_BLOCKS, by=_seen("Concat with a constant on axis 0 or 1")),
@@ -94,9 +95,10 @@ TARGET = Target(
         ),
         refuses(BRANCH, by=_seen("If")),
         miscomputes(
-            GATES,
-            by=_seen("a HardSigmoid that scales another tensor"),
-            says="OpenCV takes it for HardSwish; leave out the HardSigmoid's beta of 0.5",
+            GATE,
+            by=_seen("Mul by the HardSigmoid of another tensor"),
+            says="OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is "
+            "not about padding",
         ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),
         miscomputes(

@@ -10,6 +10,7 @@ from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     CROP,
     JOIN,
+    LIMIT,
     LISTED_SCALES,
     LOOKUP,
 )
@@ -45,7 +46,7 @@ TARGET = Target(
     (
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
-        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT), by=_seen("rewritten forms")),
         takes("ConvInteger", by=_seen("ConvInteger with zero points")),
         takes("QLinearConv", by=_seen("QLinearConv, at times 1 off by rounding")),
         refuses(

@@ -16,7 +16,7 @@ from onnx import (
     TensorProto,
 )
 
-from onnxpad.model.reading.nodes import Address, Node
+from onnxpad.model.graph.nodes import Address, Node
 
 
 @dataclass(eq=False)

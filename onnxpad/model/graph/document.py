@@ -17,8 +17,8 @@ from onnx import (
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import DEEPEST
-from onnxpad.model.reading.nodes import Node, in_order
-from onnxpad.model.reading.scopes import Document, Scope, quantisation_notes, scope_label
+from onnxpad.model.graph.nodes import Node, in_order
+from onnxpad.model.graph.scopes import Document, Scope, quantisation_notes, scope_label
 from onnxpad.padding.operators import FREE_INITIALIZERS, PLAIN_DOMAINS
 
 GRAPH = AttributeProto.GRAPH
@@ -79,8 +79,8 @@ def _graph_scope(
 
 def _header(sparse: SparseTensorProto) -> TensorProto:
     """Type of a sparse initializer; its values are not read."""
-    name, kind, place = sparse.values.name, sparse.values.data_type, TensorProto.EXTERNAL
-    return TensorProto(name=name, data_type=kind, dims=sparse.dims, data_location=place)
+    name, kind, location = sparse.values.name, sparse.values.data_type, TensorProto.EXTERNAL
+    return TensorProto(name=name, data_type=kind, dims=sparse.dims, data_location=location)
 
 
 def _function_scope(proto: FunctionProto, scopes: dict[str, Scope]) -> Scope:

@@ -14,7 +14,7 @@ NodeId: TypeAlias = tuple[str, int]
 
 
 class Address(NamedTuple):
-    """A node by identity: its scope and its key there; `label` is for people."""
+    """A node by identity: its scope and its place in it; `label` is for people."""
 
     scope: str
     key: int
