@@ -136,7 +136,8 @@ class Weight(NamedTuple):
 
     `whole` is the type in which the numbers of a quantised weight are stored, be it in front of a
     DequantizeLinear, '' for others; `zero_point` is its zero point, None where that is not known
-    or not one number.
+    or not one number. `handed_on` says that an Identity hands on a tensor that has a value, as
+    torch writes weights that several layers share.
     """
 
     shape: Shape = None
@@ -148,6 +149,7 @@ class Weight(NamedTuple):
     listed: bool | None = False
     whole: str = ""
     zero_point: int | None = None
+    handed_on: bool = False
 
 
 NO_WEIGHT = Weight()
@@ -228,11 +230,13 @@ class Around:
     `at_least` is a bound that no cell of the input of a max pool, or of a Pad that only max pools
     read, is below. `dequantised` tells of a DequantizeLinear that makes the input;
     `behind_quantised` that a quantised operator computes it. `producer` is, for averages, the tool
-    that wrote the model.
+    that wrote the model; `off_zero` says that a DequantizeLinear makes their input, maybe through
+    other operators, and that bytes of 0 are not worth 0 there.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
-    channels on the last axis, `between` tells of the conversions around it; `key` names the node.
+    channels on the last axis, `between` tells of the conversions around it, `follows_window` says
+    of one with axes that a convolution or a pool makes what it reads; `key` names the node.
     """
 
     front: tuple[InFront, ...] = ()
@@ -244,11 +248,13 @@ class Around:
     dequantised: Dequantised | None = None
     behind_quantised: bool = False
     producer: str = ""
+    off_zero: bool = False
     behind: tuple[Chain, ...] = ()
     reads_input: bool = False
     feeds_alone: Destination | None = None
     feeds_channels_last: bool = False
     between: Between | None = None
+    follows_window: bool = False
     key: tuple[str, int] = field(default=("", 0), compare=False)
 
 

@@ -20,7 +20,7 @@ from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.near_and_far_pads import front_of
+from onnxpad.model.reading.near_and_far_pads import follows_window, front_of
 from onnxpad.model.reading.pads import read_pad, value_type
 from onnxpad.model.reading.quantised import between, input_of
 from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
@@ -48,6 +48,7 @@ from onnxpad.padding.operators import (
     Destination,
     Kind,
     Operator,
+    PadInput,
     operator,
 )
 
@@ -72,7 +73,10 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     if maker is not None and maker.op_type == "DequantizeLinear":
         kind, at = _whole(context, maker.inputs[0], input_of(maker, 2))
         return Weight(found.dims, found.dtype, stored, has_value=value, whole=kind, zero_point=at)
-    return Weight(found.dims, found.dtype, stored, has_value=value)
+    handed = (
+        maker is not None and maker.op_type == "Identity" and has_value(context, maker.inputs[0])
+    )
+    return Weight(found.dims, found.dtype, stored, has_value=value, handed_on=handed)
 
 
 def _whole(context: Context, name: str, zero: str) -> tuple[str, int | None]:
@@ -382,6 +386,7 @@ def _pad_chain(
             feeds_channels_last=feeds_channels_last(context, node),
             behind=behind,
             between=between(context, node, step) if context.document.quantises else None,
+            follows_window=PadInput.AXES in step.listed and follows_window(context, node.inputs[0]),
             key=(context.scope.id, node.key),
         ),
         attributes=plain_attributes(context.attributes(node)),

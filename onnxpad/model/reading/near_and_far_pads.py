@@ -33,6 +33,7 @@ from onnxpad.model.reading.quantised import (
     dequantised_input,
     input_of,
     is_in_blocks,
+    is_off_zero,
     quantised,
 )
 from onnxpad.model.reading.row_of_pads import (
@@ -284,6 +285,8 @@ def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dic
         facts["at_least"] = lowest_cell(context, node.inputs[0])
     if not context.document.quantises:
         return facts
+    if op.kind is Kind.AVERAGE:
+        facts["off_zero"] = is_off_zero(context, node.inputs[0])
     if op.kind is Kind.MAX:
         facts["behind_quantised"] = _follows_quantised(context, node.inputs[0])
     if not op.quantised:
@@ -299,6 +302,23 @@ def _follows_quantised(context: Context, name: str) -> bool:
         if maker is None or not maker.inputs:
             return False
         if maker.op_type.startswith(("QLinear", "Quantize")):
+            return True
+        name = maker.inputs[0]
+    return False
+
+
+_WINDOWS = frozenset(
+    ["AveragePool", "Conv", "ConvTranspose", "GlobalAveragePool", "LpPool", "MaxPool"]
+)
+
+
+def follows_window(context: Context, name: str) -> bool:
+    """Whether a convolution or a pool makes a tensor, maybe through other operators."""
+    for _ in range(_FAR):
+        maker = context.scope.producers.get(name)
+        if maker is None or not maker.inputs:
+            return False
+        if maker.op_type in _WINDOWS:
             return True
         name = maker.inputs[0]
     return False

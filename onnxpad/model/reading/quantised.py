@@ -247,6 +247,46 @@ def _fill_between(context: Context, maker: Node, reader: Node, step: PadStep) ->
     return int(whole.item()) if isinstance(whole, np.ndarray) else None
 
 
+_FAR = 64
+_MOVES_ZERO = frozenset({"Add", "Sub"})
+_KEEPS_ZERO = frozenset(
+    {
+        "AveragePool",
+        "Concat",
+        "Div",
+        "Identity",
+        "MaxPool",
+        "Mul",
+        "Neg",
+        "Pad",
+        "Reshape",
+        "Slice",
+        "Squeeze",
+        "Transpose",
+        "Unsqueeze",
+    }
+)
+
+
+def is_off_zero(context: Context, name: str) -> bool:
+    """Whether a tensor is dequantised, and a byte of 0 is not worth 0.
+
+    The conversion may stand in front of operators past which OpenVINO moves it.
+    """
+    moved = False
+    for _ in range(_FAR):
+        maker = context.scope.producers.get(name)
+        if maker is None or not maker.inputs:
+            return False
+        if _is(maker, "DequantizeLinear"):
+            return moved or zero_fill(context, maker) != Constant(0)
+        moved = moved or maker.op_type in _MOVES_ZERO
+        if maker.op_type not in _MOVES_ZERO | _KEEPS_ZERO:
+            return False
+        name = maker.inputs[0]
+    return False
+
+
 def _is(node: Node, op_type: str) -> bool:
     return node.op_type == op_type and node.domain in _DOMAINS
 

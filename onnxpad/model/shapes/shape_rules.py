@@ -188,6 +188,28 @@ def _global_pool(inputs: Sequence[Type], _: RuleFacts) -> Type:
     return Type(dtype, None if dims is None else dims[:2] + (1,) * (len(dims) - 2))
 
 
+def _reduced(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+    """Axes are an attribute, since opset 18 (ReduceSum 13) an input; without any, all go."""
+    dtype, dims = inputs[0]
+    if not dims:
+        return Type(dtype)
+    attributes = facts.attributes()
+    axes = attributes.get("axes") if len(inputs) == 1 else facts.integers(1)
+    if (axes is None and len(inputs) > 1) or (attributes.get("noop_with_empty_axes") and not axes):
+        return Type(dtype)
+    given = axes if isinstance(axes, tuple) and axes else range(len(dims))
+    gone = {int(axis) % len(dims) for axis in given}
+    if attributes.get("keepdims", 1) != 1:
+        return Type(dtype, tuple(size for axis, size in enumerate(dims) if axis not in gone))
+    return Type(dtype, tuple(1 if axis in gone else size for axis, size in enumerate(dims)))
+
+
+_REDUCTIONS = (
+    *("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2"),
+    *("ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"),
+)
+
+
 def _matmul(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     """Matrices in the last two axes, the others broadcast (MatMul-13); vectors are left out."""
     dtype, first, second = inputs[0].dtype, inputs[0].dims, inputs[1].dims
@@ -220,6 +242,7 @@ RULES: dict[str, ShapeRule] = {
     "MatMul": _matmul,
     "Unsqueeze": _unsqueeze,
     "Squeeze": _squeeze,
+    **dict.fromkeys(_REDUCTIONS, _reduced),
     "GlobalAveragePool": _global_pool,
     "GlobalMaxPool": _global_pool,
     "GlobalLpPool": _global_pool,

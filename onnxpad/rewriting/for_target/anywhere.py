@@ -12,13 +12,19 @@ from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
     BRANCH,
     COMPUTED_CROP,
+    CONVERSIONS,
+    DEQUANTISES,
+    DEQUANTISES_IMAGES,
     GATE,
+    LISTED_SCALES,
     QUANTISED_BYTES,
     STORED_BOOL,
 )
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 
+_IMAGE = 4
+"""The axes of a batch of images."""
 _BETA, _NEAR = 0.5, 1e-6
 
 
@@ -50,15 +56,17 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield GATE[0]
     if node.op_type == "Slice" and _cuts_where_computed(context, node):
         yield COMPUTED_CROP[0]
+    if node.op_type in CONVERSIONS:
+        yield from _conversion(context, node)
 
 
 def _gates(context: Context, node: Node, name: str) -> bool:
-    """Whether one factor is a HardSigmoid of something that is not the other."""
+    """Whether one factor is a HardSigmoid, its beta written, of what is not the other."""
     maker = context.scope.producers.get(name)
     if maker is None or maker.op_type != "HardSigmoid" or maker.inputs[0] in node.inputs:
         return False
     written = context.attributes(maker)
-    alpha, beta = written.get("alpha", 0.2), written.get("beta", _BETA)
+    alpha, beta = written.get("alpha", 0.2), written.get("beta")
     return isinstance(alpha, float) and abs(alpha - 1 / 6) < _NEAR and beta == _BETA
 
 
@@ -71,6 +79,18 @@ def _cuts_where_computed(context: Context, node: Node) -> bool:
         and is_open
         and any(name and context.constant(name) is None for name in node.inputs[1:3])
     )
+
+
+def _conversion(context: Context, node: Node) -> Iterator[str]:
+    """What is said of a QuantizeLinear or DequantizeLinear."""
+    if any(context.type_of(name).dims for name in node.inputs[1:] if name):
+        yield LISTED_SCALES[0]
+    if node.op_type == "DequantizeLinear" and node.inputs[0] in context.scope.producers:
+        dims = context.type_of(node.inputs[0]).dims
+        if not is_stored(context, node.inputs[0]):
+            yield DEQUANTISES[0]
+            if dims is not None and len(dims) >= _IMAGE:
+                yield DEQUANTISES_IMAGES[0]
 
 
 def _changes_hands(context: Context, node: Node) -> bool:

@@ -24,10 +24,23 @@ STORED_BOOL = ("stored bool",)
 """Whatever reads a stored tensor of bool."""
 QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 """uint8 of the model's inputs or results, or of a Cast, on a quantised operator."""
+DEQUANTISES = ("DequantizeLinear of a computed tensor",)
+DEQUANTISES_IMAGES = ("DequantizeLinear of a computed tensor of four or more axes",)
+LISTED_SCALES = ("scales or zero points in a list",)
+"""Of a QuantizeLinear or DequantizeLinear, even if the list has one element."""
 GATE = ("Mul by the HardSigmoid of another tensor",)
 """With alpha of 1/6 and beta of 0.5, as torch writes Hardsigmoid and MobileNetV3 has it."""
 COMPUTED_CROP = ("Slice of an open size by computed starts or ends",)
-ANYWHERE = (*BRANCH, *STORED_BOOL, *QUANTISED_BYTES, *GATE, *COMPUTED_CROP)
+ANYWHERE = (
+    *BRANCH,
+    *STORED_BOOL,
+    *QUANTISED_BYTES,
+    *GATE,
+    *COMPUTED_CROP,
+    *DEQUANTISES,
+    *DEQUANTISES_IMAGES,
+    *LISTED_SCALES,
+)
 """What some runtimes stop at wherever it stands; no pass writes it."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
 CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")

@@ -17,9 +17,17 @@ def _pads_below(chain: Chain) -> bool:
     return any(max(2, pads.begins[0] + 1) <= pads.ends[0] for pads in possible_pads(chain))
 
 
+_PLAIN_3X3 = ((3, 1), (3, 1))
+
+
+def _is_plain(chain: Chain) -> bool:
+    """Whether it is 3x3 with strides of 1, for which OpenCV has a kernel of its own."""
+    return tuple((axis.kernel, axis.stride) for axis in chain.axes) == _PLAIN_3X3
+
+
 DEPTHWISE_PADDED_BELOW = Condition(
-    "it is depthwise, and its first end pad is above 1 and above the begin pad",
-    lambda c: _is_depthwise(c) and _pads_below(c),
+    "it is depthwise, 3x3 with strides 1, and its first end pad is above 1 and above the begin pad",
+    lambda c: _is_depthwise(c) and _is_plain(c) and _pads_below(c),
 )
 
 

@@ -7,7 +7,15 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LIMIT, LOOKUP, RANK
+from onnxpad.runtimes.conditions.companions import (
+    ARITHMETIC,
+    CROP,
+    DEQUANTISES_IMAGES,
+    JOIN,
+    LIMIT,
+    LOOKUP,
+    RANK,
+)
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -104,6 +112,11 @@ TARGET = Target(
         refuses("MaxPool", t.element_type("int8"), by=_seen("MaxPool of int8")),
         miscomputes(
             "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
+        ),
+        miscomputes(
+            DEQUANTISES_IMAGES,
+            by=_seen("QuantizeLinear and DequantizeLinear alone: the batch is lost"),
+            says="MNN loses the batch, or computes something else, behind QuantizeLinear",
         ),
         miscomputes("AveragePool", w.COUNTS, _END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
         miscomputes("Conv", t.THREE_D, w.SPREAD, by=_seen("3-D convolutions with dilations")),

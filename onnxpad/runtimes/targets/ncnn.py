@@ -18,6 +18,7 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     COMPUTED_CROP,
     CROP,
+    DEQUANTISES,
     FACTOR,
     INPUT_CROP,
     LIMIT,
@@ -83,6 +84,7 @@ TARGET = Target(
         ),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
+        refuses(DEQUANTISES, by=_seen("QuantizeLinear and DequantizeLinear alone")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         miscomputes(
             (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, _ABOVE_TWO_AXES, by=_seen("batches of 2")
@@ -90,7 +92,7 @@ TARGET = Target(
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
         miscomputes(
             "Conv",
-            w.WEIGHT_COMPUTED,
+            w.WEIGHT_MADE,
             by=_seen("convolutions with computed weights: those of one channel"),
         ),
         refuses("Conv", w.SAME, f.BEHIND_PAD, by=_seen("Pad in front of SAME convolutions")),

@@ -112,7 +112,7 @@ TARGET = Target(
         ),
         refuses(
             ("Conv", "QLinearConv"),
-            w.WEIGHT_COMPUTED,
+            w.WEIGHT_MADE,
             by=_seen("convolutions with computed weights: it ends"),
         ),
         refuses(

@@ -6,7 +6,14 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LIMIT, LOOKUP
+from onnxpad.runtimes.conditions.companions import (
+    ARITHMETIC,
+    CROP,
+    JOIN,
+    LIMIT,
+    LISTED_SCALES,
+    LOOKUP,
+)
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     measured,
@@ -28,6 +35,12 @@ _LISTED_SCALES = Condition(
     "quantise per tensor, and write scales and zero points as scalars (shape [])",
 )
 
+_OFF_ZERO = Condition(
+    "what it reads is dequantised, and bytes of 0 are not worth 0",
+    lambda c: c.around.off_zero,
+    "zero points are 0, and nothing is added behind them",
+)
+
 TARGET = Target(
     _VERSION,
     (
@@ -44,6 +57,19 @@ TARGET = Target(
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(
             "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
+        ),
+        miscomputes(
+            "AveragePool",
+            w.COUNTS,
+            w.PADDED,
+            _OFF_ZERO,
+            by=_seen("averages behind DequantizeLinear, 2024.6 and 2025.3 alike"),
+        ),
+        miscomputes(
+            "AveragePool",
+            f.BEHIND_ZEROS,
+            _OFF_ZERO,
+            by=_seen("Pad(0) and averages behind DequantizeLinear, 2024.6 and 2025.3 alike"),
         ),
         miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes(
@@ -73,10 +99,9 @@ TARGET = Target(
         *until(
             "2024.6",
             refuses(
-                "Conv",
-                f.DEQUANTISED,
-                by=_in_2024("convolutions between QuantizeLinear and DequantizeLinear"),
-                says="it reads a DequantizeLinear; up to 2024.6 all scales must be scalars",
+                LISTED_SCALES,
+                by=_in_2024("QuantizeLinear and DequantizeLinear with lists of one element"),
+                says="a scale or zero point is a list, even if of one element",
             ),
             miscomputes("AveragePool", w.DILATED, by=_in_2024("averages with dilations")),
         ),

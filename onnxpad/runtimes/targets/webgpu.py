@@ -14,6 +14,7 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import EVERYTHING
 from onnxpad.runtimes.conditions.rows import (
+    Condition,
     falls_back,
     measured,
     refuses,
@@ -27,6 +28,12 @@ _VERSION = "onnxruntime-web 1.30.0, /webgpu, Chromium 156, SwiftShader"
 _seen = measured(_VERSION)
 _in_1_23 = measured("onnxruntime-web 1.23.2, /webgpu")
 _native = measured("onnxruntime-webgpu 1.27.0, SwiftShader")
+
+_FOLLOWS_WINDOW = Condition(
+    "a convolution or a pool makes what it reads",
+    lambda c: c.around.follows_window,
+    "no convolution or pool makes what it reads",
+)
 
 TARGET = Target(
     _VERSION,
@@ -47,6 +54,12 @@ TARGET = Target(
             p.AT_RUN_TIME,
             by=_seen("Pad by computed pads"),
             says="what computes its pads stays on the CPU",
+        ),
+        refuses(
+            p.PAD,
+            p.LISTS_AXES,
+            _FOLLOWS_WINDOW,
+            by=_seen("Pad with axes behind convolutions and pools"),
         ),
         refuses(w.TRANSPOSED, t.THREE_D, by=_seen("3-D ConvTranspose")),
         refuses("Conv", t.THREE_D, w.GROUPED, by=_seen("3-D convolutions with groups")),

@@ -13,7 +13,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import EVERYTHING
+from onnxpad.runtimes.conditions.companions import DEQUANTISES, EVERYTHING
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     falls_back,
@@ -75,6 +75,11 @@ TARGET = Target(
             "Conv",
             f.DEQUANTISED,
             by=_seen("convolutions between QuantizeLinear and DequantizeLinear"),
+        ),
+        miscomputes(
+            DEQUANTISES,
+            by=_seen("QuantizeLinear and DequantizeLinear alone"),
+            says="JSEP computes a DequantizeLinear of computed bytes wrongly",
         ),
         *since(
             "1.30",

@@ -22,7 +22,7 @@ from tests.runtimes.targets.generated import Draft, add_pad, each_axis, padding
 
 Array = np.ndarray[Any, Any]
 COUNT = 160
-SEED = 20271122
+SEED = 20271123
 QUANTISED_NEAR = 0.05
 """Of the largest reference value: what a step of the last place grows to in a few layers."""
 CELLS = 6
@@ -227,12 +227,18 @@ def _quantised_pool(draft: Composed) -> None:
 
 
 def _if(draft: Composed) -> None:
-    """An If whose branches hold a padded operator each; which one runs is a constant."""
-    outer, source = draft.nodes, draft.last
+    """An If whose branches hold the same padded operator; which one runs is a constant.
+
+    So a warning about the branch that does not run is one about the other as well.
+    """
+    outer, source, rng = draft.nodes, draft.last, draft.rng
+    seed = int(rng.integers(2**32))
     branches = []
     for side in ("then", "else"):
-        draft.nodes, draft.last = [*outer], source
+        draft.nodes, draft.last, draft.rng = [*outer], source, np.random.default_rng(seed)
         WINDOWS[int(draft.rng.integers(len(WINDOWS)))](draft)
+        if side == "else":
+            draft.add("Add", draft.numbers(0.5, np.float32))
         inner = draft.nodes[len(outer) :]
         for node in inner:
             own = {name: f"{side}_{name}" for one in inner for name in one.output}
@@ -242,7 +248,7 @@ def _if(draft: Composed) -> None:
         made = helper.make_empty_tensor_value_info(inner[-1].output[0])
         made.type.tensor_type.elem_type = TensorProto.FLOAT
         branches.append(helper.make_graph(inner, side, [], [made]))
-    draft.nodes = outer
+    draft.nodes, draft.rng = outer, rng
     draft.last = draft.constant(np.array(bool(draft.rng.integers(2))))
     draft.add("If", then_branch=branches[0], else_branch=branches[1])
 
@@ -269,13 +275,25 @@ def compose(rng: Generator) -> Composed:
     draft = Composed(rng, shape, opset, 0.0)
     quantised = opset > 11 and rng.integers(4) == 0
     for _ in range(int(rng.integers(1, 7))):
-        if rng.integers(12) == 0:
+        if rng.integers(20) == 0:
             _if(draft)
             continue
         kinds = QUANTISED if quantised and rng.integers(2) else FLOAT
         kinds[int(rng.integers(len(kinds)))](draft)
     if quantised and not draft.quantised:
         QUANTISED[int(rng.integers(len(QUANTISED)))](draft)
+    padding = {
+        "Conv",
+        "ConvTranspose",
+        "MaxPool",
+        "AveragePool",
+        "LpPool",
+        "Pad",
+        "QLinearConv",
+        "If",
+    }
+    if not padding & {node.op_type for node in draft.nodes}:
+        raise ValueError("nothing in it can pad")
     return draft
 
 
