@@ -196,8 +196,8 @@ def _files(
     if before is not None and after is not None:
         return Path(before), Path(after)
     found = [
-        (place, Path(word.rpartition("=")[2]))
-        for place, word in enumerate(words)
+        (index, Path(word.rpartition("=")[2]))
+        for index, word in enumerate(words)
         if word.lower().endswith(".onnx")
     ]
     if len(found) != 2:

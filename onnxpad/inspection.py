@@ -11,14 +11,14 @@ from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import show
 from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
+from onnxpad.model.graph.attributes import Unbound
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import constant_integers
+from onnxpad.model.graph.nodes import Address, NodeId
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
-from onnxpad.model.reading.attributes import Unbound
-from onnxpad.model.reading.context import Context
 from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
-from onnxpad.model.reading.nodes import Address, Place
 from onnxpad.model.reading.padded_graph import padded_links
-from onnxpad.model.reading.pads import constant_integers
-from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.surroundings import Observer
 from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.padding.chain import (
@@ -368,7 +368,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         selected = selection(survey, nodes)
         records = _with_divisors(_records(survey, selected), survey, dims or {})
         told = _told(survey, names, selected, dims) if names else {}
-        places = placed(opened, survey.sites(), selected, device) if device else {}
+        places = placed(opened, survey.sites_now(), selected, device) if device else {}
         openings = {name: opened_up for name, (_, opened_up) in told.items()}
         verdicts = {name: judged for name, (judged, _) in told.items()}
         limits_met = tuple(work.met.values())
@@ -414,7 +414,7 @@ def _records(
     """One for each node, or for each way in which it is called, with what was read of it."""
     observer, known = Observer(), FactsByChain()
     found: dict[object, tuple[PaddedNode, Chain, Site]] = {}
-    for site in survey.sites():
+    for site in survey.sites_now():
         if not selected(site.address):
             continue
         for context, chain in zip(site.contexts, site.chains, strict=True):
@@ -429,11 +429,11 @@ def _records(
     return tuple(found.values())
 
 
-def _numbers(records: Sequence[tuple[PaddedNode, Chain, Site]]) -> dict[Place, int]:
+def _numbers(records: Sequence[tuple[PaddedNode, Chain, Site]]) -> dict[NodeId, int]:
     """The first record of each node."""
-    numbers: dict[Place, int] = {}
+    numbers: dict[NodeId, int] = {}
     for number, (_, _, site) in enumerate(records):
-        numbers.setdefault(site.address.place, number)
+        numbers.setdefault(site.address.id, number)
     return numbers
 
 

@@ -107,7 +107,7 @@ def port(  # noqa: PLR0913 - each option is one word of the command line
         selected = selection(survey, nodes)
         found = (
             one
-            for site in survey.sites()
+            for site in survey.sites_now()
             if selected(site.address)
             for one in _readings(site)
             if everything or _pads(one)

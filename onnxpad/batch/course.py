@@ -51,7 +51,7 @@ class Request(NamedTuple):
     certificate: str | None = None
 
 
-class Edit(NamedTuple):
+class Done(NamedTuple):
     """What became of a model that was to be edited.
 
     `compared` is what the runs of both models gave, `objection` why nothing was written, and
@@ -65,7 +65,7 @@ class Edit(NamedTuple):
     code: int
 
 
-def rewritten(job: Job, request: Request) -> Edit:
+def rewritten(job: Job, request: Request) -> Done:
     """Rewrite a model, and write it where nothing speaks against it."""
     from onnxpad.rewriting.rewrite import rewrite  # loads onnx
 
@@ -74,7 +74,7 @@ def rewritten(job: Job, request: Request) -> Edit:
     if request.judging is not None and (found.changed or request.certificate):
         from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
 
-        validation = validate(before(job.model, found), found.model, **request.judging)
+        validation = validate(before(job.model, found), found.unread, **request.judging)
     certify = _certifier(job, validation, request)
     objection = _against(found, validation, request)
     return _concluded(job, request, found, validation, objection, certify)
@@ -101,7 +101,7 @@ def _certifier(
     return write
 
 
-def retargeted(job: Job, request: Request) -> Edit:
+def retargeted(job: Job, request: Request) -> Done:
     """Move a model to another convention, and write it where nothing speaks against it."""
     from onnxpad import retargeting  # loads onnx
 
@@ -110,7 +110,7 @@ def retargeted(job: Job, request: Request) -> Edit:
     if request.judging is not None and found.changed:
         from onnxpad.validation.distances import distances  # loads numpy, and onnxruntime
 
-        moved = distances(before(job.model, found), found.model, **request.judging)
+        moved = distances(before(job.model, found), found.unread, **request.judging)
     return _concluded(job, request, found, moved, _against_moving(found, request))
 
 
@@ -131,7 +131,7 @@ def _concluded(
     compared: Any,  # noqa: ANN401 - one of two reports
     objection: str,
     saved: Callable[[], None] | None = None,
-) -> Edit:
+) -> Done:
     """Write the model where nothing speaks against it; `saved` is called when it stands there."""
     if job.target is not None and not objection:
         with job.folder_made():
@@ -140,7 +140,7 @@ def _concluded(
                 saved()
     findings = bool(objection) or (request.check and found.changed)
     written = None if objection else job.target
-    return Edit(found, compared, objection, written, FINDINGS if findings else FINE)
+    return Done(found, compared, objection, written, FINDINGS if findings else FINE)
 
 
 def _against(found: Rewriting, validation: Validation | None, request: Request) -> str:
@@ -290,11 +290,11 @@ def _done(asked: Plain) -> Plain:
 def _rewrite(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.show import batches, rewritings
 
-    edit = rewritten(job, request)
-    line = batches.rewriting_line(asked["model"], _written(edit, asked), edit.found, edit.compared)
-    script = rewritings.script_text(edit.found) if request.dry_run else ""
+    done = rewritten(job, request)
+    line = batches.rewriting_line(asked["model"], _written(done, asked), done.found, done.compared)
+    script = rewritings.script_text(done.found) if request.dry_run else ""
     record = rewritings.rewriting_record
-    return _edited(edit, asked, record, [script, line], "rewritten")
+    return _edited(done, asked, record, [script, line], "rewritten")
 
 
 def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
@@ -304,41 +304,41 @@ def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
     if sent := request.options.get("plan"):
         plan = Plan.from_json(sent["record"], file=sent["file"])
         request = request._replace(options={**request.options, "plan": plan})
-    edit = retargeted(job, request)
-    line = batches.retargeting_line(asked["model"], _written(edit, asked), edit.found)
-    script = rewritings.script_text(edit.found) if request.dry_run else ""
-    return _edited(edit, asked, retargetings.retargeting_record, [script, line], "moved")
+    done = retargeted(job, request)
+    line = batches.retargeting_line(asked["model"], _written(done, asked), done.found)
+    script = rewritings.script_text(done.found) if request.dry_run else ""
+    return _edited(done, asked, retargetings.retargeting_record, [script, line], "moved")
 
 
-def _written(edit: Edit, asked: Plain) -> str | None:
+def _written(done: Done, asked: Plain) -> str | None:
     """The file as it was asked for; None where nothing was written."""
     target: str | None = asked["target"]
-    return target if edit.written else None
+    return target if done.written else None
 
 
 def _edited(
-    edit: Edit, asked: Plain, record: Callable[..., Plain], lines: Sequence[str], done: str
+    done: Done, asked: Plain, record: Callable[..., Plain], lines: Sequence[str], word: str
 ) -> Plain:
-    """The answer about a model that was to be edited; `done` is the word for what was."""
+    """The answer about a model that was to be edited; `word` says what was done."""
     from onnxpad.show.batches import refusal_text
     from onnxpad.show.wording import paragraph
 
-    written = _written(edit, asked)
-    against = edit.objection
-    failed = None if getattr(edit.compared, "ok", True) else edit.compared
-    refused = refusal_text(asked["model"], against, edit.found, failed) if against else ""
-    changed = done if edit.written else f"would be {done}"
-    result = changed if edit.found.changed else "unchanged"
+    written = _written(done, asked)
+    against = done.objection
+    failed = None if getattr(done.compared, "ok", True) else done.compared
+    refused = refusal_text(asked["model"], against, done.found, failed) if against else ""
+    changed = word if done.written else f"would be {word}"
+    result = changed if done.found.changed else "unchanged"
     return {
-        "result": "refused" if edit.objection else result,
-        "code": edit.code,
+        "result": "refused" if done.objection else result,
+        "code": done.code,
         "record": record(
             asked["model"],
             written,
-            edit.found,
-            edit.compared,
+            done.found,
+            done.compared,
             script=asked["dry_run"],
-            refused=edit.objection,
+            refused=done.objection,
         ),
         "error": refused,
         "written": written,

@@ -1,4 +1,17 @@
-"""The command line: parse, call a verb, render, exit code."""
+"""The command line: parse, call a verb, render, exit code.
+
+The course of `onnxpad rewrite a.onnx -o b.onnx`, file by file; the other verbs leave steps out:
+
+1. `cli/__init__`: `run` finds the verb's file, adds what pyproject.toml sets (`cli/settings`), and
+   makes of every exception one message and an exit code (`cli/exits`).
+2. `cli/rewrite`: options become a `Request` (what to do); `cli/destinations` makes the `Job`s of
+   paths and globs (which model goes where).
+3. `cli/writing`: one model is done here, with its whole report; many go to `cli/batches`, a line
+   each, which `batch/each` hands to this process, to workers or to an executor.
+4. `batch/course`: either way the same for each model. The verb of the Python API runs, --validate
+   compares, something may speak against writing, the file is written: what it comes to is `Done`.
+5. `show/`: what is printed. Nothing else prints, and nothing below `cli` exits.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +30,7 @@ import click
 
 from onnxpad import __version__
 from onnxpad.cli.arguments import renamed
-from onnxpad.cli.outcomes import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
+from onnxpad.cli.exits import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
 from onnxpad.cli.streams import WINDOWS
 from onnxpad.errors import OnnxpadError, fault_in
 

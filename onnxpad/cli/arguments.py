@@ -8,7 +8,7 @@ from typing import Any, TypeAlias, TypeVar
 import click
 from click.core import ParameterSource
 
-from onnxpad.cli.outcomes import say
+from onnxpad.cli.exits import say
 from onnxpad.cli.streams import Loudness, set_loudness
 from onnxpad.errors import RequestError
 

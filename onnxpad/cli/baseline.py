@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnxpad.cli.outcomes import STANDARD
+from onnxpad.cli.exits import STANDARD
 from onnxpad.errors import ModelError, RequestError
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
 
-from onnxpad.cli.outcomes import FINE, STANDARD, fail, say, say_with_try
+from onnxpad.cli.exits import FINE, STANDARD, fail, say, say_with_try
 from onnxpad.cli.streams import show, status_line
 from onnxpad.errors import brief
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from onnxpad.batch.each import Outcome
     from onnxpad.batch.inputs import Job
 
-Judge: TypeAlias = "Callable[[Outcome], tuple[Outcome, Callable[[], None]]]"
+Gating: TypeAlias = "Callable[[Outcome], tuple[Outcome, Callable[[], None]]]"
 
 
 def run(
@@ -29,12 +29,12 @@ def run(
     given: Mapping[str, Any],
     *,
     noun: str = "model",
-    judged: Judge | None = None,
+    gated: Gating | None = None,
     lines: bool = True,
 ) -> int:
     """Do all of them, each with the second model of validate; the highest exit code.
 
-    `given` has --dim and --node, --jobs, --dask and --json. `judged` gives an outcome as it is to
+    `given` has --dim and --node, --jobs, --dask and --json. `gated` gives an outcome as it is to
     be shown, and what says more about it afterwards. Without `lines` errors alone are shown.
     """
     from onnxpad.batch.course import asked_of
@@ -52,7 +52,7 @@ def run(
             if judging is not None:
                 judging = {**judging, "dims": own.get("dims")}
             asked.append(asked_of(job, request._replace(options=own, judging=judging), after))
-        how = _Shown(noun, given["as_json"], judged or _as_it_is, lines)
+        how = _Shown(noun, given["as_json"], gated or _as_it_is, lines)
         return _told(asked, executor, how)
 
 
@@ -86,7 +86,7 @@ def _executor(given: Mapping[str, Any], models: int) -> Iterator[Executor | None
 class _Shown(NamedTuple):
     noun: str
     as_json: bool
-    judged: Judge
+    gated: Gating
     lines: bool
 
 
@@ -106,7 +106,7 @@ def _told(asked: Sequence[dict[str, Any]], executor: Executor | None, how: _Show
                 line.say(f"{how.noun}s {done}/{of}, {model}")
 
         for one in outcomes(asked, executor, tell):
-            outcome, say_more = how.judged(one)
+            outcome, say_more = how.gated(one)
             status = max(status, outcome.code)
             found.append(outcome)
             if line:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from onnxpad.cli.outcomes import STANDARD
+from onnxpad.cli.exits import STANDARD
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:

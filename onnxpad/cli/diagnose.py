@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad.cli import arguments, html_files, plan_files
-from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD, say
+from onnxpad.cli.exits import FINDINGS, FINE, STANDARD, say
 from onnxpad.cli.streams import report_stream, show, terminal, working
 from onnxpad.errors import RequestError
 

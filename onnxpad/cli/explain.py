@@ -9,7 +9,7 @@ import click
 
 import onnxpad
 from onnxpad.cli import arguments
-from onnxpad.cli.outcomes import FINE
+from onnxpad.cli.exits import FINE
 from onnxpad.cli.streams import show, terminal
 from onnxpad.errors import nearest
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from onnxpad.cli.arguments import given_by_hand
-from onnxpad.cli.outcomes import FINDINGS, FINE, say, say_with_try
+from onnxpad.cli.exits import FINDINGS, FINE, say, say_with_try
 
 if TYPE_CHECKING:
     from onnxpad.cli.baseline import Baseline, Known
@@ -49,7 +49,7 @@ prune_baseline = click.option(
 )
 
 
-class Judged(NamedTuple):
+class Gated(NamedTuple):
     """The findings of a model, those of them that fail it, and those that a baseline knows."""
 
     findings: tuple[Finding, ...]
@@ -89,20 +89,20 @@ class Gate:
         self._speaks = bool(given["fail_on"] or given["baseline"] or given["sarif"])
         self._seen = self._gone = 0
 
-    def judged(self, model: str, findings: tuple[Finding, ...], targets: Collection[str]) -> Judged:
+    def gated(self, model: str, findings: tuple[Finding, ...], targets: Collection[str]) -> Gated:
         """What fails a model; where a baseline is to be written, nothing does.
 
         `targets` are the names of those that were asked for, which findings have in their codes.
         """
         named = frozenset(one for one in findings if one.kind in self.kinds)
         if self._baseline is None:
-            return Judged(findings, named, frozenset())
+            return Gated(findings, named, frozenset())
         from onnxpad.cli.baseline import Known
 
         now = {Known.of(one) for one in named}
         baseline = self._compared(self._baseline, model, now, targets)
         known = frozenset(one for one in findings if Known.of(one) in baseline)
-        return Judged(findings, named - known, known)
+        return Gated(findings, named - known, known)
 
     def _compared(
         self, baseline: Baseline, model: str, now: set[Known], targets: Collection[str]
@@ -127,17 +127,17 @@ class Gate:
             return TRAP in self.kinds
         return kind in self.kinds and (asked in targets or asked == self._device)
 
-    def say_why(self, model: str, judged: Judged, record: Mapping[str, Any]) -> None:
+    def say_why(self, model: str, gated: Gated, record: Mapping[str, Any]) -> None:
         """Lines on standard error about what fails a model, where a gate was asked for.
 
         Each code is a line with the reason, and one with the command that repairs it. `record` is
         the report on the model.
         """
-        if not self._speaks or not judged.failing:
+        if not self._speaks or not gated.failing:
             return
         codes: dict[str, list[Finding]] = {}
-        for one in judged.findings:
-            if one in judged.failing:
+        for one in gated.findings:
+            if one in gated.failing:
                 codes.setdefault(one.code, []).append(one)
         for code, found in codes.items():
             said = f"fails: {model}: {_told(code, found, record)}"

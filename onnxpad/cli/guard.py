@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad.cli import arguments, html_files
-from onnxpad.cli.outcomes import FINDINGS, FINE
+from onnxpad.cli.exits import FINDINGS, FINE
 from onnxpad.cli.streams import show, terminal, working
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import click
 
 from onnxpad import __version__
 from onnxpad.cli import destinations
-from onnxpad.cli.outcomes import STANDARD
+from onnxpad.cli.exits import STANDARD
 from onnxpad.cli.streams import show
 from onnxpad.errors import ModelError, RequestError
 

@@ -12,13 +12,13 @@ import click
 from onnxpad import __version__
 from onnxpad.cli import arguments, gate, html_files
 from onnxpad.cli.destinations import found_in
-from onnxpad.cli.outcomes import FINDINGS, FINE, fail_for
+from onnxpad.cli.exits import FINDINGS, FINE, fail_for
 from onnxpad.cli.streams import show, terminal, working
 from onnxpad.errors import OnnxpadError
 
 if TYPE_CHECKING:
     from onnxpad.batch.each import Outcome
-    from onnxpad.cli.gate import Judged
+    from onnxpad.cli.gate import Gated
     from onnxpad.inspection import Finding, Inspection
     from onnxpad.reproducing import Reproducer
     from onnxpad.show.pages.page import Page
@@ -117,12 +117,12 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
             report = inspection.inspect(model, **about, **asked)
     except OnnxpadError as error:
         return checks.concluded(fail_for(model, error, as_json=given["as_json"]))
-    judged = checks.judged(model, report.findings, report.targets)
+    gated = checks.gated(model, report.findings, report.targets)
     html_files.write(given["html"], partial(_page, report, model))
-    _tell(model, report, judged, given)
-    if judged.failing:
-        checks.say_why(model, judged, report.to_json())
-    return checks.concluded(FINDINGS if judged.failing else FINE)
+    _tell(model, report, gated, given)
+    if gated.failing:
+        checks.say_why(model, gated, report.to_json())
+    return checks.concluded(FINDINGS if gated.failing else FINE)
 
 
 def _reproduced(models: Sequence[str], given: dict[str, Any]) -> int:
@@ -162,15 +162,15 @@ def _many(
     from onnxpad.cli import batches
 
     jobs = [(Job(model), None) for model in models]
-    judged = partial(_judged, checks)
-    return checks.concluded(batches.run(jobs, Request("inspect", asked), given, judged=judged))
+    gated = partial(_gated, checks)
+    return checks.concluded(batches.run(jobs, Request("inspect", asked), given, gated=gated))
 
 
-def _judged(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
+def _gated(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
     """An outcome with what fails and what is known, and what says more about it."""
     if outcome.error:
         return outcome, _nothing
-    told = checks.judged(outcome.file, _found(outcome.record), outcome.record["targets"])
+    told = checks.gated(outcome.file, _found(outcome.record), outcome.record["targets"])
     result = "with known findings" if told.known else outcome.result.replace("failing", "fine")
     outcome = outcome._replace(
         result="failing" if told.failing else result,
@@ -202,14 +202,14 @@ def _sarif(
     records = []
 
     def kept(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
-        outcome, say_more = _judged(checks, outcome)
+        outcome, say_more = _gated(checks, outcome)
         if not outcome.error:
             records.append(outcome.record)
         return outcome, say_more
 
     jobs = [(Job(model), None) for model in models]
     request = Request("inspect", asked)
-    status = batches.run(jobs, request, given, judged=kept, lines=False)
+    status = batches.run(jobs, request, given, gated=kept, lines=False)
     sys.stdout.write(sarif_text(records, __version__, traps=gate.TRAP in checks.kinds))
     return checks.concluded(status)
 
@@ -230,11 +230,11 @@ def _check(targets: tuple[str, ...], checks: gate.Gate, *, sarif: bool, as_json:
         )
 
 
-def _tell(model: str, found: Inspection, judged: Judged, given: Mapping[str, Any]) -> None:
+def _tell(model: str, found: Inspection, gated: Gated, given: Mapping[str, Any]) -> None:
     if given["as_json"]:
         from onnxpad.reports import json_line
 
-        sys.stdout.write(json_line({"file": model} | found.to_json() | judged.to_json()))
+        sys.stdout.write(json_line({"file": model} | found.to_json() | gated.to_json()))
         sys.stdout.flush()
         return
     from onnxpad.show.inspections import inspection_text

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.cli import destinations
-from onnxpad.cli.outcomes import STANDARD
+from onnxpad.cli.exits import STANDARD
 from onnxpad.errors import ModelError, RequestError
 
 if TYPE_CHECKING:

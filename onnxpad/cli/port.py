@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from onnxpad.cli import arguments
-from onnxpad.cli.outcomes import FINDINGS, FINE
+from onnxpad.cli.exits import FINDINGS, FINE
 from onnxpad.cli.streams import show, working
 
 _HELP = """Write every padded operator as code of a framework, so that its weights compute the same.

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from onnxpad import __version__
-from onnxpad.cli.outcomes import FINE
+from onnxpad.cli.exits import FINE
 from onnxpad.cli.streams import show
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from onnxpad.cli import arguments
-from onnxpad.cli.outcomes import FINE
+from onnxpad.cli.exits import FINE
 from onnxpad.cli.streams import show, terminal
 from onnxpad.errors import RequestError
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad.cli import arguments, html_files, plan_files, writing
-from onnxpad.cli.outcomes import STANDARD
+from onnxpad.cli.exits import STANDARD
 from onnxpad.cli.streams import report_stream, terminal
 
 if TYPE_CHECKING:
-    from onnxpad.batch.course import Edit, Request
+    from onnxpad.batch.course import Done, Request
     from onnxpad.batch.inputs import Job
     from onnxpad.show.pages.page import Page
 
@@ -95,25 +95,25 @@ def _request(given: dict[str, Any]) -> Request:
     return Request("retarget", options, judging, **flags)
 
 
-def _page(job: Job, edit: Edit) -> Page:
+def _page(job: Job, done: Done) -> Page:
     from onnxpad.show.pages.retargetings import retargeting_page
 
-    return retargeting_page(job.model, edit.written, edit.found, edit.compared, edit.objection)
+    return retargeting_page(job.model, done.written, done.found, done.compared, done.objection)
 
 
-def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:
-    parts = (job.model, edit.written, edit.found, edit.compared)
+def _text(job: Job, request: Request, done: Done, *, as_json: bool) -> str:
+    parts = (job.model, done.written, done.found, done.compared)
     if as_json:
         from onnxpad.reports import json_line
         from onnxpad.show.retargetings import retargeting_record
 
-        return json_line(retargeting_record(*parts, script=request.dry_run, refused=edit.objection))
+        return json_line(retargeting_record(*parts, script=request.dry_run, refused=done.objection))
     from onnxpad.show.retargetings import retargeting_text
 
     return retargeting_text(
         *parts,
         script=request.dry_run,
-        compared=request.judging is None or edit.found.changed,
-        refused=bool(edit.objection),
-        terminal=terminal(report_stream(model_on_stdout=edit.written == STANDARD)),
+        compared=request.judging is None or done.found.changed,
+        refused=bool(done.objection),
+        terminal=terminal(report_stream(model_on_stdout=done.written == STANDARD)),
     )

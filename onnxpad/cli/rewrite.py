@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad.cli import arguments, destinations, html_files, writing
-from onnxpad.cli.outcomes import STANDARD
+from onnxpad.cli.exits import STANDARD
 
 if TYPE_CHECKING:
-    from onnxpad.batch.course import Edit, Request
+    from onnxpad.batch.course import Done, Request
     from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
     from onnxpad.show.pages.page import Page
@@ -149,21 +149,21 @@ def _request(given: dict[str, Any]) -> Request:
     return Request("rewrite", options, judging, **flags, certificate=given["certificate"])
 
 
-def _page(job: Job, edit: Edit) -> Page:
+def _page(job: Job, done: Done) -> Page:
     from onnxpad.show.pages.rewritings import rewriting_page
 
-    return rewriting_page(job.model, edit.written, edit.found, edit.compared, edit.objection)
+    return rewriting_page(job.model, done.written, done.found, done.compared, done.objection)
 
 
-def _text(job: Job, request: Request, edit: Edit, *, as_json: bool) -> str:
-    parts = (job.model, edit.written, edit.found, edit.compared)
+def _text(job: Job, request: Request, done: Done, *, as_json: bool) -> str:
+    parts = (job.model, done.written, done.found, done.compared)
     if as_json:
         from onnxpad.reports import json_line
         from onnxpad.show.rewritings import rewriting_record
 
-        return json_line(rewriting_record(*parts, script=request.dry_run, refused=edit.objection))
+        return json_line(rewriting_record(*parts, script=request.dry_run, refused=done.objection))
     from onnxpad.show.rewritings import rewriting_text
 
-    compared = request.judging is None or edit.found.changed or bool(edit.found.unfit)
-    refused = bool(edit.objection)
+    compared = request.judging is None or done.found.changed or bool(done.found.unfit)
+    refused = bool(done.objection)
     return rewriting_text(*parts, script=request.dry_run, compared=compared, refused=refused)

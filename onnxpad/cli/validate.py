@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad.cli import arguments, destinations, html_files
-from onnxpad.cli.outcomes import FINDINGS, FINE, STANDARD
+from onnxpad.cli.exits import FINDINGS, FINE, STANDARD
 from onnxpad.cli.streams import show, terminal, working
 from onnxpad.errors import OnnxpadError, RequestError
 

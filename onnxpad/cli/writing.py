@@ -1,4 +1,7 @@
-"""The course of a command that edits models: where each goes, what speaks against it, the end."""
+"""Commands that edit models: the report on one, or a line for each of many.
+
+What is done with a model is `batch.course`; the whole way is told in `onnxpad.cli`.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad.cli import arguments, html_files
-from onnxpad.cli.outcomes import STANDARD, fail_for, say
+from onnxpad.cli.exits import STANDARD, fail_for, say
 from onnxpad.cli.streams import report_stream, show, working
 from onnxpad.errors import OnnxpadError, brief
 
 if TYPE_CHECKING:
-    from onnxpad.batch.course import Edit, Request
+    from onnxpad.batch.course import Done, Request
     from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
     from onnxpad.show.pages.page import Page
@@ -37,7 +40,7 @@ def jobs_of(models: Sequence[str], output: str | None, given: dict[str, Any]) ->
     return jobs
 
 
-def _followed(job: Job, request: Request, edit: Callable[[Job, Request], Edit]) -> Edit:
+def _followed(job: Job, request: Request, edit: Callable[[Job, Request], Done]) -> Done:
     """The edit, with what it and its validation do."""
     doing = "rewriting" if request.verb == "rewrite" else "moving"
     with working(f"{doing} {job.model}") as tell:
@@ -55,9 +58,9 @@ def run(
     jobs: Jobs,
     request: Request,
     given: Mapping[str, Any],
-    edit: Callable[[Job, Request], Edit],
-    text: Callable[[Job, Request, Edit], str],
-    page: Callable[[Job, Edit], Page],
+    edit: Callable[[Job, Request], Done],
+    text: Callable[[Job, Request, Done], str],
+    page: Callable[[Job, Done], Page],
 ) -> int:
     """Edit one model and show the whole report, or many and a line for each; the exit code."""
     read = [name for job in jobs.jobs for name in (job.model, job.target)]
@@ -83,7 +86,7 @@ def run(
     return done.code
 
 
-def _report(job: Job, done: Edit, text: str, *, as_json: bool) -> None:
+def _report(job: Job, done: Done, text: str, *, as_json: bool) -> None:
     stream = report_stream(model_on_stdout=done.written == STANDARD)
     if as_json:
         stream.write(text)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.places import Sizes, spelled
 from onnxpad.diagnosis.runner import Broken, Runner
+from onnxpad.diagnosis.suspects import Sizes, spelled
 from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import Pads, is_same
 
@@ -21,7 +21,7 @@ _FARTHEST = 3
 def broken_same(
     runner: Runner, chosen: Choice, groups: Mapping[int, tuple[int, ...]]
 ) -> dict[int, int]:
-    """Places whose computed Pad means SAME and misses it at other sizes, with the SAME option.
+    """Suspects whose computed Pad means SAME and misses it at other sizes, with the SAME option.
 
     It means SAME where it pads here, and as SAME would (`groups` has what reads alike); it misses
     SAME where the operator gives fewer than ceil(size/stride) windows at some size close by:
@@ -30,9 +30,9 @@ def broken_same(
     """
     suspects = {}
     for number, group in groups.items():
-        place = runner.places[number]
-        option = next((o for o in group if is_same(place.options[o].chain.padding)), None)
-        if place.computed and 0 in group and option is not None and _pads(runner, number, option):
+        suspect = runner.suspects[number]
+        option = next((o for o in group if is_same(suspect.options[o].chain.padding)), None)
+        if suspect.computed and 0 in group and option is not None and _pads(runner, number, option):
             suspects[number] = option
     found: dict[int, int] = {}
     feeds = runner.feeds
@@ -50,8 +50,8 @@ def broken_same(
 
 def _pads(runner: Runner, number: int, option: int) -> bool:
     """Whether SAME pads anything at the sizes of the sample."""
-    sizes = _sizes(runner, number, (0,) * len(runner.places))
-    chain = None if sizes is None else spelled(runner.places[number].options[option].chain, sizes)
+    sizes = _sizes(runner, number, (0,) * len(runner.suspects))
+    chain = None if sizes is None else spelled(runner.suspects[number].options[option].chain, sizes)
     return chain is not None and isinstance(chain.padding, Pads) and any(chain.padding.flat)
 
 
@@ -65,12 +65,12 @@ def _loses(runner: Runner, number: int, chosen: Choice) -> bool:
     state = runner.before(number, chosen)
     if isinstance(state, Broken):
         return False
-    place, sizes = runner.places[number], runner.sizes(number, state)
+    suspect, sizes = runner.suspects[number], runner.sizes(number, state)
     made = runner.local(number, 0, state)
-    wanted = [-(-size // axis.stride) for size, axis in zip(sizes, place.chain.axes, strict=True)]
+    wanted = [-(-size // axis.stride) for size, axis in zip(sizes, suspect.chain.axes, strict=True)]
     if made is None:
         return False
-    shape = made.shape[place.chain.spatial]
+    shape = made.shape[suspect.chain.spatial]
     return any(got < want for got, want in zip(shape, wanted, strict=True))
 
 

@@ -107,7 +107,7 @@ def _nodes(
 def _difference(fitting: Fitting, fit: Fit) -> RemainingDifference | None:
     """Where the difference begins, with the nearest choices where padding is a part of it."""
     search = fit.search
-    nearest: Choice = (0,) * len(fitting.places)
+    nearest: Choice = (0,) * len(fitting.suspects)
     if search is not None and is_part(fit):
         nearest = nearest_of(search)
     before = ""
@@ -226,7 +226,7 @@ def _tried(fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None) ->
         return f"{opening}: {none}; {fit.present.reason}"
     if fit.partial is not None:
         return f"what fits the first sample does not fit the others ({fit.partial.reason})"
-    count = len(fitting.places)
+    count = len(fitting.suspects)
     nodes = f"{count} nodes" if count != 1 else "1 node"
     none = f"of the {fit.tried} ways tried to pad {nodes} none gives the reference"
     near = _nearness(fit, nearest)
@@ -262,17 +262,17 @@ def _where(difference: RemainingDifference | None, nearest: Nearest | None) -> s
     """Where what is left begins: with the nearest padding where that is told, else as it is."""
     if difference is None:
         return ""
-    place = f" ({difference.where})" if difference.where else ""
+    where = f" ({difference.where})" if difference.where else ""
     mode, still = ("with the nearest padding ", "") if nearest is not None else ("", "still ")
     if difference.after:
         known = f"'{difference.after}' {still}agrees"
     else:
         known = "no tensor in front of it is known"
     if len(difference.nodes) == 1:
-        return f"{mode}the first node that differs is {difference.nodes[0]}{place}, {known}"
+        return f"{mode}the first node that differs is {difference.nodes[0]}{where}, {known}"
     return (
         f"{mode}the first reference that differs is '{difference.tensor}', which {difference.node} "
-        f"computes{place}; {known}, {len(difference.nodes)} nodes stand in between"
+        f"computes{where}; {known}, {len(difference.nodes)} nodes stand in between"
     )
 
 

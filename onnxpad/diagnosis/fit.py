@@ -10,12 +10,12 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.guesses import Choice
-from onnxpad.diagnosis.places import places
 from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
 from onnxpad.diagnosis.rivals import Reference, Rival, rivals, undecided
 from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
 from onnxpad.diagnosis.search import Search
+from onnxpad.diagnosis.suspects import suspects
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
@@ -75,10 +75,10 @@ class Fitting:
         self.deadline = deadline
         self.expected = in_layout(bench, network, samples, expected)
         self.names = tuple(self.expected)
-        known = places(survey, network)
-        self.places, self.plain, left_out = known.searched, known.plain, known.left_out
+        known = suspects(survey, network)
+        self.suspects, self.plain, left_out = known.searched, known.plain, known.left_out
         self._unread = (*left_out, *known.unclear)
-        self.runner = Runner(network, self.places, self.names, bench.settings)
+        self.runner = Runner(network, self.suspects, self.names, bench.settings)
         self.runner.feed(samples[0])
         self.present: Comparison | None = None
         if left_out:
@@ -97,7 +97,7 @@ class Fitting:
         present = self.present = self._present()
         if present.agrees:
             return self._compared(Fit(present, self._mended(), None, None, 1))
-        if not self.places:
+        if not self.suspects:
             return Fit(present, None, None, None, 1)
         searches = [self._search(0)]
         partial: Comparison | None = None
@@ -116,7 +116,7 @@ class Fitting:
     def _compared(self, fit: Fit) -> Fit:
         """The fit with what fits as well: looked for only where more than one way is known."""
         judgement = fit.present if fit.solution is None else fit.solution.judgement
-        if not self.places:
+        if not self.suspects:
             return fit
         self.bench.progress("looking for what fits as well")
         wide = (judgement.allowed or 0.0) > PRECISE
@@ -126,7 +126,7 @@ class Fitting:
         )
         if planned and not wide and not whole:
             return fit
-        chosen = (0,) * len(self.places) if fit.solution is None else fit.solution.found.chosen
+        chosen = (0,) * len(self.suspects) if fit.solution is None else fit.solution.found.chosen
         bounds = {(row.output, row.sample): row.bound or 0.0 for row in judgement.rows}
         reference = Reference(self.samples, self.expected, bounds)
         seconds = _WIDE_SECONDS if wide else _SECONDS
@@ -157,10 +157,10 @@ class Fitting:
 
     def _mended(self) -> Solution | None:
         """What a model that agrees needs for other sizes: Pads whose arithmetic is wrong there."""
-        if not any(place.computed for place in self.places):
+        if not any(suspect.computed for suspect in self.suspects):
             return None
         self.runner.feed(self.samples[0])
-        solution, _ = self._confirmed((0,) * len(self.places), "computed Pads as SAME")
+        solution, _ = self._confirmed((0,) * len(self.suspects), "computed Pads as SAME")
         return solution if solution is not None and solution.plan.entries else None
 
     def _search(self, sample: int) -> Search:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from onnxpad.diagnosis.places import Place
+from onnxpad.diagnosis.suspects import Suspect
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
 from onnxpad.padding.chain import Chain, NewPad, Pads, is_same
 from onnxpad.retargeting.habits import PLACEMENTS
@@ -21,42 +21,44 @@ _MOST_MIXED = 150
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """One choice for every place, and what to call it."""
+    """One choice for every suspect, and what to call it."""
 
     title: str
     chosen: Choice
 
 
-def guesses(places: Sequence[Place]) -> Iterator[Guess]:
+def guesses(suspects: Sequence[Suspect]) -> Iterator[Guess]:
     """As it is, then whole conventions, then conventions for one kind of node, then mixtures."""
     seen: set[Choice] = set()
     whole: list[Guess] = []
-    for guess in whole_guesses(places):
+    for guess in whole_guesses(suspects):
         if guess.chosen not in seen:
             seen.add(guess.chosen)
             whole.append(guess)
             yield guess
-    kinds = list(dict.fromkeys(place.chain.op.kind for place in places))
+    kinds = list(dict.fromkeys(suspect.chain.op.kind for suspect in suspects))
     if len(kinds) < 2:
         return
-    for guess in _mixed(places, kinds, whole):
+    for guess in _mixed(suspects, kinds, whole):
         if guess.chosen not in seen:
             seen.add(guess.chosen)
             yield guess
 
 
-def whole_guesses(places: Sequence[Place]) -> Iterator[Guess]:
+def whole_guesses(suspects: Sequence[Suspect]) -> Iterator[Guess]:
     """As it is, then every convention for all nodes at once; some may be the same."""
-    yield Guess("as it is", (0,) * len(places))
-    rules: list[tuple[str, Callable[[Place, str], int]]] = [
+    yield Guess("as it is", (0,) * len(suspects))
+    rules: list[tuple[str, Callable[[Suspect, str], int]]] = [
         ("all nodes as {}", _by_meaning),
         ("all padded nodes SAME as {}", _same),
         ("all nodes SAME as {}", _always_same),
     ]
     for title, rule in rules:
         for name in names():
-            yield Guess(title.format(name), tuple(rule(place, name) for place in places))
-    yield Guess("pools round the other way", tuple(_other_rounding(place) for place in places))
+            yield Guess(title.format(name), tuple(rule(suspect, name) for suspect in suspects))
+    yield Guess(
+        "pools round the other way", tuple(_other_rounding(suspect) for suspect in suspects)
+    )
 
 
 @lru_cache(maxsize=1)
@@ -66,12 +68,12 @@ def names() -> tuple[str, ...]:
 
 
 def _mixed(
-    places: Sequence[Place], kinds: Sequence[object], whole: Sequence[Guess]
+    suspects: Sequence[Suspect], kinds: Sequence[object], whole: Sequence[Guess]
 ) -> Iterator[Guess]:
     """Other guesses for other kinds of nodes, those that leave most nodes alone first."""
     parts = []
     for kind in kinds:
-        spots = [n for n, place in enumerate(places) if place.chain.op.kind is kind]
+        spots = [n for n, suspect in enumerate(suspects) if suspect.chain.op.kind is kind]
         found: dict[Choice, Guess] = {}
         for guess in whole:
             found.setdefault(tuple(guess.chosen[n] for n in spots), guess)
@@ -81,7 +83,7 @@ def _mixed(
         key=lambda way: sum(any(part) for part, _ in way),
     )
     for way in ways[:_MOST_MIXED]:
-        chosen = [0] * len(places)
+        chosen = [0] * len(suspects)
         titles = []
         for (kind, spots, _), (part, guess) in zip(parts, way, strict=True):
             for spot, one in zip(spots, part, strict=True):
@@ -97,24 +99,24 @@ def _moved(chain: Chain, name: str) -> Chain | None:
     return found if isinstance(found, Chain) else None
 
 
-def _by_meaning(place: Place, name: str) -> int:
+def _by_meaning(suspect: Suspect, name: str) -> int:
     """What `retarget --to` would make of the node; the present way where it makes nothing."""
-    wanted = _moved(place.options[0].chain, name)
+    wanted = _moved(suspect.options[0].chain, name)
     if wanted is None:
         return 0
-    for number, option in enumerate(place.options):
+    for number, option in enumerate(suspect.options):
         if not differs(option.chain, wanted):
             return number
     return 0
 
 
-def _same(place: Place, name: str) -> int:
-    return _always_same(place, name) if _is_padded(place.chain) else 0
+def _same(suspect: Suspect, name: str) -> int:
+    return _always_same(suspect, name) if _is_padded(suspect.chain) else 0
 
 
-def _always_same(place: Place, name: str) -> int:
+def _always_same(suspect: Suspect, name: str) -> int:
     """The convention's own way to keep ceil(size/stride) windows."""
-    for number, option in enumerate(place.options):
+    for number, option in enumerate(suspect.options):
         if _keeps(option.chain) and (name in option.conventions or option.label == name):
             return number
     return 0
@@ -138,10 +140,10 @@ def _is_padded(chain: Chain) -> bool:
     return own or chain.pad is not None
 
 
-def _other_rounding(place: Place) -> int:
+def _other_rounding(suspect: Suspect) -> int:
     """The present padding, with windows counted up in place of down, or the reverse."""
-    here = place.options[0].chain
-    for number, option in enumerate(place.options):
+    here = suspect.options[0].chain
+    for number, option in enumerate(suspect.options):
         chain = option.chain
         same = chain.pad == here.pad and chain.padding == here.padding
         if same and chain.ceil_mode is not here.ceil_mode:

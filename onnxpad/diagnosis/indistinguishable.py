@@ -8,10 +8,10 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.guesses import Choice
-from onnxpad.diagnosis.places import Sizes, telling_size
 from onnxpad.diagnosis.report import Alternative, NodeFinding
 from onnxpad.diagnosis.rivals import Rival
 from onnxpad.diagnosis.runner import Broken, Runner, State
+from onnxpad.diagnosis.suspects import Sizes, telling_size
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.windows_read import differs
 from onnxpad.validation.agreement import relative_gap
@@ -31,38 +31,38 @@ def other_ways(
     """
     known = _sizes(runner, samples)
     rows = []
-    for number, place in enumerate(runner.places):
+    for number, suspect in enumerate(runner.suspects):
         if not known[number]:
             continue
         sizes = known[number][0]
         others = (*_by_sizes(runner, number, known[number]), *_by_values(runner, number, rivals))
         if others:
-            before = label_of(place.chain)
-            names = place.options[0].conventions
-            op = place.chain.op.name
+            before = label_of(suspect.chain)
+            names = suspect.options[0].conventions
+            op = suspect.chain.op.name
             rows.append(
-                NodeFinding(place.label, op, before, before, False, names, sizes, others)  # noqa: FBT003
+                NodeFinding(suspect.label, op, before, before, False, names, sizes, others)  # noqa: FBT003
             )
     return tuple(rows)
 
 
 def _sizes(runner: Runner, samples: Sequence[Mapping[str, Array]]) -> list[list[Sizes]]:
-    """What each place reads in every sample; the runner is left with the first one."""
-    found: list[list[Sizes]] = [[] for _ in runner.places]
+    """What each suspect reads in every sample; the runner is left with the first one."""
+    found: list[list[Sizes]] = [[] for _ in runner.suspects]
     for feeds in (*samples[1:], samples[0]):
         runner.feed(feeds)
         for number, sizes in enumerate(found):
-            state = runner.before(number, (0,) * len(runner.places))
+            state = runner.before(number, (0,) * len(runner.suspects))
             if not isinstance(state, Broken):
                 sizes.insert(0, runner.sizes(number, state))
     return found
 
 
 def _by_sizes(runner: Runner, number: int, known: Sequence[Sizes]) -> Iterator[Alternative]:
-    place, choices, sizes = runner.places[number], runner.choices[number], known[0]
-    mine = place.options[0].chain
+    suspect, choices, sizes = runner.suspects[number], runner.choices[number], known[0]
+    mine = suspect.options[0].chain
     for option in sorted(set.intersection(*(set(choices.alike(0, one)) for one in known))):
-        other = place.options[option]
+        other = suspect.options[option]
         if not option or not other.conventions or not differs(mine, other.chain):
             continue
         tells = telling_size(mine, other.chain, sizes)
@@ -72,17 +72,17 @@ def _by_sizes(runner: Runner, number: int, known: Sequence[Sizes]) -> Iterator[A
 
 def _by_values(runner: Runner, number: int, rivals: Sequence[Rival]) -> Iterator[Alternative]:
     """Options that read otherwise here, alone or together with other nodes."""
-    place = runner.places[number]
-    alone = {r.chosen[number] for r in rivals if r.place == number}
+    suspect = runner.suspects[number]
+    alone = {r.chosen[number] for r in rivals if r.suspect == number}
     for option in sorted(alone):
-        other = place.options[option]
+        other = suspect.options[option]
         yield Alternative(label_of(other.chain), other.conventions, None)
     done = set(alone)
     for rival in rivals:
         option = rival.chosen[number]
-        if rival.place is None and option and option not in done:
+        if rival.suspect is None and option and option not in done:
             done.add(option)
-            other = place.options[option]
+            other = suspect.options[option]
             label = f"{label_of(other.chain)} ({rival.title})"
             yield Alternative(label, other.conventions, None)
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from onnxpad.diagnosis.computed_pads import broken_same
 from onnxpad.diagnosis.guesses import Choice, names
 from onnxpad.diagnosis.indistinguishable import same_here, same_on_every_sample
-from onnxpad.diagnosis.places import Place, Sizes, sizes_of, spelled, telling_size
 from onnxpad.diagnosis.report import Alternative, NodeFinding
 from onnxpad.diagnosis.runner import Broken, Runner, State
+from onnxpad.diagnosis.suspects import Sizes, Suspect, sizes_of, spelled, telling_size
 from onnxpad.padding.chain import Chain, is_same
 from onnxpad.padding.effective_pads import same_is_disputed
 from onnxpad.retargeting.labels import label_of
@@ -25,9 +25,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Choices, and what each place reads with them; `groups` are options that give the same.
+    """Choices, and what each suspect reads with them; `groups` are options that give the same.
 
-    `mended` are places whose Pad computes SAME wrongly at other sizes.
+    `mended` are suspects whose Pad computes SAME wrongly at other sizes.
     """
 
     chosen: Choice
@@ -45,10 +45,12 @@ def settled(runner: Runner, chosen: Choice) -> Settled:
     the model has to follow the same convention.
     """
     states, sizes, groups = [], [], []
-    for number, place in enumerate(runner.places):
+    for number, suspect in enumerate(runner.suspects):
         state = runner.before(number, chosen)
         known = (
-            None if isinstance(state, Broken) or place.source not in _all(runner, state) else state
+            None
+            if isinstance(state, Broken) or suspect.source not in _all(runner, state)
+            else state
         )
         here = None if known is None else runner.sizes(number, known)
         states.append(known)
@@ -75,7 +77,7 @@ def _shared(runner: Runner, groups: Sequence[tuple[int, ...]]) -> tuple[str, ...
     changed = [n for n, group in enumerate(groups) if 0 not in group]
     found: set[str] | None = None
     for number in changed:
-        options = runner.places[number].options
+        options = runner.suspects[number].options
         known = {name for option in groups[number] for name in options[option].conventions}
         found = known if found is None else found & known
     return frequent_first(found or ())
@@ -90,12 +92,12 @@ def _picked(
     runner: Runner, number: int, group: tuple[int, ...], convention: Sequence[str], found: int
 ) -> int:
     """One of a group: the present way, else the convention's, else what was found."""
-    place = runner.places[number]
+    suspect = runner.suspects[number]
     by_convention = [
-        option for option in group if set(place.options[option].conventions) & set(convention)
+        option for option in group if set(suspect.options[option].conventions) & set(convention)
     ]
     if 0 in group:
-        fixed = sizes_of(place.chain) is not None
+        fixed = sizes_of(suspect.chain) is not None
         if fixed or 0 in by_convention or not by_convention:
             return 0
     if by_convention:
@@ -113,7 +115,7 @@ def plans(runner: Runner, found: Settled) -> Iterator[Plan]:
     for spell in (_never, _disputed, _always):
         entries = [
             entry
-            for number in range(len(runner.places))
+            for number in range(len(runner.suspects))
             if (entry := _entry(runner, found, number, spell=spell)) is not None
         ]
         key = tuple(repr(entry) for entry in entries)
@@ -135,17 +137,17 @@ def _always(chain: Chain) -> bool:
 
 
 def _entry(runner: Runner, found: Settled, number: int, *, spell: Any) -> PlanEntry | None:  # noqa: ANN401
-    place, choice, here = runner.places[number], found.chosen[number], found.sizes[number]
-    option = place.options[choice]
+    suspect, choice, here = runner.suspects[number], found.chosen[number], found.sizes[number]
+    option = suspect.options[choice]
     chain = option.chain
     numbers = None if here is None else spelled(chain, here)
     if choice == 0:
         if numbers is None or not spell(chain):
             return None
         chain = numbers
-    elif numbers is not None and (sizes_of(place.chain) is not None or spell(chain)):
+    elif numbers is not None and (sizes_of(suspect.chain) is not None or spell(chain)):
         chain = numbers
-    return PlanEntry(place.label, settings_of(chain), frequent_first(option.conventions))
+    return PlanEntry(suspect.label, settings_of(chain), frequent_first(option.conventions))
 
 
 def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, ...]:
@@ -153,14 +155,14 @@ def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, .
     entries = {entry.node: entry for entry in plan.entries}
     shared = _shared(runner, found.groups)
     rows = []
-    for number, place in enumerate(runner.places):
-        entry, choice = entries.get(place.label), found.chosen[number]
+    for number, suspect in enumerate(runner.suspects):
+        entry, choice = entries.get(suspect.label), found.chosen[number]
         others = tuple(_alternatives(runner, found, number))
         if entry is None:
             others = tuple(one for one in others if set(one.conventions) & set(shared))
             if not others:
                 continue
-        chain = place.options[choice].chain
+        chain = suspect.options[choice].chain
         if entry is not None and "pads" in entry.settings:
             chain = with_settings(chain, entry.settings)
         why = ""
@@ -170,18 +172,18 @@ def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, .
             why = "its Pad computes SAME at this size, and too little at others"
         rows.append(
             NodeFinding(
-                place.label,
-                place.chain.op.name,
-                label_of(place.chain),
+                suspect.label,
+                suspect.chain.op.name,
+                label_of(suspect.chain),
                 label_of(chain),
                 entry is not None,
                 frequent_first(
-                    place.options[choice].conventions if entry is None else entry.conventions
+                    suspect.options[choice].conventions if entry is None else entry.conventions
                 ),
                 found.sizes[number] or (),
                 others,
                 why,
-                (place.chain, chain),
+                (suspect.chain, chain),
             )
         )
     return tuple(rows)
@@ -199,23 +201,23 @@ def same_either_way(
     shared = set.intersection(*(set(entry.conventions) for entry in plan.entries))
     named = {entry.node for entry in plan.entries}
     same = [
-        place.label
-        for place, choice in zip(runner.places, found.chosen, strict=True)
-        if place.label not in named and shared & set(place.options[choice].conventions)
+        suspect.label
+        for suspect, choice in zip(runner.suspects, found.chosen, strict=True)
+        if suspect.label not in named and shared & set(suspect.options[choice].conventions)
     ]
     return (*same, *plain)
 
 
 def _alternatives(runner: Runner, found: Settled, number: int) -> Iterator[Alternative]:
-    place, sizes = runner.places[number], found.sizes[number]
-    mine, fixed = place.options[found.chosen[number]].chain, sizes_of(place.chain) is not None
+    suspect, sizes = runner.suspects[number], found.sizes[number]
+    mine, fixed = suspect.options[found.chosen[number]].chain, sizes_of(suspect.chain) is not None
     for option in found.groups[number]:
-        other = place.options[option]
+        other = suspect.options[option]
         if option == found.chosen[number] or sizes is None or not differs(mine, other.chain):
             continue
         leader = runner.choices[number].leader
         same = leader(option, sizes) == leader(found.chosen[number], sizes)
-        if same and fixed and option >= place.named:
+        if same and fixed and option >= suspect.named:
             continue  # the same numbers for the one size that there is
         tells = telling_size(mine, other.chain, sizes)
         label = label_of(other.chain) + (" (as it is)" if option == 0 else "")
@@ -232,29 +234,29 @@ def on_every_sample(
     """
     entries = {entry.node: entry for entry in plan.entries}
     chosen, groups = list(found.chosen), list(found.groups)
-    for number, place in enumerate(runner.places):
-        entry = entries.get(place.label)
-        if entry is None or not _stands_for_same(place, chosen[number], entry):
+    for number, suspect in enumerate(runner.suspects):
+        entry = entries.get(suspect.label)
+        if entry is None or not _stands_for_same(suspect, chosen[number], entry):
             continue
-        option = _written(place, chosen[number], entry)
+        option = _written(suspect, chosen[number], entry)
         if option is None:
             groups[number] = (chosen[number],)
         else:
             chosen[number] = option
-        names = () if option is None else frequent_first(place.options[option].conventions)
-        entries[place.label] = replace(entry, conventions=names)
+        names = () if option is None else frequent_first(suspect.options[option].conventions)
+        entries[suspect.label] = replace(entry, conventions=names)
     final = tuple(chosen)
     kept = same_on_every_sample(runner, samples, final, groups)
     return replace(found, chosen=final, groups=kept), Plan(tuple(entries.values()))
 
 
-def _stands_for_same(place: Place, choice: int, entry: PlanEntry) -> bool:
-    same = is_same(place.options[choice].chain.padding)
-    return same and sizes_of(place.chain) is None and "pads" in entry.settings
+def _stands_for_same(suspect: Suspect, choice: int, entry: PlanEntry) -> bool:
+    same = is_same(suspect.options[choice].chain.padding)
+    return same and sizes_of(suspect.chain) is None and "pads" in entry.settings
 
 
-def _written(place: Place, choice: int, entry: PlanEntry) -> int | None:
+def _written(suspect: Suspect, choice: int, entry: PlanEntry) -> int | None:
     """The option that pads by the numbers of the entry at every size."""
-    chain = with_settings(place.options[choice].chain, entry.settings)
-    same = (n for n, one in enumerate(place.options) if not differs(one.chain, chain))
+    chain = with_settings(suspect.options[choice].chain, entry.settings)
+    same = (n for n, one in enumerate(suspect.options) if not differs(one.chain, chain))
     return next(same, None)

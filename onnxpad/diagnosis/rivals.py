@@ -23,7 +23,7 @@ _DOMINATED = 4
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """Choices within the bounds on every sample; `place` is the only one that changes, if one.
+    """Choices within the bounds on every sample; `suspect` is the only one that changes, if one.
 
     `residual` is the largest difference from the reference over its largest value, `nearness`
     that difference over its bound, `apart` how far it is from what was found, over the same.
@@ -31,7 +31,7 @@ class Rival:
 
     chosen: Choice
     title: str
-    place: int | None
+    suspect: int | None
     residual: float
     nearness: float
     apart: float
@@ -57,7 +57,7 @@ def rivals(
     mine = _leaders(runner, reference, chosen)
     known: dict[tuple[int, ...], tuple[Choice, str, int | None]] = {}
     complete = True
-    for other, title, place in _others(runner, chosen):
+    for other, title, suspect in _others(runner, chosen):
         if time.monotonic() > deadline:
             complete = False
             break
@@ -65,7 +65,7 @@ def rivals(
         if leaders is None or leaders == mine or leaders in known:
             continue
         if _within(runner, reference, 0, other):
-            known[leaders] = (other, title, place)
+            known[leaders] = (other, title, suspect)
     found = _measured(runner, reference, chosen, list(known.values()))
     runner.feed(reference.samples[0])
     return found, complete
@@ -90,12 +90,12 @@ def undecided(found: Sequence[Rival], residual: float, allowed: float) -> list[R
 
 
 def _others(runner: Runner, chosen: Choice) -> Iterator[tuple[Choice, str, int | None]]:
-    """Single changes of the last places first, which take the least to run, after whole guesses."""
-    for guess in whole_guesses(runner.places):
+    """Whole guesses, then changes of one suspect: the last first, which takes the least to run."""
+    for guess in whole_guesses(runner.suspects):
         if guess.chosen != chosen:
             yield guess.chosen, guess.title, _only(guess.chosen, chosen)
-    for number in range(len(runner.places) - 1, -1, -1):
-        place = runner.places[number]
+    for number in range(len(runner.suspects) - 1, -1, -1):
+        suspect = runner.suspects[number]
         state = runner.before(number, chosen)
         if isinstance(state, Broken):
             continue
@@ -103,7 +103,7 @@ def _others(runner: Runner, chosen: Choice) -> Iterator[tuple[Choice, str, int |
         for option in choices.leaders(sizes):
             if option == chosen[number] or choices.resizes(chosen[number], option, sizes):
                 continue
-            title = f"{place.label}: {place.options[option].label}"
+            title = f"{suspect.label}: {suspect.options[option].label}"
             yield changed(chosen, (number, option)), title, number
 
 
@@ -113,7 +113,7 @@ def _only(one: Choice, other: Choice) -> int | None:
 
 
 def _leaders(runner: Runner, reference: Reference, chosen: Choice) -> tuple[int, ...] | None:
-    """What is read, place by place; None where it does not run."""
+    """What is read, suspect by suspect; None where it does not run."""
     found: list[int] = []
     for name in reference.expected:
         state = runner.until(name, chosen)
@@ -149,7 +149,7 @@ def _measured(
                 continue
             here = _distances(runner, reference, sample, (chosen, other))
             worst[other] = tuple(map(max, worst[other], here))  # type: ignore[assignment]
-    return [Rival(o, title, place, *worst[o]) for o, title, place in known if o in worst]
+    return [Rival(o, title, suspect, *worst[o]) for o, title, suspect in known if o in worst]
 
 
 def _distances(

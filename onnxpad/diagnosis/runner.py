@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.places import Choices, Place, Sizes, spelled
+from onnxpad.diagnosis.suspects import Choices, Sizes, Suspect, spelled
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant
@@ -27,7 +27,7 @@ _OTHER_SIZES = 4
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Tensors after a stage, and what was chosen on the way: leaders and sizes by place."""
+    """Tensors after a stage, and what was chosen on the way: leaders and sizes by suspect."""
 
     tensors: Mapping[str, Array]
     leaders: tuple[int, ...] = ()
@@ -46,12 +46,12 @@ class Runner:
     """One network, one set of inputs at a time. `seen` are tensors that the caller compares."""
 
     def __init__(
-        self, network: Network, places: Sequence[Place], seen: Sequence[str], settings: Settings
+        self, network: Network, suspects: Sequence[Suspect], seen: Sequence[str], settings: Settings
     ) -> None:
         self.network = network
-        self.places = places
-        self.choices = [Choices(place) for place in places]
-        self.stages = stages(network, places, seen)
+        self.suspects = suspects
+        self.choices = [Choices(suspect) for suspect in suspects]
+        self.stages = stages(network, suspects, seen)
         self._settings = replace(settings, folder=network.folder, threads=1)
         self._sessions: dict[tuple[int, str, bool], Session | RunFailure] = {}
         self._apart = True
@@ -83,18 +83,18 @@ class Runner:
         return state
 
     def local(self, number: int, choice: int, state: State) -> Array | None:
-        """The result of one place alone, on what `state` (the stage before it) holds."""
-        stage_number = next(n for n, s in enumerate(self.stages) if s.place == number)
-        place = self.places[number]
-        sizes = self._sizes(place, state)
-        made = self._made(stage_number, self._chain(place, choice, sizes), state)
+        """The result of one suspect alone, on what `state` (the stage before it) holds."""
+        stage_number = next(n for n, s in enumerate(self.stages) if s.suspect == number)
+        suspect = self.suspects[number]
+        sizes = self._sizes(suspect, state)
+        made = self._made(stage_number, self._chain(suspect, choice, sizes), state)
         return None if isinstance(made, RunFailure) else next(iter(made.values()), None)
 
     def before(self, number: int, chosen: Sequence[int]) -> State | Broken:
-        """What a place reads, with the given choices in front of it."""
+        """What a suspect reads, with the given choices in front of it."""
         state: State | Broken = State(self.feeds)
         for index, stage in enumerate(self.stages):
-            if stage.place == number or isinstance(state, Broken):
+            if stage.suspect == number or isinstance(state, Broken):
                 return state
             state = self._step(index, state, chosen)
         return state
@@ -102,12 +102,12 @@ class Runner:
     def _step(self, number: int, state: State, chosen: Sequence[int]) -> State | Broken:
         stage = self.stages[number]
         leaders, sizes, chain = state.leaders, state.sizes, None
-        if stage.place is not None:
-            place = self.places[stage.place]
-            here = self._sizes(place, state)
-            leader = self.choices[stage.place].leader(chosen[stage.place], here)
-            chain = self._chain(place, leader, here)
-            leaders, sizes = (*leaders, leader), {**sizes, stage.place: here}
+        if stage.suspect is not None:
+            suspect = self.suspects[stage.suspect]
+            here = self._sizes(suspect, state)
+            leader = self.choices[stage.suspect].leader(chosen[stage.suspect], here)
+            chain = self._chain(suspect, leader, here)
+            leaders, sizes = (*leaders, leader), {**sizes, stage.suspect: here}
         key = (number, leaders)
         if key in self._states:
             self._states.move_to_end(key)
@@ -124,8 +124,8 @@ class Runner:
         return result
 
     def sizes(self, number: int, state: State) -> Sizes:
-        """Spatial sizes of what a place reads."""
-        return self._sizes(self.places[number], state)
+        """Spatial sizes of what a suspect reads."""
+        return self._sizes(self.suspects[number], state)
 
     def _remember(self, count: int) -> None:
         self._bytes += count
@@ -134,17 +134,17 @@ class Runner:
             if isinstance(old, State):  # every tensor is counted once, where it was made
                 self._bytes -= sum(v.nbytes for v in old.tensors.values()) // 2
 
-    def _sizes(self, place: Place, state: State) -> Sizes:
-        value = state.tensors.get(place.source)
+    def _sizes(self, suspect: Suspect, state: State) -> Sizes:
+        value = state.tensors.get(suspect.source)
         if value is None:
-            value = self.network.constant(place.source)
+            value = self.network.constant(suspect.source)
         if value is None:
-            raise InternalError(f"'{place.source}' is not there when '{place.label}' runs")
-        return tuple(value.shape[place.chain.spatial])
+            raise InternalError(f"'{suspect.source}' is not there when '{suspect.label}' runs")
+        return tuple(value.shape[suspect.chain.spatial])
 
-    def _chain(self, place: Place, choice: int, sizes: Sizes) -> Chain | None:
+    def _chain(self, suspect: Suspect, choice: int, sizes: Sizes) -> Chain | None:
         """What to write into the node; None to leave it as it is."""
-        chain = place.options[choice].chain
+        chain = suspect.options[choice].chain
         if choice == 0 and not is_same(chain.padding):
             return None
         found = spelled(chain, sizes)
@@ -188,7 +188,7 @@ class Runner:
                     {name: feeds[name].shape for name in weights if name in feeds},
                 )
             except RequestError as error:
-                self.refused.add(self.places[stage.place or 0].label)
+                self.refused.add(self.suspects[stage.suspect or 0].label)
                 return RunFailure("open", str(error))
         if self._apart:
             return open_apart(model.serialised(), self._settings, self.network.outside_bytes)
@@ -197,39 +197,41 @@ class Runner:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Nodes that run together; `place` is the number of the place that they are, if any.
+    """Nodes that run together; `suspect` is the number of the suspect that they are, if any.
 
     `reads` are tensors from outside, `makes` those that later stages or the caller want; `kept`
     is everything that later stages still read.
     """
 
     indices: tuple[int, ...]
-    place: int | None
+    suspect: int | None
     reads: tuple[str, ...]
     makes: tuple[str, ...]
     kept: frozenset[str]
 
 
-def stages(network: Network, places: Sequence[Place], wanted: Sequence[str]) -> list[Stage]:
-    """The network in stages, as far as `wanted` hangs on it; every needed place is one stage."""
+def stages(network: Network, suspects: Sequence[Suspect], wanted: Sequence[str]) -> list[Stage]:
+    """The network in stages, as far as `wanted` hangs on it; every needed suspect is one stage."""
     order = needed_nodes(network, wanted)
     needed = set(order)
-    by_node = {place.node: number for number, place in enumerate(places) if place.node in needed}
-    hidden = _hidden_pads(network, places, wanted, needed)
+    by_node = {
+        suspect.node: number for number, suspect in enumerate(suspects) if suspect.node in needed
+    }
+    hidden = _hidden_pads(network, suspects, wanted, needed)
     groups: list[tuple[list[int], int | None]] = [([], None)]
     for index in order:
         if index in by_node:
             number = by_node[index]
-            groups += [(list(places[number].indices), number), ([], None)]
+            groups += [(list(suspects[number].indices), number), ([], None)]
         elif index not in hidden:
             groups[-1][0].append(index)
     return _linked(network, [group for group in groups if group[0]], wanted)
 
 
-def needed_places(network: Network, places: Sequence[Place], tensor: str) -> frozenset[int]:
-    """Numbers of the places that a tensor hangs on."""
+def needed_suspects(network: Network, suspects: Sequence[Suspect], tensor: str) -> frozenset[int]:
+    """Numbers of the suspects that a tensor hangs on."""
     nodes = set(needed_nodes(network, [tensor]))
-    return frozenset(number for number, place in enumerate(places) if place.node in nodes)
+    return frozenset(number for number, suspect in enumerate(suspects) if suspect.node in nodes)
 
 
 def needed_nodes(network: Network, wanted: Iterable[str]) -> list[int]:
@@ -266,17 +268,17 @@ def _sound(network: Network, indices: Sequence[int]) -> bool:
 
 
 def _hidden_pads(
-    network: Network, places: Sequence[Place], wanted: Sequence[str], needed: set[int]
+    network: Network, suspects: Sequence[Suspect], wanted: Sequence[str], needed: set[int]
 ) -> set[int]:
     """Pads that only the operator behind them reads."""
     hidden = set()
-    for place in places:
-        if place.pad is None or place.node not in needed:
+    for suspect in suspects:
+        if suspect.pad is None or suspect.node not in needed:
             continue
-        made = set(network.nodes[place.pad].output)
-        others = needed - {place.node}
+        made = set(network.nodes[suspect.pad].output)
+        others = needed - {suspect.node}
         if not made & set(wanted) and not made & network.names_read(others):
-            hidden.add(place.pad)
+            hidden.add(suspect.pad)
     return hidden
 
 
@@ -286,9 +288,9 @@ def _linked(
     """What each group reads and makes, found from the end."""
     later = set(wanted)
     found = []
-    for indices, place in reversed(groups):
+    for indices, suspect in reversed(groups):
         made = {name for index in indices for name in network.nodes[index].output if name}
-        if place is not None and len(indices) > 1:
+        if suspect is not None and len(indices) > 1:
             made = {name for name in network.nodes[indices[-1]].output if name}
             inner = {name for index in indices for name in network.nodes[index].output}
         else:
@@ -297,5 +299,5 @@ def _linked(
         makes = tuple(sorted(made & later))
         kept = frozenset(later)
         later = (later - made) | read
-        found.append(Stage(tuple(indices), place, tuple(sorted(read)), makes, kept))
+        found.append(Stage(tuple(indices), suspect, tuple(sorted(read)), makes, kept))
     return found[::-1]

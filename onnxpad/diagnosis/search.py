@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.guesses import Choice, guesses
-from onnxpad.diagnosis.places import Sizes, sized
-from onnxpad.diagnosis.runner import Broken, Runner, needed_places
+from onnxpad.diagnosis.runner import Broken, Runner, needed_suspects
 from onnxpad.diagnosis.score import ReferenceValues, Score, difference, scored
+from onnxpad.diagnosis.suspects import Sizes, sized
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.effective_pads import effective_pads
 
 Vector = NDArray[np.float64]
-Change: TypeAlias = tuple[int, int]
-Effect: TypeAlias = tuple[Change, Vector]
+Flip: TypeAlias = tuple[int, int]
+Effect: TypeAlias = tuple[Flip, Vector]
 _MOST_CELLS = 20_000
 Shift: TypeAlias = tuple[int, ...]
 _MOST_TRIES, _MOST_IN_VAIN = 20_000, 5_000
@@ -89,7 +89,7 @@ class Search:
         for chosen in starts:
             self.score(chosen, "what fits another sample")
             yield
-        for guess in guesses(self.runner.places):
+        for guess in guesses(self.runner.suspects):
             self.score(guess.chosen, guess.title)
             yield
         roots = list(self.tried)[:_MOST_ROOTS]
@@ -97,7 +97,7 @@ class Search:
         yield from self._descents()
         for chosen in whole:
             yield from self._mixtures(chosen)
-        handmade = any(place.named < len(place.options) for place in self.runner.places)
+        handmade = any(suspect.named < len(suspect.options) for suspect in self.runner.suspects)
         if handmade:
             self.wide = True
             yield from self._descents()
@@ -137,11 +137,11 @@ class Search:
         return [*found, *(c for c in [self.best] if self.tried[c] < self.tried[chosen])]
 
     def _title(self, number: int, option: int) -> str:
-        place = self.runner.places[number]
-        return f"{place.label}: {place.options[option].label}"
+        suspect = self.runner.suspects[number]
+        return f"{suspect.label}: {suspect.options[option].label}"
 
     def singles(self, chosen: Choice, now: Score) -> Iterator[tuple[int, int]]:
-        """Changes of one place in front of the first reference that differs.
+        """Changes of one suspect in front of the first reference that differs.
 
         Those that keep the output's size come first; others only where the sizes are wrong or
         nothing else helped.
@@ -156,23 +156,23 @@ class Search:
         yield from resizing
 
     def _places(self, now: Score) -> frozenset[int]:
-        """Places that the first reference that differs hangs on, and none in front of it does."""
+        """Suspects that the first reference that differs hangs on, and none in front of it does."""
         names, name = self.target.names, self.target.next_name(now)
         if name not in self._between:
-            network, places = self.runner.network, self.runner.places
-            found = needed_places(network, places, name)
+            network, suspects = self.runner.network, self.runner.suspects
+            found = needed_suspects(network, suspects, name)
             for known in names[: names.index(name)]:
-                found -= needed_places(network, places, known)
+                found -= needed_suspects(network, suspects, known)
             self._between[name] = found
         return self._between[name]
 
     def reached(self, now: Score) -> list[int]:
-        """Places that anything up to the first reference that differs hangs on."""
+        """Suspects that anything up to the first reference that differs hangs on."""
         name = self.target.next_name(now)
         if name not in self._reach:
             names = self.target.names[: self.target.names.index(name) + 1]
-            network, places = self.runner.network, self.runner.places
-            found = (needed_places(network, places, one) for one in names)
+            network, suspects = self.runner.network, self.runner.suspects
+            found = (needed_suspects(network, suspects, one) for one in names)
             self._reach[name] = sorted(frozenset().union(*found))
         return self._reach[name]
 
@@ -185,7 +185,7 @@ class Search:
         choices = self.runner.choices[number]
         present = choices.leader(chosen[number], sizes)
         for option in choices.leaders(sizes):
-            if option != present and (self.wide or option < self.runner.places[number].named):
+            if option != present and (self.wide or option < self.runner.suspects[number].named):
                 kept = choices.outputs(option, sizes) == choices.outputs(present, sizes)
                 yield option, kept or not choices.outputs(present, sizes)
 
@@ -198,10 +198,10 @@ class Search:
             yield
 
 
-def changed(chosen: Choice, *changes: Change) -> Choice:
-    """The choices with other options at some places."""
+def changed(chosen: Choice, *flips: Flip) -> Choice:
+    """The choices with other options at some suspects."""
     found = list(chosen)
-    for number, option in changes:
+    for number, option in flips:
         found[number] = option
     return tuple(found)
 
@@ -209,8 +209,8 @@ def changed(chosen: Choice, *changes: Change) -> Choice:
 def best_first(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
     """Best-first: every neighbour of the nearest choice, and of one of `roots`, in turn.
 
-    Neighbours have another option at one place, or at two places whose shifts cancel: as long as
-    the whole result is shifted, no cell agrees, however many nodes are right. Ends when every
+    Neighbours have another option at one suspect, or at two whose shifts cancel: as long as the
+    whole result is shifted, no cell agrees, however many nodes are right. Ends when every
     choice is known, or after `_MOST_TRIES`. A wide search keeps to choices that reach as many
     references as any, and to one of those that differ only behind the next reference: what stands
     in front of the last one that agrees was found.
@@ -269,7 +269,7 @@ def _cancel(one: Shift | None, other: Shift | None) -> bool:
     return any(one) and all(a + b == 0 for a, b in zip(one, other, strict=True))
 
 
-def _shift(search: Search, chosen: Choice, change: Change) -> Shift | None:
+def _shift(search: Search, chosen: Choice, change: Flip) -> Shift | None:
     """By how many cells of the model's input a change moves what is behind it, for each axis."""
     number, option = change
     runner = search.runner
@@ -287,7 +287,7 @@ def _shift(search: Search, chosen: Choice, change: Change) -> Shift | None:
 
 def _begins(runner: Runner, number: int, option: int, sizes: Sizes) -> tuple[int, ...] | None:
     """Cells in front of the input, in each spatial axis."""
-    chain = sized(runner.places[number].options[option].chain, sizes)
+    chain = sized(runner.suspects[number].options[option].chain, sizes)
     pads = None if chain is None else effective_pads(chain)
     if chain is None or not isinstance(pads, Pads):
         return None
@@ -300,7 +300,7 @@ def effects(
     target: ReferenceValues,
     chosen: Choice,
     tried: Mapping[Choice, Score],
-    changes: Sequence[Change],
+    changes: Sequence[Flip],
 ) -> tuple[Vector, list[Effect]] | None:
     """What is left of the first reference that differs, and what each change takes off it.
 
@@ -326,7 +326,7 @@ def effects(
 def matching_pursuit(chosen: Choice, left: Vector, known: Sequence[Effect]) -> list[Choice]:
     """Sums of single changes that bring the result nearest to the reference, the largest first.
 
-    Orthogonal matching pursuit over whole changes: each place takes part once or not at all.
+    Orthogonal matching pursuit over whole changes: each suspect takes part once or not at all.
     """
     picked: dict[int, int] = {}
     tries = []

@@ -250,7 +250,7 @@ def _ways_of(layer: Layer) -> Iterator[_LayerWay]:
     bare = takes._replace(alike=False, pairs=False, negative=False)
     for modes in _modes(layer):
         numbers = any(mode in {layer.number, EXPLICIT} or mode.takes_numbers for mode in modes)
-        plain = tuple(Mode(one.place, one.cut, undilated=one.undilated) for one in modes)
+        plain = tuple(Mode(one.pad_rule, one.cut, undilated=one.undilated) for one in modes)
         for fill, rounding, divisor in product(
             {mode.fill for mode in modes if mode.fill} or _chosen(layer, Role.FILL, Fill.ZEROS),
             {mode.rounding for mode in modes if mode.rounding}
@@ -376,8 +376,8 @@ def _choices(way: _LayerWay, slide: Slide) -> Iterator[_AxisChoice]:
                 if mode.cut is not None:
                     crop = mode.cut(axis, slide.size, choice.given(slide))
                     alike = (crop.begin, crop.output) == (slide.begin, slide.output)
-                elif mode.place is not None:
-                    alike = mode.place(axis, choice.given(slide))[0] == slide.begin
+                elif mode.pad_rule is not None:
+                    alike = mode.pad_rule(axis, choice.given(slide))[0] == slide.begin
                 else:
                     alike = (choice.pads or (0, 0))[0] == slide.begin
             except RequestError:

@@ -132,7 +132,7 @@ class Mode(NamedTuple):
     `undilated` says that the mode resets the dilation to 1.
     """
 
-    place: PadRule | None = None
+    pad_rule: PadRule | None = None
     cut: CropRule | None = None
     rounding: Rounding | None = None
     fill: Fill | None = None

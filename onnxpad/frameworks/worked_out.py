@@ -386,10 +386,10 @@ def _slides(op: str, wish: Wish, sizes: Sequence[int]) -> tuple[Slide, ...]:
 
 
 def _pair(wish: Wish, axis: Axis, index: int) -> Pair:
-    place = wish.modes[index].place
-    if place is None:
+    rule = wish.modes[index].pad_rule
+    if rule is None:
         return wish.given[index].pads or (0, 0)
-    return place(axis, wish.given[index])
+    return rule(axis, wish.given[index])
 
 
 def _cut(wish: Wish, axis: Axis, index: int) -> Slide:

@@ -56,7 +56,7 @@ def cells_before(mode: Mode, width: int, size: int | None, *, steps: bool) -> li
     if mode == "reflect":
         if steps and width > LONGEST_ROW:
             return [Cut(width, 0, -1)]
-        return [Cut(place, place + 1) for place in range(width, 0, -1)]
+        return [Cut(index, index + 1) for index in range(width, 0, -1)]
     rounds, rest = (0, width) if size is None else divmod(width, size)
     return [Cut(-rest, LAST)] * (rest > 0) + [WHOLE] * rounds
 
@@ -76,5 +76,5 @@ def cells_behind(mode: Mode, width: int, size: int | None, *, steps: bool) -> li
 
 
 def _one_by_one(width: int) -> Iterator[Cut]:
-    for place in range(2, width + 2):
-        yield Cut(-place, 1 - place)
+    for index in range(2, width + 2):
+        yield Cut(-index, 1 - index)

@@ -16,11 +16,11 @@ from onnx import (
 
 from onnxpad.geometry.budgets import ROW
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.context import Context, has_value, tensor_type
+from onnxpad.model.graph.context import Context, has_value, tensor_type
+from onnxpad.model.graph.model_inputs import EXCERPT, OUTER, is_model_input
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.crossing import CROSSABLE
-from onnxpad.model.reading.model_inputs import EXCERPT, OUTER, is_model_input
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.shapes.types import Type
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_NODES = 64
@@ -130,7 +130,7 @@ class _Cutter:
         for node in list(self._kept.values()):
             self._gather(node)
         nodes = self._context.scope.in_order(self._kept.values())
-        places = {node.key: place for place, node in enumerate(nodes)}
+        places = {node.key: index for index, node in enumerate(nodes)}
         fronts = pads_before(self._context, self._focus)
         return Excerpt(
             self._written(nodes),
@@ -147,14 +147,14 @@ class _Cutter:
         while waiting and len(self._kept) < MAX_NODES:
             reader, computes = waiting.pop()
             pads += reader.op_type == "Pad"
-            for place, name in enumerate(reader.inputs):
+            for position, name in enumerate(reader.inputs):
                 maker = self._context.scope.producers.get(name) if name else None
                 if maker is None or maker.key in self._kept:
                     continue
                 if self._context.scope.children.get(maker.key):
                     continue
-                small = computes or (place > 0 and reader.op_type in _FRONT)
-                wanted = reader.op_type != "Shape" if small else self._is_front(maker, place)
+                small = computes or (position > 0 and reader.op_type in _FRONT)
+                wanted = reader.op_type != "Shape" if small else self._is_front(maker, position)
                 if wanted and not (maker.op_type == "Pad" and pads >= most):
                     self._kept[maker.key] = maker
                     waiting.append((maker, small))
@@ -174,8 +174,8 @@ class _Cutter:
         model.opset_import.extend(scope_imports or document.opset_import)
         model.graph.name = EXCERPT
         made = {name for node in nodes for name in node.outputs if name}
-        for place, node in enumerate(nodes):
-            self._copy(node, model.graph.node.add(), place)
+        for index, node in enumerate(nodes):
+            self._copy(node, model.graph.node.add(), index)
         for name in self._free(nodes, made):
             self._feed(model, name)
         reads = [name for node in nodes for name in node.inputs]

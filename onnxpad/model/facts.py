@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from onnx import ModelProto, ValueInfoProto
 
-from onnxpad.model.reading.document import WITH_BODIES
+from onnxpad.model.graph.document import WITH_BODIES
 from onnxpad.padding.operators import OPERATORS, PLAIN_DOMAINS
 from onnxpad.reports import reported
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError, suspect
-from onnxpad.model.files.onnx_file import Source, completed, read
+from onnxpad.model.files.contents import is_standard
+from onnxpad.model.files.left_weights import LeftWeights, refer
+from onnxpad.model.files.onnx_file import Source, completed, read, read_unread
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -127,6 +129,28 @@ def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
     if not isinstance(model, ModelProto) and (found := _carried(model)):
         return found.proto, found.source.folder if found.source else None
     return proto_of(model), None
+
+
+def referring_model(
+    model: ModelLike | Opened,
+) -> tuple[ModelProto, Path | None, LeftWeights | None]:
+    """The same; large weights of a file stay there where that is possible, and are referred to.
+
+    What was opened is not changed; it has to be a file.
+    """
+    if isinstance(model, Opened):
+        proto = ModelProto()
+        proto.CopyFrom(proto_of(model.model))
+        left = refer(proto, model.source) if model.source else None
+        folder = model.source.folder if model.source else None
+        return (proto if left else completed(proto, model.source)), folder, left
+    if isinstance(model, str | os.PathLike):
+        suspect(partial(refusal_of_onnx, model))
+        if not is_standard(model) and (found := read_unread(model)):
+            proto, source = found
+            left = refer(proto, source)
+            return (proto if left else completed(proto, source)), source.folder, left
+    return (*whole_model(model), None)
 
 
 def refusal_of_onnx(model: ModelLike) -> str | None:

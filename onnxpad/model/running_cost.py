@@ -18,12 +18,12 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import Type, dtype_code, is_named
 from onnxpad.model.reading.survey import Survey
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.inference_bounds import every_node, follows_little
-from onnxpad.model.shapes.types import Type, dtype_code, is_named
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, plain_domain
 
 _SMALL = 64
@@ -261,9 +261,9 @@ def _cost_of_scope(context: Context, kept: set[str] | None) -> RunningCost | Non
     """The cost of one graph; `kept` are tensors that stay until its end, None for all."""
     cells = memory = steps = peak = 0
     nodes = list(context.scope.ordered())
-    last = {name: place for place, node in enumerate(nodes) for name in _read_by(context, node)}
+    last = {name: index for index, node in enumerate(nodes) for name in _read_by(context, node)}
     dying: dict[int, int] = {}
-    for place, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         work = _steps(context, node)
         made = [_size(context.type_of(name)) for name in node.outputs if name]
         if work is None or None in made:
@@ -274,10 +274,10 @@ def _cost_of_scope(context: Context, kept: set[str] | None) -> RunningCost | Non
             cells += count
             memory += count * width
             if kept is not None and name not in kept:
-                end = last.get(name, place)
+                end = last.get(name, index)
                 dying[end] = dying.get(end, 0) + count * width
         peak = max(peak, memory)
-        memory -= dying.pop(place, 0)
+        memory -= dying.pop(index, 0)
     return RunningCost(cells, peak, steps)
 
 
@@ -315,7 +315,7 @@ def _cells(context: Context, node: Node, place: int) -> int | None:
 def _steps(context: Context, node: Node) -> int | None:
     if node.domain not in PLAIN_DOMAINS and plain_domain(node.domain) != MICROSOFT:
         return None
-    read = [_cells(context, node, place) for place in range(len(node.inputs))]
+    read = [_cells(context, node, index) for index in range(len(node.inputs))]
     wrote = [_size(context.type_of(name)) for name in node.outputs if name]
     if None in read or None in wrote:
         return None

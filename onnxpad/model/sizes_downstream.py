@@ -10,10 +10,10 @@ import onnx
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from onnxpad.model.editing.script import Resize
-from onnxpad.model.reading.nodes import Address, Node
-from onnxpad.model.reading.scopes import Document, Scope
+from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.model.graph.scopes import Document, Scope
+from onnxpad.model.graph.types import open_negative_sizes
 from onnxpad.model.shapes.native_inference import infer_shapes
-from onnxpad.model.shapes.types import open_negative_sizes
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _MOST_BYTES = 4096

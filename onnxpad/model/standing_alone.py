@@ -13,7 +13,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol, lower_bound
 from onnxpad.model.excerpt import Excerpt
-from onnxpad.model.shapes.types import Type, dtype_code
+from onnxpad.model.graph.types import Type, dtype_code
 
 Array = NDArray[Any]
 Draw = Callable[[tuple[int, ...], str], Array]

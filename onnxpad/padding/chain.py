@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -200,11 +200,13 @@ class InFront:
     and of several readers the most; those that are equal count once. `at_run_time` says that its
     pads hang on sizes that the file leaves open, `follows_transpose` that a Transpose stands in
     front of it, `copied_out` that its input has one other reader, an Identity that makes a result
-    of the graph. `key` names the node.
+    of the graph, `equal_results` how many readers are equal but make results of the graph, which
+    keeps them apart. `key` names the node.
     """
 
     pad: PadStep
     readers: int = 1
+    equal_results: int = 0
     order: tuple[int, ...] = ()
     untold: bool = False
     at_run_time: bool = False
@@ -289,6 +291,14 @@ class Chain:
     outputs: tuple[bool, ...] = ()
     around: Around = NOTHING
 
+    def with_padding(self, padding: Padding) -> Chain:
+        """The chain where a rewrite writes `padding`: what settled how it was read is settled.
+
+        The one way to give a chain other padding. A node that says auto_pad and pads loses the one
+        that does not hold, and what the user preferred says nothing of the new padding.
+        """
+        return replace(self, padding=padding, read_as=NO_PREFERENCE)
+
     @property
     def counts_padding(self) -> bool:
         """Whether an average divides by padded cells as well (count_include_pad)."""
@@ -354,4 +364,4 @@ class Skip:
         return self.reason + (f"; try {' or '.join(self.hints)}" if self.hints else "")
 
 
-Verdict: TypeAlias = "Chain | Expansion | Skip"
+PassResult: TypeAlias = "Chain | Expansion | Skip"

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof.endings import Undecided
 from onnxpad.proof.functions import Number
-from onnxpad.proof.outcomes import Undecided
 
 Array = NDArray[Any]
 FREE_BITS = 64

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Value
+from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Fork
 from onnxpad.proof.floats import Numeric
-from onnxpad.proof.outcomes import NoResult, Undecided
 from onnxpad.proof.reads import cells_read
 from onnxpad.proof.regions import Cut, Mismatch, Region, Sizes, Workshop, outcomes
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 
 from onnxpad.proof.call import Readings
 from onnxpad.proof.classes import Classes
+from onnxpad.proof.endings import Undecided
 from onnxpad.proof.evaluation import read_by
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.graphs import Constant, Graph, Node
-from onnxpad.proof.outcomes import Undecided
 from onnxpad.proof.regions import Cut, Region
 from onnxpad.proof.shapes import Shapes, shapes_of
 from onnxpad.proof.sizes import Fact

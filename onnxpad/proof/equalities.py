@@ -18,8 +18,8 @@ from onnxpad.proof.channels import one_channel
 from onnxpad.proof.classes import Numbering, plain
 from onnxpad.proof.counterexamples import Counterexample, confirm
 from onnxpad.proof.cuts import Cutting, Side
+from onnxpad.proof.endings import Undecided
 from onnxpad.proof.graphs import Graph, Input, Node
-from onnxpad.proof.outcomes import Undecided
 from onnxpad.proof.regions import Cut, Mismatch, Region, Workshop, compare
 from onnxpad.proof.sizes import Fact, moderate_sizes, prove_sizes, shrunk
 

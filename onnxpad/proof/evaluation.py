@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from onnxpad.proof.axes import follow, row_of
 from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Readings, Value
+from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.graphs import RANDOM, Constant, Graph, Node
 from onnxpad.proof.operators import arithmetic, cell_moves, sampled, windowed
 from onnxpad.proof.operators.referred import referred
-from onnxpad.proof.outcomes import Invalid, NoResult, Undecided
 
 Array = NDArray[Any]
 Environment = dict[str, Value]

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof.endings import Undecided
 from onnxpad.proof.functions import FLOATS, Number
-from onnxpad.proof.outcomes import Undecided
 
 Array = NDArray[Any]
 _NEAR = 1e-6

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof.endings import Undecided
 from onnxpad.proof.field import Cells, Field
 from onnxpad.proof.functions import LEAST, Number, exact
-from onnxpad.proof.outcomes import Undecided
 
 Array = NDArray[Any]
 _OPERATIONS = {

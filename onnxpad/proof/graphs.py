@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import external_data_helper, helper, numpy_helper
 
-from onnxpad.proof.outcomes import Undecided
+from onnxpad.proof.endings import Undecided
 
 Array = NDArray[Any]
 _STANDARD = ("", "ai.onnx")
@@ -24,12 +24,16 @@ RANDOM |= {"RandomUniformLike", "BiasDropout", "BitmaskDropout", "BitmaskBiasDro
 """Operators that draw at random; a Dropout does where it trains."""
 
 
+Outside = Path | Callable[[onnx.TensorProto], Iterator[bytes]] | None
+"""Where values lie that a model refers to: a folder, or what gives those of a tensor in pieces."""
+
+
 @dataclass(eq=False, slots=True)
 class Constant:
     """A tensor of the file; large ones are hashed in blocks, and read only where that is asked."""
 
     proto: onnx.TensorProto
-    folder: Path | None
+    outside: Outside
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -51,9 +55,11 @@ class Constant:
         if self.proto.data_type == onnx.TensorProto.STRING:
             raise Undecided("a constant of texts")
         try:
-            if self._is_external and self.folder is None:
+            if self._is_external and self.outside is None:
                 raise Undecided("the data of a constant lies in another file")
-            return numpy_helper.to_array(self.proto, str(self.folder or ""))
+            if self._is_external and callable(self.outside):
+                return numpy_helper.to_array(_held(self.proto, self.outside(self.proto)))
+            return numpy_helper.to_array(self.proto, str(self.outside or ""))
         except (OSError, ValueError, TypeError, onnx.checker.ValidationError) as error:
             raise Undecided(f"a constant cannot be read: {error}") from None
 
@@ -64,8 +70,9 @@ class Constant:
     def digest(self) -> bytes:
         """Hash of type, shape and values (lemma 6); equal hashes, equal constants."""
         found = hashlib.sha256(repr((self.proto.data_type, self.shape)).encode())
-        if self._is_external and self.folder is not None:
-            for block in _blocks(self.proto, self.folder):
+        if self._is_external and self.outside is not None:
+            given = self.outside
+            for block in given(self.proto) if callable(given) else _blocks(self.proto, given):
                 found.update(block)
         elif self.proto.HasField("raw_data"):
             found.update(self.proto.raw_data)
@@ -74,6 +81,11 @@ class Constant:
         else:
             found.update(np.ascontiguousarray(self.numbers()).tobytes())
         return found.digest()
+
+
+def _held(proto: onnx.TensorProto, blocks: Iterator[bytes]) -> onnx.TensorProto:
+    """A tensor of the same type and shape that holds its values itself."""
+    return onnx.TensorProto(data_type=proto.data_type, dims=proto.dims, raw_data=b"".join(blocks))
 
 
 def _most_bytes(proto: onnx.TensorProto) -> int:
@@ -142,14 +154,14 @@ class _Scope:
     opsets: Mapping[str, int]
     functions: Mapping[tuple[str, str, str], onnx.FunctionProto]
     bindings: Mapping[str, onnx.AttributeProto]
-    folder: Path | None
+    outside: Outside
     depth: int = 0
 
 
-def read(model: onnx.ModelProto, folder: Path | None = None) -> Graph:
+def read(model: onnx.ModelProto, outside: Outside = None) -> Graph:
     """The main graph; raises Undecided for what has no meaning here."""
     functions = {(_domain(f.domain), f.name, f.overload): f for f in model.functions}
-    scope = _Scope(_opsets(model.opset_import), functions, {}, folder)
+    scope = _Scope(_opsets(model.opset_import), functions, {}, outside)
     graph = _graph(model.graph, scope)
     if model.ir_version >= 4:
         names = {given.name for given in graph.inputs} & graph.constants.keys()
@@ -196,7 +208,7 @@ def _graph(graph: onnx.GraphProto, scope: _Scope) -> Graph:
         raise Undecided("sparse initializers")
     if any(_MARK in name for node in graph.node for name in (*node.input, *node.output)):
         raise Undecided("a name with a character of value 0")
-    constants = {proto.name: Constant(proto, scope.folder) for proto in graph.initializer}
+    constants = {proto.name: Constant(proto, scope.outside) for proto in graph.initializer}
     nodes = _nodes(graph.node, scope, constants)
     inputs = [_input(info) for info in graph.input]
     return Graph(inputs, [info.name for info in graph.output], nodes, constants)
@@ -270,7 +282,7 @@ def _constant(bound: Mapping[str, onnx.AttributeProto], scope: _Scope) -> Consta
     kinds |= {"value_float": np.float32, "value_floats": np.float32}  # type: ignore[dict-item]
     for name, entry in bound.items():
         if name == "value":
-            return Constant(entry.t, scope.folder)
+            return Constant(entry.t, scope.outside)
         if name in kinds:
             value = np.asarray(helper.get_attribute_value(entry), kinds[name])
             return Constant(numpy_helper.from_array(value), None)
@@ -289,7 +301,7 @@ def _written_out(
         raise Undecided("functions that call functions too deeply")
     bindings = {entry.name: entry for entry in function.attribute_proto} | dict(given)
     inner = _Scope(
-        _opsets(function.opset_import), scope.functions, bindings, scope.folder, scope.depth + 1
+        _opsets(function.opset_import), scope.functions, bindings, scope.outside, scope.depth + 1
     )
     own: dict[str, Constant] = {}
     nodes = _nodes(function.node, inner, own)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value
-from onnxpad.proof.outcomes import Undecided
+from onnxpad.proof.endings import Undecided
 
 Array = NDArray[Any]
 _WIDE = 31

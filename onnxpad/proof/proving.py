@@ -5,7 +5,6 @@ import re
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 import onnx
@@ -14,14 +13,14 @@ from onnxpad.proof.call import Budget, Readings
 from onnxpad.proof.classes import Numbering
 from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.proof.cuts import Cutting, Side
+from onnxpad.proof.endings import Undecided
 from onnxpad.proof.equalities import Equalities, Limits, Proved, Refuted, equal
 from onnxpad.proof.field import Source
-from onnxpad.proof.graphs import Graph, Input, read
-from onnxpad.proof.outcomes import Undecided
+from onnxpad.proof.graphs import Graph, Input, Outside, read
 from onnxpad.proof.regions import Clock, Cut, Workshop
 from onnxpad.proof.sizes import Fact
 
-Verdict = Literal["proved", "refuted", "undecided"]
+Decision = Literal["proved", "refuted", "undecided"]
 _FORMULA = re.compile(r"(\d+)\*(\w+)(?:\+(\d+))?")
 _FACT = re.compile(r"%(\d+)==?(\d+)")
 
@@ -37,7 +36,7 @@ class Proof:
     runtime does with the models.
     """
 
-    verdict: Verdict
+    verdict: Decision
     reason: str = ""
     regions: tuple[Proved, ...] = ()
     counterexample: Counterexample | None = None
@@ -57,21 +56,21 @@ def prove(  # noqa: PLR0913 - what may be said of two models
     dims: Mapping[str, int | str] | None = None,
     readings: Readings | None = None,
     limits: Limits | None = None,
-    folders: tuple[Path | None, Path | None] = (None, None),
+    outside: tuple[Outside, Outside] = (None, None),
     source: Source = os.urandom,
 ) -> Proof:
     """Compare two models; see the package's text for what a verdict means.
 
-    `dims` says of named sizes that they are a number, or "%32=0"; `folders` are where external
-    data lies; `source` gives the random bytes of the test points. Raises nothing of its own:
-    whatever is not understood is undecided, with the reason.
+    `dims` says of named sizes that they are a number, or "%32=0"; `outside` says where
+    external data lies; `source` gives the random bytes of the test points. Raises nothing of its
+    own: whatever is not understood is undecided, with the reason.
     """
     limits = limits or Limits()
     start = time.monotonic()
     clock = Clock(start + limits.seconds)
     shop = Workshop(readings or Readings(), Budget(limits.cells, end=clock.end), source, clock)
     try:
-        proof = _proved(before, after, dims or {}, shop, limits, folders)
+        proof = _proved(before, after, dims or {}, shop, limits, outside)
     except Undecided as reason:
         proof = Proof("undecided", str(reason))
     except RecursionError:
@@ -94,9 +93,9 @@ def _proved(
     dims: Mapping[str, int | str],
     shop: Workshop,
     limits: Limits,
-    folders: tuple[Path | None, Path | None],
+    outside: tuple[Outside, Outside],
 ) -> Proof:
-    graphs = (read(before, folders[0]), read(after, folders[1]))
+    graphs = (read(before, outside[0]), read(after, outside[1]))
     other = _other_defaults(graphs)
     if kept := _kept_defaults(graphs, other):
         shop.used.add(f"{', '.join(kept)} keep{'s' * (len(kept) < 2)} the default")

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Fork
 from onnxpad.proof.floats import Numeric
-from onnxpad.proof.outcomes import NoResult, Undecided
 from onnxpad.proof.regions import Region, Sizes, Workshop, outcomes
 
 Array = NDArray[Any]

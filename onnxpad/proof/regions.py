@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Budget, Domain, Notes, Readings, Value
+from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
 from onnxpad.proof.field import BITS, PRIMES, Field, Source
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.graphs import Constant, Graph, Node
-from onnxpad.proof.outcomes import Invalid, NoResult, Undecided
 
 Array = NDArray[Any]
 Size = int | str | None

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Budget, Notes, Readings, Value
+from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
 from onnxpad.proof.functions import Number
 from onnxpad.proof.graphs import Graph, Node
-from onnxpad.proof.outcomes import NoResult, Undecided
 
 Array = NDArray[Any]
 _CELLS, _AT_ONCE, _NUMBERS = 1 << 31, 1 << 27, 1 << 24

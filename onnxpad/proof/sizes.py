@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, product, takewhile
 
 from onnxpad.proof.call import Notes
-from onnxpad.proof.outcomes import Undecided
+from onnxpad.proof.endings import Undecided
 from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, bit_of, compare
 
 _ROUNDS = 8

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof.outcomes import NoResult
+from onnxpad.proof.endings import NoResult
 
 Array = NDArray[Any]
 Table = NDArray[np.int64]

@@ -19,7 +19,7 @@ from onnxpad.reproducing.cutting import Cut, cut_out
 from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.search import chains_of, falls_under, smallest
 from onnxpad.reproducing.specimens import Specimen, drafted
-from onnxpad.runtimes.conditions.rows import Answer, Row
+from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import failing
 from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.targets import Target, find_target
@@ -27,7 +27,7 @@ from onnxpad.validation.expected import Expected, expected
 from onnxpad.verbs import is_text, refuse_unless, verb
 
 SEEN = Path(__file__).parent / "seen.json"
-"""What runtimes did with the reproducers of their rows: `python -m tests.reproducing` writes it."""
+"""What runtimes did with the scripts of their rows: `python -m tests.reproducing` writes it."""
 
 
 def reproduce(target: str, row: str) -> Reproducer:
@@ -78,27 +78,38 @@ def _of_row(
     kept: tuple[Model, Mapping[str, Array]],
     about: tuple[str, ...],
 ) -> Reproducer:
-    verdict = all_seen().get(meant.name, {}).get(address, {}).get("verdict")
-    if row.answer is Answer.MISCOMPUTES and verdict in _DOES_INSTEAD:
-        about += (f"run with this model, {meant.version} {_DOES_INSTEAD[verdict]}",)
-    if verdict == "not shown":
-        about += (f"{meant.version} was run with small models of this kind, and none showed it",)
+    ran = last_run(meant.name, address)
+    about += (f"its script was run, and {ran}",) if ran else ()
     command = f"onnxpad explain {meant.name} --reproduce {address} -o DIR"
     made = _reproducer(meant, (address, row), kept, about, command)
-    return replace(made, shown=verdict != "not shown")
+    return replace(made, shown=_verdict(meant.name, address) != _NOT_SHOWN)
 
 
-_DOES_INSTEAD = {
-    "refused": "stops with an error",
-    "crash": "ends the process",
-    "timeout": "does not end",
+_NOT_SHOWN = "not shown"
+_DID = {
+    "wrong": "computed something else",
+    "refused": "stopped with an error",
+    "crash": "ended the process",
+    "timeout": "did not end",
+    _NOT_SHOWN: "was right, with other small models of this kind as well",
 }
-"""What a runtime did where wrong numbers were looked for."""
+"""What a runtime did with a reproducer."""
+
+
+def last_run(target: str, address: str) -> str:
+    """What a runtime did when the reproducer of a row was run in it last; empty if it never was."""
+    verdict = _verdict(target, address)
+    return f"{_seen()[target]['version']} {_DID[verdict]}" if verdict else ""
+
+
+def _verdict(target: str, address: str) -> str:
+    verdict: str = all_seen(target).get(address, {}).get("verdict", "")
+    return verdict
 
 
 def seen_words(target: Target, address: str, row: Row) -> Specimen | None:
     """The model that was seen to show it where the smallest one does not; it must still fit."""
-    words = all_seen().get(target.runtime, {}).get(address, {}).get("words")
+    words = all_seen(target.runtime).get(address, {}).get("words")
     if words is None:
         return None
     lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}
@@ -107,10 +118,15 @@ def seen_words(target: Target, address: str, row: Row) -> Specimen | None:
     return one if falls_under(target, row, one) else None
 
 
+def all_seen(target: str) -> Mapping[str, Mapping[str, Any]]:
+    """By address what a run showed, and the words of the model that showed it."""
+    rows: Mapping[str, Mapping[str, Any]] = _seen().get(target, {}).get("rows", {})
+    return rows
+
+
 @cache
-def all_seen() -> dict[str, dict[str, dict[str, Any]]]:
-    """By target and address what a run showed, and the words of the model that showed it."""
-    found: dict[str, dict[str, dict[str, Any]]] = json.loads(SEEN.read_text("utf-8"))
+def _seen() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads(SEEN.read_text("utf-8"))
     return found
 
 
@@ -199,6 +215,7 @@ __all__ = [
     "SEEN",
     "Reproducer",
     "all_seen",
+    "last_run",
     "refuse_folder",
     "reproduce",
     "reproduce_node",

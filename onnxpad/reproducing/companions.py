@@ -51,7 +51,7 @@ def _at(opset: int, piece: Piece) -> Piece:
 
 def _block(axis: int, value: float) -> tuple[list[Piece], Mapping[str, Any], tuple[str, str]]:
     """A Concat of a tensor and a block of constants."""
-    sizes = [1 if place == axis else size for place, size in enumerate(_SHAPE)]
+    sizes = [1 if index == axis else size for index, size in enumerate(_SHAPE)]
     pieces = [Piece("Concat", ["x", "block"], ["z"], {"axis": axis}), Piece("Neg", ["z"], ["y"])]
     return pieces, {"block": np.full(sizes, value, np.float32)}, _FLOATS
 

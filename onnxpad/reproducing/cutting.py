@@ -36,7 +36,7 @@ def cut_out(
     folder = opened.source.folder if opened.source else None
     survey = Survey(opened.model, dims=dims, folder=folder, thorough=True)
     selected = selection(survey, node)
-    sites = [site for site in survey.sites() if selected(site.address)]
+    sites = [site for site in survey.sites_now() if selected(site.address)]
     if len(sites) > 1:
         raise RequestError(
             f"--reproduce is about one node, and '{node}' names {len(sites)}: "
@@ -62,7 +62,7 @@ def _changed(target: Target, cut: Model, found: Judgement, site: Site) -> list[s
     """What is known of the cut model that is not known of the node where it stands."""
     alone = [
         judge(target, chain)
-        for one in Survey(cut, thorough=True).sites()
+        for one in Survey(cut, thorough=True).sites_now()
         if one.op == site.op
         for chain in one.chains
     ]

@@ -41,6 +41,11 @@ print("as it should be")
 _HOW_EXPECTED = """`expected.npz` follows the ONNX text: padded operators are evaluated in float64,
 every other one is run alone in onnxruntime without optimisations."""
 _ONLY_RUNS = '\nprint("it runs")\n'
+_COMPUTES_NOTHING = """
+for name, got in results.items():
+    assert not np.size(got), f"{name} is\\n{got}\\nand should be nothing"
+print("it computes nothing, as it should be")
+"""
 _ENDS = {
     "refuses": "does not load it, stops with an error, or ends the process",
     "miscomputes": "runs it, and the numbers or sizes are wrong, without a word",
@@ -147,7 +152,9 @@ def script(found: Reproducer) -> str:
     text = path.read_text("utf-8").format(outputs=json.dumps(names), ranks=ranks, **words)
     if runtime in _JAVASCRIPT:
         return text
-    return text + (_COMPARE if found.expected else _ONLY_RUNS)
+    if found.expected:
+        return text + _COMPARE
+    return text + (_COMPUTES_NOTHING if found.answer == "miscomputes" else _ONLY_RUNS)
 
 
 def _as_json(arrays: Mapping[str, Array]) -> bytes:

@@ -91,7 +91,7 @@ def chains_of(one: Specimen) -> tuple[Chain, ...]:
         survey = Survey(model, thorough=True)
     except (ArithmeticError, ValueError):
         return ()
-    return tuple(chain for site in survey.sites() for chain in site.chains)
+    return tuple(chain for site in survey.sites_now() for chain in site.chains)
 
 
 def falls_under(target: Target, row: Row, one: Specimen) -> bool:
@@ -198,6 +198,7 @@ _TOGETHER: tuple[Words, ...] = (
     {"pads": (2, 2), "kernel": 2},
     {"pads": (1, 1), "kernel": 1},
     {"size": 1, "pads": (0, 0)},
+    {"size": 1, "pads": (0, 0), "stride": 3},
 )
 _TOGETHER_IN_PADS: tuple[Words, ...] = (
     {"mode": "reflect", "pads": (7, 7)},

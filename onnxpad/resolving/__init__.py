@@ -17,7 +17,7 @@ from onnxpad.frameworks.to_onnx import lower
 from onnxpad.frameworks.worked_out import WorkedOut, make_plan
 from onnxpad.padding.expansion import Step
 from onnxpad.reports import Report, reported
-from onnxpad.runtimes.onnxruntime.safe_spelling import kept_apart
+from onnxpad.runtimes.onnxruntime.runtime_check import kept_apart
 from onnxpad.verbs import verb
 
 if TYPE_CHECKING:

@@ -80,14 +80,14 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
         session = session_on(opened, dims, Preferences(ambiguous))
         selected = selection(session, nodes)
         known_names(session, rule.names, rule.label)
-        outcome = run(session, rule, selected, progress)
+        log = run(session, rule, selected, progress)
         return Retargeting(
             edited=finish(session, opened),
             to=rule.name,
-            changes=tuple(outcome.changes),
-            unchanged=tuple(outcome.unchanged),
-            skips=tuple(outcome.skips),
-            breaks=outcome.breaks,
+            changes=tuple(log.changes),
+            unchanged=tuple(log.unchanged),
+            skips=tuple(log.skips),
+            breaks=log.breaks,
             script=tuple(session.script),
             assumed=dict(dims or {}),
             source=opened.source,

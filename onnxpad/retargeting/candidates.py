@@ -90,7 +90,9 @@ def _undisputed(chain: Chain) -> Candidate | None:
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
         return None
-    return Candidate(replace(chain, padding=pads, ceil_mode=False), (), f"pads {flat_text(pads)}")
+    return Candidate(
+        replace(chain.with_padding(pads), ceil_mode=False), (), f"pads {flat_text(pads)}"
+    )
 
 
 def _ways(chain: Chain) -> Iterator[_Row]:
@@ -102,7 +104,7 @@ def _ways(chain: Chain) -> Iterator[_Row]:
                     yield way, name if is_own else ""
                     yield from ((zeros, "") for zeros in _zeros(way))
         for padding in _others(bare):
-            for way in variants(replace(bare, padding=padding), None):
+            for way in variants(bare.with_padding(padding), None):
                 yield way, ""
                 yield from ((zeros, "") for zeros in _zeros(way))
 
@@ -136,7 +138,7 @@ def _of_manner(bare: Chain, habits: Habits) -> Iterator[tuple[Chain, bool]]:
             options.append((bare.padding, habits.alike and alike))
     own = {padding for padding, is_own in options if is_own}
     for padding in dict.fromkeys(padding for padding, _ in options):
-        for way in variants(replace(bare, padding=padding), habits):
+        for way in variants(bare.with_padding(padding), habits):
             yield way, padding in own
 
 
@@ -215,7 +217,7 @@ def behind_pad(
     begins, ends = [0] * chain.tensor_rank, [0] * chain.tensor_rank
     begins[chain.spatial], ends[chain.spatial] = list(pads.begins), list(pads.ends)
     step = NewPad(Pads(tuple(begins), tuple(ends)), fill, mode, instead=instead)
-    return replace(chain, axes=axes_behind(chain, pads), padding=padding, pad=step)
+    return replace(chain.with_padding(padding), axes=axes_behind(chain, pads), pad=step)
 
 
 def _crops(chain: Chain) -> Iterator[_Row]:
@@ -257,9 +259,9 @@ def ordinary(chain: Chain) -> Iterator[Chain]:
         return
     bare = _without_pad(chain)
     for pads in _numbers(chain):
-        yield from variants(replace(bare, padding=pads), None)
+        yield from variants(bare.with_padding(pads), None)
     for pads in _of_some_size(chain):
-        ways = variants(replace(bare, padding=pads), None)
+        ways = variants(bare.with_padding(pads), None)
         yield from (way for way in ways if not way.ceil_mode)
     if chain.op.kind is Kind.CONVOLUTION:
         yield from _other_cells(chain, bare)
@@ -316,7 +318,7 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
         return  # batch or channels: data
     yield bare
     if not isinstance(own, Skip):
-        yield replace(bare, padding=own + _spatial(chain, step))
+        yield bare.with_padding(own + _spatial(chain, step))
     for mode in _MIRRORS:
         if mode != step.mode:
             new = NewPad(step.pads, Constant(0.0), mode, instead=True)

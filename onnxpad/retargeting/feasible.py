@@ -34,7 +34,7 @@ def _new(reason: str, known: str) -> str:
 
 
 def _refused(chain: Chain) -> str:
-    alone = replace(chain, around=NOTHING)  # fusion is the business of safe_spelling
+    alone = replace(chain, around=NOTHING)  # fusion is the business of runtime_check
     found = judge(find_target("onnxruntime"), alone)
     if found.answer is not Answer.REFUSES:
         return ""

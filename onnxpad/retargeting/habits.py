@@ -58,22 +58,22 @@ class Habits:
 
     def pads_three(self, begin: int, end: int) -> bool:
         """Whether one of its modes pads a window of three cells like this."""
-        return (begin, end) in self.places(Axis(16, 3), 16)
+        return (begin, end) in self.pairs(Axis(16, 3), 16)
 
     @property
     def has_strided_same(self) -> bool:
         """Whether a mode of its own gives ceil(size/stride) windows, whatever the stride."""
         axis, size = Axis(16, 3, 2), 16
-        return any((size + sum(pair) - 3) // 2 + 1 == 8 for pair in self.places(axis, size))
+        return any((size + sum(pair) - 3) // 2 + 1 == 8 for pair in self.pairs(axis, size))
 
-    def places(self, axis: Axis, size: int) -> Iterator[Pair]:
+    def pairs(self, axis: Axis, size: int) -> Iterator[Pair]:
         """What its modes pad on an axis of `size` cells, the default mode first."""
         sized = axis._replace(size=size)
         for mode in self.modes:
-            if mode.place is None or (mode.undilated and axis.dilation > 1):
+            if mode.pad_rule is None or (mode.undilated and axis.dilation > 1):
                 continue
             try:
-                yield mode.place(sized, Given())
+                yield mode.pad_rule(sized, Given())
             except RequestError:
                 continue
 
@@ -113,9 +113,9 @@ def _placement(name: str) -> Habits:
     if name == "symmetric":
         return Habits(name, (), numbers=True)
     lower = name == "SAME_LOWER"
-    place = rules.same_lower if lower else rules.same_upper
+    rule = rules.same_lower if lower else rules.same_upper
     cut = _larger_half_first if lower else same_multiple
-    return Habits(name, (Mode(place, cut),), any_numbers=True)
+    return Habits(name, (Mode(rule, cut),), any_numbers=True)
 
 
 def _larger_half_first(axis: Axis, size: int, _given: Given) -> AxisCrop:
@@ -135,7 +135,7 @@ def _modes(layer: Layer) -> tuple[Mode, ...]:
     found.append(layer.number)
     plain = (rules.valid, rules.explicit)
     return tuple(
-        mode for mode in found if mode.fill in (None, Fill.ZEROS) and mode.place not in plain
+        mode for mode in found if mode.fill in (None, Fill.ZEROS) and mode.pad_rule not in plain
     )
 
 

@@ -36,9 +36,8 @@ def without_hand(chain: Chain) -> Chain | Skip:
         return Skip("its average counts the cells of the Pad in front, but not its own padding")
     counts = chain.counts_padding or (average and any(front.flat))
     return replace(
-        chain,
+        chain.with_padding(own + front),
         axes=axes_in_front(chain, front),
-        padding=own + front,
         pad=None,
         ceil_mode=rounds_up(chain),
         fill=Constant(0) if average and counts else chain.fill,

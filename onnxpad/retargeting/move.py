@@ -11,7 +11,7 @@ from onnxpad.frameworks.layer import Divisor, Given, Pair, Rounding
 from onnxpad.frameworks.rules import CROP_BOTH, split
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip, is_same
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.operators import Kind, Since
@@ -19,7 +19,7 @@ from onnxpad.retargeting.habits import Habits, habits_of, named_convention
 from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
 from onnxpad.retargeting.labels import held
 from onnxpad.retargeting.windows_read import differs
-from onnxpad.runtimes.onnxruntime.safe_spelling import spelled
+from onnxpad.runtimes.onnxruntime.runtime_check import spelled
 
 
 class Meaning(StrEnum):
@@ -78,7 +78,7 @@ def _is_same(axis: Axis, pair: Pair, source: Habits | None) -> bool:
 def _is_same_at(axis: Axis, pair: Pair, source: Habits | None, size: int) -> bool:
     sized = Axis(size, axis.kernel, axis.stride, axis.dilation)
     if source is not None:
-        found: list[Pair] = list(source.places(axis, size))
+        found: list[Pair] = list(source.pairs(axis, size))
     else:
         pairs = [same_pads(sized, lower=lower) for lower in (False, True)]
         found = [one for one in pairs if one is not None]
@@ -149,11 +149,9 @@ def cropped(chain: Chain, cuts: list[CropAndAdd]) -> Chain:
     """The chain with (begin, end, output_padding) for each axis."""
     growth = tuple(more for _, _, more in cuts)
     return replace(
-        chain,
-        padding=Pads(tuple(b for b, _, _ in cuts), tuple(e for _, e, _ in cuts)),
+        chain.with_padding(Pads(tuple(b for b, _, _ in cuts), tuple(e for _, e, _ in cuts))),
         output_padding=growth if any(growth) else (),
         output_shape=(),
-        read_as=NO_PREFERENCE,
     )
 
 
@@ -244,7 +242,7 @@ def _spot(axis: Axis, habits: Habits, *, rounds_up: bool) -> _Spot:
 def _wanted(axis: Axis, habits: Habits, size: int, *, rounds_up: bool) -> Pair | None:
     """The first of the convention's own ways that gives ceil(size/stride) windows."""
     sized = axis._replace(size=size)
-    for pair in habits.places(axis, size):
+    for pair in habits.pairs(axis, size):
         if _count(sized, pair, rounds_up=rounds_up) == -(-size // axis.stride):
             return pair
     return None
@@ -446,7 +444,7 @@ def _written(bare: Chain, meaning: Meaning, pads: Pads, habits: Habits) -> Chain
         if isinstance(found, Skip):
             return found
         padding = found
-    changed = replace(bare, padding=padding, ceil_mode=bare.ceil_mode and not is_same(padding))
+    changed = replace(bare.with_padding(padding), ceil_mode=bare.ceil_mode and not is_same(padding))
     return _finished(changed, habits)
 
 

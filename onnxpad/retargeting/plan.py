@@ -10,7 +10,7 @@ from reprlib import Repr
 from typing import Any, TypeAlias
 
 from onnxpad.errors import RequestError
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, NewPad, Padding, Pads, PadStep
+from onnxpad.padding.chain import AutoPad, Chain, NewPad, Padding, Pads, PadStep
 from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind
@@ -149,7 +149,7 @@ def with_settings(chain: Chain, settings: Settings) -> Chain:
     result = _with_pad(chain, settings)
     padding = _padding(chain, settings)
     if padding is not None:
-        result = replace(result, padding=padding, read_as=NO_PREFERENCE, output_shape=())
+        result = replace(result.with_padding(padding), output_shape=())
     if "ceil_mode" in settings:
         result = _with_ceil(result, flag(settings, "ceil_mode"))
     if "count_include_pad" in settings:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from onnxpad.model.editing.script import Edit, edit_record
-from onnxpad.model.reading.nodes import Address
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.nodes import Address
+from onnxpad.model.graph.types import Type
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.reports import plain, reported
 

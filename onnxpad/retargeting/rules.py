@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onnxpad.errors import RequestError
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.graph.nodes import Address
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.retargeting.feasible import infeasible
 from onnxpad.retargeting.habits import named_convention

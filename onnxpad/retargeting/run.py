@@ -9,7 +9,7 @@ from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.nodes import Address, Place
+from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.sizes_downstream import breaks, inferred_sizes, resizings
 from onnxpad.padding.chain import Chain, Skip
@@ -23,7 +23,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass
-class MoveOutcome:
+class MoveLog:
     """Everything that was done and not done, in graph order."""
 
     changes: list[Move] = field(default_factory=list)
@@ -37,7 +37,7 @@ def run(
     rule: MoveRule,
     selected: Callable[[Address], bool],
     progress: Progress | None = None,
-) -> MoveOutcome:
+) -> MoveLog:
     """Move every selected node; sizes behind a node whose output changed are read anew."""
     return _Run(session, rule, selected, progress).run()
 
@@ -54,43 +54,43 @@ class _Run:
         self._rule = rule
         self._selected = selected
         self._progress = progress
-        self._done: set[Place] = set()
+        self._done: set[NodeId] = set()
         self._sound: tuple[str, ...] | None = None
-        self._outcome = MoveOutcome()
+        self._log = MoveLog()
 
-    def run(self) -> MoveOutcome:
+    def run(self) -> MoveLog:
         known = -1
-        while known < len(self._outcome.changes):
-            known = len(self._outcome.changes)
+        while known < len(self._log.changes):
+            known = len(self._log.changes)
             self._ask_again()
             while self._round():
                 pass
         self._in_order()
         if self._sound is not None:
             now = breaks(self._session.document)
-            self._outcome.breaks = tuple(one for one in now if one not in self._sound)
-        return self._outcome
+            self._log.breaks = tuple(one for one in now if one not in self._sound)
+        return self._log
 
     def _ask_again(self) -> None:
         """Nodes that were refused are decided anew: what stood beside them may have moved."""
-        for refused in self._outcome.skips:
-            self._done.discard(refused.node.place)
-        self._outcome.skips.clear()
+        for refused in self._log.skips:
+            self._done.discard(refused.node.id)
+        self._log.skips.clear()
 
     def _in_order(self) -> None:
         """Moves in graph order, whatever was asked twice."""
-        places = {one.address.label: n for n, one in enumerate(self._session.sites())}
-        self._outcome.changes.sort(key=lambda move: places.get(move.node.label, len(places)))
+        order = {one.address.label: n for n, one in enumerate(self._session.sites_now())}
+        self._log.changes.sort(key=lambda move: order.get(move.node.label, len(order)))
 
     def _round(self) -> bool:
         """Nodes up to one that makes another reading necessary; False at the end."""
-        sites = list(self._session.sites())
+        sites = self._session.sites_now()
         for site in sites:
-            place, given = site.address.place, self._session.as_given(site)
+            node_id, given = site.address.id, self._session.as_given(site)
             wanted = self._selected(given) and self._rule.concerns(given)
-            if place in self._done or not wanted:
+            if node_id in self._done or not wanted:
                 continue
-            self._done.add(place)
+            self._done.add(node_id)
             if self._progress:
                 self._progress(site.address.label, len(self._done) - 1, len(sites))
             if self._handle(site):
@@ -118,7 +118,7 @@ class _Run:
         if first == site.chain:
             shown = label_of(site.chain, None)
             kept = Kept(site.address, site.op, shown, self._rule.why(site.chain))
-            self._outcome.unchanged.append(kept)
+            self._log.unchanged.append(kept)
             return False
         return self._move(site, first)
 
@@ -129,12 +129,12 @@ class _Run:
     def _tell_apart(self, site: Site, groups: list[int]) -> bool:
         if not self._session.tell_apart(site, groups):
             return False
-        self._done.discard(site.address.place)
+        self._done.discard(site.address.id)
         return True
 
     def _refuse(self, site: Site, skip: Skip) -> None:
         tensor = site.node.inputs[0] if site.node.inputs else ""
-        self._outcome.skips.append(
+        self._log.skips.append(
             Refused(site.address, site.op, site.chain, skip, tensor, site.input_type)
         )
 
@@ -150,7 +150,7 @@ class _Run:
         edits = session.change(site, after)
         if resized:
             session.tidy(resizings(session.document, known, site.address))
-        self._outcome.changes.append(
+        self._log.changes.append(
             Move(
                 site.address,
                 site.op,

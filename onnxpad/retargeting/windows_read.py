@@ -202,8 +202,8 @@ def source_axes(chain: Chain) -> tuple[Axis, ...]:
 def axis_key(chain: Chain, index: int, size: int) -> Key | None:
     """What the windows of one axis read where the source has `size` cells; None without windows."""
     axis, step = chain.axes[index], chain.pad
-    place = chain.first_axis + index
-    front = (0, 0) if step is None else (step.pads.begins[place], step.pads.ends[place])
+    position = chain.first_axis + index
+    front = (0, 0) if step is None else (step.pads.begins[position], step.pads.ends[position])
     grown = Axis(size + sum(front), axis.kernel, axis.stride, axis.dilation)
     own = _own_pads(chain, index, grown)
     if own is None or grown.size is None or sum(own) + size + sum(front) < axis.span:

@@ -12,17 +12,17 @@ from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.names import as_nodes
 from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute, edit_record
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.nodes import Address, Place
+from onnxpad.model.graph.nodes import Address, NodeId
+from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.survey import Site
-from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.forms import forms_of
 from onnxpad.padding.operators import Since
 from onnxpad.reports import plain, reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
-from onnxpad.runtimes.onnxruntime.safe_spelling import Neighbours, Writer
+from onnxpad.runtimes.onnxruntime.runtime_check import Choice, Neighbours, RuntimeCheck
 
 MAX_ROUNDS = 10_000
 
@@ -119,7 +119,7 @@ class Start(NamedTuple):
 
 
 @dataclass
-class Outcome:
+class PassLog:
     """Everything that the passes did and did not do, in order.
 
     `starts` has an entry for each pass, and one for the end.
@@ -135,39 +135,39 @@ def run(
     passes: Sequence[Pass],
     selected: Callable[[Address], bool],
     progress: Callable[[str, int, int], None] | None = None,
-    writer: Writer | None = None,
-) -> Outcome:
+    check: RuntimeCheck | None = None,
+) -> PassLog:
     """Apply `passes` in the given order to the nodes for which `selected` holds.
 
-    `writer` chooses what is written of them, by default for onnxruntime.
+    `check` chooses what is written of them, by default what onnxruntime runs right.
     """
-    writer = writer or Writer()
-    outcome = Outcome()
+    check = check or RuntimeCheck()
+    log = PassLog()
     for number, rule in enumerate(passes):
         if progress:
             progress(rule.name, number, len(passes))
-        _run_pass(session, rule, selected, outcome, writer)
-        outcome.starts.append(Start(len(outcome.changes), len(outcome.refusals)))
-    return outcome
+        _run_pass(session, rule, selected, log, check)
+        log.starts.append(Start(len(log.changes), len(log.refusals)))
+    return log
 
 
 def _run_pass(
     session: EditSession,
     rule: Pass,
     selected: Callable[[Address], bool],
-    outcome: Outcome,
-    writer: Writer,
+    log: PassLog,
+    check: RuntimeCheck,
 ) -> None:
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
         again = expanded = False
         neighbours = Neighbours()
-        for site in session.sites():
+        for site in session.sites_now():
             if not selected(session.as_given(site)):
                 continue
-            verdict = _decide(session, rule, site, writer, neighbours)
+            verdict = _decide(session, rule, site, check, neighbours)
             if isinstance(verdict, Change):
-                outcome.changes.append(verdict)
+                log.changes.append(verdict)
                 again |= _uncovers(verdict)
                 expanded |= isinstance(verdict.after, Expansion)
             elif isinstance(verdict, Clones):
@@ -179,7 +179,7 @@ def _run_pass(
                 refusals.append(verdict)
         # New nodes may be read where those that they replace could not.
         if not again and not (expanded and refusals):
-            outcome.refusals += refusals
+            log.refusals += refusals
             return
     raise InternalError(f"pass {rule.name} does not come to an end")
 
@@ -196,9 +196,9 @@ def _absorbs(before: Chain, after: Chain) -> bool:
 
 
 def _decide(
-    session: EditSession, rule: Pass, site: Site, writer: Writer, neighbours: Neighbours
+    session: EditSession, rule: Pass, site: Site, check: RuntimeCheck, neighbours: Neighbours
 ) -> Change | Refusal | Clones | Later | None:
-    results = [_rewrite(session, rule, chain, site, writer) for chain in site.chains]
+    results = [_rewrite(session, rule, chain, site, check) for chain in site.chains]
     groups = _groups(site.chains, results)
     if max(groups) > 0:
         if session.tell_apart(site, groups):
@@ -222,14 +222,14 @@ def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
     return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
 
 
-def _groups(chains: Sequence[Chain], results: Sequence[Verdict]) -> Sequence[int]:
+def _groups(chains: Sequence[Chain], results: Sequence[PassResult]) -> Sequence[int]:
     """A number for each reading of a node, by which those share one body that want the same."""
     if len(chains) == 1:
         return (0,)
     return grouped([_wish(*pair) for pair in zip(chains, results, strict=True)])
 
 
-def _wish(chain: Chain, result: Verdict) -> object:
+def _wish(chain: Chain, result: PassResult) -> object:
     """What is to be written; readings that are left alone share one wish, whatever the reason.
 
     Edits are the difference of two chains, so both must be written alike for one set of edits.
@@ -240,17 +240,21 @@ def _wish(chain: Chain, result: Verdict) -> object:
     return written(replace(chain, pad=None)), chain.conflict_settled, after
 
 
-def would_change(session: EditSession, rule: Pass, site: Site, writer: Writer) -> bool:
+def would_change(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) -> bool:
     """Whether the pass has a way to rewrite the node, in at least one of its readings."""
     return any(
-        not isinstance(_rewrite(session, rule, one, site, writer), Skip) for one in site.chains
+        not isinstance(_rewrite(session, rule, one, site, check), Skip) for one in site.chains
     )
 
 
-def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site, writer: Writer) -> Verdict:
+def _rewrite(
+    session: EditSession, rule: Pass, chain: Chain, site: Site, check: RuntimeCheck
+) -> PassResult:
     label = site.address.label
-    name = rule.name if writer.alone is None else f"{rule.name} for {writer.alone.name}"
-    found = session.remembered(name, chain, lambda: _that_runs(rule, chain, label, writer))
+    name = rule.name if check.alone is None else f"{rule.name} for {check.alone.name}"
+    choice = session.remembered(name, chain, lambda: _choice(rule, chain, label, check))
+    check.held_back |= choice.held_back
+    found = choice.result
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
         return found
     if found.writes_integers and as_nodes(site.contexts[0]):
@@ -258,20 +262,20 @@ def _rewrite(session: EditSession, rule: Pass, chain: Chain, site: Site, writer:
     return found
 
 
-def _that_runs(rule: Pass, chain: Chain, label: str, writer: Writer) -> Verdict:
-    """What the writer takes of the pass's ways, or why none can be written."""
+def _choice(rule: Pass, chain: Chain, label: str, check: RuntimeCheck) -> Choice:
+    """What the check takes of the pass's ways, or why none can be written."""
     if chain.trouble and chain.trouble.too_new:
-        return Skip(chain.trouble.reason)
-    return writer.chosen(chain, _ways(rule, chain, label))
+        return Choice(Skip(chain.trouble.reason), held_back=False)
+    return check.first_that_runs(chain, _ways(rule, chain, label))
 
 
-def _ways(rule: Pass, chain: Chain, label: str) -> Iterator[Verdict]:
+def _ways(rule: Pass, chain: Chain, label: str) -> Iterator[PassResult]:
     yield _checked(rule, chain, rule.rewrite(chain), label)
     for other in rule.otherwise(chain):
         yield _checked(rule, chain, other, label)
 
 
-def _checked(rule: Pass, chain: Chain, found: Verdict, label: str) -> Verdict:
+def _checked(rule: Pass, chain: Chain, found: PassResult, label: str) -> PassResult:
     """A pass's result; InternalError where it brings forms that it does not declare."""
     after = found if isinstance(found, Skip) else outside_group(chain, found)
     if isinstance(after, Expansion) and not chain.opset:
@@ -301,7 +305,7 @@ class Undone(NamedTuple):
     edits: int
 
 
-def standing(session: EditSession, passes: Sequence[Pass], outcome: Outcome) -> list[Refusal]:
+def standing(session: EditSession, passes: Sequence[Pass], log: PassLog) -> list[Refusal]:
     """Refusals that still hold when the last pass is through.
 
     One goes where later changes took from the node every form that its pass removes, where the
@@ -309,14 +313,14 @@ def standing(session: EditSession, passes: Sequence[Pass], outcome: Outcome) -> 
     """
     last = {rule.name: number for number, rule in enumerate(passes)}
     kept = []
-    chains: dict[Place, tuple[Chain, ...]] | None = None
+    chains: dict[NodeId, tuple[Chain, ...]] | None = None
     for number, rule in enumerate(passes):
-        begins, ends = outcome.starts[number], outcome.starts[number + 1]
-        again, later = last[rule.name] > number, len(outcome.changes) > ends.changes
-        for refusal in outcome.refusals[begins.refusals : ends.refusals]:
+        begins, ends = log.starts[number], log.starts[number + 1]
+        again, later = last[rule.name] > number, len(log.changes) > ends.changes
+        for refusal in log.refusals[begins.refusals : ends.refusals]:
             if later and chains is None:
-                chains = {site.address.place: site.chains for site in session.sites()}
-            now = None if chains is None else chains.get(refusal.node.place)
+                chains = {site.address.id: site.chains for site in session.sites_now()}
+            now = None if chains is None else chains.get(refusal.node.id)
             if not again and not (later and now and _settled(refusal, rule, now)):
                 kept.append(refusal)
     return kept
@@ -335,9 +339,9 @@ def are_undone(changes: Sequence[Change]) -> bool:
 
 
 def _by_node(changes: Iterable[Change]) -> Iterable[Sequence[Change]]:
-    found: dict[Place, list[Change]] = {}
+    found: dict[NodeId, list[Change]] = {}
     for change in changes:
-        found.setdefault(change.node.place, []).append(change)
+        found.setdefault(change.node.id, []).append(change)
     return found.values()
 
 

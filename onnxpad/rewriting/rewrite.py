@@ -13,9 +13,9 @@ from onnxpad.errors import ModelError
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
+from onnxpad.model.graph.nodes import NodeId
 from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, Opened, open_model, untouched
 from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
-from onnxpad.model.reading.nodes import Place
 from onnxpad.model.reading.survey import selection, without_collections
 from onnxpad.padding.chain import Chain, Preference, Preferences
 from onnxpad.padding.effective_pads import facts_text, multiples_text
@@ -24,7 +24,7 @@ from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planne
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import (
     Change,
-    Outcome,
+    PassLog,
     Refusal,
     Undone,
     are_undone,
@@ -169,18 +169,18 @@ def rewrite(  # noqa: PLR0913  one option each
         reading = Preferences(ambiguous, legacy_split)
         session = session_on(opened, dims, reading, thorough=bool(asked))
         selected = selection(session, nodes)
-        given = {site.address.place: site.chains for site in session.sites()} if asked else {}
-        outcome = run(session, rules, selected, progress)
-        earlier = (outcome.changes, given)
+        given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
+        log = run(session, rules, selected, progress)
+        earlier = (log.changes, given)
         whole = (dims or {}) if nodes is None and opened.surgeon is None else None
         fitting = _fitted(session, asked, selected, earlier, progress, whole) if asked else None
-        skips = _with_divisors(standing(session, rules, outcome), session, dims or {})
-        outcome.changes += fitting.changes if fitting else ()
+        skips = _with_divisors(standing(session, rules, log), session, dims or {})
+        log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
         if strict:
             _refuse_rest(skips, fitting, name)
-        result = _finished(session, opened, outcome.changes)
-        report = _report(result, rules, (outcome, skips), session, dims, opened.source)
+        result = _finished(session, opened, log.changes)
+        report = _report(result, rules, (log, skips), session, dims, opened.source)
         original, met = partial(untouched, opened), tuple(work.met.values())
         more: dict[str, Any] = {"original": original, "limits_met": met, "carried": opened.carried}
         return replace(report, target=name, fitting=fitting, **more)
@@ -231,7 +231,7 @@ def _fitted(
     session: EditSession,
     asked: Planner,
     selected: Selected,
-    earlier: tuple[Sequence[Change], Mapping[Place, Sequence[Chain]]],
+    earlier: tuple[Sequence[Change], Mapping[NodeId, Sequence[Chain]]],
     progress: Progress | None,
     whole: Mapping[str, int | str] | None,
 ) -> Fitted:
@@ -262,16 +262,16 @@ def _finished(session: EditSession, opened: Opened, changes: Sequence[Change]) -
 def _report(
     model: ModelOrGraph,
     rules: Sequence[Any],
-    done: tuple[Outcome, Sequence[Refusal]],
+    done: tuple[PassLog, Sequence[Refusal]],
     session: EditSession,
     dims: Mapping[str, int | str] | None,
     source: Source | None,
 ) -> Rewriting:
-    outcome, refusals = done
+    log, refusals = done
     return Rewriting(
         edited=model,
         passes=tuple(rule.name for rule in rules),
-        changes=tuple(outcome.changes),
+        changes=tuple(log.changes),
         skips=tuple(one for one in refusals if not one.skip.moot),
         script=tuple(session.script),
         assumed=dict(dims or {}),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import Type
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import NOMINAL, Cost, cells, multiply_adds_of_cells, width

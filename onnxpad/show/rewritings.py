@@ -258,7 +258,7 @@ def changes_text(rewriting: Rewriting, *, done: bool) -> str:
     counts = Counter(change.rule for change in changes)
     order = dict.fromkeys((*rewriting.passes, *counts))
     rules = [f"{name} {counts[name]}" for name in order if counts[name]]
-    nodes = len({c.node.place for c in changes})
+    nodes = len({c.node.id for c in changes})
     text = f"{counted(nodes, 'node')} {'' if done else 'would be '}rewritten"
     text += f" ({', '.join(rules)})" if rules else ""
     return f"{text}, {len(rewriting.skips)} skipped"

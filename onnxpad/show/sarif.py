@@ -153,12 +153,12 @@ def _way(verdict: Record) -> str:
 
 
 def _result(record: Record, finding: Record, rule: str, text: str) -> dict[str, Any]:
-    place = {"fullyQualifiedName": finding["node"], "kind": "object"}
+    location = {"fullyQualifiedName": finding["node"], "kind": "object"}
     file = {"artifactLocation": {"uri": _uri(record["file"])}, "region": _WHOLE_FILE}
     found: dict[str, Any] = {
         "ruleId": rule,
         "message": {"text": text},
-        "locations": [{"physicalLocation": file, "logicalLocations": [place]}],
+        "locations": [{"physicalLocation": file, "logicalLocations": [location]}],
         "partialFingerprints": {"primaryLocationLineHash": _fingerprint(finding)},
     }
     if finding["known"]:

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from onnxpad import processes
 from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable
-from onnxpad.model.comparing.networks import Network, open_network
+from onnxpad.model.comparing.networks import Network, open_lean_network
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
+from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike
-from onnxpad.model.shapes.types import Type
 from onnxpad.padding.chain import Preference
 from onnxpad.sessions import Device, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent
@@ -134,7 +134,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     bench = Bench(Settings(device=resolved(device), tf32=tf32) if runs else Settings())
     bench.progress, bench.tolerance = progress or silent, tolerance
     with processes.limited(timeout, memory):
-        first = _read(bench, open_network(before), ambiguous)
+        first = _read(bench, open_lean_network(before), ambiguous)
         types = first.input_types(with_input_shapes(first, dims, input_shapes))
         inputs, outputs = recorded(data, first, bench.warn) if data else (inputs, outputs)
         if after is None:
@@ -266,7 +266,9 @@ def _with_run(report: Validation, shown: SampleFinding | None = None) -> Validat
 
 
 def _paired(bench: Bench, first: Network, after: ModelLike, ambiguous: Preference) -> Pair:
-    second = matched(bench.warn, first, _read(bench, open_network(after, first.folder), ambiguous))
+    second = matched(
+        bench.warn, first, _read(bench, open_lean_network(after, first.folder), ambiguous)
+    )
     if warning := lost_defaults(first, second):
         bench.warn(warning)
     return Pair(first, second)

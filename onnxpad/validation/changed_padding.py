@@ -57,7 +57,7 @@ def _sites(
 ) -> dict[int, Site]:
     prefer = Preferences(ambiguous)
     survey = Survey(network.model, dims=dims, folder=network.folder, prefer=prefer, thorough=True)
-    return {site.address.key: site for site in survey.sites() if site.address.scope == ""}
+    return {site.address.key: site for site in survey.sites_now() if site.address.scope == ""}
 
 
 def _paired(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import LimitMet, OnnxpadError
-from onnxpad.model.comparing.networks import Network, Operation, open_network
+from onnxpad.model.comparing.networks import Network, Operation, open_lean_network
 from onnxpad.model.comparing.pieces import cut, standalone
 from onnxpad.model.comparing.regions import Region
 from onnxpad.model.opened import Model, ModelLike
@@ -58,8 +58,8 @@ def culprit(
     differs on them.
     """
     bench = Bench(Settings(device="cuda" if found.device == "cuda" else "cpu"))
-    first = open_network(before)
-    pair = Pair(first, matched(bench.warn, first, open_network(after, first.folder)))
+    first = open_lean_network(before)
+    pair = Pair(first, matched(bench.warn, first, open_lean_network(after, first.folder)))
     verifier = Verifier(bench, pair)
     for ran in _runs(bench, pair, verifier, (found, dims)):
         try:
@@ -134,12 +134,12 @@ def kind_of_change(before: list[Operation], after: list[Operation], pair: Pair) 
     names = sorted({*one.attributes, *other.attributes})
     pairs = {name: (_said(one, name), _said(other, name)) for name in names}
     moved = [f"{name} was {a} and is {b}" for name, (a, b) in pairs.items() if a != b]
-    for place, (old, new) in enumerate(zip(one.inputs, other.inputs, strict=False)):
+    for position, (old, new) in enumerate(zip(one.inputs, other.inputs, strict=False)):
         values = pair.before.constant(old), pair.after.constant(new)
         if None not in (values[0] is None, values[1] is None) and _apart(*values):
-            moved.append(f"the constant that is input {place} has other values")
+            moved.append(f"the constant that is input {position} has other values")
         elif (values[0] is None) != (values[1] is None) or (values[0] is None and old != new):
-            moved.append(f"input {place} was '{old}' and is '{new}'")
+            moved.append(f"input {position} was '{old}' and is '{new}'")
     if one.opset != other.opset:
         moved.append(f"the opset was {one.opset} and is {other.opset}")
     return f"{was}: {', '.join(moved)}" if moved else f"{was} changed"

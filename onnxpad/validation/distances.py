@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad import processes
-from onnxpad.model.comparing.networks import open_network
+from onnxpad.model.comparing.networks import open_lean_network
 from onnxpad.model.opened import ModelLike
 from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.agreement import gap, relative_gap
@@ -81,8 +81,8 @@ def distances(  # noqa: PLR0913 - each option is one word of the command line
     """
     with processes.limited(timeout, memory):
         bench = Bench(Settings(device=resolved(device)))
-        first = open_network(before)
-        second = open_network(after, first.folder)
+        first = open_lean_network(before)
+        second = open_lean_network(after, first.folder)
         types = with_channels(first, first.input_types(dims))
         pair = Pair(first, matched(bench.warn, first, second))
         sampler = Sampler(joint_types(types, pair.after.input_types()), seed)

@@ -8,7 +8,7 @@ from onnxpad.errors import RequestError
 from onnxpad.geometry.size import show
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import renamed
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.types import Type
 from onnxpad.validation.request import quoted
 
 

@@ -16,7 +16,7 @@ from onnxpad.errors import LimitMet
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.networks import bodies
 from onnxpad.model.comparing.random_nodes import random_nodes
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.types import Type
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.processes import ChildEnded
 from onnxpad.proof import Counterexample, Limits, Proof, prove
@@ -36,10 +36,12 @@ _EXAMPLE = 224
 def proved(pair: Pair, types: Mapping[str, Type], seconds: float) -> ProofReport:
     """Whether two models are the same function, for inputs of these types.
 
-    `seconds` are what it may take.
+    `seconds` are what it may take. Raises ModelError where a file was changed meanwhile.
     """
     facts, open_sizes = _facts(pair.before.input_types(), types)
     found = _proof(pair, facts, seconds, _fixing(types))
+    for one in pair.both():
+        one.refuse_changed()
     drawn = [label for one in pair.both() for label in random_nodes(one)]
     if drawn and found.verdict == "proved":
         found = replace(
@@ -154,7 +156,7 @@ def _here(pair: Pair, facts: Mapping[str, int | str], seconds: float) -> Proof:
         after.model,
         dims=facts,
         limits=replace(_SHORT, seconds=seconds),
-        folders=(before.folder, after.folder),
+        outside=(before.outside, after.outside),
     )
 
 

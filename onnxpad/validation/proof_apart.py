@@ -105,7 +105,7 @@ def _prove(said: Mapping[str, Any], buffers: list[Buffer]) -> Reply:
         models[1],
         dims=said["dims"],
         limits=Limits(seconds=said["seconds"]),
-        folders=(folders[0], folders[1]),
+        outside=(folders[0], folders[1]),
     )
     return _packed(found)
 

@@ -12,7 +12,7 @@ from onnxpad.errors import RequestError, nearest
 from onnxpad.geometry.size import Size
 from onnxpad.model.comparing.channels import input_channels
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.types import Type
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.fixed_axes import decided_by

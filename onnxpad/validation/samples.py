@@ -17,7 +17,7 @@ from onnxpad import processes
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.types import Type
 from onnxpad.sessions import RunFailure, Session
 from onnxpad.validation.agreement import Bound, gap, largest, same, same_bits
 from onnxpad.validation.bench import Bench, Results

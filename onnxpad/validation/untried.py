@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from onnxpad.model.comparing.pieces import ambiguous_nodes
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.types import Type
 from onnxpad.validation.report import ProofReport
 from onnxpad.validation.samples import Pair
 from onnxpad.validation.sizes import comparisons

@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from onnxpad.diagnosis import Cause, diagnose
-from onnxpad.diagnosis.places import sized
+from onnxpad.diagnosis.suspects import sized
 from onnxpad.model.reading.survey import Survey
 from tests.models import runaway
 from tests.models.tiny import tiny
@@ -45,6 +45,6 @@ def test_an_operator_on_an_empty_axis_is_no_internal_error() -> None:
 def test_a_chain_has_no_sizes_of_another_number_of_axes() -> None:
     """A model that runs may have a rank that its file denies."""
     model = tiny("[op] y = MaxPool <kernel_shape = [3], pads = [1, 1]> (x)", "float[1,1,9]")
-    (site,) = Survey(model).sites()
+    (site,) = Survey(model).sites_now()
     assert sized(site.chain, (4, 4)) is None
     assert sized(site.chain, (4,)) is not None

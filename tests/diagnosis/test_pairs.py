@@ -24,8 +24,8 @@ def first_sample(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     held = {one.name for one in graph.initializer}
     fed = [one.name for one in graph.input if one.name not in held]
     made = [one.name for one in graph.output]
-    inputs = {name: stored[f"s0_in{place}"] for place, name in enumerate(fed)}
-    outputs = {name: stored[f"s0_ref{place}"] for place, name in enumerate(made)}
+    inputs = {name: stored[f"s0_in{index}"] for index, name in enumerate(fed)}
+    outputs = {name: stored[f"s0_ref{index}"] for index, name in enumerate(made)}
     return inputs, outputs
 
 

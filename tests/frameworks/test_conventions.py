@@ -77,7 +77,7 @@ def test_words_are_unique_and_what_pads_has_a_rule(convention: Convention, layer
             assert word.modes or word.layouts
             transposed = layer.op == "conv_transpose"
             for mode in word.modes.values():
-                assert mode.cut if transposed else mode.place, (convention.name, word.name)
+                assert mode.cut if transposed else mode.pad_rule, (convention.name, word.name)
 
 
 NEW = '''"""Frobnet: two cells in front of every axis, none behind it, and nothing else to say here.

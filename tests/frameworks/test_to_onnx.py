@@ -30,7 +30,7 @@ from onnxpad.frameworks.to_onnx import LOWEST, lower
 from onnxpad.frameworks.worked_out import WorkedOut, make_plan
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.layer_model import build_model
-from onnxpad.runtimes.onnxruntime.safe_spelling import kept_apart
+from onnxpad.runtimes.onnxruntime.runtime_check import kept_apart
 from tests.resolving.goldens import difference, run
 
 ROUNDINGS = (Rounding.DOWN, Rounding.UP, Rounding.UP_ALL, Rounding.UP_IF_AXIS_PADDED)

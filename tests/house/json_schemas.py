@@ -100,7 +100,7 @@ class Shapes:
             return words(args)
         if origin in (Union, types.UnionType):
             listed = [self.of(one) for one in args]
-            return {"anyOf": [one for place, one in enumerate(listed) if one not in listed[:place]]}
+            return {"anyOf": [one for index, one in enumerate(listed) if one not in listed[:index]]}
         if isinstance(origin, type) and issubclass(origin, Mapping):
             return {"type": "object", "additionalProperties": self.of(args[1])}
         if origin is tuple and args[-1:] != (...,):

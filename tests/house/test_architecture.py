@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -31,6 +31,8 @@ SOURCES = PACKAGE + sorted((ROOT / "tests").rglob("*.py"))
 VIOLATIONS = [
     ("floors", "onnxpad.geometry.high", "import onnxpad.padding.forms"),
     ("floors", "onnxpad.validation.evaluator.high", "import onnxpad.rewriting.passes"),
+    ("floors-of-reading", "onnxpad.model.graph.reader", "import onnxpad.model.shapes.dimensions"),
+    ("floors-of-reading", "onnxpad.model.shapes.reader", "import onnxpad.model.reading.pads"),
     ("integrations-outside", "onnxpad.integrations.inside", "import onnxpad.padding.forms"),
     ("integrations-apart", "onnxpad.integrations.sibling", "import onnxpad.integrations.inside"),
     ("pure-core", "onnxpad.rewriting.passes.impure", "import onnx"),
@@ -240,6 +242,32 @@ def test_functions_are_short() -> None:
         if (function.end_lineno or 0) - function.lineno + 1 > 60
     ]
     assert long == []
+
+
+def other_padding(nodes: Iterable[ast.AST]) -> Iterator[int]:
+    """Lines that give a chain other padding, or another reading, past `Chain.with_padding`."""
+    for node in nodes:
+        match node:
+            case ast.Call(func=ast.Name(id="replace"), keywords=keywords):
+                if {"padding", "read_as"}.intersection(one.arg or "" for one in keywords):
+                    yield node.lineno
+
+
+def test_new_padding_forgets_what_the_user_preferred() -> None:
+    """A node that says auto_pad and pads would keep both, and runtimes read the wrong one."""
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for room in ("rewriting", "retargeting", "diagnosis")
+        for path in sorted((ROOT / "onnxpad" / room).rglob("*.py"))
+        for line in other_padding(parsed(path))
+    ]
+    # What a target is asked about is no rewrite: the sizes that the user knows, and it does not.
+    assert [one.partition(":")[0] for one in found] == ["onnxpad/rewriting/for_target/obstacles.py"]
+
+
+def test_padding_past_its_one_way_is_noticed() -> None:
+    text = "x = replace(chain, padding=pads)\ny = replace(chain.with_padding(pads), axes=axes)"
+    assert list(other_padding(ast.walk(ast.parse(text)))) == [1]
 
 
 EMPTY_WORDS = {"base", "common", "helper", "helpers", "manager", "util", "utils"}

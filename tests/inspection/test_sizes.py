@@ -6,7 +6,6 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad.inspection import inspect
-from onnxpad.model.reading.reader import Reading
 from onnxpad.model.shapes import shape_inference
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.text import text_model
@@ -37,8 +36,8 @@ def test_a_kernel_is_found_behind_shape_inference() -> None:
 def test_sizes_that_are_declared_need_no_inference(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def infer(reading: Reading, *_: object, **_more: bool) -> dict[str, object]:
-        asked.append(reading)
+    def infer(contexts: object, *_: object, **_more: bool) -> dict[str, object]:
+        asked.append(contexts)
         return {}
 
     monkeypatch.setattr(shape_inference, "infer", infer)

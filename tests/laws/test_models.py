@@ -67,7 +67,7 @@ def forms_in(model: onnx.ModelProto, case: Case, rule: Pass | None = None) -> fr
 
     With `rule`, nodes that it refuses are left out.
     """
-    chains = [site.chain for site in EditSession(model).sites()]
+    chains = [site.chain for site in EditSession(model).sites_now()]
     kept = [chain for chain in chains if case.op == "Pad" or chain.op.kind is not Kind.PAD]
     if rule is not None:
         kept = [chain for chain in kept if not is_refused(rule, chain)]

@@ -23,7 +23,7 @@ def rows(count: int) -> list[Site]:
         [helper.make_tensor("p", TensorProto.INT64, [6], [0, 0, 1, 0, 0, 1])],
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-    return list(Survey(model).sites())
+    return list(Survey(model).sites_now())
 
 
 def test_more_pads_in_front_of_a_node_than_an_excerpt_holds() -> None:
@@ -57,7 +57,7 @@ def test_a_number_that_a_constant_around_the_graph_holds() -> None:
         >
     }
     """)
-    site, _ = Survey(model).sites()
+    site, _ = Survey(model).sites_now()
     found = excerpt(site.contexts[0], site.node)
     held = [numpy_helper.to_array(one).tolist() for one in found.model.graph.initializer]
     assert held == [[0, 0, 1, 0, 0, 1], -1.0]
@@ -71,6 +71,6 @@ def test_a_function_may_call_something_else_by_the_name_of_an_initializer() -> N
     <domain: "f", opset_import: ["": 17]>
     block (w, k) => (y) { y = Conv <auto_pad = "SAME_UPPER"> (w, k) }
     """)
-    (site,) = Survey(model).sites()
+    (site,) = Survey(model).sites_now()
     found = excerpt(site.contexts[0], site.node).model.graph
     assert (len(found.input), len(found.initializer)) == (2, 0)

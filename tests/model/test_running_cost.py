@@ -7,6 +7,7 @@ import pytest
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from onnxpad.model.comparing.networks import open_network
+from onnxpad.model.graph.types import Type
 from onnxpad.model.running_cost import (
     RunningCost,
     RunningCosts,
@@ -15,7 +16,6 @@ from onnxpad.model.running_cost import (
     types_of,
 )
 from onnxpad.model.shapes.inference_bounds import follows_little
-from onnxpad.model.shapes.types import Type
 from onnxpad.processes import limited
 from tests.models import runaway
 from tests.models.runaway import made_of, node, value

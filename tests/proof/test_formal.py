@@ -5,9 +5,9 @@ import pytest
 
 from onnxpad.proof import prove
 from onnxpad.proof.call import Array
+from onnxpad.proof.endings import Undecided
 from onnxpad.proof.field import Field
 from onnxpad.proof.formal import Formal
-from onnxpad.proof.outcomes import Undecided
 from tests.proof.small_models import text
 
 LOWEST = Fraction(float(np.finfo(np.float32).min))

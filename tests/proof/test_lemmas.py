@@ -10,7 +10,7 @@ import pytest
 from onnxpad.proof import Limits, equalities, prove, sizes
 from onnxpad.proof.call import Budget, Notes, Readings
 from onnxpad.proof.cuts import Cutting
-from onnxpad.proof.outcomes import NoResult
+from onnxpad.proof.endings import NoResult
 from onnxpad.proof.regions import Clock, Mismatch, Region, Workshop, bit_of, compare
 from onnxpad.proof.sizes import Fact, Facts
 from onnxpad.proof.windows import Axis, same_pads

@@ -8,12 +8,12 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from onnxpad.proof.call import Budget, Domain, Notes, Readings, Value
+from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Evaluation
 from onnxpad.proof.field import Field
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.graphs import read
-from onnxpad.proof.outcomes import NoResult, Undecided
 from tests.oracle.interpreter import run_model
 from tests.proof.law import random_spec
 from tests.proof.small_models import Array, one_node, signed

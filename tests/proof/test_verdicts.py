@@ -11,8 +11,8 @@ import pytest
 from onnx import helper, numpy_helper
 
 from onnxpad.proof import Limits, Proof, Readings, prove
+from onnxpad.proof.endings import Undecided
 from onnxpad.proof.graphs import Constant, read
-from onnxpad.proof.outcomes import Undecided
 from onnxpad.proof.shapes import shapes_of
 from tests.proof.small_models import text
 
@@ -354,8 +354,8 @@ def test_external_weights_are_hashed_in_their_folder(tmp_path: Path) -> None:
     second = written("b", 'y = Conv<auto_pad = "SAME_UPPER">(x, w)')
     third = written("c", 'y = Conv<auto_pad = "SAME_UPPER">(x, w)', 1)
     folders = {name: tmp_path / name for name in "abc"}
-    assert prove(first, second, folders=(folders["a"], folders["b"])).verdict == "proved"
-    assert prove(first, third, folders=(folders["a"], folders["c"])).verdict == "refuted"
+    assert prove(first, second, outside=(folders["a"], folders["b"])).verdict == "proved"
+    assert prove(first, third, outside=(folders["a"], folders["c"])).verdict == "refuted"
     assert prove(first, second).verdict == "undecided"
 
 

@@ -156,7 +156,7 @@ def _called_twice(graph: Graph, spec: Spec, tensor: str) -> Placed:
     placed, given = _function(graph, spec)
     graph.node("Block", [tensor, *given], "y", domain=LOCAL)
     stage = stages(spec)[spec.outside]
-    axis = next(place for place, name in enumerate(stage.axes) if isinstance(name, int))
+    axis = next(index for index, name in enumerate(stage.axes) if isinstance(name, int))
     less = graph.cut(tensor, axis, 1, "less")
     graph.node("Block", [less, *given], "z", domain=LOCAL)
     outputs = [value("z", result_type(spec), [f"z_{n}" for n in range(spec.rank + 2)])]

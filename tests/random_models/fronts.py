@@ -102,7 +102,7 @@ def fill(spec: Spec, step: Step, stage: Stage) -> float | None:
 
 
 def _places(stage: Stage) -> list[int]:
-    return [place for place, axis in enumerate(stage.axes) if isinstance(axis, int)]
+    return [index for index, axis in enumerate(stage.axes) if isinstance(axis, int)]
 
 
 def _flat(spec: Spec, step: Step, stage: Stage) -> list[int]:
@@ -138,7 +138,7 @@ def _pads_of_torch(graph: Graph, flat: list[int], name: str) -> str:
     """What TorchScript exports for F.pad: the last axes' pads, turned round and transposed."""
     axes = len(flat) // 2
     pairs = list(zip(flat[:axes], flat[axes:], strict=True))[::-1]
-    written = max((place for place, pair in enumerate(pairs) if any(pair)), default=0) + 1
+    written = max((index for index, pair in enumerate(pairs) if any(pair)), default=0) + 1
     given = [pad for pair in pairs[:written] for pad in pair]
     tensor = graph.constant(f"{name}_given", given)
     if written < axes:

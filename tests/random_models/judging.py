@@ -197,10 +197,10 @@ def difference(spec: Spec, found: Result, wanted: Result) -> str | None:
     """What differs between two results; -inf and the lowest finite float are one value."""
     if isinstance(found, str) or isinstance(wanted, str):
         return f"no result: {found if isinstance(found, str) else wanted}"
-    for place, (one, other) in enumerate(zip(found, wanted, strict=True)):
+    for index, (one, other) in enumerate(zip(found, wanted, strict=True)):
         if (one.dtype, one.shape) != (other.dtype, other.shape):
             return f"{one.dtype}{list(one.shape)} instead of {other.dtype}{list(other.shape)}"
-        if spec.indices and place == 1:
+        if spec.indices and index == 1:
             one, other = _indices_of_numbers(found), _indices_of_numbers(wanted)  # noqa: PLW2901
         allowed = tolerance(spec, one.dtype)
         if not np.array_equal(one, other) and not _close(one, other, allowed):

@@ -84,14 +84,14 @@ def _smaller(spec: Spec) -> Iterator[Spec]:
         if getattr(spec, name) != plain:
             yield replace(spec, **{name: plain})
     for number, step in enumerate(spec.front):
-        for place, pad in enumerate(step.pads):
+        for index, pad in enumerate(step.pads):
             if pad:
-                yield _with_step(spec, number, pads=_less(step.pads, place, 1 if pad > 0 else -1))
+                yield _with_step(spec, number, pads=_less(step.pads, index, 1 if pad > 0 else -1))
     for name in ("spatial", "kernel", "strides", "dilations", "pads"):
         values = getattr(spec, name)
-        for place, value in enumerate(values):
+        for index, value in enumerate(values):
             if value > (0 if name == "pads" else 1):
-                yield replace(spec, **{name: _less(values, place, 1)})
+                yield replace(spec, **{name: _less(values, index, 1)})
 
 
 def _less(values: tuple[int, ...], place: int, less: int) -> tuple[int, ...]:
@@ -103,7 +103,7 @@ def _without(spec: Spec, axis: int) -> Spec:
 
     def cut(values: tuple[Any, ...]) -> tuple[Any, ...]:
         dropped = (axis, axis + spec.rank)
-        return tuple(value for place, value in enumerate(values) if place not in dropped)
+        return tuple(value for index, value in enumerate(values) if index not in dropped)
 
     lists = ["spatial", "kernel", "strides", "dilations", "pads", "free"]
     lists += ["output_padding", "output_shape"]

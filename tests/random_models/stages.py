@@ -65,7 +65,7 @@ def permutation(stage: Stage) -> list[int]:
 
 
 def _inverse(perm: list[int]) -> list[int]:
-    return [perm.index(place) for place in range(len(perm))]
+    return [perm.index(index) for index in range(len(perm))]
 
 
 def crossed_sizes(spec: Spec, sizes: tuple[int, ...]) -> tuple[int, ...]:

@@ -4,15 +4,50 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
+from onnxpad.model.assembled import with_output_shapes
 from onnxpad.reproducing import Reproducer
+from onnxpad.reproducing.specimens import drafted
+from onnxpad.reproducing.ways import judged, ways
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.targets import Target
+from onnxpad.validation.expected import expected
 from tests.runtimes.live import Runtime
 from tests.runtimes.live.environments import command
 
 SECONDS = 120
-_OF_THE_SCRIPT = ("ModuleNotFoundError", "ImportError", "SyntaxError")
+_OF_THE_SCRIPT = ("ModuleNotFoundError", "ImportError", "SyntaxError", "NameError")
 """What is no fault of the runtime: the script is wrong, or what it needs is not there."""
+_TAKEN = ("Conv", "ConvTranspose", "MaxPool", "Pad")
+
+
+class Ran(NamedTuple):
+    """What a script showed, and the last lines that it or the runtime printed."""
+
+    verdict: str
+    said: str = ""
+
+
+def controls(target: Target) -> Iterator[Reproducer]:
+    """For a few operators the first way of padding that a target takes, as a reproducer of none."""
+    for operator in _TAKEN:
+        way = next(
+            (
+                one
+                for one in ways()
+                if one.operator == operator and judged(target, one).answer is Answer.TAKES
+            ),
+            None,
+        )
+        if way is not None:
+            model, feeds = drafted(way.specimen)
+            right = expected(model, feeds).outputs
+            whole = with_output_shapes(model, right)
+            words = (target.name, target.version, way.name, str(Answer.REFUSES), way.title, "")
+            yield Reproducer(*words, whole, feeds, right, "")
 
 
 def verdict_of(found: Reproducer, runtime: Runtime, folder: Path) -> str:
@@ -20,6 +55,11 @@ def verdict_of(found: Reproducer, runtime: Runtime, folder: Path) -> str:
 
     Raises RuntimeError where the script itself fails.
     """
+    return ran(found, runtime, folder).verdict
+
+
+def ran(found: Reproducer, runtime: Runtime, folder: Path) -> Ran:
+    """The same with what was printed."""
     found.save(folder)
     program, *rest = command(runtime)
     script = "run.py"
@@ -38,13 +78,14 @@ def verdict_of(found: Reproducer, runtime: Runtime, folder: Path) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return "timeout"
+        return Ran("timeout")
+    said = " ".join((done.stderr.strip() or done.stdout.strip())[-400:].split())
     if any(words in done.stderr for words in _OF_THE_SCRIPT):
-        raise RuntimeError(f"{found.target} {found.row}: {done.stderr[-300:]}")
+        raise RuntimeError(f"{found.target} {found.row}: {said}")
     if done.returncode == 0:
-        return "ok"
+        return Ran("ok", said)
     if "KeyError" in done.stderr:
-        return "not understood"  # a type of elements that the script has no name for
+        return Ran("not understood", said)  # a type of elements that the script has no name for
     if done.returncode < 0:
-        return "crash"
-    return "wrong" if "and should be" in done.stderr else "refused"
+        return Ran("crash", f"signal {-done.returncode}; {said}")
+    return Ran("wrong" if "and should be" in done.stderr else "refused", said)

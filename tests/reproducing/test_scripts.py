@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.reproducing import all_seen, reproduce
+from onnxpad.reproducing import all_seen, last_run, reproduce
+from onnxpad.runtimes.targets import find_target
 from tests.reproducing.scripts import verdict_of
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable
@@ -21,8 +22,8 @@ SHOWN = [
 ]
 SWEPT = [
     pytest.param(name, address, marks=pytest.mark.sweep)
-    for name in ("ncnn", "opencv", "opencv-classic", "mnn", "openvino", "onnx2torch")
-    for address, record in all_seen()[name].items()
+    for name in RUNTIMES
+    for address, record in all_seen(name).items()
     if record["verdict"] != "not shown"
     and (name, address) not in {*SHOWN, ("ncnn", "concat-at-the-end-of-a-model")}
 ]
@@ -36,7 +37,29 @@ def test_a_written_script_shows_what_was_seen(name: str, address: str, tmp_path:
         verdict = verdict_of(found, RUNTIMES[name], tmp_path / "made")
     except Unavailable as reason:
         pytest.skip(str(reason))
-    assert verdict == all_seen()[name][address]["verdict"]
+    assert verdict == all_seen(name)[address]["verdict"]
+
+
+RUN = (
+    *("onnxruntime", "openvino", "opencv", "ncnn", "mnn", "tvm", "tinygrad", "iree"),
+    *("onnxruntime-web", "opencv-classic", "onnx2torch"),
+)
+"""Runtimes in whose newest release every row has been run."""
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", RUN)
+def test_every_row_was_run_in_the_newest_release(name: str) -> None:
+    """If not: python -m tests.reproducing --search NAME."""
+    target = find_target(name)
+    for address, row in target.failures.items():
+        if row in target.rows:
+            assert last_run(name, address).startswith(target.version), address
+
+
+def test_the_text_says_what_was_seen() -> None:
+    text = reproduce("mnn", "asymmetric-lppool").files()["README.md"].decode()
+    assert "its script was run, and MNN 3.6.1, CPU, precision high computed something else" in text
 
 
 def test_where_nothing_was_seen_the_text_says_so() -> None:
@@ -44,5 +67,5 @@ def test_where_nothing_was_seen_the_text_says_so() -> None:
     text = found.files()["README.md"].decode()
     assert not found.shown
     assert "This model did not show it:" in text
-    assert "was run with small models of this kind, and none showed it" in text
+    assert "was right, with other small models of this kind as well" in text
     assert "fails as long as it is so" not in text

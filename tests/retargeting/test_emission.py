@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import onnx
@@ -39,6 +39,7 @@ def windows(data: Array, pads: tuple[int, int], value: float | None, mode: Any) 
     return np.array([row[start : start + 3].max() for start in range(0, len(row) - 2, 2)])
 
 
+WINDOWS = "kernel_shape = [3], strides = [2]"
 MAX = "[op] y = MaxPool <kernel_shape = [3], strides = [2]> (x)"
 FRONT = "[pad] p = Pad (x, pads)"
 BEHIND = "[op] y = MaxPool <kernel_shape = [3], strides = [2]> (p)"
@@ -219,3 +220,18 @@ def test_a_plan_reaches_every_call_of_a_function_with_constants_of_its_type() ->
     onnx.checker.check_model(done.model, full_check=True)
     made = [[node.op_type for node in one.node] for one in done.model.functions]
     assert made == [["Constant", "Constant", "Pad", "MaxPool"]] * 2
+
+
+@pytest.mark.parametrize(("ambiguous", "pads"), [("pads", [0, 1]), ("auto_pad", [1, 1])])
+def test_auto_pad_and_pads_do_not_outlive_a_move(
+    ambiguous: Literal["auto_pad", "pads"], pads: list[int]
+) -> None:
+    """Runtimes read the auto_pad of a node that says both, and the move would be in the pads."""
+    node = f'[op] y = MaxPool <auto_pad = "SAME_UPPER", pads = {pads}, {WINDOWS}> (x)'
+    model = text_model(node, outputs=Y)
+    moved = retarget(model, to="pytorch", ambiguous=ambiguous).model
+    assert isinstance(moved, ModelProto)
+    (op,) = moved.graph.node
+    found = {one.name: onnx.helper.get_attribute_value(one) for one in op.attribute}
+    assert "auto_pad" not in found
+    assert found["pads"] == [1, 1]

@@ -95,7 +95,7 @@ def test_one_convention_for_all_is_enough_for_most(name: str, folder: Path, tmp_
 def test_the_true_padding_is_among_the_candidates(name: str, folder: Path) -> None:
     plan = Plan.from_json(plan_of(json.loads((folder / "truth.json").read_text())))
     survey = Survey(onnx.load(folder / "wrong.onnx"), folder=folder)
-    chains = {site.address.label: site.chain for site in survey.sites()}
+    chains = {site.address.label: site.chain for site in survey.sites_now()}
     for entry in plan.entries:
         chain = chains[entry.node]
         wanted = with_settings(chain, entry.settings)

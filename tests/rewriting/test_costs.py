@@ -32,7 +32,7 @@ def test_a_node_costs_a_pass_what_it_costs_a_model(name: str) -> None:
     session = session_on(
         open_model(parser.parse_model(HEAD + NODES[name])), None, Preferences(None)
     )
-    site = next(session.sites())
+    site = session.sites_now()[0]
     chain = site.chain
     turned = name == "ConvTranspose"
     places = costs.input_cells(chain) if turned else costs.output_cells(chain)

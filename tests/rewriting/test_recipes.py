@@ -83,7 +83,7 @@ def rewritten(model: ModelProto, name: str) -> ModelProto:
 
 
 def forms(model: ModelProto, *, pads: bool) -> frozenset[Form]:
-    chains = [site.chain for site in EditSession(model).sites()]
+    chains = [site.chain for site in EditSession(model).sites_now()]
     found = [one for one in chains if pads or one.op.kind is not Kind.PAD]
     return frozenset[Form]().union(*map(forms_of, found))
 

@@ -5,7 +5,7 @@ import pytest
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.types import Type
 from onnxpad.validation.samples import Draw, Feeds, Sampler
 from tests.validation.builders import W1, model, node
 from tests.validation.runs import validate

@@ -19,7 +19,7 @@ _SOURCE = "MPSNeuralNetworkTypes.h, sample code of MPSNNPadding; MPSCNNKernel.h,
 def _centred(style: int, policy: int) -> Callable[[Axis, Given], Pair]:
     """`style` -1, 0, 1 is ValidOnly, Same, Full; `policy` 0 puts the odd cell last, 1 first."""
 
-    def place(axis: Axis, _given: Given) -> Pair:
+    def pads(axis: Axis, _given: Given) -> Pair:
         size = axis.size if isinstance(axis.size, int) else 1
         count = -(-(size + style * (axis.span - 1)) // axis.stride)
         extra = (count - 1) * axis.stride + axis.span - size
@@ -27,7 +27,7 @@ def _centred(style: int, policy: int) -> Callable[[Axis, Given], Pair]:
         left = total // 2 if total >= 0 else -(-total // 2)
         return (left, extra - left)
 
-    return place
+    return pads
 
 
 _SIZES = {"ValidOnly": -1, "SizeSame": 0, "SizeFull": 1}

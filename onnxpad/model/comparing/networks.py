@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -24,10 +24,11 @@ from onnx import (
 from onnx.inliner import inline_local_functions
 
 from onnxpad.errors import ModelError
-from onnxpad.model.opened import ModelLike, whole_model
+from onnxpad.model.files.left_weights import LeftWeights
+from onnxpad.model.graph.types import Type
+from onnxpad.model.opened import ModelLike, Opened, referring_model, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.inference_bounds import calls_in
-from onnxpad.model.shapes.types import Type
 from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
 Array = NDArray[Any]
@@ -61,12 +62,26 @@ class Operation:
 class Network:
     """A model and the folder of its external data. The model is never changed.
 
-    Local functions are inlined, so that what they hold can be compared node by node.
+    Local functions are inlined, so that what they hold can be compared node by node. `left` is the
+    file that the model was read from, where large weights stayed there.
     """
 
-    def __init__(self, model: ModelProto, folder: Path | None = None) -> None:
+    def __init__(
+        self, model: ModelProto, folder: Path | None = None, left: LeftWeights | None = None
+    ) -> None:
         self.model = _inlined(model) if model.functions else model
         self.folder = folder
+        self.left = left
+
+    @property
+    def outside(self) -> Path | Callable[[TensorProto], Iterator[bytes]] | None:
+        """Where values lie that the model refers to: its folder, or what reads its own file."""
+        return self.folder if self.left is None else self.left.blocks
+
+    def refuse_changed(self) -> None:
+        """Raise ModelError where large weights stayed in a file that was changed since."""
+        if self.left is not None:
+            self.left.file.refuse_changed()
 
     @cached_property
     def nodes(self) -> list[NodeProto]:
@@ -75,7 +90,10 @@ class Network:
 
     @cached_property
     def initializers(self) -> dict[str, TensorProto]:
-        """Initializers of the main graph, and tensors that Constant nodes hold."""
+        """Initializers of the main graph, and tensors that Constant nodes hold.
+
+        Those that stayed in the file have no values: `tensor` gives them.
+        """
         found = {tensor.name: tensor for tensor in self.model.graph.initializer}
         for node in self.nodes:
             if node.op_type == "Constant" and node.domain in PLAIN_DOMAINS and node.output:
@@ -125,6 +143,8 @@ class Network:
     @cached_property
     def outside_bytes(self) -> int:
         """The size of the files with the external data of the main graph."""
+        if self.left is not None:
+            return 0
         files = {
             entry.value
             for tensor in self.initializers.values()
@@ -159,9 +179,9 @@ class Network:
     def constant(self, name: str) -> Array | None:
         """The value of an initializer or Constant; external data is read from the folder.
 
-        Raises ModelError where the data file is missing.
+        Raises ModelError where the data file is missing, or was changed.
         """
-        tensor = self.initializers.get(name)
+        tensor = self.tensor(name)
         if tensor is None:
             return None
         try:
@@ -169,6 +189,14 @@ class Network:
         except _UNREADABLE as error:
             said = _first_line(error)
             raise ModelError(f"initializer '{name}' cannot be read: {said}") from error
+
+    def tensor(self, name: str) -> TensorProto | None:
+        """An initializer or Constant with its values, but for external data.
+
+        Raises ModelError where the model's file was changed.
+        """
+        tensor = self.initializers.get(name)
+        return tensor if tensor is None or self.left is None else self.left.completed(tensor)
 
     def reads(self, indices: Iterable[int], values: Mapping[str, Array]) -> dict[str, Array]:
         """Those of `values` that the nodes at `indices` read."""
@@ -195,10 +223,15 @@ class Network:
             tuple(node.output),
         )
 
-    def serialised(self) -> bytes:
-        """The model's bytes; names of external data stay relative to `folder`."""
+    def serialised(self, more: bytes = b"") -> bytes:
+        """The model's bytes and `more` behind; names of external data stay relative to `folder`.
+
+        Raises ModelError where the model's file was changed.
+        """
+        if self.left is not None:
+            return self.left.serialised(self.model, more)
         data: bytes = self.model.SerializeToString()
-        return data
+        return data + more if more else data
 
 
 def _inlined(model: ModelProto) -> ModelProto:
@@ -223,6 +256,12 @@ def open_network(model: ModelLike, folder: Path | None = None) -> Network:
     """
     proto, own_folder = whole_model(model)
     return Network(proto, own_folder or folder)
+
+
+def open_lean_network(model: ModelLike | Opened, folder: Path | None = None) -> Network:
+    """The same; large weights stay in the file, to be compared and run at little memory."""
+    proto, own_folder, left = referring_model(model)
+    return Network(proto, own_folder or folder, left)
 
 
 def free_names(node: NodeProto) -> set[str]:

@@ -8,8 +8,8 @@ from math import prod, sqrt
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
 from onnxpad.model.comparing.networks import Network, bodies
+from onnxpad.model.graph.types import open_negative_sizes
 from onnxpad.model.shapes.native_inference import infer_shapes
-from onnxpad.model.shapes.types import open_negative_sizes
 
 _UNIT: dict[int, float] = {
     TensorProto.FLOAT: 2.0**-24,
@@ -71,7 +71,7 @@ def perturbed(network: Network, *, roundings: float = 1 / 16) -> Network | None:
     if not kinds:
         return None
     phases = [helper.make_node("Cast", [PHASE], [_phase(kind)], to=kind) for kind in sorted(kinds)]
-    return Network(_with_nodes(network, [*phases, *nodes]), network.folder)
+    return Network(_with_nodes(network, [*phases, *nodes]), network.folder, network.left)
 
 
 def jumps(network: Network) -> bool:

@@ -27,9 +27,7 @@ def exposed(network: Network, names: Iterable[str]) -> bytes:
     for name in names:
         if name not in network.outputs and name not in network.fed:
             extra.graph.output.add().name = name
-    added: bytes = extra.SerializeToString()
-    data = network.serialised()
-    return data + added if added else data
+    return network.serialised(extra.SerializeToString())
 
 
 def cut(
@@ -47,7 +45,7 @@ def cut(
         graph.input.append(helper.make_tensor_value_info(name, code, None))
     read = {name for node in nodes for name in free_names(node)} | set(outputs)
     for name in sorted(read - made - inputs.keys()):
-        tensor = network.initializers.get(name)
+        tensor = network.tensor(name)
         if tensor is not None:
             graph.initializer.add().CopyFrom(tensor)
             graph.initializer[-1].name = name
@@ -89,7 +87,7 @@ def renamed(network: Network, mapping: Mapping[str, str]) -> Network:
     _rename(model.graph, changes)
     for value in [*model.graph.input, *model.graph.output, *model.graph.initializer]:
         value.name = changes.get(value.name, value.name)
-    return Network(model, network.folder)
+    return Network(model, network.folder, network.left)
 
 
 def _rename(graph: onnx.GraphProto, changes: Mapping[str, str]) -> None:
@@ -125,7 +123,7 @@ def variant(
             value.type.tensor_type.shape.dim.add().dim_value = size
     made = network.nodes[indices[-1]].output[0]
     session = EditSession(part.model)
-    site = next((one for one in session.sites() if made in one.node.outputs), None)
+    site = next((one for one in session.sites_now() if made in one.node.outputs), None)
     if site is None:
         raise InternalError(f"the node that makes '{made}' is not padded where it stands alone")
     after = change(site.chain)
@@ -152,7 +150,7 @@ def chosen(network: Network, keep: Preference) -> tuple[Network, list[str]]:
         del node.attribute[:]
         node.attribute.extend(attributes)
         labels.append(_label(node))
-    return Network(model, network.folder), labels
+    return Network(model, network.folder, network.left), labels
 
 
 def ambiguous_nodes(network: Network) -> list[str]:

@@ -49,10 +49,10 @@ from onnxpad.model.editing.script import (
     SetInput,
     SetOutput,
 )
-from onnxpad.model.reading.context import MAX_CONSTANT
-from onnxpad.model.reading.nodes import Address, Node
-from onnxpad.model.reading.scopes import Document, Scope
-from onnxpad.model.shapes.constant_folding import FOLDABLE
+from onnxpad.model.graph.constant_folding import FOLDABLE
+from onnxpad.model.graph.context import MAX_CONSTANT
+from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.padding.operators import PLAIN_DOMAINS, AttributeValue
 
 
@@ -103,11 +103,11 @@ def _keep_only(
     gone: set[str],
     name: Callable[[Any], str] = lambda entry: str(entry.name),
 ) -> None:
-    places = [index for index, entry in enumerate(entries) if name(entry) in gone]
-    if len(places) * 8 < len(entries):
-        for index in reversed(places):
+    indices = [index for index, entry in enumerate(entries) if name(entry) in gone]
+    if len(indices) * 8 < len(entries):
+        for index in reversed(indices):
             del entries[index]
-    elif places:
+    elif indices:
         kept = [entry for entry in entries if name(entry) not in gone]
         del entries[:]
         entries.extend(kept)
@@ -256,14 +256,14 @@ class ProtoApplier:
 
     def _apply(self, edit: Edit) -> None:
         match edit:
-            case SetAttribute(place, name, value):
-                set_attribute(self._find(place).proto, name, value)
-            case RemoveAttribute(place, name):
-                remove_attribute(self._find(place).proto, name)
-            case SetInput(place, position, tensor):
-                self._set_input(place, position, tensor)
-            case SetOutput(place, position, tensor):
-                self._set_output(place, position, tensor)
+            case SetAttribute(address, name, value):
+                set_attribute(self._find(address).proto, name, value)
+            case RemoveAttribute(address, name):
+                remove_attribute(self._find(address).proto, name)
+            case SetInput(address, position, tensor):
+                self._set_input(address, position, tensor)
+            case SetOutput(address, position, tensor):
+                self._set_output(address, position, tensor)
             case NewConstant() | GrownConstant() | ReshapedConstant():
                 self._new_constant(edit)
             case InsertNode():
@@ -287,15 +287,15 @@ class ProtoApplier:
 
     def _remove(self, edit: RemoveNode | RemoveUnused | RemoveConstant | ForgetType) -> None:
         match edit:
-            case RemoveNode(place):
-                self._remover(place.scope).remove(self._find(place))
-            case RemoveUnused(place):
-                self._remover(place.scope).remove_unused(self._find(place))
-            case RemoveConstant(place, tensor):
-                scope = self._document.scopes[place.scope]
+            case RemoveNode(address):
+                self._remover(address.scope).remove(self._find(address))
+            case RemoveUnused(address):
+                self._remover(address.scope).remove_unused(self._find(address))
+            case RemoveConstant(address, tensor):
+                scope = self._document.scopes[address.scope]
                 self._remover((scope.owner(tensor) or scope).id).remove_constant(tensor)
-            case ForgetType(place, tensor):
-                self._document.scopes[place.scope].forgotten.add(tensor)
+            case ForgetType(address, tensor):
+                self._document.scopes[address.scope].forgotten.add(tensor)
 
     def _move_opset(self, edit: MoveOpset) -> None:
         moved = self._document.scopes[edit.scope]
@@ -317,19 +317,19 @@ class ProtoApplier:
             self._removers[scope] = Remover(self._document.scopes[scope])
         return self._removers[scope]
 
-    def _find(self, place: Address) -> Node:
-        nodes = self._nodes.get(place.scope) or self._known(self._document.scopes[place.scope])
-        if place.key not in nodes:
-            raise InternalError(f"the script edits {place.label}, which is not there")
-        return nodes[place.key]
+    def _find(self, address: Address) -> Node:
+        nodes = self._nodes.get(address.scope) or self._known(self._document.scopes[address.scope])
+        if address.key not in nodes:
+            raise InternalError(f"the script edits {address.label}, which is not there")
+        return nodes[address.key]
 
     def _known(self, scope: Scope) -> dict[int, Node]:
         if scope.id not in self._nodes:
             self._nodes[scope.id] = {node.key: node for node in scope.ordered()}
         return self._nodes[scope.id]
 
-    def _set_input(self, place: Address, position: int, tensor: str) -> None:
-        scope, node = self._document.scopes[place.scope], self._find(place)
+    def _set_input(self, address: Address, position: int, tensor: str) -> None:
+        scope, node = self._document.scopes[address.scope], self._find(address)
         missing = position + 1 - len(node.inputs)
         node.inputs += [""] * missing
         node.proto.input.extend([""] * missing)
@@ -341,8 +341,8 @@ class ProtoApplier:
             node.inputs.pop()
             node.proto.input.pop()
 
-    def _set_output(self, place: Address, position: int, tensor: str) -> None:
-        scope, node = self._document.scopes[place.scope], self._find(place)
+    def _set_output(self, address: Address, position: int, tensor: str) -> None:
+        scope, node = self._document.scopes[address.scope], self._find(address)
         if scope.producers.get(node.outputs[position]) is node:
             scope.producers.pop(node.outputs[position])
         node.outputs[position] = tensor
@@ -378,8 +378,8 @@ class ProtoApplier:
         values = derived_array(edit, self._weights.array(source), zero_point)
         return derived_proto(edit, source, values)
 
-    def _constant(self, place: Address, name: str) -> TensorProto:
-        scope: Scope | None = self._document.scopes[place.scope]
+    def _constant(self, address: Address, name: str) -> TensorProto:
+        scope: Scope | None = self._document.scopes[address.scope]
         while scope is not None:
             if name in scope.initializers:
                 return scope.initializers[name]
@@ -391,7 +391,7 @@ class ProtoApplier:
                         return tensor
                 break
             scope = scope.parent
-        raise InternalError(f"{place.label}: '{name}' is no constant of the model")
+        raise InternalError(f"{address.label}: '{name}' is no constant of the model")
 
     def _insert(self, edit: InsertNode) -> None:
         scope = self._document.scopes[edit.before.scope]

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from onnxpad.model.editing.names import Names, next_key, stem
 from onnxpad.model.editing.script import Edit, InsertNode, SetInput, SetOutput
-from onnxpad.model.reading.context import Context, is_stored
+from onnxpad.model.graph.context import Context, is_stored
+from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.crossing import BINARY, CONVERSIONS, MAX_STEPS, RULES, data_position
-from onnxpad.model.reading.nodes import Address, Node
 from onnxpad.model.reading.quantised import is_in_blocks
-from onnxpad.model.reading.scopes import address_of
 from onnxpad.padding.expansion import Named, Numbers, Read, Step
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -50,11 +50,11 @@ def cancelled(
     edits: list[Edit] = []
     squeezes = [address_of(scope, found.squeeze)]
     for one in found.way:
-        place = address_of(scope, one)
-        edits.append(SetInput(place, data_position(context, one), data))
+        address = address_of(scope, one)
+        edits.append(SetInput(address, data_position(context, one), data))
         data = names.new(f"{stem(one)}/{one.outputs[0]}_inner")
         behind = _squeeze_behind(context, one, data, found.squeeze, names)
-        edits += [SetOutput(place, 0, data), behind]
+        edits += [SetOutput(address, 0, data), behind]
         squeezes.append(behind.address)
     return Cancelled(data, tuple(edits), tuple(reversed(squeezes)))
 
@@ -130,7 +130,7 @@ def _same_at_any_rank(context: Context, node: Node, axes: tuple[int, ...]) -> bo
     if node.op_type in CONVERSIONS and is_in_blocks(context.attributes(node)):
         return False
     data = data_position(context, node)
-    others = [name for place, name in enumerate(node.inputs) if place != data and name]
+    others = [name for position, name in enumerate(node.inputs) if position != data and name]
     return all(_is_scalar(context, name) for name in others)
 
 

@@ -10,8 +10,8 @@ from onnx import GraphProto, TensorProto, helper, numpy_helper
 from onnxpad.errors import InternalError, ModelError
 from onnxpad.model.editing.script import GrownConstant, NewConstant, ReshapedConstant
 from onnxpad.model.files.onnx_file import Source
-from onnxpad.model.reading.scopes import Scope, quantisation_notes
-from onnxpad.model.shapes.types import dtype_code
+from onnxpad.model.graph.scopes import Scope, quantisation_notes
+from onnxpad.model.graph.types import dtype_code
 
 Derived: TypeAlias = GrownConstant | ReshapedConstant
 AnyConstant: TypeAlias = NewConstant | Derived

@@ -22,11 +22,11 @@ from onnxpad.model.editing.script import (
     SetInput,
     SetOutput,
 )
-from onnxpad.model.reading.context import Context
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.model.graph.scopes import Scope, address_of
 from onnxpad.model.reading.crossing import data_position, path_to
-from onnxpad.model.reading.in_front import pads_in_a_row
-from onnxpad.model.reading.nodes import Address, Node
-from onnxpad.model.reading.scopes import Scope, address_of
+from onnxpad.model.reading.near_and_far_pads import pads_in_a_row
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import AutoPad, Chain, Dequantised, NewPad, Pads, PadStep
 from onnxpad.padding.expansion import (
@@ -47,53 +47,53 @@ from onnxpad.padding.operators import AttributeValue, Since, name_of_pads
 
 def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     """Edits that make the node of `site` compute `after`."""
-    context, node, place, before = site.contexts[0], site.node, site.address, site.chain
+    context, node, address, before = site.contexts[0], site.node, site.address, site.chain
     if isinstance(after, Expansion):
         return _expand(context, node, after, names)
-    edits = [*_padding_edits(node, place, before, after), *_number_edits(place, before, after)]
+    edits = [*_padding_edits(node, address, before, after), *_number_edits(address, before, after)]
     if before.far_pad is not None and after.far_pad is None:
         edits += _bypass(context, node, before, names, far=True)
     elif before.pad is not None and after.pad is None:
         edits += _bypass(context, node, before, names, far=False)
     elif isinstance(after.pad, NewPad):
-        edits += _new_pad(context, node, place, after, after.pad, names)
+        edits += _new_pad(context, node, address, after, after.pad, names)
     return edits
 
 
-def _padding_edits(node: Node, place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
+def _padding_edits(node: Node, address: Address, before: Chain, after: Chain) -> Iterator[Edit]:
     match after.padding:
         case Pads() as pads:
             settled = before.conflict_settled and not after.conflict_settled
             if isinstance(before.padding, AutoPad) or settled:
-                yield RemoveAttribute(place, "auto_pad")
+                yield RemoveAttribute(address, "auto_pad")
             if pads != before.padding:
-                yield SetAttribute(place, "pads", pads.flat)
+                yield SetAttribute(address, "pads", pads.flat)
         case AutoPad() as mode:
             if mode != before.padding:
                 if any(attribute.name == "pads" for attribute in node.proto.attribute):
-                    yield RemoveAttribute(place, "pads")
-                yield SetAttribute(place, "auto_pad", str(mode))
+                    yield RemoveAttribute(address, "pads")
+                yield SetAttribute(address, "auto_pad", str(mode))
         case other:
             if other != before.padding:
-                raise InternalError(f"{place.label}: a pass made the padding unclear")
+                raise InternalError(f"{address.label}: a pass made the padding unclear")
 
 
-def _number_edits(place: Address, before: Chain, after: Chain) -> Iterator[Edit]:
+def _number_edits(address: Address, before: Chain, after: Chain) -> Iterator[Edit]:
     """Attributes of an operator that say how its padding counts."""
     for name, was, now in (
         ("ceil_mode", before.ceil_mode, after.ceil_mode),
         ("count_include_pad", before.counts_padding, after.counts_padding),
     ):
         if now and not was:
-            yield SetAttribute(place, name, 1)
+            yield SetAttribute(address, name, 1)
         if was and not now:
-            yield RemoveAttribute(place, name)
+            yield RemoveAttribute(address, name)
     if before.output_shape and not after.output_shape:
-        yield RemoveAttribute(place, "output_shape")
+        yield RemoveAttribute(address, "output_shape")
     if after.output_padding and after.output_padding != before.output_padding:
-        yield SetAttribute(place, "output_padding", after.output_padding)
+        yield SetAttribute(address, "output_padding", after.output_padding)
     if before.output_padding and not after.output_padding:
-        yield RemoveAttribute(place, "output_padding")
+        yield RemoveAttribute(address, "output_padding")
 
 
 def _bypass(context: Context, node: Node, chain: Chain, names: Names, *, far: bool) -> list[Edit]:
@@ -103,14 +103,14 @@ def _bypass(context: Context, node: Node, chain: Chain, names: Names, *, far: bo
     this node reads them, and copied where others do.
     """
     scope = context.scope
-    place = address_of(scope, node)
+    address = address_of(scope, node)
     if far and chain.pad is None:
         return _through(context, node, names)
     makers = [scope.producers[node.inputs[0]]]
     if far:
         makers, _ = pads_in_a_row(context, node, chain.tensor_rank)
     gone = [RemoveUnused(address_of(scope, maker)) for maker in makers]
-    return [SetInput(place, 0, makers[-1].inputs[0]), *gone]
+    return [SetInput(address, 0, makers[-1].inputs[0]), *gone]
 
 
 def _through(context: Context, node: Node, names: Names) -> list[Edit]:
@@ -121,7 +121,7 @@ def _through(context: Context, node: Node, names: Names) -> list[Edit]:
 
 
 def _new_pad(
-    context: Context, node: Node, place: Address, chain: Chain, step: NewPad, names: Names
+    context: Context, node: Node, address: Address, chain: Chain, step: NewPad, names: Names
 ) -> list[Edit]:
     """A Pad in front of the node, or in front of the conversions that stand there."""
     replaced = context.scope.producers[node.inputs[0]] if step.instead else None
@@ -136,7 +136,9 @@ def _new_pad(
     key = next_key(context.scope)
     if chain.opset < Since.PAD_INPUTS:
         if not isinstance(step.fill, Constant):
-            raise InternalError(f"{place.label}: Pad of opset {chain.opset} takes no tensor value")
+            raise InternalError(
+                f"{address.label}: Pad of opset {chain.opset} takes no tensor value"
+            )
         attributes: list[tuple[str, AttributeValue]] = [
             ("mode", step.mode),
             (name_of_pads(chain.opset), step.pads.flat),
@@ -152,9 +154,9 @@ def _new_pad(
     return [*edits, insert, *led(output), *gone]
 
 
-def _conversions(scope: Scope, node: Node, place: Dequantised | None) -> list[Node]:
+def _conversions(scope: Scope, node: Node, dequantised: Dequantised | None) -> list[Node]:
     found: list[Node] = []
-    for _ in place.steps if place else ():
+    for _ in dequantised.steps if dequantised else ():
         found.insert(0, scope.producers[(found[0] if found else node).inputs[0]])
     return found
 
@@ -271,7 +273,7 @@ class _Expander:
     def __init__(self, context: Context, node: Node, expansion: Expansion, names: Names) -> None:
         self._context = context
         self._node = node
-        self._place = address_of(context.scope, node)
+        self._address = address_of(context.scope, node)
         self._expansion = expansion
         self._names = names
         self._read = tuple(node.inputs)
@@ -282,7 +284,7 @@ class _Expander:
     def edits(self) -> Iterator[Edit]:
         expansion, itself = self._expansion, self._expansion.itself
         self._name_outputs()
-        anchor = self._place
+        anchor = self._address
         for index, step in enumerate(expansion.steps):
             if isinstance(step, Itself):
                 yield from self._change(step, index)
@@ -306,7 +308,7 @@ class _Expander:
         for made, name in zip(self._expansion.results, written, strict=False):
             if name:
                 if made in self._outputs:
-                    raise InternalError(f"{self._place.label}: one result for two outputs")
+                    raise InternalError(f"{self._address.label}: one result for two outputs")
                 self._outputs[made] = name
         for index, step in enumerate(self._expansion.steps):
             if isinstance(step, Itself):
@@ -326,16 +328,16 @@ class _Expander:
 
     def _change(self, step: Itself, index: int) -> Iterator[Edit]:
         for name in step.removes:
-            yield RemoveAttribute(self._place, name)
+            yield RemoveAttribute(self._address, name)
         for name, value in step.sets:
-            yield SetAttribute(self._place, name, value)
+            yield SetAttribute(self._address, name, value)
         for position, operand in step.inputs:
             tensor, constants = ("", []) if operand is None else self._tensor(operand)
             yield from constants
-            yield SetInput(self._place, position, tensor)
+            yield SetInput(self._address, position, tensor)
         for position, name in enumerate(self._node.outputs):
             if name and self._outputs[Made(index, position)] != name:
-                yield SetOutput(self._place, position, self._outputs[Made(index, position)])
+                yield SetOutput(self._address, position, self._outputs[Made(index, position)])
 
     def _cancelled(self, step: Step, index: int) -> Sequence[Edit] | None:
         """The edits without a step that only takes back a Squeeze in front; None: it is needed."""
@@ -391,21 +393,21 @@ class _Expander:
         match operand:
             case Numbers(role, dtype, dims, values):
                 name = self._names.new(self._stem(role))
-                return NewConstant(self._place, name, dtype, dims, values, as_node, key)
+                return NewConstant(self._address, name, dtype, dims, values, as_node, key)
             case Grown(source, begins, ends, zero_point):
                 origin = self._tensor(source)[0]
                 zero = self._tensor(zero_point)[0] if zero_point else ""
                 name = self._names.new(f"{origin}/grown")
-                return GrownConstant(self._place, name, origin, begins, ends, zero, as_node, key)
+                return GrownConstant(self._address, name, origin, begins, ends, zero, as_node, key)
             case Reshaped(source, dims):
                 origin = self._tensor(source)[0]
                 name = self._names.new(f"{origin}/reshaped")
-                return ReshapedConstant(self._place, name, origin, dims, as_node, key)
+                return ReshapedConstant(self._address, name, origin, dims, as_node, key)
 
     def _cleanup(self) -> Iterator[Edit]:
         """What the node read and nothing reads any more goes."""
         if self._expansion.itself is None:
-            yield RemoveNode(self._place)
+            yield RemoveNode(self._address)
             return
         step = self._expansion.steps[self._expansion.itself]
         yield from map(RemoveUnused, self._squeezes)
@@ -419,4 +421,4 @@ class _Expander:
                 if source is not None and source.op_type == "QuantizeLinear":
                     yield RemoveUnused(address_of(scope, source))
             elif name:
-                yield RemoveConstant(self._place, name)
+                yield RemoveConstant(self._address, name)

@@ -8,9 +8,9 @@ from onnx import FunctionProto, NodeProto
 
 from onnxpad.errors import InternalError
 from onnxpad.model.editing.script import CloneFunction
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Address, Node
-from onnxpad.model.reading.scopes import Document, Scope, address_of
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.model.graph.scopes import Document, Scope, address_of
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.fills import Constant
 
@@ -49,9 +49,9 @@ def calls_by_group(
             key = (caller.scope.id, node.key)
             if owner.setdefault(key, group) != group:
                 return None
-            place = address_of(caller.scope, node)
-            if place not in found.setdefault(group, []):
-                found[group].append(place)
+            address = address_of(caller.scope, node)
+            if address not in found.setdefault(group, []):
+                found[group].append(address)
     return found
 
 
@@ -107,8 +107,8 @@ def _twin(node: Node) -> Node:
 
 
 def _redirect(document: Document, calls: Sequence[Address], name: str) -> None:
-    for place in calls:
-        for node in document.scopes[place.scope].ordered():
-            if node.key == place.key:
+    for address in calls:
+        for node in document.scopes[address.scope].ordered():
+            if node.key == address.key:
                 node.op_type = name
                 node.proto.op_type = name

@@ -27,7 +27,7 @@ from onnx_graphsurgeon.ir.tensor import LazyValues, SparseValues
 from onnx_graphsurgeon.util.misc import convert_to_onnx_attr_type
 
 from onnxpad.errors import ModelError
-from onnxpad.model.reading.context import MAX_CONSTANT
+from onnxpad.model.graph.context import MAX_CONSTANT
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 

@@ -39,9 +39,9 @@ from onnxpad.model.editing.script import (
     SetInput,
     SetOutput,
 )
-from onnxpad.model.reading.document import open_document
-from onnxpad.model.reading.nodes import Address
-from onnxpad.model.reading.scopes import Scope
+from onnxpad.model.graph.document import open_document
+from onnxpad.model.graph.nodes import Address
+from onnxpad.model.graph.scopes import Scope
 
 
 class Twins:
@@ -125,41 +125,41 @@ class _GraphApplier:
 
     def _apply(self, edit: Edit) -> None:
         match edit:
-            case SetAttribute(place, name, value):
-                self._attributes(place)[name] = list(value) if isinstance(value, tuple) else value
-            case RemoveAttribute(place, name):
-                self._attributes(place).pop(name, None)
-            case SetInput(place, position, tensor):
-                self._set_input(place, position, tensor)
-            case SetOutput(place, position, tensor):
-                self._set_output(place, position, tensor)
+            case SetAttribute(address, name, value):
+                self._attributes(address)[name] = list(value) if isinstance(value, tuple) else value
+            case RemoveAttribute(address, name):
+                self._attributes(address).pop(name, None)
+            case SetInput(address, position, tensor):
+                self._set_input(address, position, tensor)
+            case SetOutput(address, position, tensor):
+                self._set_output(address, position, tensor)
             case NewConstant() | GrownConstant() | ReshapedConstant():
                 self._new_constant(edit)
             case InsertNode():
                 self._insert(edit)
-            case ForgetType(place, tensor):
-                self._tensor(place.scope, tensor).shape = None
-            case Resize(place, tensor, dims):
-                self._tensor(place.scope, tensor).shape = [size or None for size in dims]
+            case ForgetType(address, tensor):
+                self._tensor(address.scope, tensor).shape = None
+            case Resize(address, tensor, dims):
+                self._tensor(address.scope, tensor).shape = [size or None for size in dims]
             case CloneFunction():
                 self._clone(edit)
             case _:
                 pass  # the structure knows by now what is removed
 
-    def _find(self, place: Address) -> gs.Node:
-        return self._nodes[place.scope][place.key]
+    def _find(self, address: Address) -> gs.Node:
+        return self._nodes[address.scope][address.key]
 
-    def _attributes(self, place: Address) -> dict[str, object]:
+    def _attributes(self, address: Address) -> dict[str, object]:
         """The node's attributes, in a dict that no other node shares."""
-        node = self._find(place)
+        node = self._find(address)
         if id(node) not in self._own_attributes:
             self._own_attributes.add(id(node))
             node.attrs = copy(node.attrs)
         attributes: dict[str, object] = node.attrs
         return attributes
 
-    def _set_input(self, place: Address, position: int, name: str) -> None:
-        node, tensor = self._find(place), self._tensor(place.scope, name)
+    def _set_input(self, address: Address, position: int, name: str) -> None:
+        node, tensor = self._find(address), self._tensor(address.scope, name)
         while len(node.inputs) <= position:
             list.append(node.inputs, gs.Variable.empty())
         self._forget(node.inputs[position], node)
@@ -168,15 +168,15 @@ class _GraphApplier:
         while not name and node.inputs and node.inputs[-1].is_empty():
             list.pop(node.inputs)
 
-    def _set_output(self, place: Address, position: int, name: str) -> None:
+    def _set_output(self, address: Address, position: int, name: str) -> None:
         """Give the node a new tensor; the old one, with its readers, waits for another maker."""
-        node, fresh = self._find(place), gs.Variable(name)
+        node, fresh = self._find(address), gs.Variable(name)
         old = node.outputs[position]
         kept = [maker for maker in old.inputs if maker is not node]
         list.__setitem__(old.inputs, slice(None), kept)
         list.__setitem__(node.outputs, position, fresh)
         list.append(fresh.inputs, node)
-        self._known(place.scope)[name] = fresh
+        self._known(address.scope)[name] = fresh
 
     def _new_constant(self, edit: AnyConstant) -> None:
         scope = edit.before.scope
@@ -232,8 +232,8 @@ class _GraphApplier:
         self._made[id_] = {key: twins.node(node) for key, node in made.items()}
         self._nodes[id_] = {key: twins.node(node) for key, node in nodes.items()}
         self._graph.functions.append(new)
-        for place in edit.calls:
-            self._find(place).op = edit.name
+        for address in edit.calls:
+            self._find(address).op = edit.name
 
     def _known(self, scope: str) -> dict[str, gs.Tensor]:
         """Tensors of one graph by name; what a node makes beats another of the same name."""
@@ -286,8 +286,8 @@ class _GraphApplier:
 def _check(nodes: dict[str, dict[int, gs.Node]], script: Sequence[Edit]) -> None:
     """InternalError where an address leads to a node of another name."""
     for edit in script:
-        places = [getattr(edit, field) for field in ("node", "before") if hasattr(edit, field)]
-        for place in (*places, *getattr(edit, "calls", ())):
-            node = nodes.get(place.scope, {}).get(place.key)
-            if node is not None and not place.label.endswith(name_of(node)):
-                raise InternalError(f"the script edits {place.label}, but finds {describe(node)}")
+        addresses = [getattr(edit, field) for field in ("node", "before") if hasattr(edit, field)]
+        for address in (*addresses, *getattr(edit, "calls", ())):
+            node = nodes.get(address.scope, {}).get(address.key)
+            if node is not None and not address.label.endswith(name_of(node)):
+                raise InternalError(f"the script edits {address.label}, but finds {describe(node)}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import Document, Scope, quantisation_notes
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Document, Scope, quantisation_notes
 from onnxpad.padding.operators import FREE_INITIALIZERS
 
 

@@ -21,10 +21,10 @@ from onnxpad.model.editing.script import (
     SetAttribute,
     SetInput,
 )
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import address_of
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.padding.operators import PLAIN_DOMAINS, AttributeValue, Since
 
 _SAME = frozenset(
@@ -87,7 +87,7 @@ def moved(contexts: Sequence[Context], names: Names, opset: int) -> list[Edit]:
 class _Mover:
     def __init__(self, context: Context, node: Node, names: Names, opset: int) -> None:
         self._context, self._node, self._names = context, node, names
-        self._place = address_of(context.scope, node)
+        self._address = address_of(context.scope, node)
         self._written: Mapping[str, Value] = context.attributes(node)
         self._opset = opset
         try:
@@ -105,18 +105,18 @@ class _Mover:
             raise self._kept("takes an attribute of a function")
         self._check()
         given = _AS_INPUT.get(self._node.op_type, {})
-        for name, place in given.items():
-            yield from self._moved_across(name, place)
+        for name, position in given.items():
+            yield from self._moved_across(name, position)
         yield from self._settled()
         settled = {*given, *self._new.attributes, "num_outputs", "spatial"}
         for name in sorted(set(self._named()) - settled):
             if not self._says_nothing(name):
                 raise self._kept(f"writes {name}")
-            yield RemoveAttribute(self._place, name)
-        self._check_places(set(given.values()))
+            yield RemoveAttribute(self._address, name)
+        self._check_positions(set(given.values()))
 
     def _kept(self, what: str) -> Kept:
-        return Kept(f"{self._node.op_type} '{self._place.label}' {what} in opset {self._opset}")
+        return Kept(f"{self._node.op_type} '{self._address.label}' {what} in opset {self._opset}")
 
     def _named(self) -> list[str]:
         return [one.name for one in self._node.proto.attribute]
@@ -169,14 +169,14 @@ class _Mover:
             case _:
                 return ""
 
-    def _moved_across(self, name: str, place: int) -> Iterator[Edit]:
+    def _moved_across(self, name: str, position: int) -> Iterator[Edit]:
         """An attribute that becomes an input, or the other way."""
         node, scope = self._node, self._context.scope
         before, behind = name in self._old.attributes, name in self._new.attributes
-        read = node.inputs[place] if place < len(node.inputs) else ""
+        read = node.inputs[position] if position < len(node.inputs) else ""
         if before and not behind and name in self._written:
             value = self._written[name]
-            yield RemoveAttribute(self._place, name)
+            yield RemoveAttribute(self._address, name)
             if node.op_type == "Pad" and name == "value" and value == 0:
                 return
             wanted = self._names.new(f"{stem(node)}/{name}")
@@ -187,21 +187,21 @@ class _Mover:
                 raise self._kept("reads a type that is not known")
             listed = tuple(one for one in numbers if isinstance(one, int | float))
             as_node, key = as_nodes(self._context), next_key(scope)
-            yield NewConstant(self._place, wanted, kind, dims, listed, as_node, key)
-            yield SetInput(self._place, place, wanted)
+            yield NewConstant(self._address, wanted, kind, dims, listed, as_node, key)
+            yield SetInput(self._address, position, wanted)
         if behind and not before and read:
             array = self._context.constant(read)
             if array is None:
                 raise self._kept(f"has no input for computed {name}")
-            yield SetAttribute(self._place, name, _written(array))
-            yield SetInput(self._place, place, "")
-            yield RemoveConstant(self._place, read)
+            yield SetAttribute(self._address, name, _written(array))
+            yield SetInput(self._address, position, "")
+            yield RemoveConstant(self._address, read)
 
     def _settled(self) -> Iterator[Edit]:
         """Attributes that say in one text what the other one takes for granted."""
         op, written = self._node.op_type, self._written
         if op == "BatchNormalization" and "spatial" in written:
-            yield RemoveAttribute(self._place, "spatial")
+            yield RemoveAttribute(self._address, "spatial")
         if op == "Softmax":
             yield from self._last_axis()
         if op == "Split":
@@ -216,7 +216,7 @@ class _Mover:
         axis = self._written.get("axis", 1 if older else -1)
         if dims is None or not isinstance(axis, int) or axis % len(dims) != len(dims) - 1:
             raise self._kept("flattens other axes")
-        yield SetAttribute(self._place, "axis", len(dims) - 1)
+        yield SetAttribute(self._address, "axis", len(dims) - 1)
 
     def _counted(self) -> Iterator[Edit]:
         """Equal parts by their number, where the older text counts the outputs."""
@@ -226,34 +226,36 @@ class _Mover:
             return
         count, axis = len(self._node.outputs), self._written.get("axis", 0)
         if known[1]:
-            yield SetAttribute(self._place, "num_outputs", count)
+            yield SetAttribute(self._address, "num_outputs", count)
         dims = self._context.type_of(self._node.inputs[0]).dims
         size = dims[axis] if dims and isinstance(axis, int) else None
         if not isinstance(size, int) or size % count:
             raise self._kept("may split unevenly")
         if known[0]:
-            yield RemoveAttribute(self._place, "num_outputs")
+            yield RemoveAttribute(self._address, "num_outputs")
 
-    def _check_places(self, moving: set[int]) -> None:
+    def _check_positions(self, moving: set[int]) -> None:
         """Inputs, outputs and types that the other text has not."""
         node, new = self._node, self._new
-        used = [place for place, name in enumerate(node.inputs) if name and place not in moving]
+        used = [
+            position for position, name in enumerate(node.inputs) if name and position not in moving
+        ]
         if (used and used[-1] >= new.max_input) or len(node.outputs) > new.max_output:
             raise self._kept("has not as many inputs or outputs")
-        for place in used:
-            mine, other = _types(self._old, place), _types(new, place)
-            kind = self._dtype(place)
+        for position in used:
+            mine, other = _types(self._old, position), _types(new, position)
+            kind = self._dtype(position)
             asked = {kind} if kind else _BASIC & mine
             if not asked & mine <= other:
                 raise self._kept(f"takes no {kind or 'tensor of every type'}")
 
-    def _dtype(self, place: int) -> str:
-        return self._context.type_of(self._node.inputs[place]).dtype
+    def _dtype(self, position: int) -> str:
+        return self._context.type_of(self._node.inputs[position]).dtype
 
 
-def _types(schema: defs.OpSchema, place: int) -> frozenset[str]:
+def _types(schema: defs.OpSchema, position: int) -> frozenset[str]:
     """The element types of an input, as numpy names them; of other values, such as of bodies."""
-    declared = schema.inputs[min(place, len(schema.inputs) - 1)].types
+    declared = schema.inputs[min(position, len(schema.inputs) - 1)].types
     told = {one.removeprefix("tensor(").rstrip(")") for one in declared}
     return frozenset(_NAMES.get(one, one) for one in told)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.graph.nodes import Address
 from onnxpad.padding.operators import AttributeValue
 from onnxpad.reports import plain
 
@@ -200,18 +200,18 @@ def describe_edit(edit: Edit) -> str:
             return f"the size of {dimension} is {size}"
         case MoveOpset(scope, opset):
             return f"{f'function {scope!r}' if scope else 'the model'} is of opset {opset}"
-        case RemoveConstant(place) | ForgetType(place) | Resize(place):
-            return f"{place.label}: {_tidying(edit)}"
+        case RemoveConstant(address) | ForgetType(address) | Resize(address):
+            return f"{address.label}: {_tidying(edit)}"
         case _:
             return f"{edit.node.label}: {_change(edit)}"
 
 
-Change: TypeAlias = (
+EditOfNode: TypeAlias = (
     SetAttribute | RemoveAttribute | SetInput | SetOutput | RemoveNode | RemoveUnused
 )
 
 
-def _change(edit: Change) -> str:
+def _change(edit: EditOfNode) -> str:
     match edit:
         case SetAttribute(_, name, value):
             return f"set {name}={_text(value)}"
@@ -253,9 +253,9 @@ def _constant(edit: NewConstant | GrownConstant | ReshapedConstant) -> str:
 def _insertion(edit: InsertNode) -> str:
     shown = "".join(f" {key}={_text(value)}" for key, value in edit.attributes)
     op = f"{edit.domain}.{edit.op_type}" if edit.domain else edit.op_type
-    place = "behind" if edit.behind else "in front"
+    side = "behind" if edit.behind else "in front"
     wires = f"{list(edit.inputs)} -> {list(edit.outputs)}"
-    return f"new {op} '{edit.name}'{shown} {place}, {wires}"
+    return f"new {op} '{edit.name}'{shown} {side}, {wires}"
 
 
 def _text(value: AttributeValue) -> str:

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx import ModelProto
 
@@ -19,16 +19,18 @@ from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.files.saving import save, write_unchanged
+from onnxpad.model.graph.nodes import Address
+from onnxpad.model.graph.scopes import address_of
+from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
-from onnxpad.model.reading.nodes import Address
-from onnxpad.model.reading.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.model.shapes.types import Type
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences, Verdict
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.expansion import Expansion
 
 if TYPE_CHECKING:
     from onnxpad.model.carried import Carried
+
+Result = TypeVar("Result")
 
 
 class EditSession(Survey):
@@ -58,7 +60,7 @@ class EditSession(Survey):
         )
         self._owned = owned
         self._weights = None if weightless else Weights(source)
-        self._memory: dict[tuple[str, int], tuple[Chain, Verdict]] = {}
+        self._memory: dict[tuple[str, int], tuple[Chain, Any]] = {}
         self._copied: dict[str, str] = {}
         self.script: list[Edit] = []
         self._start_editing()
@@ -81,7 +83,7 @@ class EditSession(Survey):
         """Make the node compute `after`; the edits are applied and remembered."""
         if not self._owned:
             self._take_copy()
-        site = self._sites[site.address.place]
+        site = self._sites[site.address.id]
         self._stale = True
         self._changed.append((site, tuple(site.node.outputs)))
         edits = emit(site, after, self._names)
@@ -119,7 +121,7 @@ class EditSession(Survey):
         scope = site.contexts[0].scope
         if not self._owned:
             self._take_copy()
-            site = self._sites[site.address.place]
+            site = self._sites[site.address.id]
             scope = site.contexts[0].scope
         calls = calls_by_group(site.contexts, groups)
         if calls is None or not can_be_cloned(scope):
@@ -143,12 +145,13 @@ class EditSession(Survey):
             return site.address
         return address_of(self._document.scopes[scope], site.node)
 
-    def remembered(self, name: str, chain: Chain, compute: Callable[[], Verdict]) -> Verdict:
+    def remembered(self, name: str, chain: Chain, compute: Callable[[], Result]) -> Result:
         """The result of a pass on a chain, computed once: equal chains are read as one object."""
         key = (name, id(chain))
         if key not in self._memory:
             self._memory[key] = (chain, compute())
-        return self._memory[key][1]
+        result: Result = self._memory[key][1]
+        return result
 
     def finish(self) -> ModelProto:
         """Write new nodes into the model and give it back."""
@@ -192,6 +195,13 @@ class Edited:
         if self.carried is not None:
             return self.carried.returned(proto_of(self.edited), changed=self.changed)
         return with_weights(self.edited, self.source)
+
+    @property
+    def unread(self) -> Any:  # noqa: ANN401 - as `model`, or what rooms of this package open
+        """The edited model to be compared, whose large weights are still in its file."""
+        if self.source is None or self.carried is not None:
+            return self.model
+        return Opened(self.edited, self.source, owned=False)
 
     @property
     def changed(self) -> bool:

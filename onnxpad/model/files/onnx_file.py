@@ -221,21 +221,25 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
     else:
         name, absolute = str(path), Path(path).absolute()
         folder = absolute.parent
-        if light and (source := _left_unread(path, absolute)) and source.parsed:
-            return parse(source.parsed, name=name, folder=folder), source
+        if light and (known := read_unread(path)):
+            return known
         data = _bytes_of(path)
     found = lighten(data) if light and not why_not_a_model(data) else None
     model = parse(found.data if found else data, name=name, folder=folder)
     return model, Source(absolute, data, found)
 
 
-def _left_unread(path: AnyPath, absolute: Path) -> Source | None:
-    """A file that looks like a model with large weights, which were not read."""
+def read_unread(path: AnyPath) -> tuple[ModelProto, Source] | None:
+    """A large file that looks like a model with large weights, without them; errors as `read`.
+
+    None for any other file, and where files are not left unread.
+    """
     file = unread(path, LARGEST)
     found = lighten(file) if file else None
     if found is None or why_not_a_model(found.data):
         return None
-    return Source(absolute, file, found)
+    source = Source(Path(path).absolute(), file, found)
+    return parse(found.data, name=str(path), folder=source.folder), source
 
 
 def completed(model: ModelProto, source: Source | None) -> ModelProto:

@@ -7,7 +7,7 @@ those tensors (protobuf wire format, protobuf.dev/programming-guides/encoding).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from onnx import ModelProto, TensorProto
@@ -20,7 +20,8 @@ _BLOCK = 1 << 14
 _LONGEST = 63  # bits of a number before its last byte
 _HEADER = 20  # bytes of a tag and a size, at most
 _GRAPH, _INITIALIZER, _NAME = 7, 5, 8
-_CONTENT = {4, 5, 7, 9, 10, 11}  # float_data, int32_data, int64_data, raw_data, double, uint64
+_RAW = 9
+_CONTENT = {4, 5, 7, _RAW, 10, 11}  # float_data, int32_data, int64_data, raw, double, uint64
 _BYTES_PER_FIELD = 20_000
 _FEWEST_FIELDS = 2_000
 
@@ -78,28 +79,64 @@ def whole(model: ModelProto, light: Light, data: Original) -> list[Piece]:
     `data` are the bytes that `light` was made from. Raises InternalError where a weight that
     was left out has been edited.
     """
+
+    def original(tensor: TensorProto, written: bytes) -> list[Piece] | None:
+        found = light.tensors.get(tensor.name)
+        if found is None:
+            return None
+        stub, start, end = found
+        if TensorProto.FromString(stub).SerializeToString() != written:
+            raise InternalError("a weight was edited without being read")
+        return [view[start:end]]
+
+    view = memoryview(data) if isinstance(data, bytes) else data
+    return spliced(model, original)
+
+
+def spliced(
+    model: ModelProto, instead: Callable[[TensorProto, bytes], list[Piece] | None]
+) -> list[Piece]:
+    """The model's bytes as pieces that follow each other.
+
+    `instead` gives the pieces of an initializer's message, from the initializer and its own bytes;
+    None leaves it as it is.
+    """
     edited = model.SerializeToString()
     wire = _Wire(edited)
     graph = next(f for f in wire.fields(0, len(edited)) if f.number == _GRAPH)
     view = memoryview(edited)
-    original = memoryview(data) if isinstance(data, bytes) else data
     pieces: list[Piece] = []
     kept, position = graph.start, 0
     for field in wire.fields(graph.start, graph.end):
         if field.number != _INITIALIZER:
             continue
-        found = light.tensors.get(model.graph.initializer[position].name)
+        tensor = model.graph.initializer[position]
         position += 1
+        found = instead(tensor, edited[field.start : field.end])
         if found is None:
             continue
-        stub, start, end = found
-        if TensorProto.FromString(stub).SerializeToString() != edited[field.start : field.end]:
-            raise InternalError("a weight was edited without being read")
-        pieces += [view[kept : field.tag], _header(_INITIALIZER, end - start), original[start:end]]
+        size = sum(map(len, found))
+        pieces += [view[kept : field.tag], _header(_INITIALIZER, size), *found]
         kept = field.end
     pieces.append(view[kept : graph.end])
     size = sum(len(piece) for piece in pieces)
     return [view[: graph.tag], _header(_GRAPH, size), *pieces, view[graph.end :]]
+
+
+def raw_data_of(data: Original, start: int, end: int) -> tuple[int, int] | None:
+    """Where the raw data of the tensor between `start` and `end` stands.
+
+    None where that is not all of its large content.
+    """
+    fields = [f for f in _Wire(data).fields(start, end) if f.number in _CONTENT]
+    if len(fields) != 1 or fields[0].number != _RAW:
+        return None
+    return fields[0].start, fields[0].end
+
+
+def raw_data_header(size: int) -> memoryview:
+    """What stands in front of the raw data of a tensor."""
+    return _header(_RAW, size)
 
 
 def _without_content(wire: _Wire, data: Original, tensor: Field) -> tuple[str, bytes]:

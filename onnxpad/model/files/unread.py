@@ -61,11 +61,11 @@ class UnreadFile:
             raise ModelError(
                 f"{self.name}: cannot be read: {error.strerror}; check the disk, or copy the file"
             ) from error
-        self._refuse_changed(complete=start >= end)
+        self.refuse_changed(complete=start >= end)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
-    def _refuse_changed(self, *, complete: bool) -> None:
-        """ModelError where the file is not what it was when it was opened."""
+    def refuse_changed(self, *, complete: bool = True) -> None:
+        """Raise ModelError where the file is not what it was when it was opened."""
         if not complete or _state(os.fstat(self.descriptor)) != self._opened:
             raise ModelError(
                 f"{self.name}: the file was changed while onnxpad worked on it, so nothing was "

@@ -11,21 +11,23 @@ import numpy as np
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
+from onnxpad.model.graph.attributes import Bindings, Unbound, Value
+from onnxpad.model.graph.context import Context, has_value, is_stored
+from onnxpad.model.graph.flat_numbers import constant_integers
+from onnxpad.model.graph.model_inputs import is_model_input
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Scope
+from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
-from onnxpad.model.reading.attributes import Bindings, Unbound, Value
-from onnxpad.model.reading.behind import feeds_alone, feeds_channels_last
-from onnxpad.model.reading.context import Context, has_value, is_stored
-from onnxpad.model.reading.in_front import front_of
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.model_inputs import is_model_input
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.pads import constant_integers, read_pad, value_type
+from onnxpad.model.reading.near_and_far_pads import front_of
+from onnxpad.model.reading.pads import read_pad, value_type
 from onnxpad.model.reading.quantised import between, input_of
+from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.refusals import describe
-from onnxpad.model.reading.row_in_front import NONE_GONE, Gone, Reader, chains_behind, readers_of
-from onnxpad.model.reading.scopes import Scope
+from onnxpad.model.reading.row_of_pads import NONE_GONE, Gone, Reader, chains_behind, readers_of
 from onnxpad.model.shapes.result_types import padded_type
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.shapes.unknown_sizes import why_unknown
 from onnxpad.padding.chain import (
     NO_WEIGHT,
     Around,
@@ -114,8 +116,6 @@ def pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding
         return None
     numbers = constant_integers(context, node.inputs[place])
     if numbers is None:
-        from onnxpad.model.shapes.unknown_sizes import why_unknown
-
         found = why_unknown(context, node.inputs[place])
         sizes = f", {found.reason}" if found.reason else ""
         reason = f"its pads are computed while the model runs{sizes}"

@@ -9,9 +9,9 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from onnx import helper
 
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
 from onnxpad.padding.operators import PLAIN_DOMAINS, Since
 
 Array: TypeAlias = np.ndarray
@@ -259,6 +259,6 @@ def hands_on(context: Context, node: Node) -> bool:
 def facts_of(context: Context, node: Node) -> Facts:
     """The other inputs where they are small constants; one that is left out is empty."""
     position = data_position(context, node)
-    names = [name for place, name in enumerate(node.inputs) if place != position]
+    names = [name for index, name in enumerate(node.inputs) if index != position]
     others = [context.constant(name) if name else LEFT_OUT for name in names]
     return Facts(context.attributes(node), others, context.scope.opset)

@@ -21,7 +21,7 @@ def settling_divisors(survey: Survey, given: Collection[str] = ()) -> Divisors:
     Each is tried on the model itself; () where none helps, where there is nothing to help, where
     something is `given` of one of the dimensions already, and in models too large to be read again.
     """
-    if sum(1 for _ in survey.sites()) > _MOST_SITES:
+    if len(survey.sites_now()) > _MOST_SITES:
         return ()
     roots = tuple(dict.fromkeys(root for one in _open_pads(survey) for root in one.roots))
     if not roots or any(root in given for root in roots):
@@ -52,7 +52,7 @@ def _hanging(chain: Chain) -> Iterator[Unclear]:
 
 
 def _open_pads(survey: Survey) -> Iterator[Unclear]:
-    for site in survey.sites():
+    for site in survey.sites_now():
         for chain in site.chains:
             yield from _hanging(chain)
 

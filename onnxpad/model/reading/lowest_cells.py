@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from onnxpad.model.reading.context import Context
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import LEFT_OUT, Facts, clip_limits
-from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.quantised import input_of
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.fills import Constant

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from onnxpad.model.reading.context import Context
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import IDLE, data_position, hands_on
-from onnxpad.model.reading.nodes import Node
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _STEPS_BACK = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from onnxpad.model.reading.nodes import Place
+from onnxpad.model.graph.nodes import NodeId
 from onnxpad.model.reading.survey import Site
 
 LARGEST, _MOST = 4000, 6
@@ -12,7 +12,7 @@ LARGEST, _MOST = 4000, 6
 
 
 def padded_links(
-    sites: Sequence[Site], numbers: Mapping[Place, int]
+    sites: Sequence[Site], numbers: Mapping[NodeId, int]
 ) -> tuple[tuple[int, int], ...]:
     """Pairs of `numbers`: the second node reads what the first makes, and none between them pads.
 

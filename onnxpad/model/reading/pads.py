@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from onnxpad.geometry.budgets import AXES
-from onnxpad.model.reading.attributes import Unbound
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.refusals import LARGEST
+from onnxpad.model.graph.attributes import Unbound
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.shapes.unknown_sizes import why_unknown
 from onnxpad.padding.chain import Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import Kind, PadInput, operator, pads_are_attributes
@@ -81,30 +82,6 @@ def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:
     return tuple(p for p, name in named if name and context.constant_tensor(name) is None)
 
 
-def constant_integers(context: Context, name: str) -> tuple[int, ...] | None:
-    """A constant tensor of integers as a flat tuple, or None; also for numbers no pad can be."""
-    numbers = any_integers(context, name)
-    return None if any(abs(number) > LARGEST for number in numbers or ()) else numbers
-
-
-def any_integers(context: Context, name: str) -> tuple[int, ...] | None:
-    """A constant tensor of integers as a flat tuple, or None."""
-    if not name:
-        return None
-    array = context.constant(name)
-    if array is None or array.dtype.kind not in "iu":
-        return None
-    return tuple(int(value) for value in array.reshape(-1))
-
-
-def any_floats(context: Context, name: str) -> tuple[float, ...] | None:
-    """A constant tensor of floating point as a flat tuple, or None."""
-    array = context.constant(name) if name else None
-    if array is None or array.dtype.kind != "f":
-        return None
-    return tuple(float(value) for value in array.reshape(-1))
-
-
 def _placed(
     flat: tuple[int, ...], axes: tuple[int, ...] | None, rank: int | None, fill: Fill, mode: str
 ) -> PadStep:
@@ -161,8 +138,6 @@ def _why_not_constant(context: Context, name: str) -> Unclear:
     if producer is None:
         return Unclear(f"the Pad's pads '{name}' are not constant")
     if name not in context.hanging:
-        from onnxpad.model.shapes.unknown_sizes import why_unknown
-
         context.hanging[name] = why_unknown(context, name)
     found = context.hanging[name]
     sizes = f"; they are {found.reason}" if found.reason else ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import Document
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Document
 from onnxpad.padding.chain import Between, Conversion, Dequantised, PadStep
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, AttributeValue, Since
@@ -91,7 +91,7 @@ def _along(
     axis = attributes.get("axis", 1)
     if value.ndim != 1 or not isinstance(axis, int) or not -rank <= axis < rank:
         return None
-    return value.reshape([-1 if place == axis % rank else 1 for place in range(rank)])
+    return value.reshape([-1 if index == axis % rank else 1 for index in range(rank)])
 
 
 def input_of(node: Node, position: int) -> str:

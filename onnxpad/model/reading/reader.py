@@ -11,62 +11,36 @@ from onnx import FunctionProto, GraphProto, TensorProto
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import CALLS, DEEPEST, READ_AGAIN, READ_NODES
-from onnxpad.model.reading.attributes import bindings_of
+from onnxpad.model.graph.attributes import bindings_of
+from onnxpad.model.graph.context import (
+    MAX_CONSTANT,
+    Context,
+    context_address,
+    held_constant,
+    tensor_type,
+)
+from onnxpad.model.graph.nodes import Node, refuse_no_text
+from onnxpad.model.graph.scopes import Document, Scope
+from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.reading.chains import ChainReader
-from onnxpad.model.reading.context import MAX_CONSTANT, Context, held_constant, tensor_type
-from onnxpad.model.reading.in_front import behind_pads
-from onnxpad.model.reading.nodes import Node, refuse_no_text
+from onnxpad.model.reading.near_and_far_pads import behind_pads
 from onnxpad.model.reading.quantised import quantises
-from onnxpad.model.reading.scopes import Document, Scope
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.result_types import (
     MICROSOFT_RULES,
     branch_types,
     carried_types,
     constant_type,
+    joined,
     merge,
     padded_type,
     quantised_result,
     sizes_behind,
     window_type,
 )
-from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, places, ruled, scales_of
-from onnxpad.model.shapes.types import UNKNOWN, Type
+from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, ruled
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Kind, Operator, operator
-
-_SETTLING = ("Slice", "Resize", "Upsample")
-_NO_SHAPES = 2
-"""Tensors of this rank and more are no shapes, whose values inference follows."""
-
-
-def is_settled(context: Context, node: Node) -> bool:
-    """Whether a Slice, Resize or Upsample reads from constants what it makes of sizes."""
-    if node.op_type not in _SETTLING or node.domain not in PLAIN_DOMAINS or not node.inputs:
-        return False
-    source = context.type_of(node.inputs[0])
-    if source.dims is None or len(source.dims) < _NO_SHAPES:
-        return False
-    facts = NodeFacts(context, node)
-    if node.op_type == "Slice":
-        return None not in places(facts)
-    return bool(scales_of(node.op_type, len(node.inputs), facts))
-
-
-def joined(context: Context, node: Node, declared: Type, found: Type) -> Type:
-    """What is known of a result that a rule found and the file or inference declares.
-
-    Of a settled one, what is declared counts only on axes whose size in front is not known.
-    """
-    whole = merge(declared, found)
-    if not is_settled(context, node) or whole.dims is None or found.dims is None:
-        return whole
-    source = context.type_of(node.inputs[0]).dims or (None,) * len(whole.dims)
-    if len(source) != len(whole.dims):
-        return whole
-    sides = zip(whole.dims, found.dims, source, strict=True)
-    return Type(whole.dtype, tuple(own if read is not None else said for said, own, read in sides))
-
 
 Declared = Mapping[str, Mapping[str, Type]]
 
@@ -86,7 +60,7 @@ class Reading:
         found = (chain for context in self.contexts for chain in context.chains.values())
         return {id(chain): chain for chain in found}.values()
 
-    def sites(self) -> Iterator[tuple[Context, Node, Chain]]:
+    def padded_nodes(self) -> Iterator[tuple[Context, Node, Chain]]:
         """Every padded node in graph order, function bodies once for each kind of call."""
         for context in self.contexts:
             for node in context.scope.ordered():
@@ -177,10 +151,11 @@ class _Reader:
         for node in context.scope.ordered():
             results = self._results(context, node)
             by_word = context.reads_declared_only(node)
-            for place, name in enumerate(node.outputs):
+            for position, name in enumerate(node.outputs):
                 if not name:
                     continue
-                found, known = results[place] if place < len(results) else None, types.get(name)
+                found = results[position] if position < len(results) else None
+                known = types.get(name)
                 if known is not None:
                     known = types[name] = joined(context, node, known, found or UNKNOWN)
                 elif found is not None:
@@ -280,16 +255,6 @@ class _Reader:
             made = self._made[id(chain)] = window_type(chain)
         dtype = quantised_result(context, node, op) if op.quantised else ""
         return (made._replace(dtype=dtype) if dtype else made,)
-
-
-def context_address(context: Context) -> str:
-    """Names a context the same way in every reading of the same document."""
-    outer: Context | None = context
-    while outer is not None and outer.caller is None:
-        outer = outer.outer
-    if outer is None or outer.caller is None or outer.call is None:
-        return context.scope.id
-    return f"{context.scope.id}@{context_address(outer.caller)}.{outer.call.key}"
 
 
 def _constant_key(context: Context, name: str) -> bytes | None:

@@ -10,9 +10,10 @@ from onnx import AttributeProto
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import AXES, WINDOW
 from onnxpad.geometry.windows import Axis
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.flat_numbers import LARGEST
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import Type
 from onnxpad.padding.chain import Weight
 from onnxpad.padding.operators import Kind, Operator
 
@@ -28,7 +29,6 @@ TYPES = dict.fromkeys(LISTS, AttributeProto.INTS) | {
     **dict.fromkeys(("ceil_mode", "count_include_pad", "channels_last"), AttributeProto.INT),
     **dict.fromkeys(("group", "storage_order"), AttributeProto.INT),
 }
-LARGEST = 2**31 - 1
 SWITCHES = ("ceil_mode", "count_include_pad", "channels_last", "storage_order")
 
 

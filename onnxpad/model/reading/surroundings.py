@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from onnx import GraphProto, ValueInfoProto
 
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import Scope, address_of
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Scope, address_of
 from onnxpad.padding.chain import Chain, Shape
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, PadInput, pads_are_attributes
 from onnxpad.padding.surroundings import Surroundings

@@ -12,14 +12,14 @@ from pathlib import Path
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.model.reading.context import Context, seen_in
-from onnxpad.model.reading.document import open_document
-from onnxpad.model.reading.nodes import Address, Node, Place
-from onnxpad.model.reading.reader import Reading, context_address, read
-from onnxpad.model.reading.scopes import Document, address_of
+from onnxpad.model.graph.context import Context, context_address, seen_in
+from onnxpad.model.graph.document import open_document
+from onnxpad.model.graph.nodes import Address, Node, NodeId
+from onnxpad.model.graph.scopes import Document, address_of
+from onnxpad.model.graph.types import UNKNOWN, Type
+from onnxpad.model.reading.reader import Reading, read
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.result_types import merge
-from onnxpad.model.shapes.types import UNKNOWN, Type
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, PadStep, Preferences, Skip
 from onnxpad.padding.effective_pads import effective_pads
 
@@ -87,7 +87,7 @@ class Survey:
         self._prefer = prefer
         self._user_dims = dict(dims or {})
         self._dimensions = Dimensions(dims)
-        self._sites: dict[Place, Site] = {}
+        self._sites: dict[NodeId, Site] = {}
         self._contexts: Sequence[Context] = ()
         self._typed: Sequence[Context] | None = None
         self._open(model)
@@ -129,23 +129,25 @@ class Survey:
             return contexts
         from onnxpad.model.shapes.shape_inference import infer
 
-        reading = Reading(list(contexts))
-        inferred = infer(reading, self._inferred or {})
-        return self._once(inferred).contexts if _tells_more(inferred, reading) else contexts
+        inferred = infer(contexts, self._inferred or {})
+        return self._once(inferred).contexts if _tells_more(inferred, contexts) else contexts
 
-    def sites(self) -> Iterator[Site]:
-        """Every padded node in graph order, read anew where the model has changed."""
+    def sites_now(self) -> tuple[Site, ...]:
+        """Every padded node of the model as it stands, in graph order.
+
+        A snapshot: what is changed afterwards shows in the next one.
+        """
         if self._stale:
             self._read()
-        yield from self._sites.values()
+        return tuple(self._sites.values())
 
-    def sites_at(self, places: Collection[Place]) -> Iterator[Site]:
-        """The padded nodes among `places` in graph order: looked up, however many others are."""
+    def sites_at(self, ids: Collection[NodeId]) -> Iterator[Site]:
+        """The padded nodes among `ids` in graph order: looked up, however many others are."""
         if self._stale:
             self._read()
-        known = [place for place in places if place in self._sites]
-        for place in sorted(known, key=self._order.__getitem__):
-            yield self._sites[place]
+        known = [node_id for node_id in ids if node_id in self._sites]
+        for node_id in sorted(known, key=self._order.__getitem__):
+            yield self._sites[node_id]
 
     @without_collections()
     def _open(self, model: ModelProto) -> None:
@@ -164,7 +166,7 @@ class Survey:
             quantises=old.quantises,
         )
         self._contexts, self._typed = seen_in(self._document, self._contexts), None
-        self._sites = {site.address.place: site for site in _group(self._contexts)}
+        self._sites = {site.address.id: site for site in _group(self._contexts)}
 
     def _forget_all(self) -> None:
         self._inferred: dict[str, dict[str, Type]] | None = None
@@ -185,8 +187,8 @@ class Survey:
                 break
             reading = again
         self._contexts = reading.contexts
-        self._sites = {s.address.place: s for s in _group(reading.contexts)}
-        self._order = {place: number for number, place in enumerate(self._sites)}
+        self._sites = {s.address.id: s for s in _group(reading.contexts)}
+        self._order = {node_id: number for number, node_id in enumerate(self._sites)}
 
     def _is_doubted(self, reading: Reading) -> bool:
         """Whether a padded node reads a size that the file declares and inference has not seen."""
@@ -201,11 +203,11 @@ class Survey:
         from onnxpad.model.shapes.shape_inference import infer
 
         believing = self._inferred is not None or not _declares(reading)
-        inferred = infer(reading, self._inferred or {}, believing=believing)
+        inferred = infer(reading.contexts, self._inferred or {}, believing=believing)
         if inferred == self._inferred:
             return None
         self._inferred = inferred
-        if _tells_more(inferred, reading):
+        if _tells_more(inferred, reading.contexts):
             return self._once()
         return None if believing else reading
 
@@ -253,9 +255,9 @@ def _declares(reading: Reading) -> bool:
     return any(context.scope.proto.value_info for context in reading.contexts)
 
 
-def _tells_more(inferred: Mapping[str, Mapping[str, Type]], reading: Reading) -> bool:
-    """Whether inference found what the reading does not know yet."""
-    read = {context_address(context): context.types for context in reading.contexts}
+def _tells_more(inferred: Mapping[str, Mapping[str, Type]], contexts: Sequence[Context]) -> bool:
+    """Whether inference found what the contexts do not know yet."""
+    read = {context_address(context): context.types for context in contexts}
     return any(
         merge(found, read.get(address, {}).get(name, UNKNOWN))
         != read.get(address, {}).get(name, UNKNOWN)
@@ -298,7 +300,7 @@ def _is_computed_from_nameless(step: PadStep | None) -> bool:
 def _nameless(reading: Reading) -> frozenset[str]:
     """Padded inputs, and weights that give the kernel, that have a size without any name."""
     found = set()
-    for context, node, chain in reading.sites():
+    for context, node, chain in reading.padded_nodes():
         read = list(node.inputs[:1])
         trouble = chain.trouble
         lacks_kernel = trouble and not trouble.too_new and not chain.axes
@@ -335,7 +337,7 @@ def selection(survey: Survey, nodes: str | Sequence[str] | None) -> Callable[[Ad
     if nodes is None:
         return lambda _: True
     globs = [nodes] if isinstance(nodes, str) else list(nodes)
-    labels = [site.address.label for site in survey.sites()] if globs else []
+    labels = [site.address.label for site in survey.sites_now()] if globs else []
     for glob in globs:
         if not any(_matches(label, glob) for label in labels):
             raise _nothing(glob, labels)
@@ -351,7 +353,7 @@ def known_names(survey: Survey, names: Sequence[str], asker: str) -> None:
 
     `asker` is what names them, as messages call it.
     """
-    labels = [site.address.label for site in survey.sites()] if names else []
+    labels = [site.address.label for site in survey.sites_now()] if names else []
     for name in names:
         if name not in labels:
             raise RequestError(f"{asker}: {_nothing(name, labels)}")

@@ -11,7 +11,7 @@ from onnx import TypeProto
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.budgets import LARGEST_SIZE, LONGEST_NAME
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.model.shapes.types import UNKNOWN, Type, dtype_name
+from onnxpad.model.graph.types import UNKNOWN, Type, dtype_name
 
 
 def linear_terms(text: str) -> tuple[int, str, int] | None:

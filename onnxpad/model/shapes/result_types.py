@@ -9,23 +9,29 @@ from onnx import AttributeProto, GraphProto, TensorProto
 from onnxpad.geometry.budgets import LARGEST_SIZE
 from onnxpad.geometry.size import Size, plus, times
 from onnxpad.geometry.sums import Sum, size_of, sum_of
-from onnxpad.model.reading.context import Context, tensor_type
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.pads import constant_integers
-from onnxpad.model.reading.refusals import LARGEST
-from onnxpad.model.shapes.open_cells import Cell, opened, plus_cells
+from onnxpad.model.graph.context import Context, tensor_type
+from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.open_cells import Cell, opened, plus_cells
+from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.shapes.shape_rules import (
+    NodeFacts,
     RuleFacts,
     ShapeRule,
     broadcast,
     dequantize,
     keep,
     quantize,
+    scales_of,
+    slice_bounds,
 )
-from onnxpad.model.shapes.types import UNKNOWN, Type
 from onnxpad.padding.chain import Chain, PadStep
 from onnxpad.padding.effective_pads import output_sizes
-from onnxpad.padding.operators import Kind, Operator
+from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Operator
+
+_SETTLING = ("Slice", "Resize", "Upsample")
+_NO_SHAPES = 2
+"""Tensors of this rank and more are no shapes, whose values inference follows."""
 
 
 def merge(declared: Type, found: Type) -> Type:
@@ -219,3 +225,31 @@ def _padded(size: Size | None, begin: Cell, end: Cell) -> Size | None:
     total = plus_cells(sum_of(size), amount)
     found = size_of(total) if isinstance(total, Sum) and not total.real else None
     return None if isinstance(found, int) and not 0 <= found <= LARGEST else found
+
+
+def is_settled(context: Context, node: Node) -> bool:
+    """Whether a Slice, Resize or Upsample reads from constants what it makes of sizes."""
+    if node.op_type not in _SETTLING or node.domain not in PLAIN_DOMAINS or not node.inputs:
+        return False
+    source = context.type_of(node.inputs[0])
+    if source.dims is None or len(source.dims) < _NO_SHAPES:
+        return False
+    facts = NodeFacts(context, node)
+    if node.op_type == "Slice":
+        return None not in slice_bounds(facts)
+    return bool(scales_of(node.op_type, len(node.inputs), facts))
+
+
+def joined(context: Context, node: Node, declared: Type, found: Type) -> Type:
+    """What is known of a result that a rule found and the file or inference declares.
+
+    Of a settled one, what is declared counts only on axes whose size in front is not known.
+    """
+    whole = merge(declared, found)
+    if not is_settled(context, node) or whole.dims is None or found.dims is None:
+        return whole
+    source = context.type_of(node.inputs[0]).dims or (None,) * len(whole.dims)
+    if len(source) != len(whole.dims):
+        return whole
+    sides = zip(whole.dims, found.dims, source, strict=True)
+    return Type(whole.dtype, tuple(own if read is not None else said for said, own, read in sides))

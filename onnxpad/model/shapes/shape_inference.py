@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from onnx import (
@@ -16,13 +16,13 @@ from onnx import (
 )
 
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.model.reading.context import Context, tensor_type
-from onnxpad.model.reading.document import GRAPH, GRAPHS
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.reader import Reading, context_address, is_settled
-from onnxpad.model.reading.scopes import Scope
+from onnxpad.model.graph.context import Context, context_address, tensor_type
+from onnxpad.model.graph.document import GRAPH, GRAPHS
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Scope
+from onnxpad.model.graph.types import Type, dtype_code, dtype_name
 from onnxpad.model.shapes.native_inference import infer_shapes
-from onnxpad.model.shapes.types import Type, dtype_code, dtype_name
+from onnxpad.model.shapes.result_types import is_settled
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 SMALL = 64
@@ -230,22 +230,22 @@ def _value_info(skeleton: Skeleton, name: str, found: Type) -> ValueInfoProto:
 
 
 def infer(
-    reading: Reading, before: Inferred, *, believing: bool = True
+    contexts: Sequence[Context], before: Inferred, *, believing: bool = True
 ) -> dict[str, dict[str, Type]]:
     """Types that inference finds, by address of the context and tensor.
 
-    They are those of which the reading does not know all without inference: what leads to no such
+    They are those of which the contexts do not know all without inference: what leads to no such
     type is left out. `before` is what an inference before this one has found. Without
     `believing`, what the file declares of results that inference can find is left out.
     A model that inference cannot digest gives nothing: the sizes stay unknown.
     """
     bodies = {
         (id(context.outer), context.scope.id): context
-        for context in reading.contexts
+        for context in contexts
         if context.outer is not None
     }
     found: dict[str, dict[str, Type]] = {}
-    for context in reading.contexts:
+    for context in contexts:
         if context.outer is None and (context.caller is not None or not context.scope.is_function):
             for address, name, inferred in _infer_context(
                 reduce_context(context, bodies, before, believing=believing)

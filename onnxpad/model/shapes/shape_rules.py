@@ -15,12 +15,12 @@ import numpy as np
 from onnxpad.geometry.cuts import FAR, cells_of_cut
 from onnxpad.geometry.size import Size, floor_divide, lower_bound, residue, times
 from onnxpad.geometry.sums import Sum, added, at_least, scaled, size_of, sum_of
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.pads import any_floats, any_integers
-from onnxpad.model.shapes.open_cells import sizes_of
-from onnxpad.model.shapes.types import Type, dtype_name
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import any_floats, any_integers
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.open_cells import sizes_of
+from onnxpad.model.graph.types import Type, dtype_name
 
 
 class RuleFacts:
@@ -314,7 +314,7 @@ def _slice(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type(dtype, tuple(sizes))
 
 
-def places(facts: RuleFacts) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+def slice_bounds(facts: RuleFacts) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
     """Starts and ends of a Slice where they are constant."""
     return _known(_list(facts, "starts", 1)), _known(_list(facts, "ends", 2))
 
@@ -401,8 +401,8 @@ def _reshape(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     if facts.attributes().get("allowzero") == 1 and 0 in wanted:
         return Type(dtype, tuple(None if size == 0 else size for size in wanted))
     kept = [
-        (dims[place] if dims and place < len(dims) else None) if size == 0 else size
-        for place, size in enumerate(wanted)
+        (dims[index] if dims and index < len(dims) else None) if size == 0 else size
+        for index, size in enumerate(wanted)
     ]
     # A size that could be 0 or below would keep another, or be worked out from the rest.
     sure = (size is not None and (size == 0 or lower_bound(size) > 0) for size in kept)

@@ -9,10 +9,10 @@ from onnx import NodeProto
 
 from onnxpad.geometry.budgets import READ_BACK
 from onnxpad.geometry.size import Size, Symbol, show
-from onnxpad.model.reading.context import Context, given_by, valued_inputs
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.shapes.constant_folding import FOLDABLE, fold, shape_of
-from onnxpad.model.shapes.types import Hanging
+from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
+from onnxpad.model.graph.context import Context, given_by, valued_inputs
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import Hanging
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.padding.operators import PLAIN_DOMAINS
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value, lowest, rule
+from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.floats import COMPARISONS
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.operators.cell_moves import normal, together
 from onnxpad.proof.operators.windowed import centred, power, root, whole_power
-from onnxpad.proof.outcomes import NoResult, Undecided
 
 Array = NDArray[Any]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value, bits, rule
-from onnxpad.proof.outcomes import NoResult, Undecided
+from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.paces import packed
 from onnxpad.proof.windows import gather, pad_table
 

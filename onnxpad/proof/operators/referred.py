@@ -10,7 +10,7 @@ from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from onnxpad.proof.call import Call, Value
-from onnxpad.proof.outcomes import Undecided
+from onnxpad.proof.endings import Undecided
 
 Array = NDArray[Any]
 _MOST = 1 << 16

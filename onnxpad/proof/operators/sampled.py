@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value, rule
+from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.operators.referred import referred
 from onnxpad.proof.operators.windowed import axes, biased
-from onnxpad.proof.outcomes import NoResult, Undecided
 
 Array = NDArray[Any]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value, lowest, rule
-from onnxpad.proof.outcomes import Invalid, NoResult, Undecided
+from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.windows import Axis, gather, same_pads, transposed_table
 
 Array = NDArray[Any]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxpad.model.reading.context import Context, is_stored
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.graph.context import Context, is_stored
+from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.runtimes.conditions.companions import (

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import pads_before, readers_of
-from onnxpad.model.reading.nodes import Place
-from onnxpad.model.reading.scopes import address_of
+from onnxpad.model.graph.nodes import NodeId
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.obstacles import (
@@ -33,7 +33,7 @@ from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.work import work_of
-from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
+from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
@@ -124,22 +124,22 @@ def nodes_written(
 
     What they wrote with padding is judged as every padded node is.
     """
-    made: dict[Place, str] = {}
-    rules: dict[Place, str] = {}
+    made: dict[NodeId, str] = {}
+    rules: dict[NodeId, str] = {}
     for change in changes:
         for edit in change.edits:
             if isinstance(edit, InsertNode):
-                place = edit.address.place
-                made[place], rules[place] = title_of(edit), change.rule
+                node_id = edit.address.id
+                made[node_id], rules[node_id] = title_of(edit), change.rule
     for found in plain_obstacles(session, made, judge):
-        scope = session.document.scopes[found.place[0]]
-        node = scope.node(found.place[1])
+        scope = session.document.scopes[found.id[0]]
+        node = scope.node(found.id[1])
         yield NodeVerdict(
             address_of(scope, node),
             found.op,
             found.judgement,
             NoWay((), ()),
-            rules[found.place],
+            rules[found.id],
         )
 
 
@@ -151,29 +151,29 @@ def _carry_out(
     owners = Owners(units)
     plans = [verdict.way for verdict in wanted if isinstance(verdict.way, PassPlan)]
     ways = [tuple((name, plan.alone or alone) for name in plan.passes) for plan in plans]
-    writers = {False: Writer(), True: Writer(judge.target)}
+    checks = {False: RuntimeCheck(), True: RuntimeCheck(judge.target)}
     changes: list[Change] = []
     for depth in range(MAX_STEPS):
         for name, own in sorted({way[depth] for way in ways if len(way) > depth}):
-            rule, places = all_passes()[name], set[Place]()
+            rule, ids = all_passes()[name], set[NodeId]()
             mine = [
                 unit
                 for unit, way in zip(units, ways, strict=True)
                 if way[depth:][:1] == ((name, own),)
             ]
             for unit in mine:
-                places |= chosen(session, unit, obstacles(session, unit, judge), rule)
-            changes += advance(session, rule, places, owners, writers[own])
+                ids |= chosen(session, unit, obstacles(session, unit, judge), rule)
+            changes += advance(session, rule, ids, owners, checks[own])
     return changes
 
 
 def _unit(session: EditSession, judge: Judge, verdict: NodeVerdict) -> Unit:
-    focus = verdict.node.place
+    focus = verdict.node.id
     site = next(session.sites_at({focus}))
     context = site.contexts[0]
     read = readers_of(context, site.node) if site.op == "Pad" else []
     readers = frozenset((focus[0], node.key) for node in read)
     fronts = frozenset((focus[0], node.key) for node in pads_before(context, site.node))
     beside = session.sites_at(readers | fronts)
-    tolerated = {site.address.place for site in beside if judge.objects(judge.site(site))}
+    tolerated = {site.address.id for site in beside if judge.objects(judge.site(site))}
     return Unit(focus, readers, fronts, frozenset(tolerated))

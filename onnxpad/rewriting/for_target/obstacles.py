@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.model_inputs import is_model_input
-from onnxpad.model.reading.nodes import Node, Place
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.model_inputs import is_model_input
+from onnxpad.model.graph.nodes import Node, NodeId
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
@@ -25,7 +25,7 @@ from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
 from onnxpad.runtimes.targets import Target
 
-_GONE: Place = ("", -1)
+_GONE: NodeId = ("", -1)
 _STAYING = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX)
 
 
@@ -38,47 +38,47 @@ class Unit:
     (`tolerated`) is not this unit's business.
     """
 
-    focus: Place
-    readers: frozenset[Place] = frozenset()
-    fronts: frozenset[Place] = frozenset()
-    tolerated: frozenset[Place] = frozenset()
-    made: dict[Place, str] = field(default_factory=dict)
+    focus: NodeId
+    readers: frozenset[NodeId] = frozenset()
+    fronts: frozenset[NodeId] = frozenset()
+    tolerated: frozenset[NodeId] = frozenset()
+    made: dict[NodeId, str] = field(default_factory=dict)
 
     @property
-    def members(self) -> set[Place]:
+    def members(self) -> set[NodeId]:
         """Every node that the unit answers for."""
         return {self.focus, *self.made, *self.readers, *self.fronts}
 
-    def moved(self, places: Mapping[Place, Place]) -> Unit:
+    def moved(self, ids: Mapping[NodeId, NodeId]) -> Unit:
         """The same unit where its nodes have other places; those that are gone have none."""
-        made = {places[one]: op for one, op in self.made.items() if one in places}
+        made = {ids[one]: op for one, op in self.made.items() if one in ids}
         readers, fronts, tolerated = (
-            frozenset(places[one] for one in side if one in places)
+            frozenset(ids[one] for one in side if one in ids)
             for side in (self.readers, self.fronts, self.tolerated)
         )
-        return Unit(places.get(self.focus, _GONE), readers, fronts, tolerated, made)
+        return Unit(ids.get(self.focus, _GONE), readers, fronts, tolerated, made)
 
 
 class Owners:
     """Which unit a node belongs to: its own before one that it is only a reader or a front of."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
-        self._own: dict[Place, Unit] = {}
-        self._near: dict[Place, Unit] = {}
+        self._own: dict[NodeId, Unit] = {}
+        self._near: dict[NodeId, Unit] = {}
         for unit in units:
-            for place in (unit.focus, *unit.made):
-                self._own.setdefault(place, unit)
-            for place in unit.readers | unit.fronts:
-                self._near.setdefault(place, unit)
+            for node_id in (unit.focus, *unit.made):
+                self._own.setdefault(node_id, unit)
+            for node_id in unit.readers | unit.fronts:
+                self._near.setdefault(node_id, unit)
 
-    def of(self, place: Place) -> Unit | None:
+    def of(self, node_id: NodeId) -> Unit | None:
         """The unit of a node; the first of several, None where there is none."""
-        return self._own.get(place, self._near.get(place))
+        return self._own.get(node_id, self._near.get(node_id))
 
-    def wrote(self, unit: Unit, place: Place, op: str) -> None:
+    def wrote(self, unit: Unit, node_id: NodeId, op: str) -> None:
         """A new node with this operator belongs to the unit."""
-        unit.made[place] = op
-        self._own.setdefault(place, unit)
+        unit.made[node_id] = op
+        self._own.setdefault(node_id, unit)
 
 
 class Judge:
@@ -165,29 +165,29 @@ def obstacles(session: EditSession, unit: Unit, judge: Judge) -> Iterator[Obstac
     members = unit.members - unit.tolerated
     for site in session.sites_at(members):
         if judge.objects(found := judge.site(site)):
-            yield Obstacle(site.address.place, site.address.label, site.chain.op.title, found)
+            yield Obstacle(site.address.id, site.address.label, site.chain.op.title, found)
     yield from plain_obstacles(session, unit.made, judge)
 
 
 def plain_obstacles(
-    session: EditSession, made: Mapping[Place, str], judge: Judge
+    session: EditSession, made: Mapping[NodeId, str], judge: Judge
 ) -> Iterator[Obstacle]:
     """Those of the nodes in `made`, operators by place, that have no padding and are not taken."""
-    padded = {site.address.place for site in session.sites_at(made)}
-    for place, op in made.items():
-        if place in padded or not _exists(session, place):
+    padded = {site.address.id for site in session.sites_at(made)}
+    for node_id, op in made.items():
+        if node_id in padded or not _exists(session, node_id):
             continue
-        context = next(one for one in session.contexts if one.scope.id == place[0])
-        node = context.scope.node(place[1])
+        context = next(one for one in session.contexts if one.scope.id == node_id[0])
+        node = context.scope.node(node_id[1])
         name = _told_apart(context, node, op)
         found = judge_plain(judge.target, name, context.scope.opset)
         if judge.objects(found):
-            yield Obstacle(place, name, op, found)
+            yield Obstacle(node_id, name, op, found)
 
 
-def _exists(session: EditSession, place: Place) -> bool:
-    scope = session.document.scopes[place[0]]
-    return place[1] not in scope.removed
+def _exists(session: EditSession, node_id: NodeId) -> bool:
+    scope = session.document.scopes[node_id[0]]
+    return node_id[1] not in scope.removed
 
 
 def written_padding(survey: Survey) -> Iterator[tuple[Context, Node, str]]:

@@ -8,7 +8,7 @@ from math import lcm
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Symbol
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.graph.nodes import Address
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads, settling
@@ -32,7 +32,7 @@ def opening(
     granted = sum(1 for one in stuck if one.waits_for_knowledge)
     best = Opening(len(stuck), granted=granted)
     hopeful = {one.node for one in stuck if _may_hang_on_sizes(one)}
-    chains = [chain for s in survey.sites() if s.address in hopeful for chain in s.chains]
+    chains = [chain for s in survey.sites_now() if s.address in hopeful for chain in s.chains]
     *weaker, strongest = _candidates(chains)
     trial = _Trial(survey, planner, selected, {one.node for one in stuck}, hopeful)
     most = trial.settled(strongest)

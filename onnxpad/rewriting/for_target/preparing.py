@@ -46,7 +46,7 @@ class Preparation:
         judge = planner.judge
         rows = [
             row
-            for chain in dict.fromkeys(c for site in session.sites() for c in site.chains)
+            for chain in dict.fromkeys(c for site in session.sites_now() for c in site.chains)
             for row in judge.about_all(chain)
             if row.lasting and (row.asks_for_opset or judge.stays(chain))
         ]
@@ -56,8 +56,8 @@ class Preparation:
         self, session: EditSession, planner: Planner, left: Sequence[NodeVerdict]
     ) -> Planner:
         """Behind a search: for the nodes that have no way, and what is nearest to one."""
-        judge, places = planner.judge, {one.node.place for one in left}
-        chains = (c for site in session.sites_at(places) for c in site.chains)
+        judge, ids = planner.judge, {one.node.id for one in left}
+        chains = (c for site in session.sites_at(ids) for c in site.chains)
         rows = [row for chain in chains for row in judge.about_all(chain)]
         for one in left:
             nearest = one.way.remaining if isinstance(one.way, NoWay) else ()
@@ -101,14 +101,14 @@ class Preparation:
             self.told.append(f"the model stays of opset {now}: {reason}")
 
     def _name_all_axes(self, session: EditSession) -> None:
-        pads = {s.address for s in session.sites() if s.chain.op.kind is Kind.PAD}
-        outcome = run(session, [find_pass("all-axes")], lambda address: address in pads)
-        self.changes += outcome.changes
+        pads = {s.address for s in session.sites_now() if s.chain.op.kind is Kind.PAD}
+        log = run(session, [find_pass("all-axes")], lambda address: address in pads)
+        self.changes += log.changes
 
 
 def _better(session: EditSession, judge: Judge, now: int) -> Iterator[int]:
     """Opsets in which fewer operators are in the way than now, the best first."""
-    chains = [chain for site in session.sites() for chain in site.chains]
+    chains = [chain for site in session.sites_now() for chain in site.chains]
     seen = list(dict.fromkeys(chains))
     costs = {one: _objections(judge, seen, one) for one in range(_OLDEST, NEWEST + 1)}
     best = sorted(costs, key=lambda one: (*costs[one], abs(one - now)))

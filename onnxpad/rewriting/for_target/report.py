@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from onnxpad.model.reading.nodes import Address, Place
+from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.reports import plain, reported
 from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.conditions.rows import OpenBatch
@@ -17,7 +17,7 @@ from onnxpad.runtimes.judge import Judgement
 class Obstacle:
     """A node that the target does not take."""
 
-    place: Place
+    id: NodeId
     label: str
     op: str
     judgement: Judgement

@@ -11,10 +11,10 @@ from onnxpad.geometry.budgets import PLANNED
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import Excerpt, excerpt
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node, Place
-from onnxpad.model.reading.scopes import Document
-from onnxpad.model.shapes.types import Type
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node, NodeId
+from onnxpad.model.graph.scopes import Document
+from onnxpad.model.graph.types import Type
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
@@ -24,7 +24,7 @@ from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, run, would_change
 from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.onnxruntime.safe_spelling import Writer
+from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 MAX_STEPS = 4
 MAX_TRIALS, MAX_TRIALS_FOR_A_HINT = 400, 150
@@ -32,40 +32,40 @@ MAX_TRIALS, MAX_TRIALS_FOR_A_HINT = 400, 150
 _STEPS_PER_TRIAL, STEPS_PER_NODE = 15, 15
 
 
-def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[Place]:
+def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[NodeId]:
     """Nodes that a pass is to look at: those that the target does not take, and Pads before them.
 
     For a pass that folds Pads, what reads them as well.
     """
-    places = {obstacle.place for obstacle in found}
-    if unit.focus in places:
-        places |= unit.fronts
+    ids = {obstacle.id for obstacle in found}
+    if unit.focus in ids:
+        ids |= unit.fronts
     if Form.PAD_NODE not in rule.removes:
-        return places
-    has_pad = any(site.chain.op.kind is Kind.PAD for site in session.sites_at(places))
-    return places | unit.readers if has_pad else places
+        return ids
+    has_pad = any(site.chain.op.kind is Kind.PAD for site in session.sites_at(ids))
+    return ids | unit.readers if has_pad else ids
 
 
-def would_do(session: EditSession, places: set[Place], rule: Pass, writer: Writer) -> bool:
+def would_do(session: EditSession, ids: set[NodeId], rule: Pass, check: RuntimeCheck) -> bool:
     """Whether a pass would change any of the nodes."""
-    return any(would_change(session, rule, site, writer) for site in session.sites_at(places))
+    return any(would_change(session, rule, site, check) for site in session.sites_at(ids))
 
 
 def advance(
     session: EditSession,
     rule: Pass,
-    wanted: set[Place],
+    wanted: set[NodeId],
     owners: Owners,
-    writer: Writer,
+    check: RuntimeCheck,
 ) -> tuple[Change, ...]:
     """Run one pass over the wanted nodes; what is new belongs to the unit of the node changed."""
-    outcome = run(session, [rule], lambda address: address.place in wanted, writer=writer)
-    for change in outcome.changes:
-        unit = owners.of(change.node.place)
+    log = run(session, [rule], lambda address: address.id in wanted, check=check)
+    for change in log.changes:
+        unit = owners.of(change.node.id)
         for edit in change.edits:
             if unit is not None and isinstance(edit, InsertNode):
-                owners.wrote(unit, edit.address.place, title_of(edit))
-    return tuple(outcome.changes)
+                owners.wrote(unit, edit.address.id, title_of(edit))
+    return tuple(log.changes)
 
 
 def title_of(edit: InsertNode) -> str:
@@ -175,15 +175,15 @@ class Planner:
 
     def _search(self, part: Excerpt, floor: Answer) -> PassPlan | NoWay:
         """A way that onnxruntime runs as well, else one for the target alone."""
-        writer, alone = Writer(), Writer(self.judge.target)
-        found = self._with(writer, part, floor)
-        if isinstance(found, PassPlan) or not writer.held_back:
+        check, alone = RuntimeCheck(), RuntimeCheck(self.judge.target)
+        found = self._with(check, part, floor)
+        if isinstance(found, PassPlan) or not check.held_back:
             return found
         other = self._with(alone, part, floor)
         return replace(other, alone=True) if isinstance(other, PassPlan) else found
 
-    def _with(self, writer: Writer, part: Excerpt, floor: Answer) -> PassPlan | NoWay:
-        search = _PassSearch(part, self.judge, self._rules, self._wishes, writer, self._steps)
+    def _with(self, check: RuntimeCheck, part: Excerpt, floor: Answer) -> PassPlan | NoWay:
+        search = _PassSearch(part, self.judge, self._rules, self._wishes, check, self._steps)
         return search.result(floor, self._most)
 
 
@@ -194,7 +194,7 @@ class _PassSearch:
         judge: Judge,
         rules: list[Pass],
         wishes: Wishes,
-        writer: Writer,
+        check: RuntimeCheck,
         steps: _Steps,
     ) -> None:
         self._part = part
@@ -202,7 +202,7 @@ class _PassSearch:
         self._judge = judge
         self._rules = rules
         self._wishes = wishes
-        self._writer = writer
+        self._check = check
         self._trials = 1
         readers = frozenset(("", key) for key in part.readers)
         fronts = frozenset(("", key) for key in part.fronts)
@@ -210,8 +210,8 @@ class _PassSearch:
         self._opened = session = part.opened()
         self._before = work_of(session.typed_contexts())
         found = tuple(obstacles(session, unit, judge))
-        unit.tolerated = readers.union(fronts).intersection(one.place for one in found)
-        left = tuple(one for one in found if one.place not in unit.tolerated)
+        unit.tolerated = readers.union(fronts).intersection(one.id for one in found)
+        left = tuple(one for one in found if one.id not in unit.tolerated)
         looks: bytes = part.model.SerializeToString(deterministic=True)
         self._seen = {looks}
         self._start = _State((), Cost(), 0, left, 0, unit, looks, part.types)
@@ -247,18 +247,18 @@ class _PassSearch:
             if self._trials >= most_trials:
                 return
             wanted = chosen(session, state.unit, found, rule)
-            if would_do(session, wanted, rule, self._writer):
+            if would_do(session, wanted, rule, self._check):
                 if not self._steps.take(len(self._part.model.graph.node)):
                     return
                 yield from self._tried(state, session.fork(), rule, wanted)
 
     def _tried(
-        self, state: _State, session: EditSession, rule: Pass, wanted: set[Place]
+        self, state: _State, session: EditSession, rule: Pass, wanted: set[NodeId]
     ) -> Iterator[_State]:
         """The state behind one more pass; nothing where others came to the same model before."""
         self._trials += 1
         unit = replace(state.unit, made=dict(state.unit.made))
-        advance(session, rule, wanted, Owners([unit]), self._writer)
+        advance(session, rule, wanted, Owners([unit]), self._check)
         looks: bytes = session.finish().SerializeToString(deterministic=True)
         if looks in self._seen:
             return
@@ -270,7 +270,7 @@ class _PassSearch:
         found = tuple(obstacles(session, unit, self._judge))
         passes, weight = (*state.passes, rule.name), state.weight + step
         nodes = session.document.main.ordered()
-        written = unit.moved({("", node.key): ("", place) for place, node in enumerate(nodes)})
+        written = unit.moved({("", node.key): ("", index) for index, node in enumerate(nodes)})
         types = dict(session.contexts[0].types)
         yield _State(passes, total, weight, found, len(unit.made), written, looks, types)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading.nodes import Address, Place
-from onnxpad.model.reading.scopes import address_of
+from onnxpad.model.graph.nodes import Address, NodeId
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.unknown_sizes import lost_at
 from onnxpad.padding.chain import Chain
@@ -28,7 +28,7 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[N
     it stands, such as If: for them there is no way but another pass, or another model.
     """
     judge = planner.judge
-    for site in survey.sites():
+    for site in survey.sites_now():
         if not selected(site.address):
             continue
         judgement = _located(site, judge.site(site), judge)
@@ -52,7 +52,7 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[N
 
 
 def harmed_in_onnxruntime(
-    session: EditSession, given: Mapping[Place, Sequence[Chain]], target: Target
+    session: EditSession, given: Mapping[NodeId, Sequence[Chain]], target: Target
 ) -> Iterator[NodeVerdict]:
     """Nodes that onnxruntime does not run as they are now, and ran as they were `given`.
 
@@ -63,8 +63,8 @@ def harmed_in_onnxruntime(
     if reference.name in asked or not session.script:
         return
     judge = Judge(reference)
-    for site in session.sites():
-        earlier = given.get(session.as_given(site).place, ())
+    for site in session.sites_now():
+        earlier = given.get(session.as_given(site).id, ())
         if any(_fails_newly(reference, earlier, chain) for chain in site.chains):
             yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))
 
@@ -90,6 +90,6 @@ def _way(planner: Planner, site: Site) -> PassPlan | NoWay:
     context, chain = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
     judgement, floor = planner.judge.chain(chain), planner.judge.floor(chain)
     if floor is judgement.answer:
-        place = site.address.place
-        return NoWay((), (Obstacle(place, site.address.label, chain.op.title, judgement),))
+        node_id = site.address.id
+        return NoWay((), (Obstacle(node_id, site.address.label, chain.op.title, judgement),))
     return planner.plan(context, site.node, floor)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
-from onnxpad.padding.chain import Chain, Verdict
+from onnxpad.padding.chain import Chain, PassResult
 from onnxpad.padding.forms import Form
 from onnxpad.plugins import Plugins, name_of, text_of
 
@@ -42,10 +42,10 @@ class Pass:
     name: str
     removes: frozenset[Form]
     adds: frozenset[Form]
-    rewrite: Callable[[Chain], Verdict]
+    rewrite: Callable[[Chain], PassResult]
     text: str
     may_remove: frozenset[Form] = frozenset()
-    otherwise: Callable[[Chain], Iterable[Verdict]] = lambda _: ()
+    otherwise: Callable[[Chain], Iterable[PassResult]] = lambda _: ()
 
 
 def all_passes() -> dict[str, Pass]:

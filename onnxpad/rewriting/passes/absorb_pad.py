@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult, Skip
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,
@@ -58,7 +58,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
     return found
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """Pads in a row taken away together, or the one behind operators in between."""
     if chain.pad is None or chain.far_pad is None or chain.op.kind is Kind.PAD:
         return
@@ -179,12 +179,10 @@ def _window_refusal(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Ski
 def _absorbed(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain:
     counts = chain.fill is Implicit.NOTHING
     return replace(
-        _freed(chain, step),
+        _freed(chain, step).with_padding(own + folded),
         axes=axes_in_front(chain, folded),
-        padding=own + folded,
         ceil_mode=rounds_up(chain),
         fill=Constant(0) if counts else chain.fill,
-        read_as=NO_PREFERENCE,
     )
 
 
@@ -198,9 +196,7 @@ def _cropped_less(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain
     if min(begins + ends) < 0:
         return Skip(f"the Pad adds more cells than its pads {list(own.flat)} crop")
     return replace(
-        _freed(chain, step),
+        _freed(chain, step).with_padding(Pads(begins, ends)),
         axes=axes_in_front(chain, folded),
-        padding=Pads(begins, ends),
         output_shape=(),
-        read_as=NO_PREFERENCE,
     )

@@ -14,7 +14,7 @@ Example: Pad [1,1] over axes [2] of three becomes Pad [0,0,1, 0,0,1].
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.composer import Composer
@@ -24,7 +24,7 @@ REMOVES = {Form.PAD_AXES}
 ADDS: set[Form] = set()
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """List every axis."""
     step = chain.pad
     lists_axes = chain.inputs[3:4] == (True,)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from math import prod
 
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Made, Numbers, Read
 from onnxpad.padding.forms import Form
@@ -41,7 +41,7 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 _LARGEST = 1 << 18
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Average with weights that are all the same."""
     if chain.op.kind is not Kind.AVERAGE:
         return Skip("no average pool", moot=True)
@@ -91,7 +91,7 @@ def _channels(chain: Chain) -> int | Skip:
     return channels
 
 
-def _convolved(chain: Chain, channels: int, pads: Pads, counted: Pads) -> Verdict:
+def _convolved(chain: Chain, channels: int, pads: Pads, counted: Pads) -> PassResult:
     composer = Composer(chain.opset, chain.dtype)
     if pads == counted:
         return composer.finish(_conv(composer, chain, channels, pads))

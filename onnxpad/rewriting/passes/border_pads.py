@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, NewPad, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, NewPad, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, floored, short_axis
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, reaches_kernel
@@ -31,7 +31,7 @@ MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
 ADDS = {Form.PAD_NODE, Form.EDGE}
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Repeat the border in a Pad node."""
     if chain.op.kind is not Kind.MAX:
         return Skip("no max pool", moot=True)
@@ -45,12 +45,10 @@ def rewrite(chain: Chain) -> Verdict:
     if refusal := _refusal(chain, found) or pad_refusal(chain, found) or short_axis(chain, pads):
         return refusal
     return replace(
-        chain,
+        chain.with_padding(Pads.zero(chain.rank)),
         axes=axes_behind(chain, found),
-        padding=Pads.zero(chain.rank),
         ceil_mode=False,
         pad=NewPad(full_pads(chain, found), Constant(0), "edge"),
-        read_as=NO_PREFERENCE,
     )
 
 

@@ -17,7 +17,7 @@ Example: Pad [0,0,1, 0,0,1] of [1,1,8] becomes Concat of 0, the input and 0.
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Read
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
@@ -28,7 +28,7 @@ REMOVES = {Form.PAD_VALUE, Form.OUTER_AXES, Form.PAD_AXES}
 ADDS: set[Form] = set()
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Join blocks of the value to the input."""
     step = chain.pad
     if chain.op.kind is not Kind.PAD or step is None:

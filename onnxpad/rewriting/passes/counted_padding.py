@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip, is_same
+from onnxpad.padding.chain import Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, short_axis
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
@@ -70,7 +70,7 @@ def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
         return Skip("it has no padding of its own", moot=True)
     plain = replace(chain, fill=Implicit.NOTHING)
     if is_same(chain.padding) and _leaves_out(chain):
-        return replace(plain, padding=pads, ceil_mode=False, read_as=NO_PREFERENCE)
+        return replace(plain.with_padding(pads), ceil_mode=False)
     return plain
 
 
@@ -89,9 +89,7 @@ def _split(chain: Chain, pads: Pads) -> Chain | Skip:
         return beyond
     axes = axes_behind(chain, pads)
     step = new_pad(chain, pads, fill)
-    after = replace(
-        chain, axes=axes, padding=beyond, ceil_mode=False, pad=step, read_as=NO_PREFERENCE
-    )
+    after = replace(chain.with_padding(beyond), axes=axes, ceil_mode=False, pad=step)
     if any(beyond.flat):
         return replace(after, fill=Implicit.NOTHING)
     return after

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Skip, Verdict
+from onnxpad.padding.chain import AutoPad, Chain, PassResult, Skip
 from onnxpad.padding.effective_pads import effective_pads, rounds_up, short_axis
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
@@ -55,9 +55,9 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return offering_run_time(chain, pads)
     if short := short_axis(chain, pads):
         return short
-    return replace(chain, padding=pads, ceil_mode=rounds_up(chain), read_as=NO_PREFERENCE)
+    return replace(chain.with_padding(pads), ceil_mode=rounds_up(chain))
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """No other way; what to type for those that onnxruntime refuses."""
     yield Skip("", (by_a_pad_node(chain),))

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Numbers
 from onnxpad.padding.fills import Constant, lowest
 from onnxpad.padding.forms import Form
@@ -29,7 +29,7 @@ REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Give the Pad another value."""
     step = pad_node(chain)
     if isinstance(step, Skip):

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from onnxpad.geometry.windows import overhang
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict, is_same
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, same_is_disputed, short_axis
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form, reaches_kernel
@@ -75,14 +75,13 @@ def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
             ("--pass counted-padding",),
         )
     return replace(
-        chain,
-        padding=wider,
+        chain.with_padding(wider),
         ceil_mode=False,
         fill=Implicit.NOTHING if counts else chain.fill,
     )
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """A Pad node in front holds any pads; what is read beyond it then fits, or goes into it too."""
     pads = effective_pads(chain)
     if isinstance(pads, Skip) or not any(pads.flat):

@@ -21,7 +21,7 @@ Example: Conv k3 pads=[1, 1] on [1, 8, 100] becomes Unsqueeze, Conv 1x3 pads=[0,
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict, Weight
+from onnxpad.padding.chain import Chain, PassResult, Skip, Weight
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Made, Operand, Read, Reshaped
 from onnxpad.padding.forms import Form
@@ -43,7 +43,7 @@ _ALONG_NEW_AXIS = {
 }
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Let the operator slide over an image of one row."""
     if not chain.op.has_windows or (chain.axes and chain.rank != 1):
         return Skip("no 1-D convolution or pool", moot=True)
@@ -59,7 +59,7 @@ def rewrite(chain: Chain) -> Verdict:
     return short or loses_axes(chain) or _lifted(chain)
 
 
-def _lifted(chain: Chain) -> Verdict:
+def _lifted(chain: Chain) -> PassResult:
     composer = Composer(chain.opset, chain.dtype)
     axis = (chain.first_axis,)
     inputs: dict[int, Operand] = {0: composer.unsqueeze(Read(0), axis)}

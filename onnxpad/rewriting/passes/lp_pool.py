@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import effective_pads, floored, same_is_disputed, short_axis
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.forms import Form
@@ -38,7 +38,7 @@ _HALF = {"float16": 10, "bfloat16": 16}
 """Element types as Cast names them (TensorProto.DataType)."""
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Average the powers and take the root."""
     if chain.op.kind is not Kind.LP:
         return Skip("no LpPool", moot=True)
@@ -55,7 +55,7 @@ def rewrite(chain: Chain) -> Verdict:
     return _averaged(chain, {"pads": wider.flat} if any(wider.flat) else {})
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """A Pad node holds any pads."""
     pads = effective_pads(chain)
     yield Skip("", ("--pass split-pads",) * (isinstance(pads, Pads) and any(pads.flat)))
@@ -75,7 +75,7 @@ def _refusal(chain: Chain) -> Skip | None:
     return None
 
 
-def _averaged(chain: Chain, padding: dict[str, AttributeValue]) -> Verdict:
+def _averaged(chain: Chain, padding: dict[str, AttributeValue]) -> PassResult:
     half = _HALF.get(chain.dtype)
     composer = Composer(chain.opset, "float32" if half else chain.dtype)
     data: Operand = Read(0)

@@ -17,7 +17,7 @@ Example: ConvTranspose k3 s2 pads=[1, 1] output_padding=[1] becomes pads=[1, 0].
 from __future__ import annotations
 
 from onnxpad.geometry.windows import TapsAround, taps_behind
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.forms import Form
 from onnxpad.rewriting.steps.symmetric import grown
 from onnxpad.rewriting.steps.transposed import Crop, standard_crop
@@ -27,7 +27,7 @@ MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_SHAPE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Let the kernel reach as far as output_padding did."""
     crop = standard_crop(chain)
     if isinstance(crop, Skip):

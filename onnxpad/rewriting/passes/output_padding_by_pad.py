@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from onnxpad.geometry.size import lower_bound
 from onnxpad.geometry.windows import Axis, full_size
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
@@ -38,17 +38,17 @@ ADDS = {Form.PAD_AXES, Form.PAD_NODE, Form.ASYMMETRIC, Form.PADS, Form.WIDER_THA
 _Padding = Callable[[Composer, Chain, Made, Sequence[int]], Made]
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Let a Pad node add the cells of output_padding."""
     return _rewritten(chain, _padded)
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """The same with a Pad that nothing is fused with."""
     yield _rewritten(chain, _padded_apart)
 
 
-def _rewritten(chain: Chain, padded: _Padding) -> Verdict:
+def _rewritten(chain: Chain, padded: _Padding) -> PassResult:
     crop = standard_crop(chain, by_pad=True)
     if isinstance(crop, Skip):
         return crop

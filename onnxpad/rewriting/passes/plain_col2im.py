@@ -14,7 +14,7 @@ Example: Col2Im pads=[1, 0, 0, 1] of a 5x5 image becomes Col2Im of 6x6 and Slice
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.expansion import Numbers, Operand, Read
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
@@ -26,7 +26,7 @@ ADDS: set[Form] = set()
 _IMAGE_SHAPE = 1
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Fold the whole image and crop it."""
     if chain.op.kind is not Kind.FOLD:
         return Skip("no Col2Im", moot=True)

@@ -27,7 +27,7 @@ from collections.abc import Iterator, Sequence
 
 from onnxpad.geometry.cuts import WHOLE, Cut, Mode, cells_before, cells_behind
 from onnxpad.geometry.size import Size, Symbol, lower_bound, plus, show
-from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult, Skip
 from onnxpad.padding.expansion import Expansion, Made, Operand, Read
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Since
@@ -42,7 +42,7 @@ MOST_CUTS = 2**16
 _MODES: dict[str, Mode] = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Cut and join where a Pad does more than write a constant around its input."""
     step = pad_node(chain)
     if isinstance(step, Skip):
@@ -87,7 +87,7 @@ def _split(chain: Chain, step: PadStep) -> Expansion:
     return composer.finish(pad_itself(composer, chain, added, _slice(composer, Read(0), cut)))
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """The Pad first and the Slice behind it."""
     step = chain.pad
     if step is None or step.mode != "constant" or step.unclear:

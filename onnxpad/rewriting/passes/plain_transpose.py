@@ -20,7 +20,7 @@ Example: ConvTranspose k3 s2 SAME_UPPER becomes pads=[0, 1].
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.transposed import as_standard, explicit_crop, needs_words, with_crop
@@ -29,7 +29,7 @@ REMOVES = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_PADDING}
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Replace auto_pad, output_shape and an input of pads by pads and output_padding."""
     if chain.op.kind is not Kind.TRANSPOSED:
         return Skip("no transposed convolution", moot=True)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Numbers, Operand
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
@@ -29,7 +29,7 @@ REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Take the value away, or its axis."""
     step = chain.pad
     given = chain.inputs[PadInput.VALUE :]

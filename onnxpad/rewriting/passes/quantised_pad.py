@@ -18,7 +18,7 @@ become a Pad with 128, DequantizeLinear and QuantizeLinear.
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Named, Numbers, Operand
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import PadInput
@@ -29,7 +29,7 @@ REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Read what DequantizeLinear reads."""
     step = pad_node(chain)
     if isinstance(step, Skip):

@@ -18,7 +18,7 @@ Example: Pad reflect [0,0,5, 0,0,5] of [1,1,4] becomes [0,0,3, 0,0,3] and [0,0,2
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.expansion import Made, Read
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, mirrors_beyond
@@ -31,7 +31,7 @@ ADDS: set[Form] = set()
 _MOST_PADS = 64
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Mirror, and mirror again."""
     step = pad_node(chain)
     if isinstance(step, Skip):

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from onnxpad.padding.chain import AutoPad, Chain, Skip, Verdict, is_same
+from onnxpad.padding.chain import AutoPad, Chain, PassResult, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Read
 from onnxpad.padding.fills import Implicit
@@ -45,7 +45,7 @@ MAY_REMOVE = {Form.CEIL_MODE}
 ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.DYNAMIC}
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Compute the pads of SAME while the model runs."""
     same = is_same(chain.padding)
     if not same or chain.op.kind is Kind.TRANSPOSED:
@@ -61,7 +61,7 @@ def rewrite(chain: Chain) -> Verdict:
     return _computed(chain)
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """The same with Pads that list their axes, which keeps them apart from pools."""
     if chain.opset >= Since.PAD_AXES:
         yield _computed(chain, range(chain.tensor_rank))
@@ -69,7 +69,7 @@ def otherwise(chain: Chain) -> Iterator[Verdict]:
         yield Skip("", (f"raise the model's opset to {Since.PAD_AXES} or newer",))
 
 
-def _computed(chain: Chain, axes: Sequence[int] = ()) -> Verdict:
+def _computed(chain: Chain, axes: Sequence[int] = ()) -> PassResult:
     fill = value_while_running(chain)
     if isinstance(fill, Skip):
         return fill

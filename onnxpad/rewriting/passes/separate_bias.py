@@ -16,7 +16,7 @@ Example: ConvTranspose of x, W and B becomes ConvTranspose of x and W, Unsqueeze
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Read
 from onnxpad.padding.forms import Form
@@ -28,7 +28,7 @@ REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Add the bias behind."""
     op = chain.op
     if op.kind not in (Kind.CONVOLUTION, Kind.TRANSPOSED) or op.weight != 1 or op.quantised:

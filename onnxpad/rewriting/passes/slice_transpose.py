@@ -17,7 +17,7 @@ Example: ConvTranspose k3 s2 pads=[4, 0] becomes pads=[0, 0] and a Slice from 4 
 from __future__ import annotations
 
 from onnxpad.geometry.windows import inner_extra
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.forms import Form
 from onnxpad.rewriting.steps.symmetric import cropped
 from onnxpad.rewriting.steps.transposed import Crop, standard_crop
@@ -27,7 +27,7 @@ MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_PADDING}
 ADDS = {Form.OUTPUT_PADDING}
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Compute the full output and cut it."""
     crop = standard_crop(chain)
     if isinstance(crop, Skip):

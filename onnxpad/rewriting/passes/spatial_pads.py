@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from onnxpad.geometry.size import plus
-from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult, Skip
 from onnxpad.padding.expansion import Expansion, Read
 from onnxpad.padding.forms import Form, outer_axes
 from onnxpad.rewriting.steps.composer import Composer
@@ -31,7 +31,7 @@ REMOVES = {Form.OUTER_AXES}
 ADDS: set[Form] = set()
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Leave spatial axes only to the Pad."""
     step = pad_node(chain)
     if isinstance(step, Skip):
@@ -55,7 +55,7 @@ def _apart(chain: Chain, step: PadStep, axes: tuple[int, ...]) -> Expansion:
     return composer.finish(pad_itself(composer, chain, inner, blocks))
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """The Pad first and the blocks behind it."""
     step = chain.pad
     if step is None or step.unclear or step.mode != "constant":

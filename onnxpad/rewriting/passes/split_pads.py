@@ -37,7 +37,7 @@ from math import prod
 
 from onnxpad.geometry.budgets import LARGEST_SIZE
 from onnxpad.geometry.windows import holds_padding_alone
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import (
     axes_behind,
     effective_pads,
@@ -61,7 +61,7 @@ MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
 ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.AUTO_PAD}
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Put the operator's own pads into a Pad node."""
     if chain.op.kind in (Kind.PAD, Kind.FOLD):
         return Skip("a Pad node, or pads that crop", moot=True)
@@ -84,7 +84,7 @@ def rewrite(chain: Chain) -> Verdict:
     return _with_indices(chain, pads, fill) if chain.uses_indices else _split(chain, pads, fill)
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """Without ceil_mode."""
     pads, fill = effective_pads(chain), pad_value(chain)
     if isinstance(pads, Skip) or isinstance(fill, Skip) or not rounds_up(chain):
@@ -138,7 +138,7 @@ def _follows_infinity(chain: Chain) -> bool:
     return not isinstance(step.fill, Constant) or math.isinf(step.fill.value)
 
 
-def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> Verdict:
+def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> PassResult:
     split = _split(chain, pads, fill)
     step, sizes = split.pad, [axis.size for axis in chain.axes if isinstance(axis.size, int)]
     composer = Composer(chain.opset, chain.dtype)
@@ -157,10 +157,8 @@ def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> Verdict:
 
 def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
     return replace(
-        chain,
+        chain.with_padding(Pads.zero(chain.rank)),
         axes=axes_behind(chain, pads),
-        padding=Pads.zero(chain.rank),
         ceil_mode=rounds_up(chain),
         pad=new_pad(chain, pads, fill),
-        read_as=NO_PREFERENCE,
     )

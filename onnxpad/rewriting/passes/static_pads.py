@@ -18,7 +18,7 @@ Example: Pad whose pads are Concat of [0,0,1] and [0,0,1] becomes Pad with [0,0,
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, PadStep, Skip, Verdict
+from onnxpad.padding.chain import Chain, PadStep, PassResult, Skip
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind, PadInput
 from onnxpad.rewriting.steps.composer import Composer
@@ -29,7 +29,7 @@ REMOVES = {Form.DYNAMIC, Form.PADS_INPUT}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Write known numbers in place of what computes them."""
     step = chain.pad
     if chain.op.kind is Kind.PAD and step is not None:
@@ -40,7 +40,7 @@ def rewrite(chain: Chain) -> Verdict:
     return Skip("its pads are no input", moot=True)
 
 
-def _static_pad(chain: Chain, step: PadStep) -> Verdict:
+def _static_pad(chain: Chain, step: PadStep) -> PassResult:
     if step.unclear:
         return step.unclear.as_skip()
     if not step.computed:

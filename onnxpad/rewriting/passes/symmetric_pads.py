@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.symmetric import cheapest, first, others, ways, without
@@ -40,14 +40,14 @@ ADDS = {
 }
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Write equal begin and end pads in the way that adds the least work."""
     found = first(cheapest(chain))
     moot = isinstance(found, Skip) and found.moot
     return _about_pad(chain) if moot and _follows_uneven_pad(chain) else found
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """The dearer ways, and why there are no more."""
     yield from others(cheapest(chain))
     yield without(ways(chain))

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxpad.padding.chain import Chain, Verdict
+from onnxpad.padding.chain import Chain, PassResult
 from onnxpad.padding.forms import Form
 from onnxpad.rewriting.steps.symmetric import by_kernel, first, others
 
@@ -35,11 +35,11 @@ ADDS = {
 }
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Write equal begin and end pads around an extended kernel."""
     return first(by_kernel(chain))
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """Further ways."""
     return others(by_kernel(chain))

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxpad.padding.chain import Chain, Verdict
+from onnxpad.padding.chain import Chain, PassResult
 from onnxpad.padding.forms import Form
 from onnxpad.rewriting.steps.symmetric import by_pad, first, others
 
@@ -39,11 +39,11 @@ ADDS = {
 }
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Write equal begin and end pads and leave the difference to a Pad node."""
     return first(by_pad(chain))
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """Further ways."""
     return others(by_pad(chain))

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxpad.padding.chain import Chain, Verdict
+from onnxpad.padding.chain import Chain, PassResult
 from onnxpad.padding.forms import Form
 from onnxpad.rewriting.steps.symmetric import by_slice, first, others
 
@@ -36,11 +36,11 @@ ADDS = {
 }
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Write equal begin and end pads and drop what they give too many."""
     return first(by_slice(chain))
 
 
-def otherwise(chain: Chain) -> Iterator[Verdict]:
+def otherwise(chain: Chain) -> Iterator[PassResult]:
     """Further ways."""
     return others(by_slice(chain))

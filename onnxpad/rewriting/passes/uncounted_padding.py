@@ -19,7 +19,7 @@ Example: AveragePool k3 pads=[1, 1] on 5 cells becomes Pad, AveragePool k3 witho
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Made, Operand, Read
 from onnxpad.padding.fills import Constant, Implicit
@@ -42,7 +42,7 @@ ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
 _OLD = ("auto_pad", "pads", "ceil_mode")
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Pad with zeros, average, and make up for the zeros."""
     if chain.op.kind is not Kind.AVERAGE or chain.fill is not Implicit.NOTHING:
         return Skip("no average that leaves out its padding", moot=True)
@@ -78,7 +78,7 @@ def _refusal(chain: Chain, pads: Pads) -> Skip | None:
     return None
 
 
-def _multiplied(composer: Composer, chain: Chain, pads: Pads, sizes: list[int]) -> Verdict:
+def _multiplied(composer: Composer, chain: Chain, pads: Pads, sizes: list[int]) -> PassResult:
     factors = corrections(chain, pads, Pads.zero(chain.rank), sizes)
     if isinstance(factors, Skip):
         return factors
@@ -88,7 +88,7 @@ def _multiplied(composer: Composer, chain: Chain, pads: Pads, sizes: list[int]) 
     return composer.finish(result)
 
 
-def _divided(composer: Composer, chain: Chain, pads: Pads) -> Verdict:
+def _divided(composer: Composer, chain: Chain, pads: Pads) -> PassResult:
     result = _averaged(composer, chain, pads)
     padded = _padded(composer, chain, ones_of_input(composer, chain), pads, "share_pad")
     share = counted_share(composer, chain, padded, _bare(chain), pads)

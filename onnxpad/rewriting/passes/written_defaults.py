@@ -16,7 +16,7 @@ Example: MaxPool kernel_shape=[2, 2] becomes MaxPool kernel_shape=[2, 2] strides
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Made
 from onnxpad.padding.forms import Form
@@ -28,7 +28,7 @@ ADDS: set[Form] = set()
 _WINDOWS = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX, Kind.AVERAGE, Kind.LP)
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Say what the defaults are."""
     written = dict(chain.attributes)
     if chain.op.kind is Kind.PAD:
@@ -46,7 +46,7 @@ def rewrite(chain: Chain) -> Verdict:
         return Skip("everything is written", moot=True)
     composer = Composer(chain.opset, chain.dtype)
     node = composer.itself(sets=missing, removes=removes)
-    return composer.finish(*(Made(node.step, place) for place in range(len(chain.outputs))))
+    return composer.finish(*(Made(node.step, index) for index in range(len(chain.outputs))))
 
 
 def _of_windows(chain: Chain) -> dict[str, AttributeValue]:

@@ -19,7 +19,7 @@ Example: Pad [0,0,1, 0,0,1] with 5 of [1,1,8] becomes Concat of 5, the input and
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Read
 from onnxpad.padding.forms import Form, writes_value
 from onnxpad.padding.operators import Kind
@@ -31,7 +31,7 @@ MAY_REMOVE = {Form.PAD_NODE}
 ADDS: set[Form] = set()
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Join blocks of the value to the input."""
     step = chain.pad
     if chain.op.kind is not Kind.PAD or step is None:

@@ -16,7 +16,7 @@ Example: Relu, Pad [0,0,0,0, 0,0,1,1] with -inf, MaxPool of kernel 3 becomes a P
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import PadInput, Since
@@ -27,7 +27,7 @@ REMOVES = {Form.PAD_VALUE}
 ADDS: set[Form] = set()
 
 
-def rewrite(chain: Chain) -> Verdict:
+def rewrite(chain: Chain) -> PassResult:
     """Take the value away."""
     step = pad_node(chain)
     if isinstance(step, Skip):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from onnxpad.geometry.windows import output_size, same_output, same_pads
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, same_is_disputed, short_axis
 from onnxpad.padding.operators import Kind
 
@@ -28,10 +28,10 @@ def as_auto_pad(chain: Chain, modes: tuple[AutoPad, ...]) -> Chain | Skip:
     if refusal := _refusal(chain, padless=padless) or short_axis(chain, pads):
         return refusal
     if padless:
-        return replace(chain, padding=AutoPad.VALID, ceil_mode=False, read_as=NO_PREFERENCE)
+        return replace(chain.with_padding(AutoPad.VALID), ceil_mode=False)
     for mode in modes:
         if _fits(chain, pads, mode):
-            return replace(chain, padding=mode, read_as=NO_PREFERENCE)
+            return chain.with_padding(mode)
     return _no_mode(chain, pads, modes)
 
 

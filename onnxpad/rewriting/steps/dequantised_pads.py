@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, Conversion, Dequantised, NewPad, Pads, Skip, Verdict
+from onnxpad.padding.chain import Chain, Conversion, Dequantised, NewPad, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Expansion, Itself, Made, Named, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant, Fill, TensorValue, lowest
 from onnxpad.padding.forms import reaches_kernel
 
 
-def outside_group(chain: Chain, after: Chain | Expansion) -> Verdict:
+def outside_group(chain: Chain, after: Chain | Expansion) -> PassResult:
     """What a pass made of `chain`, with new Pads on the right side of the DequantizeLinear.
 
     A Skip where a Pad would have to write what it cannot write there.

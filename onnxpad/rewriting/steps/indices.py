@@ -25,7 +25,7 @@ def original_indices(
     found = rest = indices
     offset = 0
     planes = [(prod(padded), prod(sizes), 0)]
-    planes += [_strides(slow_to_fast, place, padded, sizes, pads) for place in range(len(sizes))]
+    planes += [_strides(slow_to_fast, index, padded, sizes, pads) for index in range(len(sizes))]
     for number, (wide, narrow, begin) in enumerate(planes):
         offset += begin * narrow
         if wide == 1 or all(w == n for w, n, _ in planes[number:]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from onnxpad.geometry.windows import transposed_output
-from onnxpad.padding.chain import NO_PREFERENCE, AutoPad, Chain, Pads, Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Expansion, Read
 from onnxpad.padding.operators import Attributes, AttributeValue, Kind
@@ -93,11 +93,9 @@ def with_crop(chain: Chain, crop: Crop) -> Chain:
     """The chain with explicit pads and output_padding."""
     kept = any(crop.extra) or bool(chain.output_padding)
     return replace(
-        chain,
-        padding=crop.pads,
+        chain.with_padding(crop.pads),
         output_shape=(),
         output_padding=crop.extra if kept else (),
-        read_as=NO_PREFERENCE,
     )
 
 

@@ -227,7 +227,7 @@ def _reads_padding_alone(
             return any(pads.flat) and not (
                 _never_negative(chain) and all(axis.dilation == 1 for axis in chain.axes)
             )
-        found.append([_window(axis, size, ahead, cells, place) for place in range(count)])
+        found.append([_window(axis, size, ahead, cells, index) for index in range(count)])
     if _never_negative(chain):
         return any(fused and not data for windows in found for fused, data, _ in windows)
     if not all(any(not safe for *_, safe in windows) for windows in found):

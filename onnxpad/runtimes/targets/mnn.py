@@ -32,7 +32,7 @@ def _pieces(step: PadStep) -> int:
     """
     padded = [any(sides) for sides in zip(step.pads.begins, step.pads.ends, strict=True)]
     inner = padded[padded.index(True) :] if any(padded) else []
-    return sum(now or not (place and not inner[place - 1]) for place, now in enumerate(inner))
+    return sum(now or not (index and not inner[index - 1]) for index, now in enumerate(inner))
 
 
 _IN_FOUR_PIECES = Condition(

@@ -72,12 +72,12 @@ def _drawn(chain: Chain | None) -> Drawing | None:
 def _pictures(
     number: int, before: Drawing | None, after: Drawing | None, words: tuple[str, str]
 ) -> Iterator[Picture]:
-    (was, is_now), place = words, f"change-{number}"
+    (was, is_now), anchor = words, f"change-{number}"
     if before is not None and after == before:
-        yield Picture(window_figure(before, place=place), f"before: {was}; after: {is_now}")
+        yield Picture(window_figure(before, anchor=anchor), f"before: {was}; after: {is_now}")
         return
     for name, drawing, said in (("before", before, was), ("after", after, is_now)):
-        figure = "" if drawing is None else window_figure(drawing, title=name, place=place)
+        figure = "" if drawing is None else window_figure(drawing, title=name, anchor=anchor)
         yield Picture(figure, f"{name}: {said}")
 
 

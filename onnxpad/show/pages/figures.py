@@ -66,19 +66,19 @@ class Panel(NamedTuple):
     y: int
 
 
-def window_figure(drawing: Drawing, *, title: str = "", place: str = "") -> str:
+def window_figure(drawing: Drawing, *, title: str = "", anchor: str = "") -> str:
     """SVG of the cells, their padding, and the first, the second and the last window.
 
     Two axes are a grid, the last one across; one alone, or each of more than two, is a row. Empty
     where nothing is known that could be drawn. A page that has one figure twice gives each another
-    `place`, so that names in them differ. Needs the extra `html`.
+    `anchor`, so that names in them differ. Needs the extra `html`.
     """
     if drawing.why or not drawing.cells or min(drawing.cells) < 0:
         return ""
     strips = [strip_of(drawing, axis) for axis in range(len(drawing.cells))]
-    if not all(strip.places for strip in strips):
+    if not all(strip.drawn for strip in strips):
         return ""
-    key = sha256(repr((drawing, title, place)).encode()).hexdigest()[
+    key = sha256(repr((drawing, title, anchor)).encode()).hexdigest()[
         :8
     ]  # of its own among all figures
     tiles = tuple(_tile(frame, key) for frame in drawing.frames)
@@ -164,8 +164,8 @@ def _panel(
         for n, tile in enumerate(tiles)
     ][::-1]
     boxes.append(_box(rows, rows.data, columns, columns.data, "data"))
-    everywhere = range(columns.places[0], columns.places[-1] + 1)
-    from_top = range(rows.places[0], rows.places[-1] + 1)
+    everywhere = range(columns.drawn[0], columns.drawn[-1] + 1)
+    from_top = range(rows.drawn[0], rows.drawn[-1] + 1)
     boxes += [_box(rows, from_top, columns, run, "unread") for run in columns.unread]
     boxes += [_box(rows, run, columns, everywhere, "unread") for run in rows.unread]
     boxes += [Box(x, 0, CELL, rows.length, "gap") for x in columns.gaps]
@@ -203,7 +203,7 @@ def _taps(rows: Strip, columns: Strip, windows: Sequence[Window]) -> Iterator[st
     for kind, tall, wide in windows:
         if kind == "second" or len(tall) * len(wide) > _MOST_TAPS:
             continue
-        drawn = [p for p in tall if p in rows.places], [p for p in wide if p in columns.places]
+        drawn = [p for p in tall if p in rows.drawn], [p for p in wide if p in columns.drawn]
         for top, left in product(*drawn):
             yield f"M{columns.at(left) + _DOT[0]} {rows.at(top) + _DOT[1]}h0"
 

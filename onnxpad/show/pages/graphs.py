@@ -101,14 +101,14 @@ def _placed(
     across: dict[int, int] = {}
     boxes = {}
     for row, level in levels.items():
-        place = across.get(level, 0)
-        across[level] = place + 1
+        column = across.get(level, 0)
+        across[level] = column + 1
         first, names = vertices[row], [vertices[number].name for number in members[row]]
         times = f"{len(names)} x " if len(names) > 1 else ""
         name = [_short(names[0])] if first.state == "wrong" else []
         lines = (f"{times}{first.lines[0]}", first.lines[1], *name)
         title = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-        boxes[row] = _Box(place * _ACROSS, level * down, lines, first.to, title, first.state)
+        boxes[row] = _Box(column * _ACROSS, level * down, lines, first.to, title, first.state)
     return boxes
 
 

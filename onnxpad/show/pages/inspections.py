@@ -50,9 +50,9 @@ def inspection_page(found: Inspection, model: str) -> Page:
     ]
     state, verdict = _verdict(found)
     drawn = list(_kinds(found))
-    places = {number: card.place for card, numbers in drawn for number in numbers}
-    leads = _Leads({visible(name_text(found.nodes[n])): place for n, place in places.items()})
-    graph = _graph(found, places)
+    anchors = {number: card.anchor for card, numbers in drawn for number in numbers}
+    leads = _Leads({visible(name_text(found.nodes[n])): anchor for n, anchor in anchors.items()})
+    graph = _graph(found, anchors)
     return Page(
         "Padding of",
         visible(model),
@@ -165,18 +165,18 @@ def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
             alike.setdefault(kind, []).append(number)
     kinds = sorted(alike.items(), key=lambda one: one[0][:2])
     for number, ((fine, _, drawing), nodes) in enumerate(kinds[: CARDS + 1], 1):
-        if svg := window_figure(drawing, place=str(number)):
+        if svg := window_figure(drawing, anchor=str(number)):
             names = tuple(visible(name_text(found.nodes[one])) for one in nodes)
             card = card_of(f"drawing-{number}", drawing, svg, names)
             yield card._replace(state="" if fine else "wrong"), set(nodes)
 
 
-def card_of(place: str, drawing: Drawing, svg: str, names: tuple[str, ...]) -> Card:
+def card_of(anchor: str, drawing: Drawing, svg: str, names: tuple[str, ...]) -> Card:
     """One figure with its words, and the nodes that look so."""
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     title = f"{drawing.op} {names[0]}{more}" if names else drawing.op
     return Card(
-        place, title, visible(sentence(drawing)), (Picture(svg),), legend(drawing), names[1:]
+        anchor, title, visible(sentence(drawing)), (Picture(svg),), legend(drawing), names[1:]
     )
 
 
@@ -184,12 +184,12 @@ def _wrong(found: Inspection) -> set[str]:
     return {one.node for one in found.findings if one.kind in _FAILING}
 
 
-def _graph(found: Inspection, places: Mapping[int, str]) -> str:
+def _graph(found: Inspection, anchors: Mapping[int, str]) -> str:
     wrong = _wrong(found)
     vertices = [
         Vertex(
             (node.op, pads_text(node.pads) if any(node.pads or (0,)) else _unpadded(node)),
-            places.get(number, ""),
+            anchors.get(number, ""),
             visible(name_text(node)),
             "wrong" if node.node in wrong else _state(node),
         )

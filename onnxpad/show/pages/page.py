@@ -41,7 +41,7 @@ class Card(NamedTuple):
     `state` is 'wrong' for one that goes wrong.
     """
 
-    place: str
+    anchor: str
     title: str
     text: str
     pictures: tuple[Picture, ...]
@@ -53,7 +53,7 @@ class Card(NamedTuple):
 class Section(NamedTuple):
     """A part of a page under a heading."""
 
-    place: str
+    anchor: str
     title: str
     lines: tuple[str, ...] = ()
     table: Table | None = None

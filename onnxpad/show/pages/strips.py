@@ -19,7 +19,7 @@ class Strip(NamedTuple):
     """`frames` reach over all that is within them, `kept` are the cells that no frame cuts off.
 
     `windows` are the cells that the first, the second and the last one read; `unread` are drawn
-    cells that none reads. `places` are all that are drawn.
+    cells that none reads. `drawn` are all that are drawn.
     """
 
     data: range
@@ -27,17 +27,17 @@ class Strip(NamedTuple):
     kept: range
     windows: tuple[range, ...]
     unread: tuple[range, ...]
-    places: tuple[int, ...]
+    drawn: tuple[int, ...]
 
     def at(self, cell: int) -> int:
         """Where a cell begins."""
         x = 0
-        for number, place in enumerate(self.places):
-            if number and place > self.places[number - 1] + 1:
-                if cell < place:
+        for number, one in enumerate(self.drawn):
+            if number and one > self.drawn[number - 1] + 1:
+                if cell < one:
                     return x
                 x += CELL
-            if cell <= place:
+            if cell <= one:
                 return x
             x += CELL
         return x
@@ -52,12 +52,12 @@ class Strip(NamedTuple):
     @property
     def gaps(self) -> list[int]:
         """Where cells are left out."""
-        return [self.at(one + 1) for one, other in pairwise(self.places) if other > one + 1]
+        return [self.at(one + 1) for one, other in pairwise(self.drawn) if other > one + 1]
 
     @property
     def length(self) -> int:
         """How long it is drawn."""
-        return self.at(self.places[-1] + 1)
+        return self.at(self.drawn[-1] + 1)
 
 
 def strip_of(drawing: Drawing, axis: int) -> Strip:
@@ -71,18 +71,18 @@ def strip_of(drawing: Drawing, axis: int) -> Strip:
             data = range(max(low, data.start), min(high, data.stop))
     windows, count, begin = _windows(drawing, axis, 0 if drawing.scatters else low)
     marks = [0, low, high, size, *(cell for w in windows for cell in (w[0], w[-1] + 1))]
-    places = _places(marks)
+    drawn = _drawn_cells(marks)
     unread: tuple[range, ...] = ()
     if drawing.kernel and drawing.kernel[axis] <= _MOST_TAPS:
         one = Axis(None, drawing.kernel[axis], drawing.strides[axis], drawing.dilations[axis])
-        unread = _unread([p for p in places if low <= p < high], begin, count, one)
-    return Strip(data, tuple(frames), range(low, high), windows, unread, places)
+        unread = _unread([p for p in drawn if low <= p < high], begin, count, one)
+    return Strip(data, tuple(frames), range(low, high), windows, unread, drawn)
 
 
 def strip_around(size: int, windows: tuple[range, ...]) -> Strip:
     """An axis with some cells that are read."""
     marks = [0, size, *(cell for one in windows for cell in (one[0], one[-1] + 1))]
-    return Strip(range(size), (), range(size), windows, (), _places(marks))
+    return Strip(range(size), (), range(size), windows, (), _drawn_cells(marks))
 
 
 def _windows(drawing: Drawing, axis: int, begin: int) -> tuple[tuple[range, ...], int, int]:
@@ -97,26 +97,26 @@ def _windows(drawing: Drawing, axis: int, begin: int) -> tuple[tuple[range, ...]
     return tuple(range(start, start + span, dilation) for start in starts), count, begin
 
 
-def _places(marks: Sequence[int]) -> tuple[int, ...]:
+def _drawn_cells(marks: Sequence[int]) -> tuple[int, ...]:
     """Cells to draw: all of a few, else those near what happens; no single one is left out."""
     first, last = min(marks), max(marks)
     if last - first <= _FEW:
         return tuple(range(first, last))
     near = {mark + i for mark in marks for i in range(-_AROUND, _AROUND)}
-    shown = sorted(place for place in near if first <= place < last)
+    shown = sorted(cell for cell in near if first <= cell < last)
     between = [one + 1 for one, other in pairwise(shown) if other == one + 2]
     return tuple(sorted([*shown, *between]))
 
 
-def _unread(places: Sequence[int], begin: int, count: int, axis: Axis) -> tuple[range, ...]:
+def _unread(drawn: Sequence[int], begin: int, count: int, axis: Axis) -> tuple[range, ...]:
     """Drawn cells that none of the windows reads, in runs."""
     found: list[range] = []
-    for place in places:
-        starts = (place - begin - tap * axis.dilation for tap in range(axis.kernel))
+    for cell in drawn:
+        starts = (cell - begin - tap * axis.dilation for tap in range(axis.kernel))
         if any(s % axis.stride == 0 and 0 <= s // axis.stride < count for s in starts):
             continue
-        joins = found and found[-1].stop == place
+        joins = found and found[-1].stop == cell
         found[-1:] = (
-            [range(found[-1].start, place + 1)] if joins else [*found[-1:], range(place, place + 1)]
+            [range(found[-1].start, cell + 1)] if joins else [*found[-1:], range(cell, cell + 1)]
         )
     return tuple(found)

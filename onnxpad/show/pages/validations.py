@@ -222,10 +222,10 @@ def _other_shape(row: OutputRow, compared: Sequence[str]) -> str:
     return visible(f"Output {row.output} is {said}: of other shapes there is no heatmap.")
 
 
-def map_card(place: str, name: str, text: str, found: DifferenceMap) -> Card:
+def map_card(anchor: str, name: str, text: str, found: DifferenceMap) -> Card:
     """A heatmap with its words."""
     said_of_it = visible(f"{text}{_capital(said(found))}.")
-    return Card(place, name, said_of_it, heatmap(found, name=name))
+    return Card(anchor, name, said_of_it, heatmap(found, name=name))
 
 
 _PART = r"(?:\d+:\d+|\d+|\((?:\d+, )*\d+\))"

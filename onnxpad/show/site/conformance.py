@@ -101,9 +101,9 @@ def conformance() -> Table:
     names = tuple(_releases())
     for name in names:
         target = find_target(name)
-        places = {row: place for place, row in facts_of(target)}
+        anchors = {row: anchor for anchor, row in facts_of(target)}
         for way in ways():
-            found[way.name, name] = _cell(target, way, places)
+            found[way.name, name] = _cell(target, way, anchors)
     return Table(names, found)
 
 
@@ -122,11 +122,11 @@ def facts_of(target: Target) -> Iterator[tuple[str, Row]]:
         yield addresses.get(row, f"fact-{number}"), row
 
 
-def _cell(target: Target, way: Way, places: Mapping[Row, str]) -> Cell:
+def _cell(target: Target, way: Way, anchors: Mapping[Row, str]) -> Cell:
     found = judged(target, way)
     page = address_of("target", target.runtime)
     proofs = dict.fromkeys(
-        Proof(str(row.evidence), f"{page}#{places[row]}") for row in found.rows if row in places
+        Proof(str(row.evidence), f"{page}#{anchors[row]}") for row in found.rows if row in anchors
     )
     return Cell(target.name, WORDS[found.answer], found.reason, tuple(proofs))
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from onnxpad.explaining import Explanation, entries
 from onnxpad.padding.forms import Form, forms_of
+from onnxpad.reproducing import last_run
 from onnxpad.reproducing.ways import Way, ways
 from onnxpad.runtimes.targets import find_target
 from onnxpad.show.site.conformance import WORDS, Cell, Table, facts_of
@@ -35,12 +36,13 @@ class Word(NamedTuple):
 class Fact(NamedTuple):
     """One fact about a runtime, as the page of the target lists it."""
 
-    place: str
+    anchor: str
     word: str
     what: str
     releases: str
     evidence: str
     command: str
+    ran: str
 
 
 @dataclass(frozen=True)
@@ -99,9 +101,10 @@ def _ways_of(entry: Explanation) -> Iterator[Way]:
 
 def _target_facts(name: str) -> Iterator[Fact]:
     target = find_target(name)
-    for place, row in facts_of(target):
-        command = f"onnxpad explain {name} --reproduce {place} -o DIR" if row.answer.fails else ""
-        yield Fact(place, WORDS[row.answer], row.what, row.held, str(row.evidence), command)
+    for anchor, row in facts_of(target):
+        command = f"onnxpad explain {name} --reproduce {anchor} -o DIR" if row.answer.fails else ""
+        evidence, ran = str(row.evidence), last_run(name, anchor)
+        yield Fact(anchor, WORDS[row.answer], row.what, row.held, evidence, command, ran)
 
 
 def blocks_of(text: str) -> Iterator[Block]:

@@ -60,8 +60,8 @@ def test_forks_do_what_a_session_of_their_own_would(text: str, rule: str) -> Non
     expected = rewritten(EditSession(model(text)), rule)
     assert rewritten(first, rule) == expected
     assert session.finish() == before
-    assert [site.chains for site in session.sites()] == [
-        site.chains for site in EditSession(before).sites()
+    assert [site.chains for site in session.sites_now()] == [
+        site.chains for site in EditSession(before).sites_now()
     ]
     assert rewritten(second, rule) == expected
     assert rewritten(session, rule) == expected

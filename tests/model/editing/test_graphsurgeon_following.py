@@ -9,7 +9,7 @@ import pytest
 from onnxpad.errors import InternalError
 from onnxpad.model.editing.graphsurgeon import apply_script
 from onnxpad.model.editing.script import SetAttribute
-from onnxpad.model.reading.nodes import Address
+from onnxpad.model.graph.nodes import Address
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.surgeon_graphs import (
     WIDE,

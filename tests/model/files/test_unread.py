@@ -34,7 +34,7 @@ def weights(seed: int) -> ModelProto:
                 "Conv", [f"t{number}", f"w{number}", "b"], [f"t{number + 1}"], auto_pad="SAME_UPPER"
             )
         )
-    constants = [numpy_helper.from_array(array, f"w{place}") for place, array in enumerate(held)]
+    constants = [numpy_helper.from_array(array, f"w{index}") for index, array in enumerate(held)]
     constants.insert(1, numpy_helper.from_array(np.zeros(190, np.float32), "b"))
     graph = helper.make_graph(
         nodes,

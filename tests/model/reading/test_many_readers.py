@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from onnxpad.model.reading import reach
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.reading import readers_for_fusion
 from onnxpad.model.reading.chains import ChainReader
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.pads import read_pad
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import Kind
@@ -38,7 +38,7 @@ def reads(monkeypatch: pytest.MonkeyPatch, count: int) -> int:
     monkeypatch.setattr(ChainReader, "read", counted)
     survey = Survey(tiny(fan(count), "float[1,1,99]", constants=PADS))
     monkeypatch.undo()
-    chains = [site.chain for site in survey.sites() if site.chain.op.kind is not Kind.PAD]
+    chains = [site.chain for site in survey.sites_now() if site.chain.op.kind is not Kind.PAD]
     assert len(chains) == count
     assert {len(chain.around.beside) for chain in chains} == {count - 1}
     return len(seen)
@@ -50,7 +50,7 @@ def test_readers_of_one_pad_are_read_a_few_times_each(monkeypatch: pytest.Monkey
 
 
 def test_a_reader_is_seen_with_what_was_made_before_it() -> None:
-    *_, last = Survey(tiny(fan(5, made=True), "float[1,1,99]", constants=PADS)).sites()
+    *_, last = Survey(tiny(fan(5, made=True), "float[1,1,99]", constants=PADS)).sites_now()
     assert [one.weight.shape for one in last.chain.around.beside] == [(1, 1, 3)] * 4
 
 
@@ -65,7 +65,7 @@ def test_each_of_many_pads_in_a_row_is_asked_once_for_what_it_writes(
         asked.append(given)
         return plain(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(reach, "read_pad", counted)
+    monkeypatch.setattr(readers_for_fusion, "read_pad", counted)
     row = " ".join(f"t{n + 1} = Pad (t{n}, p)" for n in range(100)).replace("t0,", "x,")
     Survey(tiny(f"{row} y = Conv (t100, w)", "float[1,1,9]", constants=PADS))
     assert len(asked) <= 100
@@ -74,16 +74,16 @@ def test_each_of_many_pads_in_a_row_is_asked_once_for_what_it_writes(
 def test_a_row_of_pads_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each Pad looks at what reads those behind it, 64 at most."""
     asked: list[str] = []
-    direct = reach._direct  # noqa: SLF001
+    direct = readers_for_fusion._direct  # noqa: SLF001
 
     def counted(context: Context, name: str) -> Iterator[tuple[Context, Node]]:
         asked.append(name)
         return direct(context, name)
 
-    monkeypatch.setattr(reach, "_direct", counted)
+    monkeypatch.setattr(readers_for_fusion, "_direct", counted)
     row = " ".join(f"t{n + 1} = Pad (t{n}, p)" for n in range(100))
     text = f"t0 = Relu (x) {row} y = MaxPool <kernel_shape = [3]> (t100)"
-    found = [site.chain for site in Survey(tiny(text, "float[1,1,9]", constants=PADS)).sites()]
+    found = [site.chain for site in Survey(tiny(text, "float[1,1,9]", constants=PADS)).sites_now()]
     assert len(found) == 101
     assert [bool(chain.around.behind) for chain in found[:100]] == [False] * 36 + [True] * 64
     assert len(asked) < 4 * 100  # 64 for each where every Pad walks them again

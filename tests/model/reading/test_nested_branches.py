@@ -4,9 +4,9 @@ import pytest
 from onnx import GraphProto, TensorProto, helper
 
 from onnxpad import inspect
-from onnxpad.model.reading import row_in_front
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.scopes import Scope
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.scopes import Scope
+from onnxpad.model.reading import row_of_pads
 from onnxpad.model.reading.survey import Survey
 
 
@@ -30,13 +30,13 @@ def test_uses_in_other_branches_are_counted_once(monkeypatch: pytest.MonkeyPatch
     graph.initializer.append(helper.make_tensor("p", TensorProto.INT64, [6], [0, 0, 1, 0, 0, 1]))
     graph.initializer.append(helper.make_tensor("c", TensorProto.BOOL, [], [True]))
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-    count, counted = [0], row_in_front._uses_in  # noqa: SLF001
+    count, counted = [0], row_of_pads._uses_in  # noqa: SLF001
 
     def counting(scope: Scope, name: str) -> int:
         count[0] += 1
         return counted(scope, name)
 
-    monkeypatch.setattr(row_in_front, "_uses_in", counting)
+    monkeypatch.setattr(row_of_pads, "_uses_in", counting)
     assert len(inspect(model).nodes) == 128
     assert count[0] <= 127 * 6  # graphs, and how deep they are; 15,360 in a walk for each Pad
 
@@ -64,5 +64,5 @@ def test_many_pads_deep_inside_climb_the_branches_once(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Context, "constant", counting)
     survey = Survey(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]))
-    assert len(list(survey.sites())) == 2 * pads
+    assert len(survey.sites_now()) == 2 * pads
     assert asked[0] <= 4 * depth  # 2,800 and more where each Pad climbs them

@@ -18,7 +18,7 @@ def size_behind(cut: str, size: str, constants: str = "") -> Size | None:
     """The last size in front of the Conv."""
     text = f"{cut} [op] y = Conv(c, w)"
     model = tiny(text, f"float[1,1,{size}]", constants=constants)
-    (site,) = EditSession(model).sites()
+    (site,) = EditSession(model).sites_now()
     return site.chain.axes[0].size
 
 
@@ -73,7 +73,7 @@ def test_slices_of_a_symbol(start: int, end: int, expected: str) -> None:
 def test_a_symbol_that_is_large_enough_is_cut() -> None:
     constants = "int64[1] s={1}, int64[1] e={-1}, int64[1] a={2}"
     model = tiny("c = Slice(x, s, e, a) [op] y = Conv(c, w)", "float[1,1,W]", constants=constants)
-    (site,) = EditSession(model, dims={"W": "%4==0"}).sites()
+    (site,) = EditSession(model, dims={"W": "%4==0"}).sites_now()
     size = site.chain.axes[0].size
     assert isinstance(size, Symbol)
     assert (size.name, size.modulus, size.residue) == ("W-2", 4, 2)
@@ -84,7 +84,7 @@ def test_expand_and_shape() -> None:
     assert size_behind("c = Expand(one, t)", "4", constants) == 7
     text = "s = Shape(x) e = Expand(one, s) y = Pad(e, p)"
     model = tiny(text, "float[1,1,W]", constants="int64[6] p={0,0,1,0,0,1}, float[1] one={1}")
-    (site,) = EditSession(model).sites()
+    (site,) = EditSession(model).sites_now()
     assert site.chain.shape is not None
     assert len(site.chain.shape) == 3
     assert isinstance(onnx.shape_inference.infer_shapes(model), onnx.ModelProto)
@@ -112,7 +112,7 @@ def test_sizes_with_a_name_are_kept(body: str, expected: str) -> None:
       int64[6] four = {0, 0, 2, 0, 0, 2}"""
     padded = "p = Pad(x, four) " if "p" in body.split("(", 1)[1] else ""
     model = tiny(f"{padded}{body} [op] y = Conv(c, w)", "float[1,1,W]", constants=constants)
-    *_, site = EditSession(model).sites()
+    *_, site = EditSession(model).sites_now()
     assert show(site.chain.axes[0].size if site.chain.axes else None) == expected
 
 

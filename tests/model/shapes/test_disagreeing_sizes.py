@@ -41,7 +41,7 @@ def behind(
         value_info=known,
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-    (site,) = Survey(model, dims={k.replace("__", "%"): v for k, v in facts.items()}).sites()
+    (site,) = Survey(model, dims={k.replace("__", "%"): v for k, v in facts.items()}).sites_now()
     return [show(axis.size) for axis in site.chain.axes]
 
 
@@ -142,7 +142,7 @@ def test_the_state_of_a_loop_need_not_keep_the_size_of_the_first_turn() -> None:
             [loop], "g", [value("x", [1, 3, 12, 12])], [value("y", None)], [weight, turns]
         )
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-        (site,) = Survey(model).sites()
+        (site,) = Survey(model).sites_now()
         return [show(axis.size) for axis in site.chain.axes]
 
     assert sizes(None) == ["?", "?"]

@@ -7,9 +7,9 @@ import onnxruntime as ort
 import pytest
 from onnx import ModelProto, TensorProto, ValueInfoProto, parser
 
-from onnxpad.model.reading.document import open_document
+from onnxpad.model.graph.constant_folding import FOLDABLE
+from onnxpad.model.graph.document import open_document
 from onnxpad.model.reading.reader import read
-from onnxpad.model.shapes.constant_folding import FOLDABLE
 from onnxpad.model.shapes.dimensions import Dimensions
 
 CONSTANTS = """int64[4] a = {7, -7, 0, 5}, int64[4] b = {2, -2, 3, -4}, int64[4] one = {1, 1, 2, 3},

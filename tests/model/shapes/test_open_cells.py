@@ -9,8 +9,8 @@ import pytest
 
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.sums import Sum, sum_of, text_of
-from onnxpad.model.shapes.constant_folding import applied
-from onnxpad.model.shapes.open_cells import Array, by_cells, cell_as, cells_of, is_open, sizes_of
+from onnxpad.model.graph.constant_folding import applied
+from onnxpad.model.graph.open_cells import Array, by_cells, cell_as, cells_of, is_open, sizes_of
 
 H, W = Symbol("H", 4, 2, 2), Symbol("W")
 SIZES = [(h, w) for h in range(2, 40, 4) for w in (1, 2, 3, 5, 8, 13)]

@@ -10,10 +10,10 @@ from onnx import ModelProto, TensorProto, helper
 
 import onnxpad
 from onnxpad.geometry.budgets import PLANNED
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.reading import reader, survey
-from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.reader import Reading
-from onnxpad.model.reading.scopes import Scope
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.rewriting.for_target import search
 from onnxpad.rewriting.pipeline import Change
@@ -50,7 +50,7 @@ def pads_in_a_row(count: int) -> ModelProto:
 def looks(model: ModelProto, target: str, monkeypatch: pytest.MonkeyPatch) -> int:
     """How many nodes and sites are walked over while the model is fitted."""
     asked = 0
-    ordered, sites = Scope.ordered, Survey.sites
+    ordered, sites = Scope.ordered, Survey.sites_now
 
     def nodes_counted(scope: Scope) -> Iterator[Node]:
         nonlocal asked
@@ -58,15 +58,15 @@ def looks(model: ModelProto, target: str, monkeypatch: pytest.MonkeyPatch) -> in
             asked += 1
             yield one
 
-    def sites_counted(survey: Survey) -> Iterator[Site]:
+    def sites_counted(survey: Survey) -> tuple[Site, ...]:
         nonlocal asked
-        for one in sites(survey):
-            asked += 1
-            yield one
+        found = sites(survey)
+        asked += len(found)
+        return found
 
     with monkeypatch.context() as patch:
         patch.setattr(Scope, "ordered", nodes_counted)
-        patch.setattr(Survey, "sites", sites_counted)
+        patch.setattr(Survey, "sites_now", sites_counted)
         result = onnxpad.rewrite(model, target=target, require_device=True)
     assert len(result.changes) >= len(model.graph.node)
     return asked

@@ -206,3 +206,16 @@ def test_pads_that_reach_the_kernel_name_the_pass_with_a_pad_node(
     assert isinstance(after.model, onnx.ModelProto)
     assert "ceil_mode" not in attributes(after.model)
     np.testing.assert_allclose(values(after.model, X5), values(model, X5), rtol=2e-6)
+
+
+def test_auto_pad_goes_where_pads_are_what_counts() -> None:
+    """Wider pads beside an auto_pad would be pads that no runtime reads."""
+    written = 'auto_pad = "SAME_UPPER", pads = [1, 0], kernel_shape = [2], strides = [2]'
+    model = tiny(f"[op] y = MaxPool <{written}, ceil_mode = 1> (x)", "float[1,1,6]")
+    found = rewrite(model, passes=[FLOOR], ambiguous="pads").model
+    assert isinstance(found, onnx.ModelProto)
+    assert attributes(found) == {
+        "kernel_shape": [2],
+        "strides": [2],
+        "pads": [1, 1],
+    }

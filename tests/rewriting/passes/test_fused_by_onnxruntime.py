@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
+import onnx.inliner
 import pytest
 from onnx import parser
 
@@ -494,3 +495,40 @@ def test_two_pools_do_not_become_equal_in_one_round() -> None:
     result = rewrite(model, passes=["symmetric-pads-by-slice"])
     assert [one.node.label for one in result.changes] == ["one"]
     assert [one.node.label for one in result.skips] == ["two"]
+
+
+CALLED_TWICE = (
+    '<ir_version: 8, opset_import: ["": 18, "local": 1]>'
+    "outside (float[1,1,2] x) => (float[] y, float[] z) <int64[6] p = {0,0,2,0,0,0}>"
+    "{ t = Pad(x, p) %s }"
+    '<opset_import: ["": 18], domain: "local"> Block (t) => (u)'
+    '{ [op] u = %s <kernel_shape = [4], ceil_mode = 1, auto_pad = "SAME_LOWER"> (t) }'
+)
+BEHIND_CALLS = {
+    "two results": "y = local.Block(t) z = local.Block(t)",
+    "one result": "y = local.Block(t) b = local.Block(t) z = Neg(b)",
+    "the other result": "b = local.Block(t) z = local.Block(t) y = Neg(b)",
+    "none": "a = local.Block(t) b = local.Block(t) y = Abs(a) z = Neg(b)",
+    "calls of another": "y = local.Block(t) z = Neg(t)",
+}
+
+
+@pytest.mark.parametrize("rule", all_passes())
+@pytest.mark.parametrize("pool", ["MaxPool", "AveragePool"])
+@pytest.mark.parametrize("behind", BEHIND_CALLS)
+@pytest.mark.parametrize("inlined", [False, True])
+def test_readers_that_onnxruntime_makes_one_of(
+    behind: str, pool: str, rule: str, *, inlined: bool
+) -> None:
+    """Calls of one function are equal; what a pass writes behind the pool no longer parts them."""
+    model = parser.parse_model(CALLED_TWICE % (BEHIND_CALLS[behind], pool))
+    if inlined:
+        model = onnx.inliner.inline_local_functions(model)
+    x = np.array([[[-3.0, -2.0]]], np.float32)
+    right = ran(model, {"x": x}, optimised=True)
+    after = rewrite(model, passes=[rule]).model
+    assert isinstance(after, onnx.ModelProto)
+    found = ran(after, {"x": x}, optimised=True)
+    assert not isinstance(right, str)
+    assert not isinstance(found, str), found
+    np.testing.assert_allclose(found, right, rtol=1e-6)

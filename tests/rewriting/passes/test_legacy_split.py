@@ -55,7 +55,7 @@ def test_explicit_pads_and_other_operators_stay() -> None:
     assert old == new
     even = transposed("output_shape = [5]")
     for legacy in (False, True):
-        (site,) = EditSession(even, prefer=Preferences(legacy_split=legacy)).sites()
+        (site,) = EditSession(even, prefer=Preferences(legacy_split=legacy)).sites_now()
         assert effective_pads(site.chain) == effective_pads(site.chain)
         done = rewrite(even, passes=["plain-transpose"], legacy_split=legacy)
         assert isinstance(done.model, onnx.ModelProto)

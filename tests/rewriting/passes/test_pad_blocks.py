@@ -63,7 +63,7 @@ def drawn(rng: np.random.Generator) -> PadCase:
 
 
 def forms(model: onnx.ModelProto) -> frozenset[Form]:
-    return frozenset().union(*(forms_of(site.chain) for site in EditSession(model).sites()))
+    return frozenset().union(*(forms_of(site.chain) for site in EditSession(model).sites_now()))
 
 
 @pytest.mark.parametrize("rule", PASSES)

@@ -104,7 +104,7 @@ def test_what_the_trap_says_of_onnxruntime(tmp_path: Path) -> None:
 def padded_by_expansion(model: onnx.ModelProto) -> onnx.ModelProto:
     """What becomes of a pass that writes its Pad into an expansion."""
     session = EditSession(model)
-    (site,) = [site for site in session.sites() if site.address.label == "op"]
+    (site,) = [site for site in session.sites_now() if site.address.label == "op"]
     composer = Composer(site.chain.opset, site.chain.dtype)
     data = composer.pad(Read(0), (0, 0, 1), (0, 0, 2), Constant(0))
     node = composer.itself({0: data}, sets={"pads": (0, 0)})

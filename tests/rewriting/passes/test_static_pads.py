@@ -110,7 +110,7 @@ def test_computed_axes_and_value() -> None:
     text = """p = Concat<axis = 0>(one, two, two, one) v = Neg(c) a = Neg(minus) b = Neg(a)
      [op] y = Pad(x, p, v, b)"""
     model = tiny(text, constants=constants, opset=18)
-    (site,) = EditSession(model).sites()
+    (site,) = EditSession(model).sites_now()
     assert site.chain.pad is not None
     assert site.chain.pad.computed == (1, 2, 3)
     assert Form.DYNAMIC in forms_of(site.chain)
@@ -121,7 +121,7 @@ def test_computed_axes_and_value() -> None:
     assert constant(after, "op/pads").tolist() == [0, 2, 1, 0, 1, 2]
     assert constant(after, "op/value").tolist() == -7
     assert values(after, X5) == values(model, X5)
-    assert Form.DYNAMIC not in forms_of(next(iter(EditSession(after).sites())).chain)
+    assert Form.DYNAMIC not in forms_of(next(iter(EditSession(after).sites_now())).chain)
 
 
 def test_what_something_else_reads_stays() -> None:
@@ -171,7 +171,7 @@ def test_transposed_convolutions_with_dynamic_pads(pads: tuple[int, int], bias: 
      <strides = [2], output_padding = [1], kernel_shape = [3]>(x, w, p{", c" if bias else ""})"""
     constants = f"int64[1] a = {{{pads[0]}}}, int64[1] b = {{{pads[1]}}}, float[1] c = {{5}}"
     model = tiny(text, constants=constants + ", float[1,1,3] w = {1, 10, 100}")
-    (site,) = EditSession(model).sites()
+    (site,) = EditSession(model).sites_now()
     assert Form.PADS_INPUT in forms_of(site.chain)
     after = done(model, "static-pads").model
     assert isinstance(after, onnx.ModelProto)
@@ -358,7 +358,7 @@ def test_without_a_size_both_verbs_say_what_to_try(style: str) -> None:
 def test_sizes_behind_the_pad_are_those_that_it_gives(style: str) -> None:
     """The batch and the channels at least; the rest where one name says it."""
     before = model(style)
-    (pad, _) = Survey(before).sites()
+    (pad, _) = Survey(before).sites_now()
     before.graph.output[0].CopyFrom(ValueInfoProto(name="p"))
     for height in range(3, 12):
         real = ran(before, data(height, height + 3), optimised=False)

@@ -303,7 +303,7 @@ def test_costs_are_computed_and_decide() -> None:
         "float[1,3,224,224]",
         constants=f"float[8,3,3,3] v = {{{', '.join(['1'] * 216)}}}",
     )
-    (site,) = EditSession(model).sites()
+    (site,) = EditSession(model).sites_now()
     every = ways(site.chain)
     found = {name: some[0].cost for name, some in every.items() if not isinstance(some, Skip)}
     height, width, channels = 226, 111, 8

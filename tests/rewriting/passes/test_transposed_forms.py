@@ -370,7 +370,7 @@ def test_drawn_models(part: int) -> None:
 
 def _assert_forms(rule: str, model: onnx.ModelProto, after: onnx.ModelProto) -> None:
     before, found = (
-        frozenset().union(*(forms_of(site.chain) for site in EditSession(one).sites()))
+        frozenset().union(*(forms_of(site.chain) for site in EditSession(one).sites_now()))
         for one in (model, after)
     )
     declared = find_pass(rule)

@@ -62,7 +62,7 @@ def predicted(model: ModelProto) -> str:
 
 
 def foreseen(model: ModelProto) -> tuple[Chain, Harm | None]:
-    sites = Survey(model, thorough=True).sites()
+    sites = Survey(model, thorough=True).sites_now()
     chain = next(site.chain for site in sites if site.address.label == "op")
     return chain, harm(chain)
 

@@ -67,7 +67,7 @@ def _typed(model: onnx.ModelProto) -> onnx.ModelProto:
     return copy
 
 
-def _each(rng: Generator, low: int, high: int, rank: int) -> list[int]:
+def each_axis(rng: Generator, low: int, high: int, rank: int) -> list[int]:
     """The same number on every axis most of the time, else one for each."""
     if rng.integers(4):
         return [int(rng.integers(low, high))] * rank
@@ -86,7 +86,7 @@ def _shape(rng: Generator, rank: int, channels: int) -> tuple[int, ...]:
     return (1, channels, *(int(n) for n in rng.integers(9, 17, rank)))
 
 
-def _padding(rng: Generator, kernel: list[int]) -> dict[str, Any]:
+def padding(rng: Generator, kernel: list[int]) -> dict[str, Any]:
     """auto_pad, symmetric pads, or pads that differ; below the kernel."""
     match int(rng.integers(5)):
         case 0:
@@ -102,30 +102,30 @@ def _padding(rng: Generator, kernel: list[int]) -> dict[str, Any]:
 
 def _conv(rng: Generator) -> Draft:
     rank, groups = _rank(rng), int(rng.choice([1, 1, 2]))
-    kernel, cin = _each(rng, 1, 6, rank), 2 * int(rng.integers(1, 4))
+    kernel, cin = each_axis(rng, 1, 6, rank), 2 * int(rng.integers(1, 4))
     draft = Draft(rng, _shape(rng, rank, cin), _opset(rng), 0.0)
     width = 2 * int(rng.integers(1, 4))
     weight = draft.weight(width, cin // groups, *kernel)
-    steps = {"strides": _each(rng, 1, 4, rank)}
+    steps = {"strides": each_axis(rng, 1, 4, rank)}
     if rng.integers(3) == 0:
-        steps = {"dilations": _each(rng, 2, 4, rank)}
+        steps = {"dilations": each_axis(rng, 2, 4, rank)}
     bias = [draft.weight(width)] if rng.integers(2) else []
     draft.add(
-        "Conv", weight, *bias, kernel_shape=kernel, group=groups, **steps, **_padding(rng, kernel)
+        "Conv", weight, *bias, kernel_shape=kernel, group=groups, **steps, **padding(rng, kernel)
     )
     return draft
 
 
 def _transposed(rng: Generator) -> Draft:
     rank = _rank(rng)
-    strides = _each(rng, 1, 4, rank)
+    strides = each_axis(rng, 1, 4, rank)
     kernel = [s + int(rng.integers(0, 3)) for s in strides]
     channels = int(rng.integers(2, 5))
     draft = Draft(rng, (1, channels, *(int(n) for n in rng.integers(4, 8, rank))), _opset(rng), 0.0)
     width = int(rng.integers(2, 5))
     weight = draft.weight(channels, width, *kernel)
     bias = [draft.weight(width)] if rng.integers(2) else []
-    more: dict[str, Any] = _padding(rng, kernel)
+    more: dict[str, Any] = padding(rng, kernel)
     if "pads" in more:
         more["pads"] = [min(pad, 2) for pad in more["pads"]]
         if rng.integers(3) == 0:
@@ -137,12 +137,12 @@ def _transposed(rng: Generator) -> Draft:
 def _pool(op: str) -> Callable[[Generator], Draft]:
     def drawn(rng: Generator) -> Draft:
         rank = _rank(rng)
-        kernel, opset = _each(rng, 2, 5, rank), _opset(rng, 11, 13, 18, 19)
+        kernel, opset = each_axis(rng, 2, 5, rank), _opset(rng, 11, 13, 18, 19)
         centre = -3.0 if op == "MaxPool" else 3.0
         draft = Draft(rng, _shape(rng, rank, int(rng.integers(2, 5))), opset, centre)
-        more: dict[str, Any] = _padding(rng, kernel)
+        more: dict[str, Any] = padding(rng, kernel)
         if rng.integers(4):
-            more["strides"] = _each(rng, 1, 4, rank)
+            more["strides"] = each_axis(rng, 1, 4, rank)
         if op != "LpPool" and "pads" in more and rng.integers(3) == 0:
             more["ceil_mode"] = 1
         if op == "AveragePool" and rng.integers(2):
@@ -166,11 +166,11 @@ def _pad(rng: Generator) -> Draft:
         sides = [[max(side, -1) for side in one] for one in sides]
     if not any(map(any, sides)):
         sides[1][-1] = 1
-    _add_pad(draft, mode, sides, rank, first)
+    add_pad(draft, mode, sides, rank, first)
     return draft
 
 
-def _add_pad(draft: Draft, mode: str, sides: list[list[int]], rank: int, first: int) -> None:
+def add_pad(draft: Draft, mode: str, sides: list[list[int]], rank: int, first: int) -> None:
     rng = draft.rng
     listed = draft.opset >= 18 and rng.integers(4) == 0
     spare = [] if listed else [0] * first
@@ -187,15 +187,15 @@ def _add_pad(draft: Draft, mode: str, sides: list[list[int]], rank: int, first: 
 
 
 def _padded_conv(rng: Generator) -> Draft:
-    kernel, channels = _each(rng, 2, 5, 2), 2 * int(rng.integers(1, 4))
+    kernel, channels = each_axis(rng, 2, 5, 2), 2 * int(rng.integers(1, 4))
     draft = Draft(rng, _shape(rng, 2, channels), _opset(rng), 0.0)
     mode = str(rng.choice(["constant", "constant", "constant", "reflect", "edge"]))
     sides = [[int(n) for n in rng.integers(0, 3, 2)] for _ in range(2)]
     if not any(map(any, sides)):
         sides[1][-1] = 1
-    _add_pad(draft, mode, sides, 4, 2)
+    add_pad(draft, mode, sides, 4, 2)
     weight = draft.weight(3, channels, *kernel)
-    draft.add("Conv", weight, kernel_shape=kernel, strides=_each(rng, 1, 3, 2))
+    draft.add("Conv", weight, kernel_shape=kernel, strides=each_axis(rng, 1, 3, 2))
     return draft
 
 

@@ -2,8 +2,8 @@
 
 python -m tests.runtimes.targets.measure --set drawn --runtimes opencv     writes measured.json
 
-Sets: `probes` (../shared/probes), `drawn` (generated.py beside this), `corpus` (../shared/corpus,
-dynamic sizes given as in the sample).
+Sets: `probes` (../shared/probes), `drawn` (generated.py beside this), `composed` (composed.py),
+`corpus` (../shared/corpus, dynamic sizes given as in the sample).
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from typing import NamedTuple
 
 import onnxpad
 from onnxpad.errors import OnnxpadError
-from tests.runtimes.live import RUNTIMES, recorded
+from tests.runtimes.live import RELEASES, RUNTIMES, recorded
 from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.running import Case, outcomes
-from tests.runtimes.targets import corpus, generated, probes
+from tests.runtimes.targets import composed, corpus, generated, probes
 
+RIGHT = ("ok", "fallback")
 NO_NETWORK = "HTTPSConnectionPool"
 """In the message of a converter that wants to download test images for three channels."""
 RESULTS = Path(onnxpad.__file__).parent / "runtimes" / "measured.json"
@@ -34,8 +35,8 @@ RESULTS = Path(onnxpad.__file__).parent / "runtimes" / "measured.json"
 class Record:
     """One model in one runtime.
 
-    `before` and `after` are verdicts (ok, wrong, refused, crash, timeout), `after` also "no way"
-    or "same"; `foreseen` says whether inspect --target objects to a node.
+    `before` and `after` are verdicts (ok, fallback, wrong, refused, crash, timeout), `after` also
+    "no way" or "same"; `foreseen` says whether inspect --target objects to a node.
     """
 
     before: str
@@ -46,7 +47,12 @@ class Record:
     @property
     def ends_right(self) -> bool:
         """Whether the model is right in the end."""
-        return self.after == "ok" or (self.after == "same" and self.before == "ok")
+        return self.after in RIGHT or (self.after == "same" and self.was_right)
+
+    @property
+    def was_right(self) -> bool:
+        """Whether the runtime computes the model as it is rightly, on whichever device."""
+        return self.before in RIGHT
 
 
 class Rewrites(NamedTuple):
@@ -82,8 +88,8 @@ def rewrites(
 
 def measure(runtime: str, cases: Mapping[str, Case], made: Rewrites) -> dict[str, Record]:
     """Run the cases, and what changed."""
-    before = outcomes(RUNTIMES[runtime], cases)
-    after = outcomes(RUNTIMES[runtime], made.rewritten)
+    used = (RUNTIMES | RELEASES)[runtime]
+    before, after = outcomes(used, cases), outcomes(used, made.rewritten)
     found = {}
     for key in cases:
         last = after.get(key)
@@ -99,9 +105,10 @@ def _probes() -> dict[str, Case]:
     return {key: one for key, one in recorded.probes().items() if key not in probes.DISPUTED}
 
 
-SETS: dict[str, Callable[[Path, int], dict[str, Case]]] = {
+SETS: dict[str, Callable[[Path, int | None], dict[str, Case]]] = {
     "probes": lambda _, __: _probes(),
-    "drawn": lambda folder, seed: generated.cases(folder, seed=seed),
+    "drawn": lambda folder, seed: generated.cases(folder, seed=seed or generated.SEED),
+    "composed": lambda folder, seed: composed.cases(folder, seed=seed or composed.SEED),
     "corpus": lambda _, __: corpus.cases(),
 }
 
@@ -109,7 +116,7 @@ SETS: dict[str, Callable[[Path, int], dict[str, Case]]] = {
 def counts(records: Mapping[str, Record]) -> dict[str, int]:
     """The numbers of one row: how many, right before and after, no way, foreseen ..."""
     every = list(records.values())
-    failing = [one for one in every if one.before != "ok"]
+    failing = [one for one in every if not one.was_right]
     return {
         "models": len(every),
         "before": len(every) - len(failing),
@@ -117,9 +124,10 @@ def counts(records: Mapping[str, Record]) -> dict[str, int]:
         "no way": sum(one.after == "no way" for one in failing),
         "failing": len(failing),
         "foreseen": sum(one.foreseen for one in failing),
-        "false alarms": sum(one.foreseen for one in every if one.before == "ok"),
+        "wrong unforeseen": sum(one.before == "wrong" and not one.foreseen for one in every),
+        "false alarms": sum(one.foreseen for one in every if one.was_right),
         "repaired": sum(one.ends_right for one in failing),
-        "damaged": sum(one.before == "ok" and not one.ends_right for one in every),
+        "damaged": sum(one.was_right and not one.ends_right for one in every),
     }
 
 
@@ -128,7 +136,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", choices=SETS, required=True)
     parser.add_argument("--runtimes", default=",".join(RUNTIMES), help="names, with commas")
-    parser.add_argument("--seed", type=int, default=generated.SEED, help="of the drawn set")
+    parser.add_argument("--seed", type=int, help="of a set that is drawn at random")
     parser.add_argument("--target", default="", help="rewrite for it, not for the runtime")
     parser.add_argument("--keep", action="store_true", help="write the counts to measured.json")
     parser.add_argument("--details", help="a file for all records")
@@ -157,7 +165,7 @@ def main(arguments: list[str]) -> int:
 def _tell(runtime: str, found: Mapping[str, Record]) -> None:
     print(f"{runtime}: {counts(found)}", flush=True)
     for key, one in found.items():
-        missed = one.before != "ok" and not one.foreseen
+        missed = one.was_right is one.foreseen
         if missed or (one.after != "no way" and not one.ends_right) or one.after == "no way":
             print(f"  {key}: {one.before} -> {one.after}, foreseen {one.foreseen}: {one.message}")
 

@@ -54,7 +54,7 @@ def chains(model: ModelProto) -> dict[str, Chain]:
     """Operators that no pass replaces, by the name of the node."""
     judge = Judge(find_target("portable"))
     survey = Survey(model, thorough=True)
-    return {site.node.name: site.chain for site in survey.sites() if judge.stays(site.chain)}
+    return {site.node.name: site.chain for site in survey.sites_now() if judge.stays(site.chain)}
 
 
 def models() -> Iterator[ModelProto]:

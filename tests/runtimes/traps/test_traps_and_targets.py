@@ -76,7 +76,7 @@ def disagreements(model: ModelProto | Path) -> list[str]:
     """Nodes of which the traps and the target say different things."""
     proto = model if isinstance(model, ModelProto) else onnx.load(model, load_external_data=False)
     survey, observer, found = Survey(proto, thorough=True), Observer(), []
-    for site in survey.sites():
+    for site in survey.sites_now():
         for context, chain in zip(site.contexts, site.chains, strict=True):
             around = observer.around(context, site.node, chain)
             codes = {trap.code for trap in traps_of(chain, around)}

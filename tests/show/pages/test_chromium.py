@@ -6,13 +6,13 @@ import json
 import re
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from onnxpad.cli import run
 from tests.show.pages.documents import hostile_model, many_nodes, saved
+from tests.show.pages.opening import browser
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 pytest.importorskip("matplotlib", reason="the extra html is not installed")
@@ -43,6 +43,7 @@ said.push(rows().length, document.querySelector("#nodes").closest("section")
   .querySelector("[role=status]").textContent);
 document.title = JSON.stringify(said);
 """
+WORK = "let sum = 0; for (let i = 0; i < 1e9; i++) sum = (sum * 31 + i) | 0; document.title = sum;"
 
 
 def browse(
@@ -129,19 +130,20 @@ def test_a_hostile_model_runs_nothing(tmp_path: Path) -> None:
     assert asked == []
 
 
-@pytest.mark.parametrize("alike", [True, False])
-def test_a_thousand_nodes_open_in_two_seconds(tmp_path: Path, *, alike: bool) -> None:
-    path, empty = tmp_path / "a.html", tmp_path / "empty.html"
-    model = saved(many_nodes(1000, alike=alike), tmp_path / "m.onnx")
-    assert run(["inspect", str(model), "--html", str(path), "-q"]) == 0
-    empty.write_text("<!doctype html><title>empty</title>")
-    browse(empty, tmp_path)  # makes the profile
-    seconds: dict[Path, list[float]] = {empty: [], path: []}
-    for page in (empty, path) * 3:
-        started = time.monotonic()
-        browse(page, tmp_path)
-        seconds[page].append(time.monotonic() - started)
-    assert min(seconds[path]) - min(seconds[empty]) < 2
+def test_a_thousand_nodes_open_in_two_seconds(tmp_path: Path) -> None:
+    """In CPU time of the whole browser: on an idle machine nobody waits longer."""
+    pages = [tmp_path / "alike.html", tmp_path / "unlike.html"]
+    for page in pages:
+        nodes = many_nodes(1000, alike=page.stem == "alike")
+        model = saved(nodes, tmp_path / f"{page.stem}.onnx")
+        assert run(["inspect", str(model), "--html", str(page), "-q"]) == 0
+    slow = tmp_path / "slow.html"
+    slow.write_text(f"<!doctype html><title>slow</title><script>{WORK}</script>")
+    assert CHROMIUM is not None
+    with browser(CHROMIUM, QUIET, tmp_path / "profile") as opened:
+        for page in pages:
+            assert min(opened.seconds_to_open(page) for _ in range(3)) < 2
+        assert opened.seconds_to_open(slow) > 2
 
 
 @pytest.mark.parametrize("dark", [True, False])

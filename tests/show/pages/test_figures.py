@@ -48,24 +48,24 @@ def test_windows_and_what_none_reads(
     drawing = Drawing("Conv", (size,), (kernel,), (stride,), (dilation,), frames, (count,))
     strip = strip_of(drawing, 0)
     read = {n * stride - begin + t * dilation for n in range(count) for t in range(kernel)}
-    drawn = [place for place in strip.places if -begin <= place < size + end]
+    drawn = [place for place in strip.drawn if -begin <= place < size + end]
     unread = {place for run in strip.unread for place in run}
     assert unread == {place for place in drawn if place not in read}
     starts = [0, *([1] if count > 1 else []), *([count - 1] if count > 2 else [])]
     wanted = [[n * stride - begin + t * dilation for t in range(kernel)] for n in starts]
     assert [list(window) for window in strip.windows] == wanted
-    assert {-begin, size + end - 1, 0, size - 1} <= {*strip.places}
+    assert {-begin, size + end - 1, 0, size - 1} <= {*strip.drawn}
     if size + begin + end + span <= 13:
-        assert {*range(-begin, size + end)} <= {*strip.places}
+        assert {*range(-begin, size + end)} <= {*strip.drawn}
 
 
 def test_places_stand_in_order_and_one_is_never_left_out() -> None:
     drawing = Drawing("Conv", (224,), (3,), (2,), (1,), (Frame((0,), (1,), "0", "Conv"),), (112,))
     strip = strip_of(drawing, 0)
-    steps = {b - a for a, b in zip(strip.places, strip.places[1:], strict=False)}
+    steps = {b - a for a, b in zip(strip.drawn, strip.drawn[1:], strict=False)}
     assert 2 not in steps
-    assert len(strip.places) < 20
-    positions = [strip.at(place) for place in strip.places]
+    assert len(strip.drawn) < 20
+    positions = [strip.at(place) for place in strip.drawn]
     assert positions == sorted(set(positions))
 
 
@@ -138,7 +138,7 @@ def test_figures_of_one_page_share_no_names() -> None:
     ]
     assert names[0]
     assert {*names[0]}.isdisjoint(names[1])
-    again = re.findall(r'id="([^"]+)"', window_figure(one, place="change-2"))
+    again = re.findall(r'id="([^"]+)"', window_figure(one, anchor="change-2"))
     assert {*names[0]}.isdisjoint(again)
 
 

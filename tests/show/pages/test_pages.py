@@ -266,7 +266,7 @@ def test_where_one_model_does_not_run_its_parts_are_told_with_who_computed_them(
     found = onnxpad.validate(*pair, samples=1, device="cpu")
     assert found.ok
     page = validation_page(found, ("a", "b"))
-    told = {one.place: one for one in page.sections}
+    told = {one.anchor: one for one in page.sections}
     assert told["outputs"].table is not None
     assert told["outputs"].table.rows == ()
     assert "did not run as a whole" in told["outputs"].lines[0]

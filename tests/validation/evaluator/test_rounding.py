@@ -18,7 +18,7 @@ W = np.array([1.0, 10, 100]).reshape(1, 1, 3)
 
 
 def session(op: str, attributes: Mapping[str, Any], inputs: Sequence[Array]) -> Session:
-    names = [f"i{place}" for place in range(len(inputs))]
+    names = [f"i{index}" for index in range(len(inputs))]
     outputs = ["o0", "o1"] if op == "MaxPool" else ["o0"]
     graph = helper.make_graph(
         [helper.make_node(op, names, outputs, **attributes)],
@@ -65,7 +65,7 @@ def random_call(op: str, seed: int) -> tuple[dict[str, Any], list[Array]]:
 def test_onnxruntime_agrees_within_the_bound(op: str) -> None:
     for seed in range(15):
         attributes, inputs = random_call(op, seed)
-        names = {f"i{place}": value for place, value in enumerate(inputs)}
+        names = {f"i{index}": value for index, value in enumerate(inputs)}
         got = session(op, attributes, inputs).run(names)
         assert not isinstance(got, RunFailure), got
         values, bounds = bounded(Call(op, "", 22, attributes, inputs), [], Arithmetic())

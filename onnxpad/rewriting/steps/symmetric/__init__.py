@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxpad.padding.chain import Chain, Skip, Verdict
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.steps.symmetric import transposed, windows
@@ -30,12 +30,12 @@ Ways = list[Way] | Skip
 """The ways to write a chain, the best first, or why there is none."""
 
 
-def first(found: Ways) -> Verdict:
+def first(found: Ways) -> PassResult:
     """What a pass writes."""
     return found if isinstance(found, Skip) else found[0].verdict
 
 
-def others(found: Ways) -> Iterator[Verdict]:
+def others(found: Ways) -> Iterator[PassResult]:
     """What it can write instead."""
     if not isinstance(found, Skip):
         yield from (way.verdict for way in found[1:])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from onnxpad.geometry.budgets import CONSTANT, WINDOW
 from onnxpad.geometry.windows import SurplusWindows, cut_rounding_up, equal_ends
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip
+from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, floored, rounds_up, short_axis
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.operators import Kind
@@ -47,10 +47,10 @@ def free(chain: Chain, pads: Pads) -> list[Way]:
     """Symmetric pads that give the very same windows, where there are some."""
     own = Pads(pads.begins, pads.begins)
     if _ends_may_be_equal(chain, pads):
-        return [Way(replace(chain, padding=own, ceil_mode=False, read_as=NO_PREFERENCE), Cost())]
+        return [Way(replace(chain.with_padding(own), ceil_mode=False), Cost())]
     cuts = cuts_rounding_up(chain, pads)
     if cuts and not any(one.first or one.beyond for one in cuts):
-        return [Way(replace(chain, padding=own, read_as=NO_PREFERENCE), Cost())]
+        return [Way(chain.with_padding(own), Cost())]
     return []
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import prod
 
 from onnxpad.geometry.windows import Growth, SurplusWindows, cut, equal_ends, growth
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Pads, Skip
+from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_behind, floored, missing_sizes, rounds_up
 from onnxpad.padding.expansion import Grown, Made, Read
 from onnxpad.padding.fills import Fill
@@ -98,12 +98,10 @@ def by_pad(chain: Chain) -> list[Way] | Skip:
 def _behind(chain: Chain, padding: Pads, moved: Pads, fill: Fill, *, rounds: bool) -> Way:
     """The operator with the pads `padding` behind a new Pad."""
     behind = replace(
-        chain,
+        chain.with_padding(padding),
         axes=axes_behind(chain, moved),
-        padding=padding,
         ceil_mode=rounds,
         pad=new_pad(chain, moved, fill),
-        read_as=NO_PREFERENCE,
     )
     copied = costs.moved(chain, costs.input_cells(behind), costs.input_channels(chain))
     return Way(behind, Cost(bytes_moved=copied, operators=1))

@@ -17,8 +17,8 @@ from onnx import (
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import DEEPEST
-from onnxpad.model.reading.nodes import Node, in_order
-from onnxpad.model.reading.scopes import Document, Scope, quantisation_notes, scope_label
+from onnxpad.model.graph.nodes import Node, in_order
+from onnxpad.model.graph.scopes import Document, Scope, quantisation_notes, scope_label
 from onnxpad.padding.operators import FREE_INITIALIZERS, PLAIN_DOMAINS
 
 GRAPH = AttributeProto.GRAPH

@@ -11,21 +11,21 @@ from onnx import FunctionProto
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import READERS
-from onnxpad.model.reading.attributes import bindings_of
-from onnxpad.model.reading.context import Context, valued_inputs
+from onnxpad.model.graph.attributes import bindings_of
+from onnxpad.model.graph.context import Context, valued_inputs
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.reading.crossing import data_position, hands_on
-from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import vanishes
 from onnxpad.model.reading.pads import is_pad, read_pad
-from onnxpad.model.reading.reach import readers_behind
-from onnxpad.model.reading.scopes import Scope
+from onnxpad.model.reading.readers_for_fusion import readers_behind
 from onnxpad.padding.chain import Chain, InFront, Pads, PadStep, Unclear
 
 _STEPS_BACK = 64
 _SIZES = ("Shape", "Size")
 
 
-class _Place(NamedTuple):
+class _Reached(NamedTuple):
     """A tensor in a scope, seen from behind: which of its axes each axis of the operator is."""
 
     context: Context
@@ -45,6 +45,13 @@ Gone = frozenset[tuple[str, str]]
 NONE_GONE: Gone = frozenset()
 
 
+class _Twins(NamedTuple):
+    """Nodes that onnxruntime makes one of, and such as make results of the graph, which stay."""
+
+    made_one: int
+    results: int
+
+
 def row_in_front(
     context: Context,
     node: Node,
@@ -57,25 +64,31 @@ def row_in_front(
     Only what hands on its data stands between them. `gone` are tensors that have one reader less
     than the model says.
     """
-    place: _Place | None = _Place(context, name, tuple(range(rank)))
+    reached: _Reached | None = _Reached(context, name, tuple(range(rank)))
     found: list[InFront] = []
-    untold, readers = False, 1
-    reading = (context, node, name)
+    untold, readers, reading = False, 1, (context, node, name)
+    equal = _twins(*reading).results
     for _ in range(_STEPS_BACK):
-        if place is None or _ends(place.context, place.name):
+        if reached is None or _ends(reached.context, reached.name):
             break
-        readers = max(readers, _readers(place, gone) - _twins(*reading))
-        maker = place.context.scope.producers.get(place.name)
-        if maker is None or place.context.document.function(maker) is not None:
-            place = _outside(place, maker)
+        readers = max(readers, _readers(reached, gone) - _twins(*reading).made_one)
+        maker = reached.context.scope.producers.get(reached.name)
+        if maker is None or reached.context.document.function(maker) is not None:
+            outer = _outside(reached, maker)
+            call = reached.context.call
+            if outer is not None and call is not None and outer.context is reached.context.caller:
+                reading = (outer.context, call, outer.name)
+                equal += _twins(*reading).results
+            reached = outer
         elif is_pad(maker):
-            found.append(replace(_entry(place, maker, rank), readers=readers, untold=untold))
-            reading = (place.context, maker, maker.inputs[0])
-            place = place._replace(name=maker.inputs[0], idle_uses=0)
-            readers, untold = 1, False
+            entry = replace(_entry(reached, maker, rank), readers=readers, untold=untold)
+            found.append(replace(entry, equal_results=equal))
+            reading = (reached.context, maker, maker.inputs[0])
+            reached = reached._replace(name=maker.inputs[0], idle_uses=0)
+            readers, untold, equal = 1, False, 0
         else:
             untold |= maker.op_type == "Expand"
-            place = _before(place, maker)
+            reached = _before(reached, maker)
     return tuple(found)
 
 
@@ -88,15 +101,15 @@ def _ends(context: Context, name: str) -> bool:
     return not (is_call or is_pad(maker) or vanishes(context, maker))
 
 
-def _entry(place: _Place, pad: Node, rank: int) -> InFront:
-    step = _in_order(read_pad(place.context, pad, rank), place.order)
+def _entry(reached: _Reached, pad: Node, rank: int) -> InFront:
+    step = _in_order(read_pad(reached.context, pad, rank), reached.order)
     return InFront(
         step,
-        order=() if place.order == tuple(range(rank)) else place.order or (-1,),
-        at_run_time=_at_run_time(place.context, pad, step),
-        follows_transpose=_follows_transpose(place.context, pad),
-        copied_out=copied_out(place.context, pad.inputs[0]),
-        key=(place.context.scope.id, pad.key),
+        order=() if reached.order == tuple(range(rank)) else reached.order or (-1,),
+        at_run_time=_at_run_time(reached.context, pad, step),
+        follows_transpose=_follows_transpose(reached.context, pad),
+        copied_out=copied_out(reached.context, pad.inputs[0]),
+        key=(reached.context.scope.id, pad.key),
     )
 
 
@@ -130,13 +143,13 @@ def chains_behind(context: Context, pad: Node, read: ReadChain) -> tuple[Chain, 
     return tuple(one for one in found if one is not None)
 
 
-def _readers(place: _Place, gone: Gone) -> int:
+def _readers(reached: _Reached, gone: Gone) -> int:
     """Places that read a tensor; of the branches of an If that is settled, the one taken."""
-    scope = place.context.scope
-    if not scope.defines(place.name):
+    scope = reached.context.scope
+    if not scope.defines(reached.name):
         return 0
-    count = scope.uses.get(place.name, 0) - (place.key in gone) - place.idle_uses
-    return count - _unread(place.context, place.name) if count > 1 else count
+    count = scope.uses.get(reached.name, 0) - (reached.key in gone) - reached.idle_uses
+    return count - _unread(reached.context, reached.name) if count > 1 else count
 
 
 def _unread(context: Context, name: str) -> int:
@@ -157,15 +170,28 @@ def _unread(context: Context, name: str) -> int:
     return settled
 
 
-def _twins(context: Context, node: Node, name: str) -> int:
-    """How many other nodes compute what `node` does; results of the graph are told apart."""
-    results = context.scope.outputs
-    if context.scope.uses.get(name, 0) < 2 or results.intersection(node.outputs):
-        return 0
+def _twins(context: Context, node: Node, name: str) -> _Twins:
+    """The other nodes that compute what `node` does."""
+    if context.scope.uses.get(name, 0) < 2:
+        return _Twins(0, 0)
     if name not in context.alike:
-        apart = (one for one in context.readers(name) if not results.intersection(one.outputs))
-        context.alike[name] = Counter(_written(context, one) for one in apart)
-    return context.alike[name][_written(context, node)] - 1
+        found = context.alike[name] = Counter[tuple[bool, tuple[object, ...]]]()
+        results = _results(context)
+        for one in context.readers(name):
+            found[not results.isdisjoint(one.outputs), _written(context, one)] += 1
+    written = _written(context, node)
+    results_of_graph, others = (context.alike[name][made, written] for made in (True, False))
+    apart = max(results_of_graph, 1)
+    return _Twins(max(others + results_of_graph - apart, 0), apart - 1)
+
+
+def _results(context: Context) -> frozenset[str]:
+    """Tensors of the scope that are results of the graph, a function being part of its caller."""
+    scope, call = context.scope, context.call
+    if call is None or context.caller is None or not isinstance(scope.proto, FunctionProto):
+        return scope.outputs
+    results, own = _results(context.caller), scope.proto.output
+    return frozenset(one for one, name in zip(own, call.outputs, strict=False) if name in results)
 
 
 def _written(context: Context, node: Node) -> tuple[object, ...]:
@@ -173,36 +199,38 @@ def _written(context: Context, node: Node) -> tuple[object, ...]:
     attributes = tuple(sorted(one.SerializeToString() for one in node.proto.attribute))
     read: list[object] = list(node.inputs)
     if is_pad(node):
-        for place, name in enumerate(node.inputs[1:], 1):
+        for position, name in enumerate(node.inputs[1:], 1):
             found = context.constant(name) if name else None
-            read[place] = name if found is None else (found.dtype.str, found.shape, found.tobytes())
+            read[position] = (
+                name if found is None else (found.dtype.str, found.shape, found.tobytes())
+            )
     return (node.domain, node.op_type, tuple(read), attributes)
 
 
-def _outside(place: _Place, maker: Node | None) -> _Place | None:
+def _outside(reached: _Reached, maker: Node | None) -> _Reached | None:
     """Where a tensor comes from that no plain node of the scope makes."""
-    context, name = place.context, place.name
+    context, name = reached.context, reached.name
     scope = context.scope
     if maker is not None:
-        return _inside_function(place, maker)
+        return _inside_function(reached, maker)
     if name in scope.initializers:
         return None
     if name not in scope.input_places:
-        return _around_body(place)
+        return _around_body(reached)
     if context.call is None or context.caller is None or not scope.is_function:
         return None
     position = scope.input_places[name]
     given = context.call.inputs[position] if position < len(context.call.inputs) else ""
-    return place._replace(context=context.caller, name=given, idle_uses=0) if given else None
+    return reached._replace(context=context.caller, name=given, idle_uses=0) if given else None
 
 
-def _around_body(place: _Place) -> _Place | None:
+def _around_body(reached: _Reached) -> _Reached | None:
     """The graph around branches of Ifs whose conditions are known that defines the tensor."""
-    found = _defined_around(place.context, place.name)
+    found = _defined_around(reached.context, reached.name)
     if found is None:
         return None
     outer, idle = found
-    return place._replace(context=outer, idle_uses=place.idle_uses + idle)
+    return reached._replace(context=outer, idle_uses=reached.idle_uses + idle)
 
 
 def _defined_around(branch: Context, name: str) -> tuple[Context, int] | None:
@@ -235,8 +263,8 @@ def _uses_in(scope: Scope, name: str) -> int:
     return own + sum(_uses_in(body, name) for body in inner)
 
 
-def _inside_function(place: _Place, call: Node) -> _Place | None:
-    context = place.context
+def _inside_function(reached: _Reached, call: Node) -> _Reached | None:
+    context = reached.context
     function = context.document.function(call)
     if function is None or not isinstance(function.proto, FunctionProto):
         return None
@@ -246,20 +274,20 @@ def _inside_function(place: _Place, call: Node) -> _Place | None:
         (own, context.type_of(name))
         for own, name in zip(function.inputs, call.inputs, strict=False)
     )
-    position = call.outputs.index(place.name)
+    position = call.outputs.index(reached.name)
     name = function.proto.output[position]
-    return place._replace(context=inner, name=name, idle_uses=0)
+    return reached._replace(context=inner, name=name, idle_uses=0)
 
 
-def _before(place: _Place, maker: Node) -> _Place:
-    order = place.order
+def _before(reached: _Reached, maker: Node) -> _Reached:
+    order = reached.order
     if maker.op_type == "Transpose" and order is not None:
         rank = len(order)
-        perm = place.context.attributes(maker).get("perm", tuple(reversed(range(rank))))
+        perm = reached.context.attributes(maker).get("perm", tuple(reversed(range(rank))))
         fits = isinstance(perm, tuple) and sorted(perm) == list(range(rank))
         order = tuple(int(perm[axis]) for axis in order) if fits else None  # type: ignore[index]
-    name = maker.inputs[data_position(place.context, maker)]
-    return place._replace(name=name, order=order, idle_uses=0)
+    name = maker.inputs[data_position(reached.context, maker)]
+    return reached._replace(name=name, order=order, idle_uses=0)
 
 
 def _in_order(step: PadStep, order: tuple[int, ...] | None) -> PadStep:

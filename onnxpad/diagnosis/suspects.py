@@ -22,7 +22,7 @@ _FARTHEST = 64
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Place:
+class Suspect:
     """A padded node that is searched: `options` are the ways to pad it, the present one first.
 
     The first `named` of them are ways of frameworks, the others anybody may write by hand.
@@ -50,7 +50,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class Suspects:
     """Nodes of the main graph with more than one way to pad them, and labels of the others.
 
     `left_out` stand in bodies of If, Loop and Scan or in local functions; what is `plain` has one
@@ -58,20 +58,20 @@ class Places:
     read, and Pads that no operator searched reads.
     """
 
-    searched: tuple[Place, ...]
+    searched: tuple[Suspect, ...]
     left_out: tuple[str, ...]
     plain: tuple[str, ...]
     unclear: tuple[str, ...]
 
 
-def places(survey: Survey, network: Network) -> Places:
+def suspects(survey: Survey, network: Network) -> Suspects:
     """Every padded node of a model, by whether its padding can be in question."""
-    found: list[Place] = []
+    found: list[Suspect] = []
     left_out: list[str] = []
     plain: list[str] = []
     unclear: list[str] = []
     pads: dict[int, str] = {}
-    for site in survey.sites():
+    for site in survey.sites_now():
         index = network.producers.get(site.node.outputs[0]) if site.node.outputs else None
         label = site.address.label
         if site.address.scope or index is None:
@@ -85,18 +85,18 @@ def places(survey: Survey, network: Network) -> Places:
         ):
             unclear.append(label)
         else:
-            place = _place(site, index, network)
-            if isinstance(place, Place):
-                found.append(place)
+            suspect = _suspect(site, index, network)
+            if isinstance(suspect, Suspect):
+                found.append(suspect)
             else:
-                (plain if place else unclear).append(label)
-    in_front = {place.pad for place in found}
+                (plain if suspect else unclear).append(label)
+    in_front = {suspect.pad for suspect in found}
     unclear += [label for index, label in pads.items() if index not in in_front]
-    return Places(tuple(found), tuple(left_out), tuple(plain), tuple(unclear))
+    return Suspects(tuple(found), tuple(left_out), tuple(plain), tuple(unclear))
 
 
-def _place(site: Site, index: int, network: Network) -> Place | bool:
-    """The place; True where there is one way to pad it, False where its Pad is out of reach."""
+def _suspect(site: Site, index: int, network: Network) -> Suspect | bool:
+    """The suspect; True where there is one way to pad it, False where its Pad is out of reach."""
     chain, source, pad = site.chain, site.node.inputs[0], None
     if chain.pad is not None:
         pad = network.producers.get(source)
@@ -106,7 +106,7 @@ def _place(site: Site, index: int, network: Network) -> Place | bool:
     options, named = _options(chain)
     if len(options) < 2:
         return True
-    return Place(site.address.label, index, pad, source, chain, options, named)
+    return Suspect(site.address.label, index, pad, source, chain, options, named)
 
 
 def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int]:
@@ -187,14 +187,14 @@ def spelled(chain: Chain, sizes: Sizes) -> Chain | None:
     pads = effective_pads(found)
     if isinstance(pads, Skip):
         return found
-    return replace(found, padding=pads, ceil_mode=False, output_shape=())
+    return replace(found.with_padding(pads), ceil_mode=False, output_shape=())
 
 
 class Choices:
-    """Which options of a place read alike at given sizes."""
+    """Which options of a suspect read alike at given sizes."""
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self, suspect: Suspect) -> None:
+        self.suspect = suspect
         self._groups: dict[Sizes, tuple[int, ...]] = {}
 
     def leader(self, choice: int, sizes: Sizes) -> int:
@@ -216,7 +216,7 @@ class Choices:
 
     def outputs(self, choice: int, sizes: Sizes) -> tuple[object, ...]:
         """Spatial sizes of the output."""
-        found = sized(self.place.options[choice].chain, sizes)
+        found = sized(self.suspect.options[choice].chain, sizes)
         return () if found is None else output_sizes(found)
 
     def resizes(self, one: int, other: int, sizes: Sizes) -> bool:
@@ -227,7 +227,7 @@ class Choices:
     def _grouped(self, sizes: Sizes) -> tuple[int, ...]:
         first: dict[object, int] = {}
         groups = []
-        for number, option in enumerate(self.place.options):
+        for number, option in enumerate(self.suspect.options):
             found = sized(option.chain, sizes)
             key: object = number if found is None else signature(found)
             groups.append(first.setdefault(key, number))

@@ -16,7 +16,7 @@ from onnx import (
     TensorProto,
 )
 
-from onnxpad.model.reading.nodes import Address, Node
+from onnxpad.model.graph.nodes import Address, Node
 
 
 @dataclass(eq=False)
@@ -109,11 +109,11 @@ class Scope:
     @cached_property
     def input_places(self) -> dict[str, int]:
         """The position of each input by its name."""
-        return {name: place for place, name in reversed(list(enumerate(self.inputs)))}
+        return {name: position for position, name in reversed(list(enumerate(self.inputs)))}
 
     @cached_property
     def _places(self) -> dict[int, int]:
-        return {node.key: place for place, node in enumerate(self.nodes)}
+        return {node.key: index for index, node in enumerate(self.nodes)}
 
     def owner(self, name: str) -> Scope | None:
         """The scope, this or an enclosing one, that defines the tensor."""

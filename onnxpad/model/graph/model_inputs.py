@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxpad.model.reading.context import Context
+from onnxpad.model.graph.context import Context
 
 EXCERPT = "excerpt of onnxpad"
 OUTER = "i"

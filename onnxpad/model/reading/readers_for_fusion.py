@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from onnx import FunctionProto
 
-from onnxpad.model.reading.attributes import bindings_of
-from onnxpad.model.reading.context import Context
+from onnxpad.model.graph.attributes import bindings_of
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.reading.crossing import data_position
-from onnxpad.model.reading.nodes import Node
 from onnxpad.model.reading.optimised import vanishes
 from onnxpad.model.reading.pads import is_pad, read_pad
-from onnxpad.model.reading.scopes import Scope
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import PLAIN_DOMAINS
 

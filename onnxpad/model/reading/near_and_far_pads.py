@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.context import Context
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import constant_integers
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.scopes import Document
 from onnxpad.model.reading.crossing import (
     BINARY,
     CROSSABLE,
@@ -21,11 +24,10 @@ from onnxpad.model.reading.crossing import (
     made_of,
     path_to,
 )
-from onnxpad.model.reading.fusing import beyond_reach, out_of_reach, pad_behind
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.reading.made_by_pad import beyond_reach, out_of_reach, pad_behind
 from onnxpad.model.reading.optimised import MAY_VANISH, made_by
-from onnxpad.model.reading.pads import constant_integers, is_pad, read_pad
+from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.quantised import (
     dequantised,
     dequantised_input,
@@ -33,7 +35,7 @@ from onnxpad.model.reading.quantised import (
     is_in_blocks,
     quantised,
 )
-from onnxpad.model.reading.row_in_front import (
+from onnxpad.model.reading.row_of_pads import (
     NONE_GONE,
     Gone,
     Readers,
@@ -41,7 +43,6 @@ from onnxpad.model.reading.row_in_front import (
     row_in_front,
     siblings,
 )
-from onnxpad.model.reading.scopes import Document
 from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator
@@ -177,8 +178,8 @@ def _computed(context: Context, node: Node, carried: _Carried) -> _Carried | Non
     if isinstance(value, str):
         return carried if hands_on(context, node) else None
     position = data_position(context, node)
-    for place, name in enumerate(node.inputs):
-        if name and place != position and not _is_even(context.type_of(name).dims, carried):
+    for index, name in enumerate(node.inputs):
+        if name and index != position and not _is_even(context.type_of(name).dims, carried):
             return None
     if node.op_type in BINARY:
         if facts.others[0] is None or (node.op_type == "Div" and value.dtype.kind != "f"):

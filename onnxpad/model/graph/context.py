@@ -20,12 +20,12 @@ from onnx import (
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import FOLDED_CELLS
-from onnxpad.model.reading.attributes import Bindings, Value, read_attributes, resolved
-from onnxpad.model.reading.nodes import Node
-from onnxpad.model.reading.scopes import Document, Scope
-from onnxpad.model.shapes.constant_folding import FOLDABLE, fold, shape_of
-from onnxpad.model.shapes.open_cells import MOST_OPEN, Array, is_open
-from onnxpad.model.shapes.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
+from onnxpad.model.graph.attributes import Bindings, Value, read_attributes, resolved
+from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open
+from onnxpad.model.graph.scopes import Document, Scope
+from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -62,7 +62,7 @@ class Context:
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     ends: dict[str, tuple[int, list[Node]]] = field(default_factory=dict)
-    alike: dict[str, Counter[tuple[object, ...]]] = field(default_factory=dict)
+    alike: dict[str, Counter[tuple[bool, tuple[object, ...]]]] = field(default_factory=dict)
     zeros: dict[int, bool] = field(default_factory=dict)
     in_a_row: dict[str, str] = field(default_factory=dict)
     defined_around: dict[str, tuple[Context, int] | None] = field(default_factory=dict)
@@ -397,3 +397,13 @@ def condition(context: Context, node: Node) -> bool | None:
     if found is None or is_open(found) or found.size != 1:
         return None
     return bool(found.reshape(-1)[0])
+
+
+def context_address(context: Context) -> str:
+    """Names a context the same way in every reading of the same document."""
+    outer: Context | None = context
+    while outer is not None and outer.caller is None:
+        outer = outer.outer
+    if outer is None or outer.caller is None or outer.call is None:
+        return context.scope.id
+    return f"{context.scope.id}@{context_address(outer.caller)}.{outer.call.key}"

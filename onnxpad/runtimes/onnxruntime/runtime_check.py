@@ -1,8 +1,9 @@
-"""What is written of a rewrite, spelled so that the runtime that it is for runs it right.
+"""The check of every rewrite: does the runtime that it is for still run the node right?
 
-Asked once for every rewrite: what the runtime computed right before, it must compute right after,
-and what it computed wrongly it must still load. Without a target the runtime is onnxruntime: where
-its Pad fusion would harm what is written, auto_pad=VALID keeps the Pad apart, or there is a Skip.
+Asked once for every rewrite, by the pipeline and by retargeting: what the runtime computed right
+before, it must compute right after, and what it computed wrongly it must still load. Without a
+target the runtime is onnxruntime: where its Pad fusion would harm what is written, the rewrite is
+spelled otherwise (auto_pad=VALID keeps the Pad apart), or held back, which is a Skip.
 For releases up to 1.20 count_include_pad is written as well where it says nothing else.
 
 With a target, what both run right comes first, as onnxruntime is what validates the model. For a
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from onnxpad.padding.chain import (
     Around,
@@ -26,9 +27,9 @@ from onnxpad.padding.chain import (
     Padding,
     Pads,
     PadStep,
+    PassResult,
     Skip,
     Unclear,
-    Verdict,
 )
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant, Fill, Implicit
@@ -49,29 +50,43 @@ Saying: TypeAlias = tuple[tuple[tuple[int, int, int], ...], Operator, Padding, b
 _COUNTS = ("count_include_pad", 1)
 
 
-class Writer:
+class Choice(NamedTuple):
+    """What is written of a pass's ways, or why nothing is.
+
+    `held_back` says whether onnxruntime's Pad fusion kept one of them from being written as it is.
+    """
+
+    result: PassResult
+    held_back: bool
+
+
+class RuntimeCheck:
     """Chooses what is written of a pass's ways: for onnxruntime, or for the target `alone`.
 
-    `held_back` says whether onnxruntime's Pad fusion kept a way from being written as it is.
+    `held_back` says whether any choice that was asked for so far held a way back.
     """
 
     def __init__(self, alone: Target | None = None) -> None:
         self.alone = alone
         self.held_back = False
 
-    def chosen(self, before: Chain, ways: Iterable[Verdict]) -> Verdict:
-        """The first of `ways` that is run right, spelled so that it is; or why none is.
-
-        Where the target runs none of them, what onnxruntime runs: another pass may go on from
-        there.
-        """
+    def first_that_runs(self, before: Chain, ways: Iterable[PassResult]) -> Choice:
+        """The first of `ways` that is run right, spelled so that it is; or why none is."""
         held: list[Chain | Expansion] = []
+        return Choice(self._first(before, ways, held), bool(held))
+
+    def _first(
+        self, before: Chain, ways: Iterable[PassResult], held: list[Chain | Expansion]
+    ) -> PassResult:
+        """The same; into `held` goes what the fusion keeps from being written as it is.
+
+        Where the target runs no way, what onnxruntime runs: another pass may go on from there.
+        """
         safe: Chain | Expansion | None = None
         refusal: Skip | None = None
         for way in ways:
             found = spelled(before, way)
             if not isinstance(way, Skip) and found != way and _loads(before, way):
-                self.held_back = True
                 held.append(way)
             if isinstance(found, Skip):
                 if found is way and refusal is None and safe is None:
@@ -87,7 +102,7 @@ class Writer:
         return safe or refusal or Skip("")
 
 
-def _both(first: Skip | None, found: Skip, way: Verdict) -> Skip:
+def _both(first: Skip | None, found: Skip, way: PassResult) -> Skip:
     """The first reason, and what a way has to say that is itself a Skip."""
     if first is None or not isinstance(way, Skip):
         return first or found
@@ -124,7 +139,7 @@ def _beside_another(chain: Chain) -> Chain:
     return replace(chain, around=replace(chain.around, front=(*front, *chain.around.front[1:])))
 
 
-def spelled(before: Chain, after: Verdict) -> Verdict:
+def spelled(before: Chain, after: PassResult) -> PassResult:
     """`after`, if need be with auto_pad=VALID, which keeps Pads apart; or why it cannot be."""
     if isinstance(after, Skip):
         return after
@@ -154,7 +169,7 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
     return Skip(f"written like that, {rows[0].told(apart)}") if rows else None
 
 
-def _left_alone(before: Chain, after: Verdict) -> Skip | None:
+def _left_alone(before: Chain, after: PassResult) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
     for other in _left_behind(before, after):
         found = harm(other, doubtful=True)
@@ -168,7 +183,7 @@ def _left_alone(before: Chain, after: Verdict) -> Skip | None:
     return None
 
 
-def _left_behind(before: Chain, after: Verdict) -> tuple[Chain, ...]:
+def _left_behind(before: Chain, after: PassResult) -> tuple[Chain, ...]:
     """What alone reads a Pad that the operator stops to read; readers that are alike count once."""
     found: tuple[Chain, ...] = ()
     if isinstance(after, Chain):
@@ -276,7 +291,7 @@ class Neighbours:
         self._left: set[tuple[str, int]] = set()
         self._stayed: set[tuple[str, int]] = set()
 
-    def admits(self, readings: Iterable[tuple[Chain, Verdict]]) -> bool:
+    def admits(self, readings: Iterable[tuple[Chain, PassResult]]) -> bool:
         """Remember what is to be written of a node in each of its readings.
 
         False where it has to be read anew: a neighbour that was not like it says by now what it
@@ -297,7 +312,7 @@ class Neighbours:
 
 
 def _moves(
-    before: Chain, after: Verdict
+    before: Chain, after: PassResult
 ) -> Iterator[tuple[tuple[str, int], Saying | None, Saying]]:
     """Pads with other readers as well: what behind each said before, and says now.
 
@@ -314,7 +329,7 @@ def _moves(
             yield key, said if key in stayed else None, saying
 
 
-def _sayings(before: Chain, after: Verdict) -> Iterator[Saying]:
+def _sayings(before: Chain, after: PassResult) -> Iterator[Saying]:
     """What the operator says that reads what it read."""
     if isinstance(after, Chain):
         yield _saying(after)
@@ -322,6 +337,11 @@ def _sayings(before: Chain, after: Verdict) -> Iterator[Saying]:
         for place, one in _windows(before, after):
             if _data(after.steps[place]) == Read(0):
                 yield _saying(one)
+
+
+def _with_equal_ones(entry: InFront) -> InFront:
+    """The Pad when what reads it makes no result: onnxruntime makes one of equal readers."""
+    return replace(entry, readers=entry.readers - entry.equal_results, equal_results=0)
 
 
 def _with_readers_less(front: tuple[InFront, ...], equals: int) -> tuple[InFront, ...]:
@@ -380,10 +400,15 @@ def _behind_zeros(chain: Chain) -> Chain:
 
 def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
     """The steps of an expansion that are the operator, or a pool in its place, as chains."""
-    for place, node in enumerate(after.steps):
+    results = {one.step for one in after.results}
+    for index, node in enumerate(after.steps):
         written = _with(before, after, node)
-        if written is not None:
-            yield place, written
+        if written is None:
+            continue
+        if index not in results:
+            front = tuple(_with_equal_ones(one) for one in written.around.front)
+            written = replace(written, around=replace(written.around, front=front))
+        yield index, written
 
 
 def _of_any_size(chain: Chain, data: Operand | None) -> Chain:

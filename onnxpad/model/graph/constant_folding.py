@@ -17,8 +17,8 @@ from onnx import AttributeProto, NodeProto, helper, numpy_helper
 
 from onnxpad.geometry.cuts import cells_of_cut
 from onnxpad.geometry.size import Size
-from onnxpad.model.shapes import open_cells
-from onnxpad.model.shapes.open_cells import (
+from onnxpad.model.graph import open_cells
+from onnxpad.model.graph.open_cells import (
     MOST_OPEN,
     Array,
     Operation,

@@ -9,7 +9,7 @@ from onnx import NodeProto
 
 from onnxpad.errors import ModelError
 
-Place: TypeAlias = tuple[str, int]
+NodeId: TypeAlias = tuple[str, int]
 """A node by the id of its scope and its key there."""
 
 
@@ -21,13 +21,13 @@ class Address(NamedTuple):
     label: str
 
     @property
-    def place(self) -> Place:
-        """Identity alone."""
+    def id(self) -> NodeId:
+        """Without the label: what stays the same when a node is renamed."""
         return self.scope, self.key
 
 
 class Node:
-    """A node with its identity: `key` is its place in the scope as it was read."""
+    """A node with its identity: `key` is its number in the scope as it was read."""
 
     __slots__ = ("domain", "inputs", "key", "name", "op_type", "outputs", "proto")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.optimised import made_by
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.padding.chain import Pads, PadStep, Unclear

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from onnxpad.model.reading.attributes import Value
-from onnxpad.model.reading.context import Context
-from onnxpad.model.reading.nodes import Node
+from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
 from onnxpad.padding.chain import PadStep
 from onnxpad.padding.operators import Destination, operator
 
