@@ -306,8 +306,8 @@ def _width(dtype: str) -> int:
     return max(1, bits // 8)
 
 
-def _cells(context: Context, node: Node, place: int) -> int | None:
-    name = node.inputs[place] if place < len(node.inputs) else ""
+def _cells(context: Context, node: Node, position: int) -> int | None:
+    name = node.inputs[position] if position < len(node.inputs) else ""
     found = _size(context.type_of(name)) if name else (0, 0)
     return None if found is None else found[0]
 
@@ -344,13 +344,13 @@ def _more_steps(context: Context, node: Node, out: int) -> int | None:
     return _PER_RESIZED * _PER_CELL * out if kind == "Resize" else None
 
 
-def _read_cells(context: Context, node: Node, place: int) -> int:
-    return _cells(context, node, place) or 0
+def _read_cells(context: Context, node: Node, position: int) -> int:
+    return _cells(context, node, position) or 0
 
 
-def _per_output(context: Context, node: Node, place: int) -> int:
+def _per_output(context: Context, node: Node, position: int) -> int:
     """Cells of the kernel for one cell of the result."""
-    dims = context.type_of(node.inputs[place]).dims or () if place < len(node.inputs) else ()
+    dims = context.type_of(node.inputs[position]).dims or () if position < len(node.inputs) else ()
     return prod(size for size in dims[1:] if isinstance(size, int))
 
 

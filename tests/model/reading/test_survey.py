@@ -8,7 +8,8 @@ from onnx.shape_inference import infer_shapes
 
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import show
-from onnxpad.model.reading import reader, survey
+from onnxpad.model.reading import survey
+from onnxpad.model.reading.reader import read
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes import shape_inference
 from onnxpad.padding.chain import AutoPad, Padding, Pads, Preference, Preferences, Skip
@@ -255,7 +256,7 @@ def test_what_inference_finds_is_asked_for_once(monkeypatch: pytest.MonkeyPatch)
     """Nobody knows what this operator makes: inference is asked once, nothing is read again."""
     found = Survey(model("g (float[1,3,8,8] x) => (float[] y) { y = com.microsoft.Unheard(x) }"))
     asked: list[str] = []
-    read, infer = reader.read, shape_inference.infer
+    infer = shape_inference.infer
 
     def noted(what: str, does: Callable[..., object]) -> Callable[..., object]:
         def noting(*given: object, **more: object) -> object:
