@@ -129,7 +129,7 @@ class Verifier:
         if any(isinstance(r, dict) and not names <= r.keys() for r in (ran.before, ran.after)):
             ran = run_both(self.bench, self.pair, ran.index, ran.feeds, self.probes)
         self.probed = True
-        prober = Prober(self.bench, self.pair, self.found)
+        prober = Prober(self.bench, self.pair, self.found, proved=self.proved)
         hidden = prober.probed(ran)
         for one in hidden:
             if one.shown is False:

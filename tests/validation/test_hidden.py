@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
+import onnxpad
 from onnxpad.model.comparing.networks import Network
 from onnxpad.validation import Validation, Verdict
 from onnxpad.validation.ranges import Range, Ranges
@@ -165,3 +166,17 @@ def test_ranges_follow_operators() -> None:
     assert ranges.of("c").high == pytest.approx(6 * np.maximum(taps, 0).sum(1).max())
     assert ranges.of("c").low == pytest.approx(6 * np.minimum(taps, 0).sum(1).min())
     assert not ranges.of("y").sure
+
+
+def test_a_weight_that_reads_nothing_but_padding_may_be_any_weight() -> None:
+    def reading(weight: float) -> ModelProto:
+        constants = {"p": np.array([0, 0, 0, 1, 0, 0, 0, 1]), "w": np.full((1, 1, 1, 1), weight)}
+        constants["w"] = constants["w"].astype(np.float32)
+        nodes = [
+            node("Pad", ["x", "p"], ["padded"]),
+            node("FusedConv", ["padded", "w"], ["y"], domain="com.microsoft", strides=[1, 2]),
+        ]
+        return model(nodes, constants, shape=[1, 1, 3, 1])
+
+    found = onnxpad.validate(reading(3), reading(5), device="cpu")
+    assert found.verdict is Verdict.PROVED
