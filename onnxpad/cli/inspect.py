@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad import __version__
+from onnxpad.batch.inputs import dims_for
 from onnxpad.cli import arguments, gate, html_files
 from onnxpad.cli.destinations import found_in
 from onnxpad.cli.exits import FINDINGS, FINE, fail_for
@@ -111,7 +112,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     if found.many or given["dask"]:
         return _many(names, given, asked, checks)
     (model,) = names
-    about = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
+    about = {"dims": dims_for(model, given["dims"]), "nodes": list(given["nodes"]) or None}
     try:
         with working(f"inspecting {model}"):
             report = inspection.inspect(model, **about, **asked)

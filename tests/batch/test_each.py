@@ -58,6 +58,7 @@ def test_every_model_has_an_outcome(
         progress=lambda _model, done, total: told.append((done, total)),
     )
     assert results(found) == EXPECTED
+    assert ([one.code for one in found], len(found)) == ([0, 0, 2, 0], 4)
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert (found.code, found.summary) == (2, {"rewritten": 2, "unchanged": 1, "refused": 1})
     assert sorted(p.relative_to(tmp_path).as_posix() for p in (tmp_path / "out").rglob("*.*")) == [
