@@ -24,7 +24,7 @@ from onnxpad.batch.inputs import (
     placed,
     refuse_one_file_twice,
 )
-from onnxpad.errors import RequestError, nearest
+from onnxpad.errors import RequestError, RuntimeUnavailable, nearest
 from onnxpad.reports import Report, reported
 
 Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
@@ -294,6 +294,9 @@ def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:
     """What a worker found, or that it came to nothing, which is no reason to lose the others."""
     try:
         return Outcome(**future.result())
+    except RuntimeUnavailable as error:
+        said = f"{asked['model']}: {error}"
+        return Outcome(**refusal(asked, type(error).__name__, said))
     except Exception as error:  # noqa: BLE001 - see above
         kind = type(error).__name__
         said = f"{asked['model']}: no worker finished it ({kind}: {error}); run it alone"

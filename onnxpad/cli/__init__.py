@@ -236,9 +236,11 @@ def _no_option(error: click.NoSuchOption) -> str:
     known = error.ctx.command.params if error.ctx else []
     if error.option_name.strip("-") in _SIZES and any("--dim" in one.opts for one in known):
         return f"No such option: {error.option_name}. Sizes are said by --dim NAME=SIZE"
+    near = list(error.possibilities or ())
     if not error.option_name.startswith("--in-"):
-        error.possibilities = [one for one in error.possibilities or () if one != "--in-place"]
-    return error.format_message().rstrip(".")
+        near = [one for one in near if one != "--in-place"]
+    said = click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
+    return said.format_message().rstrip(".")
 
 
 def _usage(error: click.ClickException) -> tuple[str, str]:

@@ -112,7 +112,8 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     if found.many or given["dask"]:
         return _many(names, given, asked, checks)
     (model,) = names
-    about = {"dims": dims_for(model, given["dims"]), "nodes": list(given["nodes"]) or None}
+    about: dict[str, Any] = {"dims": dims_for(model, given["dims"])}
+    about["nodes"] = list(given["nodes"]) or None
     try:
         with working(f"inspecting {model}"):
             report = inspection.inspect(model, **about, **asked)

@@ -49,7 +49,7 @@ def test_of_two_sizes_it_says_what_both_are() -> None:
 
 
 def test_a_fact_about_some_models_alone() -> None:
-    facts = {"enc*.onnx:h": 8, "h": 4, "w": "%2=0"}
+    facts: dict[str, int | str] = {"enc*.onnx:h": 8, "h": 4, "w": "%2=0"}
     assert dims_for("some/enc1.onnx", facts) == {"h": 8, "w": "%2=0"}
     assert dims_for("some/dec.onnx", facts) == {"h": 4, "w": "%2=0"}
     assert dims_for("a/b.onnx", {"a/*.onnx:x[2]": 4}) == {"x[2]": 4}
