@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from onnx import ModelProto
-
 from onnxpad.errors import OnnxpadError
 from onnxpad.model.editing.script import Edit, FixSize, SetMetadata
+from onnxpad.model.opened import Model
 
 HOLDS_WHERE = "onnxpad.holds_where"
 """The key of a model's metadata under which stands what no type of an input can say."""
@@ -41,7 +40,7 @@ def _alike(script: Sequence[Edit], facts: Facts, again: Callable[[Facts], Sequen
         return False
 
 
-def stated(model: ModelProto, script: Sequence[Edit], facts: Facts, *, whole: bool) -> list[Edit]:
+def stated(model: Model, script: Sequence[Edit], facts: Facts, *, whole: bool) -> list[Edit]:
     """Edits after which the model itself says what its rewrite relied on.
 
     A size of an input goes into its type, and everything else into the metadata, which only a
@@ -70,7 +69,7 @@ def _size(fact: int | str) -> int:
     return int(fact) if isinstance(fact, int) or fact.strip().isdigit() else 0
 
 
-def _names_an_input(model: ModelProto, dimension: str) -> bool:
+def _names_an_input(model: Model, dimension: str) -> bool:
     return any(
         dimension in (dim.dim_param, f"{value.name}[{axis}]")
         for value in model.graph.input

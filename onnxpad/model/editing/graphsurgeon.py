@@ -267,11 +267,11 @@ class _GraphApplier:
         self._known(scope)  # a constant that loses its last reader can still be read
         if not name:
             return gs.Variable.empty()
-        place: Scope | None = self._document.scopes[scope]
-        while place is not None:
-            if name in (known := self._known(place.id)):
+        inside: Scope | None = self._document.scopes[scope]
+        while inside is not None:
+            if name in (known := self._known(inside.id)):
                 return known[name]
-            place = place.parent
+            inside = inside.parent
         raise InternalError(f"the script reads '{name}', which is not in the Graph")
 
     def _rebuild(self, scope: Scope, graph: gs.Graph) -> None:
@@ -280,8 +280,8 @@ class _GraphApplier:
         for key, node in enumerate(graph.nodes):
             rows = scope.before.get(key, ()), scope.behind.get(key, ())
             before, behind = ([(new.key, made[new.key]) for new in row] for row in rows)
-            for place, found in (*before, (key, node), *behind):
-                if place in scope.removed:
+            for number, found in (*before, (key, node), *behind):
+                if number in scope.removed:
                     self._detach(found)
                 else:
                     ordered.append(found)
