@@ -65,6 +65,11 @@ or as --fail-on says. All other operators are not judged.
     is_flag=True,
     help="Show findings that are alike one by one, not as one row with a count.",
 )
+@click.option(
+    "--failing",
+    is_flag=True,
+    help="Of many models list only those that fail; the last line counts all of them.",
+)
 @arguments.targets
 @click.option(
     "--device",
@@ -111,6 +116,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         return _sarif(names, given, asked, checks)
     if found.many or given["dask"]:
         return _many(names, given, asked, checks)
+    arguments.refuse_given("one model has one report", "failing")
     (model,) = names
     about: dict[str, Any] = {"dims": dims_for(model, given["dims"])}
     about["nodes"] = list(given["nodes"]) or None
