@@ -162,7 +162,8 @@ _WORDS = {
     "verdicts": (
         *("proved", "identical", "rounding", "tolerated", "different", "unverified"),
         *("refuted", "undecided", "not proved", "allowed", "bound", "cells", "budget of cells"),
-    )
+    ),
+    "sizes": ("dim", "dims", "--dim", "dimensions", "open sizes", "shapes", "holds_where"),
 }
 """Words of messages that a topic explains."""
 

@@ -153,6 +153,10 @@ class SessionApart(Session):
         return dict(found.head["assignments"])
 
 
+_DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
+_CUDA_LIBRARIES = "the CUDA libraries of onnxruntime"
+
+
 def open_apart(
     model: bytes | Path, settings: Settings = Settings(), more: int = 0
 ) -> Session | RunFailure:
@@ -260,6 +264,10 @@ def cuda_problem() -> str | None:
     onnxruntime = library()
     if CUDA not in onnxruntime.get_available_providers():
         return f"this onnxruntime {onnxruntime.__version__} was built without CUDA"
+    if not _has_driver():
+        return f"there is no NVIDIA driver here ({_DRIVER} does not load)"
+    if __name__ != "__main__" and (crash := _crash_of_loading_cuda()):
+        return crash
     with _captured() as said:
         if hasattr(onnxruntime, "preload_dlls"):
             onnxruntime.preload_dlls()
@@ -272,6 +280,32 @@ def cuda_problem() -> str | None:
     lines = [line for line in "".join(said).splitlines() if "error" in line.lower()]
     detail = lines[0].rsplit("with error: ", 1)[-1] if lines else "onnxruntime gave no reason"
     return f"its CUDA provider did not load: {detail}"
+
+
+def _has_driver() -> bool:
+    """Whether CUDA can be there at all: what onnxruntime would load for it is not touched."""
+    import ctypes
+
+    try:
+        ctypes.CDLL(_DRIVER)
+    except OSError:
+        return False
+    return True
+
+
+def _crash_of_loading_cuda() -> str:
+    """What a child died of that loaded CUDA's libraries first; damaged ones end a process."""
+    work = processes.current()
+    child = work.child(_MODULE, _CUDA_LIBRARIES)
+    try:
+        child.call({"do": "warm"})
+    except ChildEnded as ended:
+        if not ended.crashed:
+            raise
+        return f"loading {_CUDA_LIBRARIES}: {ended}; they are damaged, install them again"
+    child.held["cuda"] = True
+    child.settle()
+    return ""
 
 
 def assignments(

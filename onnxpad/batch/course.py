@@ -165,10 +165,13 @@ def _only_for_the_target(found: Rewriting, validation: Validation) -> bool:
 
 
 def _unfit(found: Rewriting) -> str:
-    wrong = sum(1 for one in found.unfit if one.judgement.answer.fails)
+    wrong = sum(1 for one in found.stuck if one.judgement.answer.fails)
     if wrong:
-        return f"{found.target} would refuse or miscompute {wrong} of its nodes"
-    count = len(found.unfit)
+        plans = found.fitting.plans if found.fitting else ()
+        helped = {one.node for one in plans} - {one.node for one in found.stuck}
+        rest = f"; for {len(helped)} more there is a way" if helped else ""
+        return f"{found.target} would refuse or miscompute {wrong} of its nodes{rest}"
+    count = len(found.stuck)
     return f"it is not known whether {found.target} runs {count} of its nodes"
 
 

@@ -18,12 +18,13 @@ from onnxpad.batch.inputs import (
     STANDARD,
     AnyPath,
     Job,
+    dims_for,
     inputs,
     pairs,
     placed,
     refuse_one_file_twice,
 )
-from onnxpad.errors import RequestError, nearest
+from onnxpad.errors import RequestError, RuntimeUnavailable, nearest
 from onnxpad.reports import Report, reported
 
 Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
@@ -89,6 +90,15 @@ class Batch(Report):
     def records(self) -> tuple[Mapping[str, Any], ...]:
         """What `--json` of the command prints, one for each model."""
         return tuple(one.record for one in self.outcomes)
+
+    def __iter__(self) -> Iterator[Outcome]:
+        return iter(self.outcomes)
+
+    def __len__(self) -> int:
+        return len(self.outcomes)
+
+    def __bool__(self) -> bool:
+        return True
 
     def __repr__(self) -> str:
         told = ", ".join(f"{number} {result}" for result, number in self.summary.items())
@@ -187,28 +197,33 @@ def options_for(
     With several models, what one of them lacks is left out there, with a note. Raises RequestError
     where no model has it. Standard input, which can be read only once, has to have everything.
     """
-    dims, nodes = options.get("dims") or {}, options.get("nodes")
+    given, nodes = options.get("dims") or {}, options.get("nodes")
+    each_own = [dims_for(job.model, given) for job in jobs]
+    dims = dict.fromkeys(name for own in each_own for name in own)
+    _refuse_idle_globs(given, jobs)
     globs = [nodes] if isinstance(nodes, str) else list(nodes or ())
     if len(jobs) < 2 or not (dims or globs) or any(job.model == STANDARD for job in jobs):
-        return [dict(options) for _ in jobs], []
+        own_facts = [{"dims": own} if given else {} for own in each_own]
+        return [{**options, **own} for own in own_facts], []
     known = _known(jobs, globs, executor)
     if any(known):
         _refuse_what_nobody_has(known, dims, globs)
-    found, missing = [], Counter[str]()
-    for has in known:
-        own = dict(options)
+    found, missing, asked = [], Counter[str](), Counter[str]()
+    for has, said in zip(known, each_own, strict=True):
+        own = {**options, **({"dims": said} if given else {})}
         if has:
-            lacks = [name for name in dims if name not in has["dims"]]
+            asked.update(f"'{name}'" for name in said)
+            asked.update(f"a padded node that matches '{glob}'" for glob in globs)
+            lacks = [name for name in said if name not in has["dims"]]
             unmatched = [glob for glob in globs if glob not in has["globs"]]
             missing.update(f"'{name}'" for name in lacks)
             missing.update(f"a padded node that matches '{glob}'" for glob in unmatched)
-            own["dims"] = {name: fact for name, fact in dims.items() if name not in lacks}
+            own["dims"] = {name: fact for name, fact in said.items() if name not in lacks}
             if globs:
                 own["nodes"] = has["globs"]
         found.append(own)
-    models = sum(map(bool, known))
     return found, [
-        f"{what} is in {models - number} of {models} models, and left out of the others"
+        f"{what} is in {asked[what] - number} of {asked[what]} models, and left out of the others"
         for what, number in missing.items()
     ]
 
@@ -256,6 +271,13 @@ def _refuse_what_nobody_has(
             )
 
 
+def _refuse_idle_globs(dims: Mapping[str, Any], jobs: Sequence[Job]) -> None:
+    """RequestError for a fact about models that match a glob, where none does."""
+    for name in dims:
+        if not any(dims_for(job.model, {name: 1}) for job in jobs):
+            raise RequestError(f"the fact '{name}' is about no model here: no file matches it")
+
+
 def _submitted(
     executor: Executor, function: Callable[..., Any], one: dict[str, Any]
 ) -> Future[Any]:
@@ -272,6 +294,9 @@ def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:
     """What a worker found, or that it came to nothing, which is no reason to lose the others."""
     try:
         return Outcome(**future.result())
+    except RuntimeUnavailable as error:
+        said = f"{asked['model']}: {error}"
+        return Outcome(**refusal(asked, type(error).__name__, said))
     except Exception as error:  # noqa: BLE001 - see above
         kind = type(error).__name__
         said = f"{asked['model']}: no worker finished it ({kind}: {error}); run it alone"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,9 @@ from onnxpad.errors import RequestError
 
 STANDARD = "-"
 SUFFIX = ".onnx"
+_GLOB = f"{SUFFIX}:"
+"""Between the glob over models that a fact is about, and the dimension."""
+Fact = int | str
 AnyPath = str | os.PathLike[str]
 
 
@@ -87,6 +91,22 @@ def inputs(names: Sequence[AnyPath], output: str | None = None) -> Inputs:
 
 def _key(path: str) -> str:
     return os.path.normcase(os.path.abspath(path))  # noqa: PTH100 - links stay
+
+
+def dims_for(model: str, dims: Mapping[str, Fact]) -> dict[str, Fact]:
+    """The facts that are about a model: 'enc*.onnx:height' is about those that match alone.
+
+    A glob is one over paths, or over the names of files. What is said of fewer models wins.
+    """
+    found: dict[str, Fact] = {}
+    for name, fact in sorted(dims.items(), key=lambda one: _GLOB in one[0]):
+        glob_of, colon, dimension = name.partition(_GLOB)
+        pattern = glob_of + SUFFIX
+        if not colon:
+            found[name] = fact
+        elif any(fnmatchcase(one, pattern) for one in (Path(model).as_posix(), Path(model).name)):
+            found[dimension] = fact
+    return found
 
 
 def pairs(before: AnyPath, after: AnyPath) -> list[tuple[str, str | None]]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from onnxpad import processes
 from onnxpad.batch.course import addressable, answer
+from onnxpad.errors import RuntimeUnavailable
 
 MODULE = "onnxpad.batch.workers"
 TRIES = 3
@@ -26,6 +27,18 @@ _TASKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
     "answer": answer,
     "addressable": addressable,
 }
+
+
+_NOT_TRIED = "not tried, since each worker so far has crashed, whatever its model"
+
+
+def _always(how: str) -> str:
+    """What to do where each process that began ended by the same crash."""
+    return (
+        f"each worker so far has crashed, whatever its model ({how}): most likely onnxruntime, or "
+        "what it loads (its CUDA libraries), is damaged here, and not the models\n"
+        "  try     python -c 'import onnxruntime', and install it again where that crashes"
+    )
 
 
 class _Task(NamedTuple):
@@ -45,6 +58,8 @@ class Processes(Executor):
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
         self._children: set[processes.Child] = set()
         self._ended = False
+        self._crashes: dict[str, str] = {}
+        self._finished = 0
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
         for thread in self._threads:
             thread.start()
@@ -86,6 +101,9 @@ class Processes(Executor):
 
     def _done(self, task: _Task, child: processes.Child | None) -> processes.Child | None:
         """Settle a task; the process that may do the next one."""
+        if self._crashes_always():
+            task.future.set_exception(RuntimeUnavailable(_NOT_TRIED))
+            return None
         for left in reversed(range(TRIES)):
             try:
                 if child is None or not child.alive:
@@ -94,16 +112,28 @@ class Processes(Executor):
             except processes.ChildEnded as ended:
                 if processes.is_ending():  # nobody is to hear of it any more
                     return None
-                if self._ended or not left:
-                    task.future.set_exception(ended)
+                always = self._crashes_always(task, ended)
+                if always or self._ended or not left:
+                    said = RuntimeUnavailable(_always(str(ended))) if always else ended
+                    task.future.set_exception(said)
                     return None
             except Exception as error:  # noqa: BLE001 - it belongs to who waits for it
                 task.future.set_exception(error)
                 return child
             else:
+                self._finished += task.name == "answer"
                 task.future.set_result(reply.head["answer"])
                 return child
         return child
+
+    def _crashes_always(
+        self, task: _Task | None = None, ended: processes.ChildEnded | None = None
+    ) -> bool:
+        """Whether nothing was ever finished, and processes crashed alike over two models."""
+        if task and ended and ended.crashed and task.name == "answer":
+            self._crashes[str(task.request.get("model"))] = str(ended)
+        alike = len(set(self._crashes.values())) == 1
+        return alike and len(self._crashes) > 1 and not self._finished
 
     def _started(self) -> processes.Child:
         child = processes.Child(MODULE, tidies=True)

@@ -228,7 +228,24 @@ def _refused_by_the_system(error: OSError) -> str:
     return f"the system refuses: {fault_in(error)}; check the streams, paths and permissions"
 
 
+_SIZES = frozenset(("input-shape", "input-shapes", "shape", "shapes", "input-size", "size", "dims"))
+
+
+def _no_option(error: click.NoSuchOption) -> str:
+    """That an option does not exist, and what is meant; never one that overwrites files."""
+    known = error.ctx.command.params if error.ctx else []
+    if error.option_name.strip("-") in _SIZES and any("--dim" in one.opts for one in known):
+        return f"No such option: {error.option_name}. Sizes are said by --dim NAME=SIZE"
+    near = list(error.possibilities or ())
+    if not error.option_name.startswith("--in-"):
+        near = [one for one in near if one != "--in-place"]
+    said = click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
+    return said.format_message().rstrip(".")
+
+
 def _usage(error: click.ClickException) -> tuple[str, str]:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "onnxpad"
+    if isinstance(error, click.NoSuchOption):
+        return _no_option(error), f"{path} --help"
     return error.format_message().rstrip("."), f"{path} --help"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import gcd
 from typing import Any, TypeAlias, TypeVar
 
 import click
@@ -81,7 +82,7 @@ dims = click.option(
     multiple=True,
     callback=lambda _context, _option, facts: parse_dims(facts),
     help="What is known of a dimension: height=640, 'height%32=0', or 'images[2]=640' for one "
-    "without a name. Repeatable.",
+    "without a name; 'enc*.onnx:height=640' for some models alone. Repeatable.",
 )
 nodes = click.option(
     "--node",
@@ -229,9 +230,18 @@ def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
             raise click.BadParameter(f"cannot read '{fact}': expected NAME=SIZE or 'NAME%32=0'")
         name, said = known
         if name in found:
-            raise click.BadParameter(f"two facts about '{name}': give the one that says more")
+            raise click.BadParameter(_two_facts(name, found[name], said))
         found[name] = said
     return found
+
+
+def _two_facts(name: str, one: int | str, other: int | str) -> str:
+    """Why two facts about a dimension are too many, and what to say where two sizes are meant."""
+    divisor = gcd(one, other) if isinstance(one, int) and isinstance(other, int) else 1
+    if one != other and divisor > 1:
+        both = f"{one} and {other}"
+        return f"two sizes of '{name}': for {both} say what both are, --dim '{name}%{divisor}=0'"
+    return f"two facts about '{name}': give the one that says more"
 
 
 def _fact(text: str) -> tuple[str, int | str] | None:

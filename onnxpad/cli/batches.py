@@ -34,8 +34,9 @@ def run(
 ) -> int:
     """Do all of them, each with the second model of validate; the highest exit code.
 
-    `given` has --dim and --node, --jobs, --dask and --json. `gated` gives an outcome as it is to
-    be shown, and what says more about it afterwards. Without `lines` errors alone are shown.
+    `given` has --dim and --node, --jobs, --dask and --json, and perhaps --failing. `gated` gives an
+    outcome as it is to be shown, and what says more about it afterwards. Without `lines` errors
+    alone are shown.
     """
     from onnxpad.batch.course import asked_of
     from onnxpad.batch.each import options_for
@@ -52,7 +53,8 @@ def run(
             if judging is not None:
                 judging = {**judging, "dims": own.get("dims")}
             asked.append(asked_of(job, request._replace(options=own, judging=judging), after))
-        how = _Shown(noun, given["as_json"], gated or _as_it_is, lines)
+        failing = bool(given.get("failing"))
+        how = _Shown(noun, given["as_json"], gated or _as_it_is, lines, failing)
         return _told(asked, executor, how)
 
 
@@ -88,6 +90,7 @@ class _Shown(NamedTuple):
     as_json: bool
     gated: Gating
     lines: bool
+    failing: bool
 
 
 def _as_it_is(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
@@ -129,7 +132,7 @@ def _show(outcome: Outcome, how: _Shown) -> None:
         from onnxpad.reports import json_line
 
         sys.stdout.write(json_line(outcome.record))
-    elif not outcome.error:
+    elif not outcome.error and (outcome.code or not how.failing):
         show(outcome.line + "\n")
     sys.stdout.flush()  # what is finished is there, whatever happens to the next
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad import __version__
+from onnxpad.batch.inputs import dims_for
 from onnxpad.cli import arguments, gate, html_files
 from onnxpad.cli.destinations import found_in
 from onnxpad.cli.exits import FINDINGS, FINE, fail_for
@@ -64,6 +65,11 @@ or as --fail-on says. All other operators are not judged.
     is_flag=True,
     help="Show findings that are alike one by one, not as one row with a count.",
 )
+@click.option(
+    "--failing",
+    is_flag=True,
+    help="Of many models list only those that fail; the last line counts all of them.",
+)
 @arguments.targets
 @click.option(
     "--device",
@@ -110,8 +116,10 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         return _sarif(names, given, asked, checks)
     if found.many or given["dask"]:
         return _many(names, given, asked, checks)
+    arguments.refuse_given("one model has one report", "failing")
     (model,) = names
-    about = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
+    about: dict[str, Any] = {"dims": dims_for(model, given["dims"])}
+    about["nodes"] = list(given["nodes"]) or None
     try:
         with working(f"inspecting {model}"):
             report = inspection.inspect(model, **about, **asked)

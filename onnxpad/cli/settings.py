@@ -24,6 +24,7 @@ SETTABLE = frozenset(
             "each",
             "exclude",
             "fail-on",
+            "failing",
             "node",
             "pass",
             "prefer",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from onnxpad.batch.inputs import dims_for
 from onnxpad.cli import arguments, html_files
 from onnxpad.cli.exits import STANDARD, fail_for, say
 from onnxpad.cli.streams import report_stream, show, working
@@ -71,10 +72,11 @@ def run(
 
         return batches.run([(job, None) for job in jobs.jobs], request, given)
     (job,) = jobs.jobs
-    about = {"dims": given["dims"], "nodes": list(given["nodes"]) or None}
+    dims = dims_for(job.model, given["dims"])
+    about = {"dims": dims, "nodes": list(given["nodes"]) or None}
     judging = request.judging
     if judging is not None:
-        judging = {**judging, "dims": given["dims"]}
+        judging = {**judging, "dims": dims}
     request = request._replace(options={**request.options, **about}, judging=judging)
     try:
         job.check()

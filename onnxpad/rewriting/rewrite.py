@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad import processes
 from onnxpad.errors import ModelError
-from onnxpad.model.editing.script import Edit
+from onnxpad.model.editing.script import Edit, InsertNode
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
@@ -126,6 +126,13 @@ class Rewriting(Edited, Report):
         """
         return _unfit(self.fitting)
 
+    @property
+    def stuck(self) -> tuple[NodeVerdict, ...]:
+        """Those of `unfit` that the model came with; all of them where passes wrote every one."""
+        written = {edit.address.id for edit in self.script if isinstance(edit, InsertNode)}
+        own = [one for one in self.unfit if not one.brought_by and one.node.id not in written]
+        return tuple(own) or self.unfit
+
     def save(self, path: str | PathLike[str], *, although_unfit: bool = False) -> None:
         """Write the model: byte for byte the input where nothing changed.
 
@@ -133,12 +140,12 @@ class Rewriting(Edited, Report):
         Raises ModelError where the target cannot be written, and where there are `unfit` nodes,
         unless it is to be written `although_unfit`; nothing half-written stays.
         """
-        if self.unfit and not although_unfit:
-            named = "; ".join(map(str, self.unfit[:_NAMED]))
-            more = len(self.unfit) - _NAMED
+        if (stuck := self.stuck) and not although_unfit:
+            named = "; ".join(map(str, stuck[:_NAMED]))
+            more = len(stuck) - _NAMED
             others = f"; and {more} more, which .unfit has" if more > 0 else ""
             raise ModelError(
-                f"{self.target} does not take {len(self.unfit)} of the nodes, so nothing is "
+                f"{self.target} does not take {len(stuck)} of the nodes, so nothing is "
                 f"written: {named}{others}. save(path, although_unfit=True) writes it as it is"
             )
         super().save(path)

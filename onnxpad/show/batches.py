@@ -88,7 +88,7 @@ def refusal_text(
     reason, tried = "", ""
     if failed is not None:
         reason, tried = failed.reason, either(failed.hints)
-    elif unfit := getattr(found, "unfit", ()):
+    elif unfit := getattr(found, "stuck", ()):
         reason, tried = _why_unfit(cast("Rewriting", found), unfit)
     elif found.skips and objection.startswith("--strict"):
         skip = found.skips[0]

@@ -64,8 +64,8 @@ def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
         tells = (
             f"an input of {shape_text(other.sizes)} would tell them apart"
             if other.sizes
-            else "no size was found that tells them apart; other values may, unless what stands in "
-            "front (a Relu, say) keeps them out"
+            else "no size was found that tells them apart; where what stands in front keeps other "
+            "values out (a Relu: all of them 0 or more) both are equal, and either is right"
         )
         yield f"also fits: {node.node} with {other.label} gives the same {at}; {tells}"
     if rows[_ALTERNATIVES_SHOWN:]:
@@ -80,7 +80,7 @@ def conclusion_lines(diagnosis: Diagnosis, plan: str | None, kept: str) -> Itera
     """Numbers, devices and files; the verdict is the last."""
     yield _numbers(diagnosis)
     ran = "; ".join(f"{role} on {', '.join(n)}" for role, n in diagnosis.providers.items())
-    tried = counted(diagnosis.tried, "assignment")
+    tried = f"{counted(diagnosis.tried, 'way', 'ways')} to pad the whole model tried"
     device = f"device {diagnosis.device}{f': {ran}' if ran else ''}"
     yield f"{device}; {tried} in {diagnosis.seconds:.1f} s"
     if plan and diagnosis.explained:

@@ -252,7 +252,7 @@ def counts_text(inspection: Inspection, hidden: int) -> str:
         [
             f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} {do}",
             *([f"{behind} more behind a Pad"] if behind else []),
-            *([f"{rest} by 0 cells"] if rest > 0 else []),
+            *([f"{counted(rest, 'adds', 'add')} no cell"] if rest > 0 else []),
             f"{counts['forms']['auto_pad']} with auto_pad",
             f"{counts['asymmetric']} asymmetric",
             counted(counts["traps"], "trap"),
@@ -280,10 +280,17 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
         ]
         options += [given_text(inspection.assumed), _facts_for(inspection)]
     if options is not None:
-        words = ["onnxpad rewrite", shlex.quote(model), *options, "-o OUT"]
+        words = ["onnxpad rewrite", _typed(model), *options, "-o OUT"]
         yield f"next: {visible(' '.join(filter(None, words)))}"
+    failing = any(one.judgement.answer.fails for v in inspection.targets.values() for one in v)
+    if inspection.nodes and not traps and not failing:
+        yield f"if its numbers are wrong: onnxpad diagnose {_typed(model)} --data REF.npz"
     if traps:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
+
+
+def _typed(model: str) -> str:
+    return visible(shlex.quote(model))
 
 
 def _facts_for(inspection: Inspection) -> str:

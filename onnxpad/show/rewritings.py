@@ -66,6 +66,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         visible(verdict),
         *_undecided(validation),
         relied_text(rewriting),
+        _own_runtime_text(rewriting, written),
         visible(f"{name}{target}: {_summary(rewriting, written, refused=refused)}"),
         visible(_cost_text(rewriting, model, written)) if not refused else "",
         _nothing_to_do(rewriting, written),
@@ -80,6 +81,13 @@ def _summary(rewriting: Rewriting, written: str | None, *, refused: bool) -> str
         return changes_text(rewriting, done=written is not None)
     told = changes_text(rewriting, done=False) if rewriting.changes else ""
     return "nothing written" + (f"; without that, {told}" if told else "")
+
+
+def _own_runtime_text(rewriting: Rewriting, written: str | None) -> str:
+    """How to see that the runtime itself agrees."""
+    if rewriting.fitting is None or not rewriting.changed or written is None:
+        return ""
+    return f"to check it in {rewriting.target} itself: onnxpad explain own-runtime"
 
 
 def relied_text(rewriting: Rewriting) -> str:

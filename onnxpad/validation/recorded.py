@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import permutations
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -11,10 +12,11 @@ from typing import Any, NamedTuple, TypeAlias
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError, nearest
+from onnxpad.geometry.size import Size
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.files.arrays import array_from_npy, arrays_in
 from onnxpad.model.files.datasets import folders_in, tensors_in
-from onnxpad.validation.request import quoted
+from onnxpad.validation.request import fits, quoted
 
 Array = NDArray[Any]
 OUTPUTS = ("out", "ref", "src")
@@ -144,6 +146,9 @@ def sides_in_npz(
         _by_key(arrays, network.fed, network.fed, ("in",), used),
         _by_key(arrays, network.tensors, network.outputs, OUTPUTS, used),
     )
+    if len(needs) > 1 and not (found.inputs and found.outputs):
+        found = _by_count(path, arrays, network, warn) or found
+        used.update(arrays if found.inputs and found.outputs else ())
     for kind, side, names in (
         ("input", found.inputs, network.fed),
         ("output", found.outputs, network.outputs),
@@ -158,6 +163,35 @@ def sides_in_npz(
     if left:
         say_what_is_left(path, left, set(network.fed).union(network.tensors) - used, warn)
     return found
+
+
+def _by_count(
+    path: str | Path, arrays: Mapping[str, Array], network: Network, warn: Warn
+) -> Sides | None:
+    """Two arrays of a model with one input and one output, where shapes leave one reading."""
+    if not len(network.fed) == len(network.outputs) == 1 or len(arrays) != len(Sides._fields):
+        return None
+    (fed,), (made,) = network.fed, network.outputs
+    takes, gives = network.input_types()[fed].dims, network.stated_types()[made].dims
+    readings = [
+        (one, other)
+        for one, other in permutations(arrays)
+        if _may_be(arrays[one], takes) and _may_be(arrays[other], gives)
+        if one not in network.tensors and other not in network.fed
+    ]
+    if len(readings) != 1:
+        return None
+    ((one, other),) = readings
+    warn(
+        f"{path}: '{one}' is read as the input '{fed}' and '{other}' as the output '{made}': the "
+        "model has one of each, and only so their shapes fit"
+    )
+    return Sides({fed: {0: arrays[one]}}, {made: {0: arrays[other]}})
+
+
+def _may_be(value: Array, dims: Sequence[Size | None] | None) -> bool:
+    """Whether an array has the rank and the sizes that a file states."""
+    return dims is None or (value.ndim == len(dims) and fits(value.shape, dims))
 
 
 def _by_place(path: str | Path, network: Network, needs: Sequence[str]) -> str:

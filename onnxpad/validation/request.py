@@ -340,17 +340,18 @@ def _refuse_other_sizes(
 
 def _turned_input(name: str, value: Array, dims: Dims | None, warn: Callable[[str], None]) -> Array:
     """Channels moved to where the model says them, if only that fits what it says."""
-    if dims is None or value.ndim != len(dims) or value.ndim < 3 or _fits(value.shape, dims):
+    if dims is None or value.ndim != len(dims) or value.ndim < 3 or fits(value.shape, dims):
         return value
     for layout, source, target in _LAYOUTS:
         moved = np.moveaxis(value, source, target)
-        if _fits(moved.shape, dims):
+        if fits(moved.shape, dims):
             warn(_TURNED.format(name, list(value.shape), layout, _shown(dims)))
             return np.ascontiguousarray(moved)
     return value
 
 
-def _fits(shape: Sequence[int], dims: Dims) -> bool:
+def fits(shape: Sequence[int], dims: Dims) -> bool:
+    """Whether an array of this rank has the sizes that are known."""
     pairs = zip(shape, dims, strict=True)
     return all(own == size for own, size in pairs if isinstance(size, int))
 

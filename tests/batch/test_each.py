@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -18,7 +19,7 @@ from onnxpad.batch.course import Request as OneRequest
 from onnxpad.batch.course import answer, asked_of
 from onnxpad.batch.inputs import Job as OneJob
 from onnxpad.errors import RequestError
-from tests.batch.folders import PLAIN, SAME, accidents, leftovers, save
+from tests.batch.folders import PLAIN, SAME, accidents, crashes, leftovers, save
 from tests.models.runaway import endless_loop
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -58,6 +59,7 @@ def test_every_model_has_an_outcome(
         progress=lambda _model, done, total: told.append((done, total)),
     )
     assert results(found) == EXPECTED
+    assert ([one.code for one in found], len(found)) == ([0, 0, 2, 0], 4)
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
     assert (found.code, found.summary) == (2, {"rewritten": 2, "unchanged": 1, "refused": 1})
     assert sorted(p.relative_to(tmp_path).as_posix() for p in (tmp_path / "out").rglob("*.*")) == [
@@ -94,6 +96,19 @@ def test_pairs_are_validated(folder: Path, tmp_path: Path) -> None:
     found = onnxpad.each("validate", [(folder, tmp_path / "out")], samples=1)
     assert [one.code for one in found.outcomes] == [0, 0, 2, 0]
     assert "the second folder has no such model" in found.outcomes[2].error
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="a signal of POSIX")
+def test_where_every_worker_crashes_the_rest_is_not_tried(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = save(tmp_path / "in", **{f"m{number}": SAME for number in range(12)})
+    marks = crashes(tmp_path / "site", monkeypatch, signal.SIGBUS)
+    found = onnxpad.each("rewrite", folder, output=tmp_path / "out", processes=2)
+    assert {one.result for one in found} == {"refused"}
+    assert any("onnxruntime, or what it loads" in one.error for one in found)
+    assert sum("not tried" in one.error for one in found) >= 8
+    assert len(list(marks.iterdir())) <= 4
 
 
 def test_a_worker_that_is_killed_costs_its_model_another_try(

@@ -29,6 +29,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return save(tmp_path / "in", a=SAME, b=PLAIN, c="", deep__d=SAME)
 
 
+def test_of_many_models_those_that_fail_alone(capsys: Captured) -> None:
+    bad, good = (str(MODELS / f"{n}.onnx") for n in ("k_unet_dyn_op13", "k_yolo_tiny_op15"))
+    command = ["inspect", bad, good, "--target", "opencv"]
+    every = run(command), capsys.readouterr().out.splitlines()
+    some = run([*command, "--failing"]), capsys.readouterr().out.splitlines()
+    assert every[0] == some[0] == 1
+    assert some[1] == [line for line in every[1] if not line.startswith(good)]
+    assert len(some[1]) == len(every[1]) - 1
+    assert run(["inspect", bad, "--failing"]) == 2
+    assert "one model has one report" in capsys.readouterr().err
+
+
 def test_one_line_a_model_and_a_last_one(folder: Path, capsys: Captured) -> None:
     assert run(["rewrite", "in", "-o", "out"]) == 2
     captured = capsys.readouterr()

@@ -70,7 +70,9 @@ def test_arrays_that_match_nothing_are_warned_about(
 
 def test_names_of_another_framework_lead_to_places(small: Path, capsys: Captured) -> None:
     x, y = np.load(small / "x.npy"), np.load(small / "y.npy")
-    command = saved(small, {"input_1": x, "Identity": y})
+    assert run(saved(small, {"input_1": x, "Identity": y})) == 0
+    assert "'Identity' as the output 'fc_out': the model has one" in capsys.readouterr().out
+    command = saved(small, {"input_1": x, "Identity": y, "Identity_1": y})
     assert run(command) == 2
     said = capsys.readouterr().err
     assert "has 'input_1', 'Identity', and no input: expected 'x', or keys such as" in said

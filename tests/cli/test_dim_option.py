@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import click
 import pytest
 
+from onnxpad.batch.inputs import dims_for
 from onnxpad.cli import run
 from onnxpad.cli.arguments import parse_dims
 from tests.cli.processes import DYNAMIC, SAME
@@ -39,6 +41,49 @@ def test_other_texts_say_nothing(text: str) -> None:
 def test_two_facts_about_one_dimension_contradict_each_other() -> None:
     with pytest.raises(click.BadParameter, match="two facts about 'H'"):
         parse_dims(["H=640", "H%32=0"])
+
+
+def test_of_two_sizes_it_says_what_both_are() -> None:
+    with pytest.raises(click.BadParameter, match="--dim 'H%32=0'"):
+        parse_dims(["H=224", "H=160"])
+
+
+def test_a_fact_about_some_models_alone() -> None:
+    facts: dict[str, int | str] = {"enc*.onnx:h": 8, "h": 4, "w": "%2=0"}
+    assert dims_for("some/enc1.onnx", facts) == {"h": 8, "w": "%2=0"}
+    assert dims_for("some/dec.onnx", facts) == {"h": 4, "w": "%2=0"}
+    assert dims_for("a/b.onnx", {"a/*.onnx:x[2]": 4}) == {"x[2]": 4}
+
+
+def test_facts_of_each_model_in_one_command(capsys: Captured, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("one.onnx", "two.onnx"):
+        shutil.copy(DYNAMIC, tmp_path / "in" / name)
+    folder = str(tmp_path / "in")
+    facts = ["--dim", "one.onnx:unk__9105%4=0", "--dim", "unk__9106%4=0"]
+    assert run(["rewrite", folder, "-o", str(tmp_path / "out"), *facts]) == 0
+    said = capsys.readouterr().out
+    assert "one.onnx: 7 nodes rewritten (explicit-pads 7), 0 skipped" in said
+    assert "2 skipped" in said
+    assert "two.onnx" in said
+    assert run(["rewrite", folder, "--check", "--dim", "x*.onnx:unk__9105%4=0"]) == 2
+    assert "'x*.onnx:unk__9105' is about no model here" in capsys.readouterr().err
+    one = str(tmp_path / "in" / "one.onnx")
+    assert run(["inspect", one, "--json", "--dim", "o*.onnx:unk__9105=64"]) == 0
+    assert json.loads(capsys.readouterr().out)["assumed"] == {"unk__9105": 64}
+
+
+def test_sizes_as_other_tools_call_them(capsys: Captured) -> None:
+    assert run(["rewrite", str(SAME), "--input-shape", "1,3,8,8", "-o", "o.onnx"]) == 2
+    said = capsys.readouterr().err
+    assert "Sizes are said by --dim NAME=SIZE" in said
+    assert "--in-place" not in said
+
+
+@pytest.mark.parametrize("name", ["dims", "sizes", "--dim"])
+def test_sizes_are_explained(name: str, capsys: Captured) -> None:
+    assert run(["explain", "--", name]) == 0
+    assert "onnxpad.holds_where" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("text", ["H=640,W=640", "H%32=0, W=640"])

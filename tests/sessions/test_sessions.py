@@ -1,5 +1,6 @@
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -7,8 +8,10 @@ from onnx import TensorProto, helper
 
 from onnxpad import processes, sessions
 from onnxpad.errors import LimitMet, RuntimeUnavailable
+from onnxpad.processes import ChildEnded, Work
 from onnxpad.sessions import (
     CPU,
+    CUDA,
     RunFailure,
     Session,
     SessionApart,
@@ -129,6 +132,38 @@ def test_memory_grows_with_open_models_and_the_most_they_ran_on() -> None:
         del first
         assert isinstance(second.run({"x": X}), dict)
         assert sum(work.kept.values()) == len(model) + X.nbytes
+
+
+def test_without_a_driver_nothing_of_cuda_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "_DRIVER", "libnobody.so.1")
+    monkeypatch.setattr(sessions, "library", _built_with_cuda)
+    sessions.cuda_problem.cache_clear()
+    try:
+        assert "no NVIDIA driver here (libnobody.so.1" in str(sessions.cuda_problem())
+    finally:
+        sessions.cuda_problem.cache_clear()
+
+
+def test_libraries_that_crash_do_so_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Crashing:
+        def call(self, _: object) -> None:
+            raise ChildEnded("native code crashed (SIGBUS)", crashed=True)
+
+    monkeypatch.setattr(sessions, "_has_driver", lambda: True)
+    monkeypatch.setattr(sessions, "library", _built_with_cuda)
+    monkeypatch.setattr(Work, "child", lambda *_: Crashing())
+    sessions.cuda_problem.cache_clear()
+    try:
+        problem = str(sessions.cuda_problem())
+        assert "CUDA libraries of onnxruntime: native code crashed (SIGBUS)" in problem
+    finally:
+        sessions.cuda_problem.cache_clear()
+
+
+def _built_with_cuda() -> ModuleType:
+    found = ModuleType("onnxruntime")
+    vars(found)["get_available_providers"] = lambda: [CUDA, CPU]
+    return found
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what is mapped")

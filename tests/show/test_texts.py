@@ -146,7 +146,7 @@ def test_an_inspection_as_it_is_printed() -> None:
     lines = text.splitlines()
     assert lines[:5] == [
         "pytorch 2.13.0, opset 13, 10 nodes, input input [1, 3, 24, 31]",
-        "6 operators can pad, 5 do, 1 by 0 cells, 6 with auto_pad, 3 asymmetric, 2 traps",
+        "6 operators can pad, 5 do, 1 adds no cell, 6 with auto_pad, 3 asymmetric, 2 traps",
         (
             "trap: same-with-dilation, Conv '/f/f.2/Conv' and 1 more: onnxruntime refuses to run "
             "SAME_UPPER together with dilations"
@@ -178,6 +178,9 @@ def test_the_next_command_is_of_a_target_only_where_that_fails() -> None:
 
 def test_the_next_command_is_of_the_target_that_has_a_way() -> None:
     model = MODELS / "k_unet_dyn_op13.onnx"
+    assert "if its numbers are wrong: onnxpad diagnose MODEL --data REF.npz\n" in inspection_text(
+        inspect(text_model("y = Conv <pads=[1,1]> (x, w)", "float[1,1,8] x", constants=WEIGHT))
+    )
     assert "next: onnxpad rewrite M -o OUT" in inspection_text(
         inspect(MODELS / "k_yolo_tiny_op15.onnx"), model="M"
     )
@@ -294,7 +297,7 @@ def test_the_counts_of_operators_add_up() -> None:
     """
     constants = f"{WEIGHT}, int64[6] pads = {{0, 0, 1, 0, 0, 1}}"
     text = inspection_text(inspect(text_model(nodes, "float[1,1,H] x", constants=constants)))
-    assert "6 operators can pad, 2 do, 1 more behind a Pad, 2 by 0 cells," in text
+    assert "6 operators can pad, 2 do, 1 more behind a Pad, 2 add no cell," in text
     assert "; the pads of 1 are not known\n" in text
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import onnx
 import pytest
 
-from onnxpad import ModelError, rewrite
+from onnxpad import ModelError, inspect, rewrite
+from onnxpad.batch.course import Request, rewritten
+from onnxpad.batch.inputs import Job
 from onnxpad.cli import run
+from onnxpad.model.editing.script import InsertNode
 from tests.models.text import text_model
+
+MODELS = Path(__file__).parents[3] / "models"
+QUANTISED = MODELS / "t_avgpool_both_ts_op11_qoperator.onnx"
 
 
 def strided() -> onnx.ModelProto:
@@ -52,3 +59,21 @@ def test_a_node_says_what_the_command_line_says(
     said = "".join(capsys.readouterr())
     (unfit,) = rewrite(path, target="opencv").unfit
     assert str(unfit).rpartition("try ")[2] in said
+
+
+def test_what_is_refused_and_what_has_a_way_are_what_inspect_counts() -> None:
+    failing = inspect(QUANTISED, target="opencv").targets["opencv"]
+    assert sum(one.judgement.answer.fails for one in failing) == 4
+    path, request = str(QUANTISED), Request("rewrite", {"target": "opencv"})
+    said = rewritten(Job(path), request).objection
+    assert said == "opencv would refuse or miscompute 1 of its nodes; for 3 more there is a way"
+
+
+def test_a_node_that_a_pass_writes_is_not_counted_as_the_users() -> None:
+    done = rewrite(QUANTISED, target="opencv")
+    (own,) = done.unfit
+    written = next(edit for edit in done.script if isinstance(edit, InsertNode))
+    assert done.fitting is not None
+    more = own._replace(node=written.address)
+    both = replace(done, fitting=done.fitting._replace(no_way=(more, own)))
+    assert (both.unfit, both.stuck) == ((more, own), (own,))
