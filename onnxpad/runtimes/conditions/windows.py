@@ -191,7 +191,6 @@ HAS_BIAS = Condition("it has a bias", lambda c: c.op.weight == 1 and c.inputs[2:
 WEIGHT_COMPUTED = Condition(
     "its weight is no constant", lambda c: not c.weight.has_value and c.around.dequantised is None
 )
-DILATIONS_WRITTEN = Condition("dilations is written", lambda c: writes(c, "dilations"))
 DILATIONS_DIFFER = Condition(
     "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1
 )
