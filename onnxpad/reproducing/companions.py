@@ -111,6 +111,12 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         {"chosen": np.ones((), bool)},
         _FLOATS,
     ),
+    "Mul by the HardSigmoid of another tensor": (
+        [Piece("Neg", ["x"], ["n"]), Piece("HardSigmoid", ["n"], ["h"], {"alpha": 1 / 6}),
+         Piece("Mul", ["x", "h"], ["y"])],
+        {},
+        _FLOATS,
+    ),
     "uint8 that enters or leaves quantised operators": (
         [Piece("DequantizeLinear", ["x", "scale", "zero"], ["y"])],
         _SCALES,

@@ -127,15 +127,21 @@ def cpu_rows(by: By) -> tuple[Row, ...]:
     )
 
 
-def fusion_rows(by: By, operators: Iterable[str] = _PLAIN) -> tuple[Row, ...]:
-    """What the optimiser's Pad fusion does, whatever runs the nodes."""
+def fusion_rows(
+    by: By, operators: Iterable[str] = _PLAIN, *, pools_until: str = ""
+) -> tuple[Row, ...]:
+    """What the optimiser's Pad fusion does, whatever runs the nodes.
+
+    `pools_until` is the last release in which it harms pools, where it is known.
+    """
     rows = (
         miscomputes("MaxPool", _HARMED, by=by("Pad(0) in front of MaxPool")),
         miscomputes(w.POOLS, _SHORTENED, by=by("Pad(0) in front of pools with ceil_mode")),
         refuses(w.POOLS, _WIDENED, by=by("Pad(0) in front of pools")),
         refuses("Conv", _WEIGHT_PADDED, by=by("Pad(0) in front of the weight of Conv")),
     )
-    return _about((rows[-1], *since(_FUSED_POOLS_SINCE, *rows[:-1])), operators)
+    pools = until(pools_until, *since(_FUSED_POOLS_SINCE, *rows[:-1]))
+    return _about((rows[-1], *pools), operators)
 
 
 def older_rows(product: str) -> tuple[Row, ...]:

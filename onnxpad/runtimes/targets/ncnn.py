@@ -1,4 +1,9 @@
-"""ncnn, models through pnnx."""
+"""ncnn, models through pnnx.
+
+Of a model with open sizes, give pnnx one inputshape: with inputshape2 as well it drops every Slice
+that crops cells, and the network runs with other sizes, without a word (measured with ncnn
+1.0.20261020, pnnx 20261020).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +16,11 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
+    COMPUTED_CROP,
     CROP,
     FACTOR,
     INPUT_CROP,
+    LIMIT,
     LOOKUP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
@@ -49,6 +56,12 @@ _FEEDS_OUTPUTS_ALONE = Condition(
 )
 
 _DILATIONS_WRITTEN = Condition("dilations is written", lambda c: w.writes(c, "dilations"))
+_FOR_ONE_SIZE = Condition(
+    "pnnx writes the numbers of its inputshape into it; with inputshape2 it drops it, or ncnn "
+    "does not load the model",
+    lambda _: True,
+    cure="give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone",
+)
 _OF_NORMS = ("Abs", "Pow", "Sqrt")
 """What LpPool is written with."""
 
@@ -57,13 +70,18 @@ TARGET = Target(
     (
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad with its mode written")),
-        takes((*CROP, *FACTOR, *_OF_NORMS), by=_seen("rewritten forms")),
+        takes((*CROP, *FACTOR, *LIMIT, *_OF_NORMS), by=_seen("rewritten forms")),
         refuses("Identity", by=_seen("models of nothing else")),
         miscomputes(INPUT_CROP, by=_seen("Slice of an input")),
         takes(PIECES, by=_seen("Concat of Slices of what the model computes")),
         refuses(LOOSE_PIECES, by=_seen("Concat at the end of a model: it ends")),
         miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_seen("Concat with a constant")),
         miscomputes(LOOKUP, by=_seen("Gather")),
+        miscomputes(
+            COMPUTED_CROP,
+            _FOR_ONE_SIZE,
+            by=_seen("Slice to the size of another tensor, sizes open: it crops to one size"),
+        ),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
