@@ -112,7 +112,8 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         _FLOATS,
     ),
     "Mul by the HardSigmoid of another tensor": (
-        [Piece("Neg", ["x"], ["n"]), Piece("HardSigmoid", ["n"], ["h"], {"alpha": 1 / 6}),
+        [Piece("Neg", ["x"], ["n"]),
+         Piece("HardSigmoid", ["n"], ["h"], {"alpha": 1 / 6, "beta": 0.5}),
          Piece("Mul", ["x", "h"], ["y"])],
         {},
         _FLOATS,

@@ -181,7 +181,7 @@ _CHOICES_OF_PADS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("computed", (True,)),
     ("fed", (True,)),
     ("dtype", ("int8", "uint8", "float16", "bfloat16", "int16")),
-    ("front", ("relu",)),
+    ("front", ("relu", "quantised")),
 )
 _TOGETHER: tuple[Words, ...] = (
     {"auto_pad": "SAME_UPPER", "stride": 2},
@@ -193,7 +193,7 @@ _TOGETHER: tuple[Words, ...] = (
     {"auto_pad": "SAME_UPPER", "stride": 3, "kernel": 1, "size": 6},
     {"auto_pad": "SAME_LOWER", "stride": 3, "kernel": 1, "size": 6},
     {"auto_pad": "SAME_UPPER", "stride": 4, "kernel": 1, "size": 8},
-    {"auto_pad": "SAME_UPPER", "stride": 5, "kernel": 2, "size": 10},
+    {"auto_pad": "SAME_UPPER", "stride": 6, "kernel": 3, "size": 12},
     {"auto_pad": "SAME_UPPER", "pads": (1, 1)},
     {"front": "pad identity", "pads": (1, 1)},
     {"front": "pad", "pads": (2, 2)},
@@ -205,6 +205,7 @@ _TOGETHER: tuple[Words, ...] = (
 _TOGETHER_IN_PADS: tuple[Words, ...] = (
     {"mode": "reflect", "pads": (7, 7)},
     {"value": 1, "value_listed": True},
+    {"front": "quantised", "dtype": "uint8"},
 )
 _TOGETHER_IN_CONVOLUTIONS: tuple[Words, ...] = (
     {"group": "each", "pads": (0, 2)},

@@ -267,13 +267,18 @@ def _results(draft: Draft) -> None:
         dtype = "int32"
     if one.front == "dequantised":
         dtype = "float32"
-    if one.front == "quantised":
-        draft.pieces[-1] = replace(draft.pieces[-1], outputs=["whole"])
-        draft.add("DequantizeLinear", ["whole", "scale", "zero"], "y")
-        dtype = "float32"
     draft.outputs["y"] = dtype
+    if one.front == "quantised":
+        _dequantised(draft)
     if one.indices:
         draft.outputs["indices"] = "int64"
+
+
+def _dequantised(draft: Draft) -> None:
+    """What the last node makes is a float again, as it was before it was quantised in front."""
+    draft.pieces[-1] = replace(draft.pieces[-1], outputs=["whole"])
+    draft.add("DequantizeLinear", ["whole", "scale", "zero"], "y")
+    draft.outputs["y"] = "float32"
 
 
 def _attributes(one: Specimen) -> Words:
@@ -385,6 +390,8 @@ def _pad_node(draft: Draft) -> None:
     else:
         draft.add("Pad", [data, *_pad_inputs(draft, sides)], "y", **attributes)
     draft.outputs["y"] = dtype
+    if one.front == "quantised":
+        _dequantised(draft)
 
 
 def _pad_inputs(draft: Draft, sides: list[list[int]]) -> Iterator[str]:

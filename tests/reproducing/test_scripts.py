@@ -61,7 +61,7 @@ def test_the_text_says_what_was_seen() -> None:
 
 
 def test_where_nothing_was_seen_the_text_says_so() -> None:
-    found = reproduce("ncnn", "lppool-written-with-pow")
+    found = reproduce("iree", "pad-in-front-of-qlinearconv")
     text = found.files()["README.md"].decode()
     assert not found.shown
     assert "This model did not show it:" in text

@@ -56,6 +56,7 @@ _FEEDS_OUTPUTS_ALONE = Condition(
     lambda c: c.around.feeds_alone is Destination.OUTPUTS,
 )
 
+_DILATIONS_WRITTEN = Condition("dilations is written", lambda c: w.writes(c, "dilations"))
 _FOR_ONE_SIZE = Condition(
     "pnnx writes the numbers of its inputshape into it; with inputshape2 it drops it, or ncnn "
     "does not load the model",
@@ -109,7 +110,7 @@ TARGET = Target(
         ),
         refuses("AveragePool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric averages")),
         refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations")),
-        refuses("AveragePool", w.DILATIONS_WRITTEN, by=_seen("averages with dilations, 1 or not")),
+        refuses("AveragePool", _DILATIONS_WRITTEN, by=_seen("averages with dilations, 1 or not")),
         refuses(
             "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
         ),

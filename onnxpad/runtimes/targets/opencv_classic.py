@@ -181,6 +181,13 @@ TARGET = Target(
             p.VALUE_LEFT_OUT,
             by=_seen("Pad of uint8 without constant_value: writes 128"),
         ),
+        miscomputes(
+            p.PAD,
+            t.element_type("uint8"),
+            p.WRITES_VALUE,
+            p.READS_INPUT,
+            by=_seen("Pad of uint8 with a value: writes 128 less, and never below 0"),
+        ),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
