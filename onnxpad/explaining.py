@@ -17,6 +17,7 @@ from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
+from onnxpad.runtimes.releases import held
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.verbs import is_text, refuse_unless
@@ -271,7 +272,7 @@ def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
     for row in target.rows:
         left = tuple(one for one in row.operators if row.answer.fails or one not in never)
         if left:
-            told = [row.held, str(row.evidence)] if row.held else [str(row.evidence)]
+            told = filter(None, (held(row, target.releases), str(row.evidence)))
             address = f"{addresses[row]}: " if row in addresses else ""
             what = replace(row, operators=left).what
             yield str(row.answer), f"{address}{what} [{'; '.join(told)}]"

@@ -37,12 +37,16 @@ class Proof:
 
 @dataclass(frozen=True)
 class Cell:
-    """What one release of a runtime does with one way of padding."""
+    """What one release of a runtime does with one way of padding.
+
+    It is `assumed` where none of its facts was measured with this release.
+    """
 
     target: str
     word: str
     reason: str
     evidence: tuple[Proof, ...]
+    assumed: bool = False
 
     @property
     def sign(self) -> str:
@@ -128,7 +132,8 @@ def _cell(target: Target, way: Way, anchors: Mapping[Row, str]) -> Cell:
     proofs = dict.fromkeys(
         Proof(str(row.evidence), f"{page}#{anchors[row]}") for row in found.rows if row in anchors
     )
-    return Cell(target.name, WORDS[found.answer], found.reason, tuple(proofs))
+    assumed = bool(found.rows) and all(row.evidence.other_than for row in found.rows)
+    return Cell(target.name, WORDS[found.answer], found.reason, tuple(proofs), assumed)
 
 
 def outcomes_of(table: Table, way: Way) -> Sequence[tuple[str, int]]:

@@ -19,7 +19,7 @@ from onnxpad.runtimes.conditions.rows import (
     takes,
     until,
 )
-from onnxpad.runtimes.releases import nearest_known, rows_in
+from onnxpad.runtimes.releases import changes, held, nearest_known, rows_in
 from onnxpad.runtimes.targets import all_targets, find_target, find_targets
 from tests.models.text import text_model
 from tests.runtimes.live import RELEASES, RUNTIMES
@@ -190,11 +190,29 @@ def test_explain_shows_the_history() -> None:
     (found,) = explain("openvino")
     facts = found.facts_by_name
     assert facts["releases"] == "2023.3, 2024.6, 2025.3, 2026.4"
-    assert "up to 2025.3" in facts["miscomputes"]
+    assert "up to 2025.3, not in 2025.4; measured" in facts["miscomputes"]
+    assert "up to 2026.0, not in 2026.4; releases between were not run" in facts["refuses"]
     (older,) = explain("openvino@2024.6")
     assert older.name == "openvino@2024.6"
     assert "LpPool" in older.facts_by_name["refuses"]
     assert "LpPool" not in older.facts_by_name["takes"]
+
+
+def test_held_names_the_nearest_releases_in_which_a_row_does_not_hold() -> None:
+    seen = Evidence(Certainty.MEASURED, "1", "a")
+    row = miscomputes("Conv", by=seen)
+    between = "; releases between were not run"
+    (old,), (exact,) = until("1.20", row), until("1.20", row, gone="1.21")
+    (new,), (both,) = since("1.20", row), since("1.20", old)
+    assert held(row, KNOWN) == ""
+    assert held(old, KNOWN) == f"up to 1.20, not in 1.23{between}"
+    assert held(exact, KNOWN) == "up to 1.20, not in 1.21"
+    assert held(new, KNOWN) == f"since 1.20, not in 1.17{between}"
+    assert held(both, KNOWN) == f"from 1.20 up to 1.20, not in 1.17 and 1.23{between}"
+    (last,) = until("1.23", row)
+    assert held(last, KNOWN) == "up to 1.23"
+    found = [(one.older, one.newer, one.began) for one in changes((row, old, new), KNOWN)]
+    assert found == [("1.20", "1.23", False), ("1.17", "1.20", True)]
 
 
 def _numbers(release: str) -> tuple[int, ...]:
@@ -205,10 +223,13 @@ def _numbers(release: str) -> tuple[int, ...]:
 def test_evidence_shown_for_a_release_is_its_own_or_says_that_it_is_not(name: str) -> None:
     release = name.partition("@")[2]
     told = [str(row.evidence) for row in find_target(name).rows]
-    assert any(f", not with {release}: " in one for one in told)
+    assert any(
+        one.startswith("assumed: measured with ") and f"; {release} was not run: " in one
+        for one in told
+    )
     for one in told:
         assert release in one or not one.startswith("measured")
-    assert not any("not with" in str(row.evidence) for row in find_target("ncnn").rows)
+    assert not any("was not run" in str(row.evidence) for row in find_target("ncnn").rows)
 
 
 def test_a_row_is_the_same_in_every_release() -> None:
